@@ -1,0 +1,50 @@
+# Everything works on a machine with Python 3.11 or newer and make: the first call sets up .venv.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+INSTALLED := .venv/installed
+SOURCES := core/src langchain_websearch/src llamaindex_websearch/src
+
+.PHONY: help install demo test lint format docs bench record lock
+help:  ## show this
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 10
+
+install: $(INSTALLED)  ## set up .venv from requirements.txt
+
+$(INSTALLED): requirements.txt core/pyproject.toml langchain_websearch/pyproject.toml llamaindex_websearch/pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+		--editable core --editable langchain_websearch --editable llamaindex_websearch
+	touch $@
+
+demo: install  ## search, read and cite in both frameworks, offline
+	$(BIN)/python examples/demo.py
+
+test: install  ## run all tests
+	$(BIN)/python -m pytest
+
+lint: install  ## check style, types and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: install  ## bring the code into shape
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: install  ## bring the generated parts of the documentation up to date
+	$(BIN)/python docs/generate.py
+
+bench: install  ## measure, and write docs/benchmarks.md
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement benchmarks/requirements.txt
+	$(BIN)/python benchmarks/run.py
+
+record: install  ## record the cassettes of a provider anew: make record PROVIDER=tavily, with its key set
+	$(BIN)/python tests/record.py $(PROVIDER)
+
+lock: install  ## resolve anew, with uv, and export
+	uv lock --upgrade
+	uv export --quiet --all-packages --all-extras --group dev --no-emit-workspace --no-annotate --no-header --output-file requirements.txt
+	uv export --quiet --only-group bench --no-emit-workspace --no-annotate --no-header --output-file benchmarks/requirements.txt

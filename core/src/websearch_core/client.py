@@ -1,0 +1,196 @@
+"""`WebSearch`: search the web and read pages, blocking or async, with whatever provider there is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self, TypeAlias, Unpack
+
+from .deadline import time_limit
+from .errors import InvalidOption
+from .flow import Flow, arun, run
+from .guard import Guard
+from .http import Sender
+from .models import Page, SearchOptions, SearchQuery, SearchResponse
+from .ports import PageReader, SearchProvider
+from .reading import window
+from .results import settle
+from .selection import Selection, chain
+from .settings import Settings
+
+Choice: TypeAlias = "str | SearchProvider | PageReader | Sequence[str | SearchProvider | PageReader]"
+Unsupported = Literal["raise", "note"]
+
+
+class WebSearch:
+    """
+    Searches the web and reads pages.
+
+    ::
+
+        web = WebSearch()                                     # whatever the environment has a key for
+        web.search("rotate a key", limit=5).results[0].url
+        web.read("https://docs.python.org/3/").content
+        await web.asearch("rotate a key")
+
+    It opens connections when first used and pools them, for threads together and for each event loop apart. It can
+    be shared, copied, pickled, and closed by a ``with`` block, or left to the garbage collector.
+
+    Args:
+        provider: Who searches: a name, a provider of your own, or several, asked in order until one answers. Left
+            out, it is chosen: ``WEB_SEARCH_PROVIDER``, else the first that has a key, else DuckDuckGo.
+        reader: Who reads pages, likewise; left out, our own reader, ``direct``.
+        api_key: The key of the one provider named.
+        base_url: Where the one provider named is to be reached.
+        provider_options: The options of each provider by its name: ``{"tavily": {"search_depth": "advanced"}}``.
+        allow: Networks (``"10.1.0.0/16"``) and origins (``"https://wiki.corp:8443"``) that pages may be read from
+            although they are not public. They are the only holes in the guard.
+        timeout: Seconds for a whole call, in all: retries, redirects and slow bodies included.
+        connect_timeout: Seconds to wait for one connection.
+        attempts: How often a request is sent when its failures may pass.
+        http_client: An ``httpx.Client`` of your own for services. Pages never go through it.
+        http_async_client: The same for async calls; it belongs to one event loop.
+        verify: An ``ssl.SSLContext`` that says which certificates to trust.
+        http_library: ``httpx`` or ``httpx2``.
+
+    Raises:
+        UnknownProvider: A name is not known; the message lists those that are.
+        MissingKey: A provider was asked for by name and its key is nowhere.
+        ConfigurationError: Anything else in the set-up is wrong.
+
+    """
+
+    def __init__(
+        self,
+        provider: Choice | None = None,
+        *,
+        reader: Choice | None = None,
+        api_key: Any = None,
+        base_url: str | None = None,
+        provider_options: Mapping[str, Mapping[str, Any]] | None = None,
+        allow: Sequence[str] | None = None,
+        timeout: float | None = None,
+        connect_timeout: float | None = None,
+        attempts: int | None = None,
+        http_client: Any = None,
+        http_async_client: Any = None,
+        verify: Any = None,
+        http_library: str | None = None,
+    ) -> None:
+        settings = Settings.load(
+            allow=allow,
+            timeout=timeout,
+            connect_timeout=connect_timeout,
+            attempts=attempts,
+            http_library=http_library,
+        )
+        selection = Selection(settings, provider_options or {})
+        one = {"api_key": api_key, "base_url": base_url}
+        searchers, automatic = selection.searchers(provider, **{k: v for k, v in one.items() if v is not None})
+        readers = selection.readers(reader, searchers)
+        self.settings = settings
+        self.provider: SearchProvider = chain(searchers, settings.attempts, automatic=automatic)
+        self.reader: PageReader = chain(readers, settings.attempts)
+        self._relaxed: SearchProvider = chain(searchers, settings.attempts, automatic=automatic, relaxed=True)
+        self._sender = Sender(
+            Guard.allowing(settings.allow),
+            connect_timeout=settings.connect_timeout,
+            client=http_client,
+            async_client=http_async_client,
+            verify=verify,
+            library=settings.http_library,
+        )
+
+    def search(
+        self, query: str | SearchQuery, /, *, unsupported: Unsupported = "raise", **options: Unpack[SearchOptions]
+    ) -> SearchResponse:
+        """
+        Search the web.
+
+        Args:
+            query: The words to look for, or a whole `SearchQuery`.
+            unsupported: What to do about options that the provider cannot express: ``raise``, or do without them and
+                ``note`` it in the response.
+            options: The fields of `SearchQuery`: ``limit``, ``allowed_domains``, ``time_range`` and so on.
+
+        Raises:
+            InvalidOption: The query makes no sense.
+            UnsupportedOption: The provider cannot express an option.
+            ServiceError: The service failed, in one of the ways that `websearch_core.errors` draws.
+
+        """
+        flow = self._search(_query(query, options), unsupported)
+        with time_limit(self.settings.timeout):
+            return run(flow, self._sender.send)
+
+    async def asearch(
+        self, query: str | SearchQuery, /, *, unsupported: Unsupported = "raise", **options: Unpack[SearchOptions]
+    ) -> SearchResponse:
+        """Do as `search` does, on the running event loop."""
+        flow = self._search(_query(query, options), unsupported)
+        with time_limit(self.settings.timeout):
+            return await arun(flow, self._sender.asend)
+
+    def read(self, url: str, /, *, max_length: int | None = None, offset: int = 0) -> Page:
+        """
+        Read a page, or the window of it that begins at *offset*.
+
+        Args:
+            url: Absolute http(s) URL.
+            max_length: Characters to return at most; 15,000 unless set otherwise.
+            offset: Where to begin, in characters: 0, or the ``next_offset`` of the window before.
+
+        Raises:
+            UnsafeURL: The URL may not be opened from here.
+            PageNotFound: There is no such page.
+            ServiceError: The page or the reading service failed in another way.
+
+        """
+        with time_limit(self.settings.timeout):
+            return run(self._read(url, max_length, offset), self._sender.send)
+
+    async def aread(self, url: str, /, *, max_length: int | None = None, offset: int = 0) -> Page:
+        """Do as `read` does, on the running event loop."""
+        with time_limit(self.settings.timeout):
+            return await arun(self._read(url, max_length, offset), self._sender.asend)
+
+    def close(self) -> None:
+        """Close the connections of blocking calls. Using the object again opens new ones."""
+        self._sender.close()
+
+    async def aclose(self) -> None:
+        """Close the connections of blocking calls and those of the running event loop."""
+        await self._sender.aclose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def __repr__(self) -> str:
+        return f"WebSearch({self.provider.name!r}, reader={self.reader.name!r})"
+
+    def _search(self, query: SearchQuery, unsupported: Unsupported) -> Flow[SearchResponse]:
+        started = time.monotonic()
+        provider = self._relaxed if unsupported == "note" else self.provider
+        response = yield from provider.search(query)
+        return settle(response, query).model_copy(update={"elapsed": time.monotonic() - started})
+
+    def _read(self, url: str, max_length: int | None, offset: int) -> Flow[Page]:
+        page = yield from self.reader.read(url)
+        return window(page, max_length if max_length is not None else self.settings.max_length, offset)
+
+
+def _query(query: str | SearchQuery, options: SearchOptions) -> SearchQuery:
+    if isinstance(query, SearchQuery):
+        if options:
+            raise InvalidOption("give a SearchQuery or options, not both")
+        return query
+    return SearchQuery.of(query, **options)

@@ -1,0 +1,459 @@
+"""
+Sending: the only module that opens sockets, and the only one that names an HTTP library.
+
+Two kinds of request leave here. Those to a *service* go where the operator configured, with a key, through the
+proxies of the environment. Those for a *page* go where a model or a stranger pointed: guarded, over HTTP/1.1, without
+proxy, cookies or credentials. Neither follows redirects, neither outlasts `websearch_core.deadline.time_limit`, and
+neither keeps more of a body than asked for. Works with ``httpx`` and with ``httpx2``, its maintained continuation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import ipaddress
+import math
+import socket
+import ssl
+import sys
+import threading
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import contextmanager
+from functools import partial
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from importlib.metadata import version
+from typing import Any, Literal, cast
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
+
+from .deadline import time_left
+from .errors import BadResponse, ConfigurationError, TimedOut, Unavailable, UnsafeURL, WebSearchError
+from .flow import Request, Response
+from .guard import Guard, Resolve
+from .inflate import OFFERED, Body
+
+Library = Literal["httpx", "httpx2"]
+
+_IN_FLIGHT = 100  # at once and per event loop; a pool that has to queue requests becomes slow
+_MOST_HEADERS = 256  # the block of headers itself is capped at 100 KiB by h11
+_STAGGER = 0.25  # seconds until the next address is tried beside the first (RFC 8305)
+_SHORTEST = 0.001  # seconds; zero would make a socket non-blocking
+
+
+class Sender:
+    """
+    Sends requests, blocking or on any event loop, and pools connections for each.
+
+    Args:
+        guard: The policy for pages.
+        connect_timeout: Seconds to wait for a connection.
+        client: The caller's own ``Client``, for services; pages never go through it.
+        async_client: The caller's own ``AsyncClient``; it belongs to one event loop.
+        verify: Which certificates to trust; those that the HTTP library trusts if left out.
+        library: Which HTTP library to use.
+
+    """
+
+    def __init__(
+        self,
+        guard: Guard,
+        *,
+        connect_timeout: float = 10.0,
+        client: Any = None,
+        async_client: Any = None,
+        verify: ssl.SSLContext | None = None,
+        library: Library = "httpx",
+    ) -> None:
+        self.guard = guard
+        self._connect_timeout = connect_timeout
+        self._new = partial(_prepared, library, verify)
+        self._own_client, self._own_async_client = client, async_client
+        self._start()
+
+    def _start(self) -> None:
+        self._lock = threading.Lock()
+        self._clients: dict[bool, Any] = {}
+        self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _OnLoop] = WeakKeyDictionary()
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._own_client or self._own_async_client:
+            raise TypeError("a WebSearch with an HTTP client of the caller's own cannot be copied or pickled")
+        alive = {"_lock", "_clients", "_loops"}
+        return {name: value for name, value in self.__dict__.items() if name not in alive}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._start()
+
+    def send(self, request: Request) -> Response:
+        """
+        Send *request* and read the answer.
+
+        Raises:
+            UnsafeURL: The guard forbids it.
+            ServiceError: No answer, not in time, or not a well-formed one.
+
+        """
+        client = self._client(request.guarded)
+        with _translated(request):
+            reply = client.send(self._outgoing(client, request), stream=True, follow_redirects=False)
+            try:
+                body = _begin(reply, request)
+                if body is not None:
+                    for chunk in reply.iter_raw():
+                        if not body.add(chunk):
+                            break
+                        _clamp(None)  # a client of the caller's own does not look at our deadline
+            finally:
+                reply.close()
+            return _incoming(reply, body)
+
+    async def asend(self, request: Request) -> Response:
+        """Do as `send` does, on the running event loop."""
+        here = self._on_loop()
+        with _translated(request):
+            async with asyncio.timeout(_limit()), here.places:
+                client = await here.client(request.guarded)
+                reply = await client.send(self._outgoing(client, request), stream=True, follow_redirects=False)
+                try:
+                    body = _begin(reply, request)
+                    if body is not None:
+                        async for chunk in reply.aiter_raw():
+                            if not body.add(chunk):
+                                break
+                finally:
+                    await reply.aclose()
+                return _incoming(reply, body)
+
+    def close(self) -> None:
+        """Close the blocking connections."""
+        with self._lock:
+            clients, self._clients = self._clients, {}
+        for client in clients.values():
+            client.close()
+
+    async def aclose(self) -> None:
+        """Close the blocking connections, and those of the running event loop."""
+        self.close()
+        with self._lock:
+            here = self._loops.pop(asyncio.get_running_loop(), None)
+        if here is not None:
+            await here.aclose()
+
+    def _client(self, guarded: bool) -> Any:
+        if self._own_client is not None and not guarded:
+            return self._own_client
+        with self._lock:
+            if guarded not in self._clients:
+                self._clients[guarded] = self._new("Client", self.guard if guarded else None)
+            return self._clients[guarded]
+
+    def _on_loop(self) -> _OnLoop:
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            for gone in [other for other in self._loops if other.is_closed()]:
+                del self._loops[gone]
+            if loop not in self._loops:
+                self._loops[loop] = _OnLoop(self._new, self.guard, self._own_async_client)
+            return self._loops[loop]
+
+    def _outgoing(self, client: Any, request: Request) -> Any:
+        url = self.guard.check(request.url) if request.guarded else request.url
+        if request.target is not None:
+            self.guard.check(request.target)
+        _clamp(None)
+        wait = _limit()
+        return client.build_request(
+            request.method,
+            url,
+            params=dict(request.params) or None,
+            headers={"User-Agent": user_agent(), **request.headers, "Accept-Encoding": OFFERED},
+            json=request.json,
+            data=request.form,
+            timeout=(min(self._connect_timeout, time_left()), wait, wait, wait),
+        )
+
+
+class _OnLoop:
+    """What belongs to one event loop. It ends with the loop: an async generator is closed when its loop shuts down."""
+
+    def __init__(self, new: Callable[[str, Guard | None], Any], guard: Guard, own: Any) -> None:
+        self.places = asyncio.Semaphore(_IN_FLIGHT)
+        self._new, self._guard, self._own = new, guard, own
+        self._lives: dict[bool, AsyncGenerator[Any, None]] = {}
+        self._clients: dict[bool, Any] = {}
+
+    async def client(self, guarded: bool) -> Any:
+        if self._own is not None and not guarded:
+            return self._own
+        if guarded not in self._clients:
+            self._lives[guarded] = life = self._life(guarded)
+            self._clients[guarded] = await anext(life)
+        return self._clients[guarded]
+
+    async def _life(self, guarded: bool) -> AsyncGenerator[Any, None]:
+        client = self._new("AsyncClient", self._guard if guarded else None)
+        try:
+            yield client
+        finally:
+            await client.aclose()
+
+    async def aclose(self) -> None:
+        for life in self._lives.values():
+            await life.aclose()
+
+
+def user_agent() -> str:
+    """Return what we call ourselves."""
+    return f"websearch-core/{version('websearch-core')}"
+
+
+def _prepared(library: Library, verify: ssl.SSLContext | None, kind: str, guard: Guard | None) -> Any:
+    """Make a client whose connections are opened by us: judged for pages, bounded in time for all."""
+    http = importlib.import_module(library)
+    client = getattr(http, kind)(
+        trust_env=guard is None,  # neither proxies nor certificates of the environment decide where pages come from
+        verify=verify or http.create_ssl_context(trust_env=guard is None),
+        limits=http.Limits(max_connections=_IN_FLIGHT, max_keepalive_connections=20, keepalive_expiry=30),
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+    )
+    wrap = _AsyncDoor if kind == "AsyncClient" else _Door
+    for transport in (client._transport, *client._mounts.values()):
+        if transport is not None:  # what NO_PROXY exempts
+            pool = transport._pool  # httpx has no public way to set this; tests/core/test_http.py pins it
+            pool._network_backend = wrap(pool._network_backend, guard)
+    return client
+
+
+class _Door:
+    """A network backend of httpcore that connects only where the guard lets it, and only while there is time."""
+
+    def __init__(self, inner: Any, guard: Guard | None) -> None:
+        self._inner, self._guard = inner, guard
+
+    def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> Any:
+        host = _text(host)
+        try:
+            found = _look_up(self._guard, host, port).result(_clamp(timeout))
+        except FutureTimeout as error:
+            raise TimedOut("the name did not resolve within the time allowed") from error
+        addresses = _judged(self._guard, host, port, found)
+        failure: Exception | None = None
+        for n, address in enumerate(addresses):
+            share = (_clamp(timeout) or math.inf) / (len(addresses) - n)
+            try:
+                limit = max(share, _SHORTEST) if share < math.inf else None
+                return _Stream(self._inner.connect_tcp(address, port, limit, **options))
+            except Exception as error:  # noqa: BLE001 - whichever of httpcore's it is, the next address may do better
+                failure = error
+        raise failure or Unavailable("the name has no address")
+
+    def connect_unix_socket(self, *_: Any, **__: Any) -> Any:
+        raise UnsafeURL("sockets of this machine are not for pages")
+
+    def sleep(self, seconds: float) -> None:
+        self._inner.sleep(seconds)
+
+
+class _Stream:
+    """A network stream of httpcore on which nothing outlasts the deadline."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return cast("bytes", self._inner.read(max_bytes, _clamp(timeout)))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._inner.write(buffer, _clamp(timeout))
+
+    def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> _Stream:
+        return _Stream(self._inner.start_tls(ssl_context, server_hostname, _clamp(timeout)))
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+class _AsyncDoor:
+    """The same door on an event loop, where cancelling keeps the time."""
+
+    def __init__(self, inner: Any, guard: Guard | None) -> None:
+        self._inner, self._guard = inner, guard
+
+    async def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> Any:
+        try:
+            async with asyncio.timeout(timeout):
+                host = _text(host)
+                found = await asyncio.wrap_future(_look_up(self._guard, host, port))
+                return await self._race(_judged(self._guard, host, port, found), port, options)
+        except TimeoutError as error:
+            raise TimedOut("no connection within the time allowed") from error
+
+    async def _race(self, addresses: list[str], port: int, options: dict[str, Any]) -> Any:
+        """Happy eyeballs (RFC 8305) over addresses already judged: the first connection wins, the rest is undone."""
+        attempts: set[asyncio.Task[Any]] = set()
+        failure: BaseException | None = None
+        waiting = list(addresses)
+        try:
+            while waiting or attempts:
+                if waiting:
+                    connect = self._inner.connect_tcp(waiting.pop(0), port, timeout=None, **options)
+                    attempts.add(asyncio.ensure_future(connect))
+                done, attempts = await asyncio.wait(
+                    attempts, timeout=_STAGGER if waiting else None, return_when=asyncio.FIRST_COMPLETED
+                )
+                for attempt in done:
+                    if attempt.exception() is None:
+                        attempts |= done - {attempt}
+                        return attempt.result()
+                    failure = attempt.exception()
+        finally:
+            for attempt in attempts:
+                attempt.add_done_callback(_undo)
+                attempt.cancel()
+        raise failure or Unavailable("the name has no address")
+
+    async def connect_unix_socket(self, *_: Any, **__: Any) -> Any:
+        raise UnsafeURL("sockets of this machine are not for pages")
+
+    async def sleep(self, seconds: float) -> None:
+        await self._inner.sleep(seconds)
+
+
+def _undo(attempt: asyncio.Task[Any]) -> None:
+    """Close what connected although another attempt had won."""
+    if not attempt.cancelled() and attempt.exception() is None:
+        _closing.add(closing := asyncio.ensure_future(attempt.result().aclose()))
+        closing.add_done_callback(_closing.discard)
+
+
+_closing: set[asyncio.Future[None]] = set()  # asyncio itself keeps only weak references to its tasks
+_lookups = threading.BoundedSemaphore(16)  # getaddrinfo cannot be cancelled: bound the threads it can hold
+
+
+def _look_up(guard: Guard | None, host: str, port: int) -> Future[Sequence[str]]:
+    """Resolve *host* in a thread that nobody has to wait for."""
+    found: Future[Sequence[str]] = Future()
+    ask: Resolve = guard.resolve if guard else _resolve_service
+
+    def look_up() -> None:
+        try:
+            with _lookups:
+                answer = ask(host, port)
+        except (OSError, UnicodeError) as error:
+            failure = Unavailable(f"the name {host!r} does not resolve")
+            failure.temporary = False
+            failure.__cause__ = error
+            found.set_exception(failure)
+        except BaseException as error:  # noqa: BLE001 - it is raised again by whoever waits
+            found.set_exception(error)
+        else:
+            found.set_result(answer)
+
+    if _is_literal(host):
+        found.set_result([host])
+    else:
+        found.set_running_or_notify_cancel()
+        threading.Thread(target=look_up, name="websearch-dns", daemon=True).start()
+    return found
+
+
+def _resolve_service(host: str, port: int) -> Sequence[str]:
+    """Resolve the name of a service, which may be a short one of this network: ``searxng``."""
+    infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(info[4][0]) for info in infos))
+
+
+def _is_literal(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _judged(guard: Guard | None, host: str, port: int, addresses: Sequence[str]) -> list[str]:
+    return guard.judge(host, port, addresses) if guard else list(addresses)
+
+
+def _text(host: str | bytes) -> str:
+    return host.decode("ascii") if isinstance(host, bytes) else host
+
+
+def _limit() -> float | None:
+    """The time left, in the form that timeouts take."""
+    left = time_left()
+    return left if left < math.inf else None
+
+
+def _clamp(timeout: float | None) -> float | None:
+    """Shorten *timeout* to the time left."""
+    left = time_left()
+    if left <= 0:
+        raise TimedOut("no answer within the time allowed")
+    if timeout is None:
+        return _limit()
+    return max(min(timeout, left), _SHORTEST)
+
+
+def _begin(reply: Any, request: Request) -> Body | None:
+    """Look at the head of an answer; None if its body is not worth reading."""
+    if len(reply.headers.raw) > _MOST_HEADERS:
+        raise BadResponse(f"the answer has more than {_MOST_HEADERS} headers", status=reply.status_code)
+    if 300 <= reply.status_code < 400:  # a redirect's body can be endless, and says nothing
+        return None
+    return Body(reply.headers.get("content-encoding", ""), request.max_bytes)
+
+
+def _incoming(reply: Any, body: Body | None) -> Response:
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in reply.headers.raw:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return Response(
+        status=reply.status_code,
+        url=str(reply.url),
+        headers=headers,
+        content=bytes(body) if body else b"",
+        truncated=body.truncated if body else False,
+    )
+
+
+@contextmanager
+def _translated(request: Request) -> Iterator[None]:
+    """Raise our errors instead of the HTTP library's, whose texts may hold URLs and internal addresses."""
+    place = urlsplit(request.url).hostname
+    late = f"no answer from {place} within the time allowed"
+    try:
+        yield
+    except WebSearchError:
+        raise
+    except TimeoutError as error:
+        raise TimedOut(late) from error
+    except _kinds("TimeoutException") as error:
+        raise TimedOut(late) from error
+    except _kinds("LocalProtocolError", "UnsupportedProtocol", "InvalidURL") as error:
+        raise ConfigurationError(f"{place!r}: not a request that can be sent") from error
+    except _kinds("ConnectError") as error:
+        failure = Unavailable(f"cannot connect to {place}{'' if request.guarded else f': {error}'}")
+        failure.temporary = not _stems_from(error, ssl.SSLError)
+        raise failure from error
+    except _kinds("HTTPError", "StreamError") as error:
+        raise Unavailable(f"{place} broke off its answer") from error
+
+
+def _kinds(*names: str) -> tuple[type[Exception], ...]:
+    """The exceptions of every HTTP library that is loaded: a client of the caller's own may be of the other one."""
+    loaded = [sys.modules[name] for name in ("httpx", "httpx2") if name in sys.modules]
+    return tuple(getattr(library, name) for library in loaded for name in names)
+
+
+def _stems_from(error: BaseException | None, kind: type[BaseException]) -> bool:
+    while error is not None and not isinstance(error, kind):
+        error = error.__cause__ or error.__context__
+    return error is not None

@@ -1,0 +1,258 @@
+"""What is asked, and what comes back. Values: frozen, comparable, and JSON when dumped with ``mode="json"``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Annotated, Any, Literal, TypedDict
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from .errors import InvalidOption
+
+TimeRange = Literal["day", "week", "month", "year"]
+SafeSearch = Literal["off", "moderate", "strict"]
+Topic = Literal["general", "news"]
+
+_TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year", "all": None, "": None}
+
+
+def _domain(value: str) -> str:
+    """``https://www.Python.org/`` -> ``python.org``. A filter is by domain; a path would be widened in silence."""
+    text = value.strip().lower()
+    host = re.sub(r"^(https?://)?(\*\.|www\.|\.)?", "", text).removesuffix("/").removesuffix(".")
+    if not host.isascii():
+        host = host.encode("idna").decode("ascii")
+    if not re.fullmatch(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", host):
+        raise ValueError(f"{value!r} is not a domain such as 'python.org'")
+    return host
+
+
+def _country(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z]{2}", value):
+        raise ValueError(f"{value!r} is not an ISO 3166 country code such as 'US'")
+    return value.upper()
+
+
+def _language(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", value):
+        raise ValueError(f"{value!r} is not a BCP 47 language tag such as 'en' or 'pt-BR'")
+    return value
+
+
+Domain = Annotated[str, AfterValidator(_domain)]
+
+
+class SearchOptions(TypedDict, total=False):
+    """The fields of a `SearchQuery` beyond its text, as keyword arguments."""
+
+    limit: int
+    allowed_domains: Sequence[str]
+    blocked_domains: Sequence[str]
+    time_range: Literal["day", "week", "month", "year", "d", "w", "m", "y", "all"] | None
+    after: date | str | None
+    before: date | str | None
+    country: str | None
+    language: str | None
+    safe_search: SafeSearch | None
+    topic: Topic
+    page: int
+    extra: Mapping[str, Any]
+
+
+class Model(BaseModel):
+    """A frozen value without room for misspelt fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SearchQuery(Model):
+    """
+    What to search for. No field is ever dropped in silence: a provider that cannot express one says so.
+
+    Args:
+        text: The words to look for.
+        limit: How many results, at most.
+        allowed_domains: Only results from these domains and their subdomains; empty means anywhere.
+        blocked_domains: No results from these domains and their subdomains.
+        time_range: Only results of the last day, week, month or year (``d w m y`` and ``all`` are understood too).
+        after: Only results published on or after this date.
+        before: Only results published on or before this date.
+        country: Results for readers in this country, by ISO 3166 code.
+        language: Results in this language, by BCP 47 tag.
+        safe_search: How strictly to leave out adult content.
+        topic: ``news`` asks for news alone.
+        page: Which page of results, from 1.
+        extra: Parameters of the service itself, sent to it verbatim.
+
+    """
+
+    text: str = Field(min_length=1)
+    limit: int = Field(default=5, ge=1)
+    allowed_domains: tuple[Domain, ...] = ()
+    blocked_domains: tuple[Domain, ...] = ()
+    time_range: Annotated[
+        TimeRange | None, BeforeValidator(lambda v: _TIME_RANGES.get(v, v) if isinstance(v, str) else v)
+    ] = None
+    after: date | None = None
+    before: date | None = None
+    country: Annotated[str, AfterValidator(_country)] | None = None
+    language: Annotated[str, AfterValidator(_language)] | None = None
+    safe_search: SafeSearch | None = None
+    topic: Topic = "general"
+    page: int = Field(default=1, ge=1)
+    extra: dict[str, Any] = Field(default_factory=dict)
+
+    @classmethod
+    def of(cls, text: str, **options: Any) -> SearchQuery:
+        """Make a query, or raise `InvalidOption` that says what is wrong with it."""
+        try:
+            return cls(text=text, **options)
+        except ValidationError as error:
+            raise InvalidOption(explain(error)) from error
+
+    @model_validator(mode="before")
+    @classmethod
+    def _strip(cls, data: Any) -> Any:
+        if isinstance(data, dict) and isinstance(data.get("text"), str):
+            data = {**data, "text": data["text"].strip()}
+        return data
+
+    @model_validator(mode="after")
+    def _agree(self) -> SearchQuery:
+        if self.time_range and (self.after or self.before):
+            raise ValueError("give time_range or after/before, not both")
+        if self.after and self.before and self.after > self.before:
+            raise ValueError("after is later than before")
+        return self
+
+    def asked(self) -> frozenset[str]:
+        """Return the names of the fields, beyond the text and the limit, that differ from their defaults."""
+        fields = type(self).model_fields
+        return frozenset(
+            name
+            for name, value in self
+            if name not in {"text", "limit", "extra"} and value != fields[name].get_default(call_default_factory=True)
+        )
+
+    def without(self, *options: str) -> SearchQuery:
+        """Return the same query with *options* at their defaults."""
+        kept = {name: value for name, value in self if name not in options}
+        return SearchQuery(**kept)
+
+
+class SearchResult(Model):
+    """
+    One result.
+
+    Args:
+        title: Plain text.
+        url: Absolute http(s) URL (a local index may also hold ``file:`` URLs).
+        snippet: Plain text: what the service shows of the page, not the page.
+        score: The service's own relevance, where it tells one; not comparable between services.
+        published: When, if the service says so in a way that can be understood; always with a time zone.
+        provider: Who found it.
+        rank: Its place in the response, from 1.
+        citation_id: The number that a text refers to it by, as in ``[1]``.
+        raw: What the service said of it, verbatim.
+
+    """
+
+    title: str
+    url: str
+    snippet: str = ""
+    score: float | None = None
+    published: datetime | None = None
+    provider: str = ""
+    rank: int = 0
+    citation_id: int = 0
+    raw: Any = Field(default=None, repr=False)
+
+
+class SearchResponse(Model):
+    """
+    What a search found. Finding nothing is an answer, with an empty ``results``.
+
+    Args:
+        query: The words that were looked for.
+        results: In the order of relevance.
+        provider: Who answered.
+        answer: A direct answer, where the service gives one.
+        suggestions: Other queries that the service proposes.
+        notes: What the caller should know of how this came about, in plain words.
+        request_id: The service's own name for this exchange, for its support.
+        cost: What the service says it charged, in US dollars.
+        elapsed: Seconds from the call to the answer.
+
+    """
+
+    query: str
+    results: tuple[SearchResult, ...] = ()
+    provider: str = ""
+    answer: str | None = None
+    suggestions: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    request_id: str | None = None
+    cost: float | None = None
+    elapsed: float | None = None
+
+    def noting(self, *notes: str) -> SearchResponse:
+        """Return the same response with *notes* added."""
+        return self.model_copy(update={"notes": (*self.notes, *notes)})
+
+
+class Page(Model):
+    """
+    A page as text, or a window of it.
+
+    Args:
+        url: What was asked for.
+        final_url: Where it was found, after redirects.
+        title: Plain text.
+        content: Markdown: the window from ``offset`` on.
+        content_length: Characters in ``content``.
+        original_length: Characters in the whole text.
+        offset: Where ``content`` begins in the whole text.
+        truncated: True if text is missing after ``content``, or the page was cut before it was read.
+        next_offset: The ``offset`` to read on from; None at the end.
+        media_type: Such as ``text/html``.
+        language: BCP 47 tag, where the page tells.
+        author: Who wrote it, where the page tells.
+        published: When, where the page tells; always with a time zone.
+        description: The page's own summary.
+        links: Absolute http(s) URLs that the page links to.
+        provider: Who read it.
+        notes: What the caller should know of how this came about, in plain words.
+
+    """
+
+    url: str
+    final_url: str = ""
+    title: str = ""
+    content: str = ""
+    content_length: int = 0
+    original_length: int = 0
+    offset: int = 0
+    truncated: bool = False
+    next_offset: int | None = None
+    media_type: str = ""
+    language: str | None = None
+    author: str | None = None
+    published: datetime | None = None
+    description: str | None = None
+    links: tuple[str, ...] = Field(default=(), repr=False)
+    provider: str = ""
+    notes: tuple[str, ...] = ()
+
+    def noting(self, *notes: str) -> Page:
+        """Return the same page with *notes* added."""
+        return self.model_copy(update={"notes": (*self.notes, *notes)})
+
+
+def explain(error: ValidationError) -> str:
+    """Say what is wrong in one line, without the values, which may be secret."""
+    return "; ".join(
+        f"{'.'.join(map(str, problem['loc']))}: {problem['msg'].removeprefix('Value error, ')}".removeprefix(": ")
+        for problem in error.errors(include_url=False, include_context=False, include_input=False)
+    )

@@ -1,0 +1,82 @@
+"""
+The known providers, by name: one service, one file. A file is imported when its provider is first asked for.
+
+Others register themselves through the entry-point group ``websearch_core.providers`` (name = "module:Class"), or for
+the running process with `register`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from types import MappingProxyType
+from typing import Any
+
+from ..errors import ConfigurationError, UnknownProvider
+
+_BUILT_IN: Mapping[str, str] = MappingProxyType(
+    {
+        "brave": "websearch_core.providers.brave:Brave",
+        "direct": "websearch_core.providers.direct:Direct",
+        "duckduckgo": "websearch_core.providers.duckduckgo:DuckDuckGo",
+        "jina": "websearch_core.providers.jina:Jina",
+        "local": "websearch_core.providers.local:Local",
+        "searxng": "websearch_core.providers.searxng:SearXNG",
+        "tavily": "websearch_core.providers.tavily:Tavily",
+    }
+)
+_ALIASES = MappingProxyType({"ddg": "duckduckgo", "searx": "searxng"})
+_GROUP = "websearch_core.providers"
+_registered: dict[str, type[Any]] = {}
+
+
+def register(name: str, provider: type[Any]) -> None:
+    """
+    Make a provider known by *name* in this process.
+
+    Raises:
+        ConfigurationError: The name is taken.
+
+    """
+    if name in known() or name in _ALIASES:
+        raise _already(name)
+    _registered[name] = provider
+
+
+def known() -> list[str]:
+    """Return the names of all providers, sorted."""
+    return sorted({*_BUILT_IN, *_plugged_in(), *_registered})
+
+
+def provider_class(name: str) -> type[Any]:
+    """
+    Return the class of the provider called *name* (``ddg`` is understood too).
+
+    Raises:
+        UnknownProvider: There is none of that name; the message lists those there are.
+
+    """
+    name = _ALIASES.get(name, name)
+    if name in _registered:
+        return _registered[name]
+    place = _BUILT_IN.get(name) or _plugged_in().get(name)
+    if place is None:
+        raise UnknownProvider(f"unknown provider {name!r}; known are {', '.join(known())}")
+    module, _, attribute = place.partition(":")
+    return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
+
+
+@cache
+def _plugged_in() -> Mapping[str, str]:
+    plugged: dict[str, str] = {}
+    for entry in entry_points(group=_GROUP):
+        if entry.name in _BUILT_IN or entry.name in _ALIASES or entry.name in plugged:
+            raise _already(entry.name)
+        plugged[entry.name] = entry.value
+    return plugged
+
+
+def _already(name: str) -> ConfigurationError:
+    return ConfigurationError(f"Web search provider {name!r} is already registered")

@@ -1,0 +1,150 @@
+"""
+Brave Search: an independent index of the web.
+
+https://api-dashboard.search.brave.com/app/documentation/web-search/get-started
+
+Needs a key, from ``BRAVE_API_KEY`` or ``BRAVE_SEARCH_API_KEY``. Domain filters are expressed as an inline Goggle. A
+larger limit than one page of 20 is met by asking for more pages, of which there are ten. Brave answers a wrong key
+with 422, and both "too fast" and "out of quota" with 429: the body tells them apart. Its terms do not allow keeping
+results beyond transient use.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from math import ceil
+from typing import Annotated, Any, ClassVar
+
+from ..errors import AuthenticationError, Blocked, QuotaExhausted, ServiceError
+from ..flow import Flow, Request, Response
+from ..models import SearchQuery, SearchResponse, SearchResult
+from ..provider import BaseUrl, Env, Key, provider
+from ..results import found
+from ..service import check_options, decoded, failure, rows, table, word
+
+_FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
+_LANGUAGES = {"ja": "jp", "no": "nb", "pt": "pt-pt", "zh": "zh-hans", "zh-cn": "zh-hans", "zh-tw": "zh-hant"}
+_REGIONAL = {"en-gb", "pt-br", "pt-pt", "zh-hans", "zh-hant"}
+_PAGE = 20
+_LAST_PAGE = 9
+
+
+@provider
+class Brave:
+    """
+    Searches with Brave.
+
+    Args:
+        api_key: Subscription token.
+        base_url: Where the API is.
+
+    """
+
+    name: ClassVar[str] = "brave"
+    options: ClassVar[frozenset[str]] = frozenset({
+        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
+        "topic", "page",
+    })  # fmt: skip
+
+    api_key: Annotated[Key, Env("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")]
+    base_url: BaseUrl = "https://api.search.brave.com/res/v1"
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search, page after page until the limit is reached."""
+        check_options(query, self)
+        pages = ceil(query.limit / _PAGE)
+        first = (query.page - 1) * pages
+        results: list[SearchResult] = []
+        altered: str | None = None
+        for page in range(first, min(first + pages, _LAST_PAGE + 1)):
+            response = yield self._request(query, count=ceil(query.limit / pages), page=page)
+            body = self._body(response)
+            results += found(self._items(body), self.name, snippet="description", published="page_age")
+            about = table(body.get("query"))
+            altered = word(about.get("altered")) or altered
+            if not about.get("more_results_available"):
+                break
+        notes = (f"brave searched for {altered!r} instead",) if altered else ()
+        return SearchResponse(query=query.text, results=tuple(results), provider=self.name, notes=notes)
+
+    def _request(self, query: SearchQuery, *, count: int, page: int) -> Request:
+        wishes = {
+            "q": query.text,
+            "count": count,
+            "offset": page or None,
+            "country": query.country,
+            "search_lang": _language(query.language),
+            "safesearch": query.safe_search,
+            "freshness": _freshness(query),
+            "goggles": _goggle(query),
+            "result_filter": "web" if query.topic == "general" else None,
+            "text_decorations": "false",
+            **query.extra,
+        }
+        return Request(
+            url=f"{self.base_url}/{'news' if query.topic == 'news' else 'web'}/search",
+            params={name: value for name, value in wishes.items() if value is not None},
+            headers={"X-Subscription-Token": self.api_key.get_secret_value(), "Accept": "application/json"},
+        )
+
+    def _body(self, response: Response) -> dict[str, Any]:
+        if response.status != 200:
+            raise self._failure(response)
+        return decoded(response, self)
+
+    def _items(self, body: dict[str, Any]) -> Any:
+        """News are at the top level; without web results there is no ``web`` at all."""
+        if body.get("type") == "search" and body.get("web") is None:
+            return []
+        place = body.get("web", body)
+        return place.get("results") if isinstance(place, dict) else None
+
+    def _failure(self, response: Response) -> ServiceError:
+        try:
+            body = table(response.json())
+        except (ValueError, RecursionError):  # its firewall, not its API
+            return failure(response, self, meanings={403: Blocked})
+        problem = table(body.get("error")) or next(iter(rows(body.get("errors"))), {})
+        code, meta = problem.get("code"), table(problem.get("meta"))
+        kind: type[ServiceError] | None = None
+        if code in {"SUBSCRIPTION_TOKEN_INVALID", "SUBSCRIPTION_NOT_FOUND"} or "subscription-token" in str(meta):
+            kind = AuthenticationError
+        elif code == "QUOTA_LIMITED" or _used_up(meta):
+            kind = QuotaExhausted
+        error = failure(response, self, detail=problem.get("detail"), kind=kind)
+        if error.temporary and error.retry_after is None:
+            error.retry_after = _reset(response)
+        return error
+
+
+def _language(tag: str | None) -> str | None:
+    if tag is None:
+        return None
+    tag = tag.lower()
+    return _LANGUAGES.get(tag) or (tag if tag in _REGIONAL else _LANGUAGES.get(tag[:2], tag.partition("-")[0]))
+
+
+def _freshness(query: SearchQuery) -> str | None:
+    if query.after or query.before:
+        return f"{query.after or date(1970, 1, 1)}to{query.before or datetime.now(UTC).date()}"
+    return _FRESHNESS[query.time_range] if query.time_range else None
+
+
+def _goggle(query: SearchQuery) -> str | None:
+    """https://search.brave.com/help/goggles"""
+    rules = [f"$discard,site={domain}" for domain in query.blocked_domains]
+    if query.allowed_domains:
+        rules += ["$discard", *(f"$boost,site={domain}" for domain in query.allowed_domains)]
+    return "\n".join(rules) or None
+
+
+def _used_up(meta: dict[str, Any]) -> bool:
+    """A quota of zero stands for no quota, not for an empty one."""
+    limit, current = meta.get("quota_limit"), meta.get("quota_current")
+    return isinstance(limit, int) and isinstance(current, int) and current >= limit > 0
+
+
+def _reset(response: Response) -> float | None:
+    """Seconds until the shortest window opens again, from the first of ``X-RateLimit-Reset: 1, 389223``."""
+    first = response.headers.get("x-ratelimit-reset", "").partition(",")[0].strip()
+    return float(first) if first.isdecimal() and first.isascii() else None

@@ -1,0 +1,79 @@
+"""
+Our own reader: fetches a page itself, from public addresses only, and turns it into Markdown.
+
+No service, no key, no JavaScript. Redirects are followed by hand, so that every hop passes the guard; nothing of the
+caller's goes along: no cookies, no credentials, no referrer. A page that answers 400 or more is an error, never
+content.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+from urllib.parse import urljoin, urlsplit
+
+from ..errors import BadResponse, PageNotFound, ServiceError, UnsafeURL
+from ..flow import Call, Flow, Request, Response
+from ..models import Page
+from ..provider import provider
+from ..service import failure
+
+_REDIRECTS = {301, 302, 303, 307, 308}
+_MEANINGS: dict[int, type[ServiceError]] = {404: PageNotFound, 410: PageNotFound}
+_ACCEPT = "text/html,application/xhtml+xml,text/markdown,text/plain;q=0.9,application/json;q=0.8,*/*;q=0.5"
+
+
+@provider
+class Direct:
+    """
+    Reads pages by itself.
+
+    Args:
+        max_bytes: How much of a page to read, after decompression; what is beyond is left out and said.
+        max_redirects: How many hops to follow.
+        allow_downgrade: Follow redirects from https to http.
+        user_agent: What to call ourselves.
+
+    """
+
+    name: ClassVar[str] = "direct"
+
+    max_bytes: int = 10 * 2**20
+    max_redirects: int = 5
+    allow_downgrade: bool = False
+    user_agent: str = "Mozilla/5.0 (compatible; websearch-core; +https://pypi.org/project/websearch-core)"
+
+    def read(self, url: str, /) -> Flow[Page]:
+        """Read the page at *url*."""
+        here = url
+        for _ in range(self.max_redirects + 1):
+            response = yield self._request(here)
+            if response.status not in _REDIRECTS:
+                return (yield from self._page(response, url, here))
+            here = self._next(response, here)
+        raise BadResponse(f"direct read failed: more than {self.max_redirects} redirects", provider=self.name)
+
+    def _request(self, url: str) -> Request:
+        headers = {"User-Agent": self.user_agent, "Accept": _ACCEPT, "Accept-Language": "en;q=0.8,*;q=0.5"}
+        return Request(url=url, headers=headers, max_bytes=self.max_bytes, guarded=True)
+
+    def _next(self, response: Response, here: str) -> str:
+        location = response.headers.get("location", "")
+        if not location:
+            raise failure(response, self, verb="read", detail="a redirect that leads nowhere", kind=BadResponse)
+        there = location if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", location) else urljoin(here, location)
+        if urlsplit(here).scheme == "https" and urlsplit(there).scheme == "http" and not self.allow_downgrade:
+            raise UnsafeURL("the page redirects from https to http")
+        return there
+
+    def _page(self, response: Response, url: str, here: str) -> Flow[Page]:
+        if response.status != 200:
+            raise failure(response, self, verb="read", meanings=_MEANINGS)
+        from ..reading import read_bytes  # brings the parser, which a search does not need
+
+        page: Page = yield Call(read_bytes, response.content, here, response.headers.get("content-type"))
+        page = page.model_copy(update={"url": url, "final_url": here, "provider": self.name})
+        if response.truncated:
+            page = page.model_copy(update={"truncated": True})
+            return page.noting(f"the page is longer than the {len(response.content)} bytes that were read")
+        return page

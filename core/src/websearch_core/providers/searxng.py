@@ -1,0 +1,141 @@
+"""
+SearXNG: a metasearch server of your own.
+
+https://docs.searxng.org/dev/search_api.html
+
+Needs ``base_url``, from ``SEARXNG_URL``, ``SEARXNG_BASE_URL`` or ``SEARX_HOST``. JSON is off by default and answered
+with 403: add ``json`` under ``search: formats:`` in the server's ``settings.yml``. Public servers do not want to be
+used this way and let four calls an hour through. There is no parameter for the number of results, so a larger limit is
+met by asking for more pages; domain filters are said as ``site:`` in the query, as good as the engines behind it. When
+there are no results and engines have failed, that is `Unavailable`, not an empty answer.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from ..errors import AuthenticationError, Unavailable, UnsupportedOption
+from ..flow import Flow, Request, Response
+from ..models import SearchQuery, SearchResponse, SearchResult
+from ..provider import BaseUrl, Env, Key, provider
+from ..results import found, plain
+from ..service import answer, check_options, failure, table, with_sites
+
+_SAFE_SEARCH = {"off": 0, "moderate": 1, "strict": 2}
+_MOST_PAGES = 5
+
+
+@provider
+class SearXNG:
+    """
+    Searches with a SearXNG server.
+
+    Args:
+        base_url: Where the server is, with its path if it has one.
+        api_key: Sent as a bearer token, for servers behind a proxy that wants one.
+        engines: The engines to ask; the server's own choice if empty.
+
+    """
+
+    name: ClassVar[str] = "searxng"
+    options: ClassVar[frozenset[str]] = frozenset({
+        "allowed_domains", "blocked_domains", "time_range", "country", "language", "safe_search", "topic", "page",
+    })  # fmt: skip
+
+    base_url: Annotated[BaseUrl, Env("SEARXNG_URL", "SEARXNG_BASE_URL", "SEARX_HOST")]
+    api_key: Annotated[Key | None, Env("SEARXNG_API_KEY")] = None
+    engines: tuple[str, ...] = ()
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search, page after page until the limit is reached or nothing new comes."""
+        check_options(query, self)
+        results: dict[str, SearchResult] = {}
+        body: dict[str, Any] = {}
+        for page in range(query.page, query.page + _MOST_PAGES):
+            body = self._body((yield self._request(query, page)))
+            new = found(body.get("results"), self.name, snippet="content", published="publishedDate")
+            before = len(results)
+            results.update((result.url, result) for result in new if result.url not in results)
+            if len(results) >= query.limit or len(results) == before:
+                break
+        return self._response(query, tuple(results.values()), body)
+
+    def _request(self, query: SearchQuery, page: int) -> Request:
+        wishes = {
+            "q": with_sites(query),
+            "format": "json",
+            "categories": query.topic,
+            "engines": ",".join(self.engines) or None,
+            "language": _language(query),
+            "time_range": query.time_range,
+            "safesearch": _SAFE_SEARCH[query.safe_search] if query.safe_search else None,
+            "pageno": page if page > 1 else None,
+            **query.extra,
+        }
+        # A server with its limiter on takes those for robots who accept no HTML or speak no language.
+        headers = {"Accept": "application/json, text/html;q=0.5", "Accept-Language": "en"}
+        if self.api_key is not None:
+            headers["Authorization"] = f"Bearer {self.api_key.get_secret_value()}"
+        return Request(
+            url=f"{self.base_url}/search",
+            params={name: value for name, value in wishes.items() if value is not None},
+            headers=headers,
+        )
+
+    def _body(self, response: Response) -> dict[str, Any]:
+        if response.status == 403 and b"<" in response.content[:200]:
+            hint = "the server does not answer in JSON; add json under 'search: formats:' in its settings.yml"
+            raise failure(response, self, detail=hint, kind=AuthenticationError)
+        if 300 <= response.status < 400:
+            raise failure(response, self, detail="a redirect; words that begin with ! are commands to SearXNG")
+        return answer(response, self, detail=lambda body: table(body).get("error"))
+
+    def _response(self, query: SearchQuery, results: tuple[SearchResult, ...], body: dict[str, Any]) -> SearchResponse:
+        direct = _answer(body)
+        failed = ", ".join(f"{name} ({reason})" for name, reason in _unresponsive(body))
+        if failed and not results and not direct:
+            error = Unavailable(
+                f"searxng search failed: its engines did not answer: {failed[:200]}", provider=self.name
+            )
+            error.temporary = False  # they are suspended for minutes to hours; asking again makes it worse
+            raise error
+        return SearchResponse(
+            query=query.text,
+            results=results,
+            provider=self.name,
+            answer=direct,
+            suggestions=(*_strings(body, "suggestions"), *_strings(body, "corrections")),
+            notes=(f"engines that did not answer: {failed[:200]}",) if failed else (),
+        )
+
+
+def _language(query: SearchQuery) -> str | None:
+    if query.language is None:
+        if query.country:
+            raise UnsupportedOption("searxng wants a language together with the country", options=["country"])
+        return None
+    language = query.language.partition("-")[0].lower()
+    return f"{language}-{query.country}" if query.country else query.language
+
+
+def _answer(body: dict[str, Any]) -> str | None:
+    """Answers are objects, in old versions plain strings."""
+    answers = body.get("answers")
+    for item in answers if isinstance(answers, list) else []:
+        if text := plain(item.get("answer") if isinstance(item, dict) else item):
+            return text
+    return None
+
+
+def _unresponsive(body: dict[str, Any]) -> list[tuple[str, str]]:
+    pairs = body.get("unresponsive_engines")
+    return [
+        (str(pair[0])[:40], str(pair[1])[:60])
+        for pair in (pairs if isinstance(pairs, list) else [])
+        if isinstance(pair, list) and len(pair) == 2
+    ]
+
+
+def _strings(body: dict[str, Any], name: str) -> list[str]:
+    items = body.get(name)
+    return [item for item in items if isinstance(item, str)] if isinstance(items, list) else []

@@ -1,0 +1,124 @@
+"""From what services say to results that keep our promises."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from .dates import parse_date
+from .guard import is_readable
+from .models import SearchQuery, SearchResponse, SearchResult
+from .service import changed
+
+_MARKUP = re.compile(
+    r"</?(?:a|b|br|code|div|em|font|h[1-6]|i|li|mark|ol|p|q|s|small|span|strong|sub|sup|u|ul|wbr)\b[^<>]*>",
+    re.IGNORECASE,
+)
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
+)
+
+Pick = str | Callable[[Mapping[str, Any]], Any]
+
+
+def plain(text: Any) -> str:
+    """Turn a title or snippet into plain text: strip markup, then unescape entities, once; no invisible characters."""
+    if not isinstance(text, str):
+        return ""
+    bare = html.unescape(_MARKUP.sub("", text))
+    return _INVISIBLE.sub("", bare).replace("\xa0", " ").strip()
+
+
+def found(
+    items: Any,
+    provider: str,
+    *,
+    title: Pick = "title",
+    url: Pick = "url",
+    snippet: Pick = "snippet",
+    score: Pick = "score",
+    published: Pick = "published",
+) -> tuple[SearchResult, ...]:
+    """
+    Read a service's list of results leniently: whatever has a usable URL is a result.
+
+    Args:
+        items: The list, as decoded.
+        provider: Who found it.
+        title: The key in each item, or a function of the item; likewise the others.
+        url: Results whose URL is not absolute http(s), or is ambiguous, are left out.
+        snippet: Plain text or markup.
+        score: A number.
+        published: A date in any usual form.
+
+    Raises:
+        BadResponse: It is no list at all, or none of its items is anything like a result.
+
+    """
+    if not isinstance(items, list):
+        raise changed(provider)
+    results = []
+    for item in items:
+        if not isinstance(item, dict):
+            continue
+        address = _picked(item, url)
+        if not isinstance(address, str) or not is_readable(address.strip()):
+            continue
+        number = _picked(item, score)
+        results.append(
+            SearchResult(
+                title=plain(_picked(item, title)) or address.strip(),
+                url=address.strip(),
+                snippet=plain(_picked(item, snippet)),
+                score=float(number) if isinstance(number, int | float) and not isinstance(number, bool) else None,
+                published=parse_date(_picked(item, published)),
+                provider=provider,
+                raw=item,
+            )
+        )
+    if items and not any(isinstance(item, dict) and isinstance(_picked(item, url), str) for item in items):
+        raise changed(provider)
+    return tuple(results)
+
+
+def settle(response: SearchResponse, query: SearchQuery) -> SearchResponse:
+    """
+    Hold a response to what was asked, whatever the service did with it.
+
+    No URL twice, none outside the domain filter, at most ``limit``; ranked and numbered from 1. What was taken out
+    because the service did not honour the filter is said in ``notes``.
+    """
+    kept: dict[str, SearchResult] = {}
+    strangers = 0
+    for result in response.results:
+        if not in_domains(result.url, query):
+            strangers += 1
+        else:
+            kept.setdefault(result.url, result)
+    numbered = [
+        result.model_copy(update={"rank": n, "citation_id": n})
+        for n, result in enumerate(list(kept.values())[: query.limit], 1)
+    ]
+    settled = response.model_copy(update={"results": tuple(numbered)})
+    if strangers:
+        return settled.noting(f"{strangers} result{'s' * (strangers > 1)} outside the domain filter left out")
+    return settled
+
+
+def in_domains(url: str, query: SearchQuery) -> bool:
+    """Tell whether *url* is inside the query's domain filter; a domain stands for its subdomains too."""
+    host = (urlsplit(url).hostname or "").removeprefix("www.")
+
+    def within(domain: str) -> bool:
+        return host == domain or host.endswith(f".{domain}")
+
+    if query.allowed_domains and not any(map(within, query.allowed_domains)):
+        return False
+    return not any(map(within, query.blocked_domains))
+
+
+def _picked(item: Mapping[str, Any], pick: Pick) -> Any:
+    return item.get(pick) if isinstance(pick, str) else pick(item)

@@ -1,0 +1,196 @@
+"""What HTTP services have in common: what a status means, how long to wait, which wishes can be expressed."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Any
+
+from pydantic import SecretStr
+
+from .errors import (
+    AuthenticationError,
+    BadRequest,
+    BadResponse,
+    QuotaExhausted,
+    RateLimited,
+    ServiceError,
+    TimedOut,
+    TooLarge,
+    Unavailable,
+    UnsupportedOption,
+)
+from .flow import Response
+from .models import SearchQuery
+
+Meanings = Mapping[int, type[ServiceError]]
+
+_MEANINGS: Meanings = {
+    400: BadRequest,
+    401: AuthenticationError,
+    402: QuotaExhausted,
+    403: AuthenticationError,
+    408: TimedOut,
+    413: BadRequest,
+    414: BadRequest,
+    422: BadRequest,
+    429: RateLimited,
+}
+_LONGEST_DETAIL = 200
+_LONGEST_WAIT = 30 * 86_400.0
+
+
+def check_options(query: SearchQuery, provider: Any) -> None:
+    """
+    Make sure that *provider* can express all that *query* asks for.
+
+    Raises:
+        UnsupportedOption: It cannot; dropping the wish in silence would be a lie.
+
+    """
+    if unknown := sorted(query.asked() - provider.options):
+        raise UnsupportedOption(f"{provider.name} cannot express {', '.join(unknown)}", options=unknown)
+
+
+def answer(
+    response: Response,
+    provider: Any,
+    *,
+    verb: str = "search",
+    meanings: Meanings | None = None,
+    detail: Callable[[Any], Any] = lambda _: None,
+) -> dict[str, Any]:
+    """
+    Return the JSON object that a service answered with, or raise what its status means.
+
+    Args:
+        response: The answer.
+        provider: Who asked; its keys are kept out of the message.
+        verb: What was asked for: ``search`` or ``read``.
+        meanings: Statuses that mean something else with this service than with others.
+        detail: Finds the service's own words in the JSON body of a failure.
+
+    Raises:
+        ServiceError: The status is not a success, or the body is not a JSON object.
+
+    """
+    if 200 <= response.status < 300:
+        return decoded(response, provider, verb=verb)
+    try:
+        body = response.json()
+    except (ValueError, RecursionError):
+        body = None
+    raise failure(response, provider, verb=verb, meanings=meanings, detail=detail(body) if body else None)
+
+
+def decoded(response: Response, provider: Any, *, verb: str = "search") -> dict[str, Any]:
+    """
+    Return the body as a JSON object.
+
+    Raises:
+        TooLarge: It was cut at the size allowed.
+        BadResponse: It is something else.
+
+    """
+    if response.truncated:
+        raise TooLarge(f"{provider.name} {verb} failed: the answer is too large", provider=provider.name)
+    try:
+        body = response.json()
+    except (ValueError, RecursionError) as error:
+        kind = response.headers.get("content-type", "no type").partition(";")[0][:40]
+        raise BadResponse(
+            f"{provider.name} {verb} failed: the answer is not JSON but {kind}",
+            provider=provider.name,
+            status=response.status,
+        ) from error
+    if not isinstance(body, dict):
+        raise changed(provider.name, verb)
+    return body
+
+
+def changed(provider: str, verb: str = "search") -> BadResponse:
+    """Make the error for an answer that is not what the service's documentation says."""
+    return BadResponse(f"{provider} {verb} failed: the answer has changed its format", provider=provider)
+
+
+def failure(
+    response: Response,
+    provider: Any,
+    *,
+    verb: str = "search",
+    meanings: Meanings | None = None,
+    detail: Any = None,
+    kind: type[ServiceError] | None = None,
+) -> ServiceError:
+    """Make the error that *response* means; *kind* is for those who know better than its status."""
+    status = response.status
+    kind = (
+        kind or (meanings or {}).get(status) or _MEANINGS.get(status) or (Unavailable if status >= 500 else BadResponse)
+    )
+    message = f"{provider.name} {verb} failed: {status} {_phrase(status)}".rstrip()
+    if isinstance(detail, str) and (words := redact(detail, provider)):
+        message += f": {words}"
+    return kind(message, provider=provider.name, status=status, retry_after=retry_after(response))
+
+
+def redact(text: str, provider: Any) -> str:
+    """Bring a service's words into one short line without the keys of *provider*, which services like to echo."""
+    for key in _keys(provider):
+        text = text.replace(key, "[key]")
+    line = re.sub(r"[\s\x00-\x1f\x7f-\x9f]+", " ", text).strip()
+    return line if len(line) <= _LONGEST_DETAIL else f"{line[:_LONGEST_DETAIL]}…"
+
+
+def retry_after(response: Response) -> float | None:
+    """Return the seconds of ``Retry-After`` (RFC 9110, 10.2.3), a number or a date; None if there is none to trust."""
+    value = response.headers.get("retry-after", "").strip()
+    if re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,9})?", value):
+        return min(float(value), _LONGEST_WAIT)
+    try:
+        seconds = parsedate_to_datetime(value).timestamp() - time.time()
+    except (ValueError, TypeError, IndexError, OverflowError, OSError):
+        return None
+    return min(max(seconds, 0.0), _LONGEST_WAIT) if math.isfinite(seconds) else None
+
+
+def with_sites(query: SearchQuery) -> str:
+    """Say the domain filters in the words of the query, for engines that know ``site:`` and nothing better."""
+    allowed = " OR ".join(f"site:{domain}" for domain in query.allowed_domains)
+    if len(query.allowed_domains) > 1:
+        allowed = f"({allowed})"
+    blocked = [f"-site:{domain}" for domain in query.blocked_domains]
+    return " ".join(filter(None, [query.text, allowed, *blocked]))
+
+
+def table(value: Any) -> dict[str, Any]:
+    """Return *value* if it is a JSON object, else an empty one: services change what they promise."""
+    return value if isinstance(value, dict) else {}
+
+
+def rows(value: Any) -> list[dict[str, Any]]:
+    """Return the JSON objects in *value*, if it is a list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def word(value: Any) -> str | None:
+    """Return *value* if it is a text with something in it."""
+    return value if isinstance(value, str) and value else None
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""
+
+
+def _keys(provider: Any) -> Iterable[str]:
+    for field in dataclasses.fields(provider):
+        value = getattr(provider, field.name)
+        if isinstance(value, SecretStr) and (key := value.get_secret_value()):
+            yield key

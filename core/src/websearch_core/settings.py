@@ -1,0 +1,184 @@
+"""
+Where settings come from: an explicit argument, else the environment, else a file, else the default.
+
+The file is the nearest ``websearch.toml``, or the table ``[tool.websearch]`` of the nearest ``pyproject.toml``, from
+the working directory upwards::
+
+    provider = "searxng"             # or a chain: ["tavily", "brave"]
+    reader = "direct"
+    allow = ["https://wiki.corp:8443"]
+
+    [providers.searxng]
+    base_url = "http://localhost:8888"
+
+In the environment: ``WEB_SEARCH_PROVIDER``, ``WEB_SEARCH_READER``, ``WEB_SEARCH_ALLOW`` and so on, lists separated by
+commas, and for each provider the variables that its file names, such as ``BRAVE_API_KEY``.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import BeforeValidator, Field, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
+
+from .errors import ConfigurationError
+from .guard import Guard
+from .models import explain
+from .provider import environment
+from .providers import provider_class
+
+
+def _listed(value: Any) -> Any:
+    if isinstance(value, str):
+        value = [part.strip() for part in value.split(",") if part.strip()]
+    return value
+
+
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
+
+
+class Settings(BaseSettings):
+    """
+    The settings that are not a provider's own.
+
+    Args:
+        provider: Who searches; several names are a chain, asked in order. Empty means an automatic choice.
+        reader: Who reads pages; several names are a chain.
+        allow: The guard's holes: networks and origins that pages may be read from although they are not public.
+        timeout: Seconds for a whole call.
+        connect_timeout: Seconds to wait for a connection.
+        attempts: How often a request is sent when its failures may pass.
+        max_length: Characters of a page's text in one window.
+        http_library: ``httpx`` or ``httpx2``.
+        providers: The options of each provider, by its name.
+
+    """
+
+    model_config = SettingsConfigDict(env_prefix="WEB_SEARCH_", extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    provider: Names = ()
+    reader: Names = ()
+    allow: Names = ()
+    timeout: float = Field(default=30.0, gt=0)
+    connect_timeout: float = Field(default=10.0, gt=0)
+    attempts: int = Field(default=3, ge=1)
+    max_length: int = Field(default=15_000, ge=1)
+    http_library: Literal["httpx", "httpx2"] = "httpx"
+    providers: dict[str, dict[str, Any]] = Field(default_factory=dict)
+
+    @classmethod
+    def load(cls, **explicit: Any) -> Settings:
+        """
+        Read the settings; those of *explicit* that are not None win.
+
+        Raises:
+            ConfigurationError: A value is wrong; the message says which, and never shows it.
+
+        """
+        try:
+            return cls(**{name: value for name, value in explicit.items() if value is not None})
+        except ValidationError as error:
+            raise ConfigurationError(f"settings: {explain(error)}") from None
+        except SettingsError as error:
+            raise ConfigurationError(f"settings: {error}") from None
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - their names are given
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Take arguments, then the environment, then the file."""
+        file = InitSettingsSource(settings_cls, from_file(Path.cwd()))
+        return init_settings, env_settings, file
+
+
+def from_file(folder: Path) -> dict[str, Any]:
+    """
+    Return the settings of the nearest file from *folder* upwards, under the names used here.
+
+    Raises:
+        ConfigurationError: The file cannot be read or is not TOML.
+
+    """
+    for place in (folder, *folder.parents):
+        own, project = place / "websearch.toml", place / "pyproject.toml"
+        if own.is_file():
+            return _renamed(_toml(own))
+        if project.is_file() and (table := _toml(project).get("tool", {}).get("websearch")) is not None:
+            return _renamed(table)
+    return {}
+
+
+def configured(name: str, settings: Settings, **explicit: Any) -> Any:
+    """
+    Construct the provider called *name* from arguments, environment and file.
+
+    Raises:
+        UnknownProvider: There is none of that name.
+        MissingKey: Its key is nowhere; the message names the variable.
+        ConfigurationError: An option is wrong, or the key would travel unencrypted.
+
+    """
+    cls = provider_class(name)
+    options = {
+        **settings.providers.get(cls.name, {}),
+        **from_environment(cls),
+        **{option: value for option, value in explicit.items() if value is not None},
+    }
+    made = cls(**options)
+    _check_transport(made, Guard.allowing(settings.allow))
+    return made
+
+
+def from_environment(cls: type[Any]) -> dict[str, str]:
+    """Return the options of the provider *cls* that the environment holds."""
+    found = {}
+    for field, names in environment(cls).items():
+        values = [value for name in names if (value := os.environ.get(name, "").strip())]
+        if values:
+            found[field] = values[0]
+    return found
+
+
+def _check_transport(provider: Any, guard: Guard) -> None:
+    """Refuse to send a key over plain http, except within this machine or where the caller allows the origin."""
+    parts = urlsplit(getattr(provider, "base_url", None) or "https://")
+    if parts.scheme == "https" or getattr(provider, "api_key", None) is None:
+        return
+    host = parts.hostname or ""
+    here = host in {"localhost", "::1"} or host.startswith("127.")
+    if not here and ("http", host, parts.port or 80) not in guard.origins:
+        raise ConfigurationError(
+            f"{provider.name}: base_url would send the key unencrypted; use https, or allow the origin by "
+            f"allow=['http://{parts.netloc}']"
+        )
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"{path.name}: {error}") from error
+
+
+_OTHER_NAMES = {"search_provider": "provider", "read_provider": "reader", "max_page_length": "max_length"}
+
+
+def _renamed(table: dict[str, Any]) -> dict[str, Any]:
+    return {_OTHER_NAMES.get(name, name): value for name, value in table.items()}

@@ -1,0 +1,166 @@
+"""
+Serve the small web site in ``examples/site``: what the offline demo searches and reads, and what the tests browse.
+
+    python examples/serve.py --port 8000
+
+Or for the length of a block, on a port of its own::
+
+    with Site() as site:
+        httpx.get(site.url + "/docs/rotation/")
+    site.hits  # ["/docs/rotation/"]
+
+It listens on 127.0.0.1 alone and needs nothing but the standard library. What the pages are for is in `site/README.md`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import re
+import sys
+import time
+from contextlib import suppress
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+ROOT = Path(__file__).with_name("site")
+
+# The address in robots.txt and sitemap.xml, which must name one. It becomes the address the site is served at.
+PUBLISHED_AT = b"https://ellersund.example"
+
+MOVED = {
+    "/docs/rotate.html": "/docs/rotation/",
+    "/handbook/rotate": "/docs/rotate.html",  # two hops
+    "/timetable": "/ferries/",
+}
+
+# These say their encoding in a <meta> alone, as many old pages do: their header has to be silent about it.
+CHARSET_IN_META = {"/museum/de/", "/museum/ja/"}
+
+# Seconds until the first byte.
+SLOW = {"/museum/logbook-1911.html": 0.3}
+
+# Ours and not those of `mimetypes`, which reads the tables of the machine it runs on.
+CONTENT_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".json": "application/json",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+    ".xml": "application/xml",
+}
+
+
+def _published() -> dict[str, Path]:
+    """Every path that is served, and its file. A path that is not listed cannot reach a file at all."""
+    files = (file for file in ROOT.rglob("*") if file.suffix in CONTENT_TYPES)
+    return {"/" + file.relative_to(ROOT).as_posix().removesuffix("index.html"): file for file in files}
+
+
+class Site(ThreadingHTTPServer):
+    """
+    The example site, served from a background thread while the ``with`` block lasts.
+
+    Args:
+        port: The port to listen on; 0 takes a free one.
+
+    Attributes:
+        hits: The path of every request so far, in order, without its query.
+
+    Raises:
+        OSError: The port is taken.
+
+    """
+
+    request_queue_size = 128  # the default of 5 makes the sixth of a burst of readers wait a second
+
+    def __init__(self, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), _Visit)
+        self.hits: list[str] = []
+        self.files = _published()
+        self._thread = Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+
+    @property
+    def url(self) -> str:
+        """Where the site is, without a slash at the end."""
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.shutdown()
+        self._thread.join()
+        self.server_close()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A reader may leave before the end, and some tests do so on purpose; any other error is printed."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
+class _Visit(BaseHTTPRequestHandler):
+    """One request. HTTP/1.0 closes the connection after it, so nothing is left open when the site is."""
+
+    server: Site
+
+    def do_GET(self) -> None:
+        path = urlsplit(self.path).path
+        self.server.hits.append(path)
+        time.sleep(SLOW.get(path, 0))
+        if path in MOVED:
+            self._redirect(MOVED[path])
+        elif file := self.server.files.get(path):
+            self._send(HTTPStatus.OK, path, file)
+        elif f"{path}/" in self.server.files:
+            self._redirect(f"{path}/")
+        else:
+            self._send(HTTPStatus.NOT_FOUND, path, self.server.files["/404.html"])
+
+    do_HEAD = do_GET  # the same answer; `_finish` leaves the body out
+
+    def _redirect(self, target: str) -> None:
+        self.send_response(HTTPStatus.MOVED_PERMANENTLY)
+        self.send_header("Location", target)
+        self._finish(b"")
+
+    def _send(self, status: HTTPStatus, path: str, file: Path) -> None:
+        content_type = "text/html" if path in CHARSET_IN_META else CONTENT_TYPES[file.suffix]
+        body = file.read_bytes()
+        if path in ("/robots.txt", "/sitemap.xml"):
+            body = body.replace(PUBLISHED_AT, self.server.url.encode())
+        self.send_response(status)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Vary", "Accept-Encoding")
+        if re.search(r"\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))", self.headers.get("Accept-Encoding", "")):
+            self.send_header("Content-Encoding", "gzip")
+            body = gzip.compress(body, mtime=0)
+        self._finish(body)
+
+    def _finish(self, body: bytes) -> None:
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing: `Site.hits` is the log."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Serve the example site on 127.0.0.1.")
+    parser.add_argument("--port", type=int, default=8000, help="0 takes a free one (default: %(default)s)")
+    with Site(parser.parse_args().port) as site, suppress(KeyboardInterrupt):
+        print(f"{site.url} (Ctrl+C ends)", flush=True)
+        while True:
+            time.sleep(3600)
+
+
+if __name__ == "__main__":
+    main()

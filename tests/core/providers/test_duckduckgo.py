@@ -1,0 +1,156 @@
+"""The shapes are those of https://html.duckduckgo.com/html/; the pages are invented."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+from websearch_core.errors import BadResponse, Blocked, UnsupportedOption
+from websearch_core.models import SearchQuery
+from websearch_core.providers.duckduckgo import DuckDuckGo
+from websearch_core.testing import play, reply
+
+DDG = DuckDuckGo()
+NEXT = """
+<div class="nav-link"><form action="/html/" method="post">
+  <input type="submit" value="Next"><input type="hidden" name="q" value="kelp"><input type="hidden" name="s" value="10">
+  <input type="hidden" name="dc" value="11"><input type="hidden" name="vqd" value="4-123">
+  <input type="hidden" name="kl" value="wt-wt">
+</form></div>"""
+PREVIOUS = '<div class="nav-link"><form><input type="submit" value="Previous"><input type="hidden" name="s" value="0"></form></div>'
+
+
+def row(href, title="Kelp", snippet="Brown <b>algae</b> &amp; more", kind="web-result", extra=""):
+    return f"""
+    <div class="result results_links results_links_deep {kind} "><div class="links_main result__body">
+      <h2 class="result__title"><a rel="nofollow" class="result__a" href="{href}">{title}</a></h2>
+      <div class="result__extras"><div class="result__extras__url">sea.example {extra}</div></div>
+      <a class="result__snippet" href="{href}">{snippet}</a>
+    </div></div>"""
+
+
+def page(*rows, end=""):
+    return reply(f'<div class="serp__results"><div id="links" class="results">{"".join(rows)}{end}</div></div>')
+
+
+def found(*answers, **options):
+    return play(DDG.search(SearchQuery.of("kelp", **options)), *answers)
+
+
+def form_of(text="kelp", **options):
+    return next(DDG.search(SearchQuery.of(text, **options))).form
+
+
+@pytest.mark.parametrize(
+    ("href", "url"),
+    [
+        ("//duckduckgo.com/l/?uddg=https%3A%2F%2Fsea.example%2Fa%3Fb%3Dc%26d%3De&amp;rut=0123", "https://sea.example/a?b=c&d=e"),
+        ("//duckduckgo.com/l/?uddg=https%3A%2F%2Fsea.example%2F100%2525&amp;rut=0", "https://sea.example/100%25"),
+        ("https://sea.example/direct", "https://sea.example/direct"),
+    ],
+)
+def test_the_page_behind_the_redirect_is_decoded_once(href, url):
+    assert [url] == [result.url for result in found(page(row(href)), limit=1).result.results]
+
+
+@pytest.mark.parametrize(
+    "advertisement",
+    [
+        row("//duckduckgo.com/l/?uddg=https%3A%2F%2Fduckduckgo.com%2Fy.js%3Fad_domain%3Dshop.example"),
+        row("https://duckduckgo.com/y.js?ad_domain=shop.example"),
+        row("https://shop.example/", kind="result--ad"),
+        row("https://shop.example/", kind="web-result result--ad"),
+    ],
+)
+def test_advertisements_are_dropped(advertisement):
+    results = found(page(advertisement, row("https://sea.example/")), limit=1).result.results
+
+    assert ["https://sea.example/"] == [result.url for result in results]
+
+
+def test_titles_and_snippets_are_plain_text_and_the_date_is_read():
+    dated = row("https://sea.example/", title="<b>Kelp</b>", extra="<span>&nbsp; 2026-02-28T12:30:00.0000000</span>")
+    (result,) = found(page(dated), limit=1).result.results
+
+    assert (result.title, result.snippet) == ("Kelp", "Brown algae & more")
+    assert result.published == datetime(2026, 2, 28, 12, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("status", [200, 202, 403, 429])
+@pytest.mark.parametrize(
+    "marker",
+    [
+        '<form id="challenge-form" action="//duckduckgo.com/anomaly.js?sv=html&cc=botnet">',
+        '<div class="anomaly-modal__title">Unfortunately, bots use DuckDuckGo too.</div>',
+    ],
+)
+def test_a_challenge_is_blocked_whatever_the_status(status, marker):
+    with pytest.raises(Blocked, match="challenge"):
+        found(reply(f"<title>DuckDuckGo</title>{marker}", status))
+
+
+@pytest.mark.parametrize("status", [202, 303, 403, 418])
+def test_odd_statuses_are_blocked_too(status):
+    with pytest.raises(Blocked):
+        found(reply("", status))
+
+
+def test_no_results_are_told_from_a_page_that_has_changed():
+    assert found(reply('<div class="no-results">No  results.</div>')).result.results == ()
+    with pytest.raises(BadResponse, match="changed its format"):
+        found(reply("<title>DuckDuckGo</title><p>Welcome to our new design"))
+
+
+def test_the_next_page_is_reached_through_the_form_of_the_last_after_a_pause():
+    outcome = found(
+        page(row("https://a.example/"), end=NEXT), page(row("https://b.example/"), end=PREVIOUS), limit=5
+    )
+
+    assert outcome.requests[1].form == {"q": "kelp", "s": "10", "dc": "11", "vqd": "4-123", "kl": "wt-wt"}
+    assert outcome.pauses == [1.0]
+    assert ["https://a.example/", "https://b.example/"] == [result.url for result in outcome.result.results]
+
+
+def test_a_later_page_of_results_is_cut_out_of_the_pages_before_it():
+    rows = [row(f"https://sea.example/{n}") for n in range(6)]
+
+    results = found(page(*rows, end=NEXT), limit=3, page=2).result.results
+
+    assert ["https://sea.example/3", "https://sea.example/4", "https://sea.example/5"] == [r.url for r in results]
+
+
+@pytest.mark.parametrize(
+    ("options", "field", "value"),
+    [
+        ({}, "kl", "wt-wt"),
+        ({"country": "GB"}, "kl", "uk-en"),
+        ({"country": "JP", "language": "ja"}, "kl", "jp-jp"),
+        ({"country": "CH", "language": "fr"}, "kl", "ch-fr"),
+        ({"country": "TW", "language": "zh-TW"}, "kl", "tw-tzh"),
+        ({"language": "en"}, "kl", "us-en"),
+        ({"language": "sv-SE"}, "kl", "se-sv"),
+        ({"time_range": "month"}, "df", "m"),
+        ({"after": "2026-01-01", "before": "2026-02-01"}, "df", "2026-01-01..2026-02-01"),
+        ({"safe_search": "strict"}, "kp", "1"),
+        ({"allowed_domains": ["a.org"]}, "q", "kelp site:a.org"),
+    ],
+)
+def test_each_option_has_duckduckgos_own_word(options, field, value):
+    assert form_of(**options)[field] == value
+
+
+def test_a_region_it_does_not_have_is_refused():
+    with pytest.raises(UnsupportedOption) as caught:
+        form_of(country="JP", language="fr")
+    assert caught.value.options == ("country", "language")
+
+
+def test_a_bang_is_quoted_since_it_would_lead_elsewhere():
+    assert form_of("!w kelp !")["q"] == '"!w" kelp "!"'
+
+
+def test_every_region_is_spelt_country_first():
+    from websearch_core.providers.duckduckgo import _REGIONS
+
+    assert all(re.fullmatch("[a-z]{2}-[a-z]{2,3}", region) for region in _REGIONS)

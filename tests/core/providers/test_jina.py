@@ -1,0 +1,66 @@
+"""https://github.com/jina-ai/reader"""
+
+from __future__ import annotations
+
+import pytest
+from websearch_core.errors import Blocked, PageNotFound, TooLarge, Unavailable
+from websearch_core.providers.jina import Jina
+from websearch_core.testing import SECRET, play, reply
+
+URL = "https://page.example/a?b=c#d"
+
+
+def read(data=None, status=200, reader=None, **fields):
+    answer = reply({"code": status, "data": data, **fields}, status)
+    return play((reader or Jina()).read(URL), answer)
+
+
+def test_it_works_without_a_key_and_sends_one_that_it_has():
+    assert "Authorization" not in next(Jina().read(URL)).headers
+    assert next(Jina(api_key=SECRET).read(URL)).headers["Authorization"] == f"Bearer {SECRET}"
+
+
+def test_the_whole_url_travels_in_the_body():
+    request = next(Jina().read(URL))
+
+    assert (request.method, request.url, request.json) == ("POST", "https://r.jina.ai/", {"url": URL})
+
+
+def test_nothing_is_kept_by_jina_if_asked():
+    assert next(Jina(private=True).read(URL)).headers["DNT"] == "1"
+
+
+def test_what_it_tells_of_a_page_is_kept():
+    page = read({
+        "title": "Kelp",
+        "description": "Of algae",
+        "url": "https://page.example/final",
+        "content": "# Kelp\n\nBrown algae.",
+        "publishedTime": "2026-02-03T00:00:00Z",
+        "metadata": {"lang": "en"},
+        "links": {"Sea": "https://sea.example/", "Mail": "mailto:a@b.example"},
+    }).result
+
+    assert (page.title, page.description, page.language) == ("Kelp", "Of algae", "en")
+    assert (page.url, page.final_url) == (URL, "https://page.example/final")
+    assert page.published.isoformat() == "2026-02-03T00:00:00+00:00"
+    assert page.links == ("https://sea.example/",)
+
+
+@pytest.mark.parametrize(("status", "kind", "temporary"), [(404, PageNotFound, False), (410, PageNotFound, False), (503, Unavailable, True), (403, Unavailable, False)])
+def test_a_page_that_is_not_there_is_an_error_although_jina_says_success(status, kind, temporary):
+    with pytest.raises(kind) as caught:
+        read({"content": "Not here", "warning": f"Target URL returned error {status}: Nope"})
+    assert (caught.value.status, caught.value.temporary) == (status, temporary)
+
+
+def test_other_warnings_are_noted():
+    page = read({"content": "text", "warning": "This is a cached snapshot"}).result
+
+    assert page.notes == ("jina: This is a cached snapshot",)
+
+
+@pytest.mark.parametrize(("status", "kind"), [(409, TooLarge), (413, TooLarge), (451, Blocked)])
+def test_statuses_of_its_own(status, kind):
+    with pytest.raises(kind, match="Anonymous access"):
+        read(None, status, readableMessage="SecurityCompromiseError: Anonymous access to domain blocked")

@@ -1,0 +1,270 @@
+"""The two drivers, and `play`, which is a third."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from typing import Any
+
+import pytest
+from websearch_core.deadline import time_left, time_limit
+from websearch_core.errors import RateLimited, TimedOut, Unavailable
+from websearch_core.flow import Call, Flow, Gather, Request, Response, Sleep, arun, run
+from websearch_core.testing import play, reply
+
+COLOURS = ["blocking", "async"]
+
+
+def drive(colour: str, flow: Flow[Any], send: Any = None) -> Any:
+    """Run *flow* in one colour; *send* is an ordinary function of a request."""
+    if colour == "blocking":
+        return run(flow, send)
+
+    async def asend(request: Request) -> Response:
+        return send(request)
+
+    return asyncio.run(arun(flow, asend))
+
+
+both = pytest.mark.parametrize("colour", COLOURS)
+
+
+@both
+def test_a_flow_gets_the_answer_to_each_request_and_its_return_value_comes_out(colour):
+    def flow() -> Flow[list[int]]:
+        first = yield Request(url="https://a.example/1")
+        second = yield Request(url="https://a.example/2")
+        return [first.status, second.status]
+
+    statuses = {"https://a.example/1": 200, "https://a.example/2": 404}
+
+    assert [200, 404] == drive(colour, flow(), lambda request: Response(status=statuses[request.url]))
+
+
+@both
+def test_what_fails_while_sending_is_raised_inside_the_flow_which_may_go_on(colour):
+    def flow() -> Flow[str]:
+        try:
+            yield Request(url="https://a.example")
+        except Unavailable as error:
+            yield Sleep(0)
+            return f"caught: {error}"
+        return "not caught"
+
+    def send(request: Request) -> Response:
+        raise Unavailable("down")
+
+    assert drive(colour, flow(), send) == "caught: down"
+
+
+@both
+def test_an_error_that_nobody_catches_comes_out_and_the_flow_is_closed(colour):
+    closed = []
+
+    def flow() -> Flow[None]:
+        try:
+            yield Request(url="https://a.example")
+        finally:
+            closed.append(True)
+
+    def send(request: Request) -> Response:
+        raise RateLimited("slow down", retry_after=3)
+
+    with pytest.raises(RateLimited) as caught:
+        drive(colour, flow(), send)
+    assert (caught.value.retry_after, closed) == (3, [True])
+
+
+@both
+def test_a_call_runs_a_function_and_its_exception_comes_back_into_the_flow(colour):
+    def divide(a: int, b: int) -> float:
+        return a / b
+
+    def flow() -> Flow[list[Any]]:
+        answers = [(yield Call(divide, 6, b=3))]
+        try:
+            yield Call(divide, 1, 0)
+        except ZeroDivisionError:
+            answers.append("by zero")
+        return answers
+
+    assert [2, "by zero"] == drive(colour, flow())
+
+
+def test_a_blocking_call_runs_off_the_event_loop():
+    def flow() -> Flow[Any]:
+        return (yield Call(threading.current_thread))
+
+    assert drive("async", flow()) is not threading.main_thread()
+    assert drive("blocking", flow()) is threading.main_thread()
+
+
+@both
+def test_a_call_awaits_an_asynchronous_function(colour):
+    async def add(a: int, b: int) -> int:
+        await asyncio.sleep(0)
+        return a + b
+
+    def flow() -> Flow[Any]:
+        return (yield Call(add, 1, 2))
+
+    assert drive(colour, flow()) == 3
+
+
+@both
+def test_an_asynchronous_call_ends_with_the_time(colour):
+    async def forever() -> None:
+        await asyncio.sleep(60)
+
+    def flow() -> Flow[Any]:
+        return (yield Call(forever))
+
+    with time_limit(0.05), pytest.raises(TimedOut):
+        drive(colour, flow())
+
+
+@both
+def test_gathered_flows_run_side_by_side_and_answer_in_order_with_results_or_errors(colour):
+    meeting = threading.Barrier(3, timeout=5)
+
+    def one(n: int) -> Flow[int]:
+        yield Call(meeting.wait)  # passes only if all three are under way
+        if n == 1:
+            raise Unavailable("one is down")
+        return n
+
+    def flow() -> Flow[Any]:
+        return (yield Gather([one(0), one(1), one(2)], limit=3))
+
+    first, second, third = drive(colour, flow())
+
+    assert (first, third) == (0, 2)
+    assert isinstance(second, Unavailable)
+
+
+@both
+def test_no_more_flows_than_the_limit_run_at_once(colour):
+    running, most, lock = 0, 0, threading.Lock()
+
+    def work() -> None:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.01)
+        with lock:
+            running -= 1
+
+    def one() -> Flow[None]:
+        yield Call(work)
+
+    def flow() -> Flow[Any]:
+        return (yield Gather([one() for _ in range(8)], limit=2))
+
+    drive(colour, flow())
+
+    assert most <= 2
+
+
+@both
+def test_a_bug_in_a_gathered_flow_is_not_hidden(colour):
+    def broken() -> Flow[None]:
+        yield Sleep(0)
+        raise KeyError("a bug")
+
+    def flow() -> Flow[Any]:
+        return (yield Gather([broken()]))
+
+    with pytest.raises((KeyError, ExceptionGroup)):
+        drive(colour, flow())
+
+
+@both
+def test_a_pause_that_outlasts_the_deadline_is_not_begun(colour):
+    def flow() -> Flow[None]:
+        yield Sleep(60)
+
+    started = time.monotonic()
+    with time_limit(1), pytest.raises(TimedOut, match="60.0 s"):
+        drive(colour, flow())
+    assert time.monotonic() - started < 1
+
+
+@both
+def test_the_deadline_holds_in_what_a_flow_starts(colour):
+    def one() -> Flow[float]:
+        return (yield Call(time_left))
+
+    def flow() -> Flow[Any]:
+        return (yield Gather([one(), one()]))
+
+    with time_limit(5):
+        lefts = drive(colour, flow())
+    assert all(0 < left <= 5 for left in lefts)
+
+
+def test_limits_nest_and_the_nearest_counts():
+    with time_limit(60):
+        with time_limit(1):
+            assert time_left() <= 1
+        with time_limit(600):
+            assert time_left() <= 60
+    assert time_left() == float("inf")
+
+
+async def test_cancelling_leaves_nothing_running():
+    ended = []
+
+    async def slow(request: Request) -> Response:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(request.url)
+        raise AssertionError("not reached")
+
+    def one(n: int) -> Flow[Any]:
+        try:
+            return (yield Request(url=f"https://a.example/{n}"))
+        finally:
+            ended.append(n)
+
+    def flow() -> Flow[Any]:
+        return (yield Gather([one(1), one(2)]))
+
+    task = asyncio.create_task(arun(flow(), slow))
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert sorted(map(str, ended)) == ["1", "2", "https://a.example/1", "https://a.example/2"]
+
+
+def test_play_is_the_server_and_pauses_take_no_time():
+    def flow() -> Flow[Any]:
+        response = yield Request(url="https://a.example")
+        yield Sleep(3600)
+        try:
+            yield Request(url="https://b.example")
+        except Unavailable:
+            return response.json()
+
+    outcome = play(flow(), reply({"a": 1}), Unavailable("down"))
+
+    assert outcome.result == {"a": 1}
+    assert outcome.pauses == [3600]
+    assert [request.url for request in outcome.requests] == ["https://a.example", "https://b.example"]
+
+
+def test_play_complains_of_answers_too_few_and_too_many():
+    def flow() -> Flow[Any]:
+        return (yield Request(url="https://a.example"))
+
+    with pytest.raises(AssertionError, match="one thing more"):
+        play(flow())
+    with pytest.raises(AssertionError, match="1 of the answers unused"):
+        play(flow(), reply(), reply())
+
+
+def test_a_request_shows_no_headers_since_keys_travel_there():
+    assert "SECRET" not in repr(Request(url="https://a.example", headers={"Authorization": "Bearer SECRET"}))
