@@ -12,15 +12,18 @@ from __future__ import annotations
 import asyncio
 import importlib
 import ipaddress
+import logging
 import math
 import socket
 import ssl
 import sys
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+import weakref
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from importlib.metadata import version
@@ -73,14 +76,17 @@ class Sender:
         self._start()
 
     def _start(self) -> None:
+        for name in ("httpx", "httpx2"):
+            logging.getLogger(name).addFilter(_without_query)
         self._lock = threading.Lock()
         self._clients: dict[bool, Any] = {}
+        self._end = weakref.finalize(self, _close, self._clients)  # nobody has to close anything
         self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _OnLoop] = WeakKeyDictionary()
 
     def __getstate__(self) -> dict[str, Any]:
         if self._own_client or self._own_async_client:
             raise TypeError("a WebSearch with an HTTP client of the caller's own cannot be copied or pickled")
-        alive = {"_lock", "_clients", "_loops"}
+        alive = {"_lock", "_clients", "_end", "_loops"}
         return {name: value for name, value in self.__dict__.items() if name not in alive}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -102,7 +108,7 @@ class Sender:
             try:
                 body = _begin(reply, request)
                 if body is not None:
-                    for chunk in reply.iter_raw():
+                    for chunk in _chunks(reply):
                         if not body.add(chunk):
                             break
                         _clamp(None)  # a client of the caller's own does not look at our deadline
@@ -120,7 +126,7 @@ class Sender:
                 try:
                     body = _begin(reply, request)
                     if body is not None:
-                        async for chunk in reply.aiter_raw():
+                        async for chunk in _achunks(reply):
                             if not body.add(chunk):
                                 break
                 finally:
@@ -130,9 +136,7 @@ class Sender:
     def close(self) -> None:
         """Close the blocking connections."""
         with self._lock:
-            clients, self._clients = self._clients, {}
-        for client in clients.values():
-            client.close()
+            _close(self._clients)
 
     async def aclose(self) -> None:
         """Close the blocking connections, and those of the running event loop."""
@@ -203,6 +207,11 @@ class _OnLoop:
     async def aclose(self) -> None:
         for life in self._lives.values():
             await life.aclose()
+
+
+def _close(clients: dict[bool, Any]) -> None:
+    while clients:
+        clients.popitem()[1].close()
 
 
 def user_agent() -> str:
@@ -407,7 +416,21 @@ def _begin(reply: Any, request: Request) -> Body | None:
         raise BadResponse(f"the answer has more than {_MOST_HEADERS} headers", status=reply.status_code)
     if 300 <= reply.status_code < 400:  # a redirect's body can be endless, and says nothing
         return None
+    if reply.is_stream_consumed:  # by a transport that holds whole answers, such as a mock; decoded already
+        return Body("", request.max_bytes)
     return Body(reply.headers.get("content-encoding", ""), request.max_bytes)
+
+
+def _chunks(reply: Any) -> Iterator[bytes]:
+    return iter([reply.content]) if reply.is_stream_consumed else reply.iter_raw()  # type: ignore[no-any-return]
+
+
+async def _achunks(reply: Any) -> AsyncIterator[bytes]:
+    if reply.is_stream_consumed:
+        yield reply.content
+    else:
+        async for chunk in reply.aiter_raw():
+            yield chunk
 
 
 def _incoming(reply: Any, body: Body | None) -> Response:
@@ -429,6 +452,7 @@ def _translated(request: Request) -> Iterator[None]:
     """Raise our errors instead of the HTTP library's, whose texts may hold URLs and internal addresses."""
     place = urlsplit(request.url).hostname
     late = f"no answer from {place} within the time allowed"
+    ours = _ours.set(True)
     try:
         yield
     except WebSearchError:
@@ -445,6 +469,21 @@ def _translated(request: Request) -> Iterator[None]:
         raise failure from error
     except _kinds("HTTPError", "StreamError") as error:
         raise Unavailable(f"{place} broke off its answer") from error
+    finally:
+        _ours.reset(ours)
+
+
+class _WithoutQuery(logging.Filter):
+    """Keeps what was searched for out of the HTTP library's log, which has the whole URL of every request."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if _ours.get() and isinstance(record.args, tuple):
+            record.args = tuple(arg.copy_with(query=None) if hasattr(arg, "copy_with") else arg for arg in record.args)
+        return True
+
+
+_ours: ContextVar[bool] = ContextVar("websearch_request_is_ours", default=False)
+_without_query = _WithoutQuery()
 
 
 def _kinds(*names: str) -> tuple[type[Exception], ...]:

@@ -95,10 +95,11 @@ def missing(cls: Any, field: str) -> MissingKey:
 
 
 def _misconfigured(cls: Any, error: ValidationError) -> ConfigurationError:
-    for problem in error.errors():
+    problems = error.errors()
+    for problem in problems:
         own = problem.get("ctx", {}).get("error")
         if isinstance(own, ConfigurationError):
             return own
-        if problem["type"] in {"missing", "missing_keyword_only_argument"}:
-            return missing(cls, str(problem["loc"][0]))
+    if all(problem["type"].startswith("missing") for problem in problems):
+        return missing(cls, str(problems[0]["loc"][0]))
     return ConfigurationError(f"{cls.name}: {explain(error)}")

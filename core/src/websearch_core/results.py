@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -111,6 +112,9 @@ def settle(response: SearchResponse, query: SearchQuery) -> SearchResponse:
 def in_domains(url: str, query: SearchQuery) -> bool:
     """Tell whether *url* is inside the query's domain filter; a domain stands for its subdomains too."""
     host = (urlsplit(url).hostname or "").removeprefix("www.")
+    if not host.isascii():
+        with suppress(UnicodeError):
+            host = host.encode("idna").decode("ascii")
 
     def within(domain: str) -> bool:
         return host == domain or host.endswith(f".{domain}")

@@ -1,0 +1,17 @@
+"""
+A search index of one's own: pages and folders in one SQLite file, found again without key or network.
+
+::
+
+    index = Index(Path("notes.db"))
+    index.add_folder(Path("docs"))
+    index.search(SearchQuery(text="rotate a key")).hits[0].page.title
+
+The provider ``local`` searches and reads it. `crawl` brings in a web site.
+"""
+
+from .crawl import crawl
+from .report import Report, Skipped
+from .store import Found, Hit, Index
+
+__all__ = ["Found", "Hit", "Index", "Report", "Skipped", "crawl"]

@@ -1,0 +1,86 @@
+"""
+Take out the characters that no reader sees.
+
+They can carry whole sentences to a model past the eyes of a human: Unicode tags, zero-width characters, overrides of
+the writing direction, variation selectors that spell bytes. What scripts and emoji need to look right stays.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_NEVER_SEEN = re.compile(
+    "["
+    "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"  # controls, but for tab and line ends
+    "\xad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # writing direction
+    "\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"  # no characters at all
+    "\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
+    "]"
+)
+# Characters that change how their neighbours look: joiners, and selectors of a variant.
+_MODIFIERS = re.compile("[\u200c\u200d\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
+_PRIVATE = re.compile("[\ue000-\uf8ff]")  # the glyphs of icon fonts
+_EMOJI_STYLES = "\ufe0e\ufe0f"
+_SYMBOLS = {"So", "Sm", "Sk", "Po", "Nd", "No"}
+
+
+def clean(text: str) -> tuple[str, int]:
+    """
+    Remove what no reader sees, and write every line end as a newline.
+
+    Args:
+        text: Anything; it is not normalised otherwise, since that could change its meaning.
+
+    Returns:
+        The text, and how many characters were removed.
+
+    """
+    if text.isascii() and text.isprintable():
+        return text, 0
+    text = _LINE_ENDS.sub("\n", text)
+    before = len(text)
+    text = _NEVER_SEEN.sub("", text)
+    text = _MODIFIERS.sub(_needed, text)
+    return text, before - len(text)
+
+
+def one_line(text: str, longest: int) -> str:
+    """Return *text* as a single line of at most *longest* characters, for titles and the like: they are the page's words too."""
+    line = " ".join(_PRIVATE.sub("", clean(text[: 20 * longest])[0]).split())
+    return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
+
+
+def removed(count: int) -> tuple[str, ...]:
+    """Return the note that says so, if *count* characters were removed."""
+    return (f"{count} invisible characters removed",) if count else ()
+
+
+def _needed(run: re.Match[str]) -> str:
+    """Keep a run of modifiers if it is one that writing needs where it stands, else drop all of it."""
+    before = run.string[run.start() - 1 : run.start()]
+    after = run.string[run.end() : run.end() + 1]
+    if not before:
+        return ""
+    marks = run[0]
+    style, joiner = (marks[:1], marks[1:]) if marks[0] in _EMOJI_STYLES else ("", marks)
+    if style and unicodedata.category(before) not in _SYMBOLS:
+        return ""
+    if joiner == "":
+        return marks
+    if joiner == "\u200d" and after and unicodedata.category(after) == "So":
+        return marks if style or unicodedata.category(before) in {"So", "Sk"} else ""
+    if style:
+        return ""
+    if joiner in {"\u200c", "\u200d"}:
+        return marks if _shaped(before) and after and _shaped(after) else ""
+    if len(joiner) == 1 and joiner in "\u180b\u180c\u180d\u180f":
+        return marks if "\u1820" <= before <= "\u18aa" else ""
+    return ""
+
+
+def _shaped(character: str) -> bool:
+    """Whether it is a letter or mark of a script whose letters change with their neighbours."""
+    return "\u0600" <= character and unicodedata.category(character)[0] in "LM"

@@ -1,0 +1,58 @@
+"""
+Whether an element is one that no reader sees, as far as its own attributes tell.
+
+What style sheets hide by class, and what is white on white, only a layout engine knows: that is out of reach here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+_NOTHING = re.compile(r"[+-]?0*\.?0*(?:px|pt|em|rem|ex|ch|vw|vh|cm|mm|in|%)?")
+_FAR_AWAY = re.compile(r"-\d{3,}(?:\.\d+)?(?:px|em|rem|pt|vw|%)?|-\d{2,}(?:em|rem)")
+
+
+def is_hidden(attributes: Mapping[str, str | None]) -> bool:
+    """Return whether an element with these attributes is not shown."""
+    if "hidden" in attributes and (attributes["hidden"] or "").strip().lower() != "until-found":
+        return True
+    if (attributes.get("aria-hidden") or "").strip().lower() == "true":
+        return True
+    if (attributes.get("type") or "").strip().lower() == "hidden":
+        return True
+    style = attributes.get("style")
+    return bool(style) and _hides(_declarations(style or ""))
+
+
+def _declarations(style: str) -> dict[str, str]:
+    declared: dict[str, str] = {}
+    for declaration in _COMMENT.sub("", style).lower().split(";"):
+        name, colon, value = declaration.partition(":")
+        if colon:
+            declared[name.strip()] = value.replace("!important", "").strip()
+    return declared
+
+
+def _hides(style: Mapping[str, str]) -> bool:
+    def nothing(name: str) -> bool:
+        return bool(style.get(name)) and _NOTHING.fullmatch(style[name]) is not None
+
+    return (
+        style.get("display") == "none"
+        or style.get("visibility") in {"hidden", "collapse"}
+        or nothing("opacity")
+        or nothing("font-size")
+        or (style.get("overflow") == "hidden" and (nothing("height") or nothing("width") or nothing("max-height")))
+        or (style.get("position") in {"absolute", "fixed"} and (_away(style, "left") or _away(style, "top")))
+        or _away(style, "text-indent")
+        or style.get("color") == "transparent"
+        or style.get("transform", "").replace(" ", "") == "scale(0)"
+        or style.get("clip", "").replace(" ", "").replace("px", "") in {"rect(0,0,0,0)", "rect(0000)", "rect(1,1,1,1)"}
+        or style.get("clip-path", "").replace(" ", "") in {"inset(50%)", "inset(100%)", "circle(0)"}
+    )
+
+
+def _away(style: Mapping[str, str], name: str) -> bool:
+    return name in style and _FAR_AWAY.fullmatch(style[name]) is not None

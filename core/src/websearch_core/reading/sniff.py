@@ -1,0 +1,111 @@
+"""What a body really is. Headers lie or are missing; the first kilobyte tells (WHATWG MIME sniffing, the useful part)."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+HTML = frozenset({"text/html", "application/xhtml+xml"})
+_SAMPLE = 1024  # bytes
+
+_MAGIC = (
+    (rb"\s*%PDF-", "application/pdf"),
+    (rb"\x89PNG\r\n\x1a\n", "image/png"),
+    (rb"GIF8[79]a", "image/gif"),
+    (rb"\xff\xd8\xff", "image/jpeg"),
+    (rb"RIFF....WEBP", "image/webp"),
+    (rb"RIFF....WAVE", "audio/wave"),
+    (rb"\x00\x00\x01\x00", "image/x-icon"),
+    (rb"....ftyp(?:avif|avis)", "image/avif"),
+    (rb"....ftyp", "video/mp4"),
+    (rb"\x1a\x45\xdf\xa3", "video/webm"),
+    (rb"OggS\x00", "application/ogg"),
+    (rb"ID3", "audio/mpeg"),
+    (rb"PK\x03\x04", "application/zip"),
+    (rb"\x1f\x8b\x08", "application/gzip"),
+    (rb"Rar!\x1a\x07", "application/x-rar-compressed"),
+    (rb"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
+    (rb"wOF[F2]", "font/woff"),
+    (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage"),
+    (rb"\x7fELF", "application/x-executable"),
+    (rb"SQLite format 3\x00", "application/vnd.sqlite3"),
+)
+_SIGNATURES = tuple((re.compile(pattern, re.DOTALL), media_type) for pattern, media_type in _MAGIC)
+_HTML = re.compile(
+    rb"\s*(?:<!--(?:(?!-->).)*+-->\s*|<\?xml[^>]*>\s*)*"
+    rb"<(?:!doctype\s+html|(?:html|head|body|script|style|title|meta|link|iframe|main|article|section|div|table|font|"
+    rb"h1|br|p|a|b)(?=[\s/>]))",
+    re.IGNORECASE | re.DOTALL,
+)
+_FEED = re.compile(
+    rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*+-->\s*)*<(?:rss|feed|rdf:rdf|urlset|svg)[\s>]",
+    re.IGNORECASE | re.DOTALL,
+)
+_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+# A server that says one of these of a text means it, even if the text begins with a tag.
+_MEANT = frozenset({"text/plain", "text/markdown", "text/x-markdown", "text/css", "text/javascript"})
+
+
+def declared(content_type: str | None) -> str | None:
+    """Return the media type that a header names, in lower case; None if it names none."""
+    essence = (content_type or "").partition(";")[0].strip().lower()
+    return essence if re.fullmatch(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+", essence) else None
+
+
+def is_text(media_type: str) -> bool:
+    """Return whether that kind of content is characters."""
+    kind, _, name = media_type.partition("/")
+    return (
+        kind == "text"
+        or name.endswith(("+xml", "+json"))
+        or name in {"json", "xml", "x-ndjson", "jsonl", "javascript", "ecmascript", "yaml", "x-yaml", "toml", "sql"}
+    )
+
+
+def media_type(data: bytes, content_type: str | None = None) -> str:
+    """
+    Say what *data* is, believing the header only as far as the bytes do.
+
+    Args:
+        data: The body, or its beginning.
+        content_type: The value of the HTTP header, where there was one.
+
+    Returns:
+        A media type such as ``text/html``, without parameters.
+
+    """
+    head, stated = data[:_SAMPLE], declared(content_type)
+    for signature, kind in _SIGNATURES:
+        if signature.match(head):
+            # Office files and the like are archives that the header knows better.
+            return stated if kind == "application/zip" and stated and not is_text(stated) else kind
+    narrow = _narrow(head)
+    if stated in _MEANT and not _BINARY.search(narrow):
+        return stated
+    if _FEED.match(narrow):
+        return stated if stated and stated.endswith("xml") and stated not in HTML else "application/xml"
+    if _HTML.match(narrow):
+        return stated if stated in HTML else "text/html"
+    if _BINARY.search(narrow):
+        return stated if stated and not is_text(stated) and stated not in HTML else "application/octet-stream"
+    if stated and (is_text(stated) or stated in HTML or not data):
+        return stated
+    return _guess(narrow, data)
+
+
+def _narrow(head: bytes) -> bytes:
+    """UTF-16 as bytes of ASCII, so that a tag looks like a tag and not like binary."""
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return head.decode("utf-16", "ignore").encode("ascii", "replace")
+    if len(head) >= 4 and not any(head[1:64:2]) and all(head[0:64:2]):
+        return head[0::2]
+    if len(head) >= 4 and not any(head[0:64:2]) and all(head[1:64:2]):
+        return head[1::2]
+    return head.removeprefix(codecs.BOM_UTF8)
+
+
+def _guess(head: bytes, data: bytes) -> str:
+    first, last = head.lstrip()[:1], data[-64:].rstrip(b"\x00 \t\r\n")[-1:]
+    if (first, last) in {(b"{", b"}"), (b"[", b"]")}:
+        return "application/json"
+    return "application/xml" if head.lstrip().startswith(b"<?xml") else "text/plain"

@@ -1,0 +1,109 @@
+"""What is text already, or nearly: Markdown, plain text, JSON, CSV, XML -> Page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from itertools import chain
+
+from ..models import Page
+from .charset import decode
+from .clean import clean, one_line, removed
+from .fences import outside_fences
+
+_MOST_CHARACTERS = 3_000_000
+_MOST_COLUMNS = 100
+_TABLES = {"text/csv": ",", "application/csv": ",", "text/tab-separated-values": "\t"}
+_TITLE = re.compile(r"^#{1,2} +(.+)$", re.MULTILINE)
+_TITLE_LENGTH = 300
+
+
+def read_text(data: bytes, url: str, media_type: str, content_type: str | None = None) -> Page:
+    """
+    Read what is text as it stands: tables and JSON are laid out, the rest is left as it is.
+
+    Args:
+        data: The bytes.
+        url: Where they came from.
+        media_type: What they are.
+        content_type: The value of the HTTP header, where there was one, for its charset.
+
+    """
+    decoded, decoding = decode(data, content_type, markup=media_type.endswith("xml"))
+    text, invisible = clean(decoded)
+    cut = len(text) > _MOST_CHARACTERS
+    text = text[:_MOST_CHARACTERS]
+    if media_type.endswith("json"):
+        content, laid_out = _json(text)
+    elif media_type in _TABLES:
+        content, laid_out = _table(text, _TABLES[media_type])
+    elif media_type.endswith("xml"):
+        content, laid_out = _fenced(text.strip(), "xml"), None
+    else:
+        content, laid_out = outside_fences(text, _without_images), None
+    content = content.strip("\n")
+    heading = _TITLE.search(content) if media_type in {"text/plain", "text/markdown", "text/x-markdown"} else None
+    notes = (
+        *([decoding] if decoding else []),
+        *removed(invisible),
+        *([laid_out] if laid_out else []),
+        *(["the text is longer than is read: this is its beginning"] if cut else []),
+    )
+    return Page(
+        url=url,
+        final_url=url,
+        title=one_line(heading[1], _TITLE_LENGTH) if heading else "",
+        content=content,
+        content_length=len(content),
+        original_length=len(content),
+        truncated=cut,
+        media_type=media_type,
+        notes=notes,
+    )
+
+
+def _without_images(text: str) -> str:
+    """A front end that shows the text must not fetch what it names."""
+    return re.sub(r"<(?=img\b)", "&lt;", text.replace("![", "! ["), flags=re.IGNORECASE)
+
+
+def _fenced(code: str, language: str) -> str:
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", code)), default=0))
+    return f"{fence}{language}\n{code}\n{fence}" if code else ""
+
+
+def _json(text: str) -> tuple[str, str | None]:
+    pieces: list[str] = []
+    size = 0
+    try:
+        for piece in json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(json.loads(text)):
+            pieces.append(piece)
+            size += len(piece)
+            if size > _MOST_CHARACTERS:
+                return _fenced("".join(pieces), "json"), "the JSON is longer than is read: this is its beginning"
+    except (ValueError, RecursionError):
+        return _fenced(text.strip(), "json"), "the JSON could not be parsed: this is its text"
+    return _fenced("".join(pieces), "json"), None
+
+
+def _table(text: str, delimiter: str) -> tuple[str, str | None]:
+    first = text.partition("\n")[0]
+    if delimiter == "," and first.count(";") > first.count(","):
+        delimiter = ";"
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if row]
+    except csv.Error:
+        return text, "the table could not be parsed: this is its text"
+    columns = min(max(map(len, rows), default=0), _MOST_COLUMNS)
+    if columns < 1:
+        return "", None
+    lines = (f"| {' | '.join(_cells(row, columns))} |" for row in rows)
+    table = "\n".join(chain([next(lines), "|" + " --- |" * columns], lines))
+    return f"{len(rows) - 1} rows, {columns} columns\n\n{table}", None
+
+
+def _cells(row: list[str], columns: int) -> list[str]:
+    cells = [_without_images(" ".join(cell.split())).replace("|", "\\|") for cell in row[:columns]]
+    return cells + [""] * (columns - len(cells))

@@ -1,0 +1,66 @@
+"""Results and pages as what LlamaIndex knows: documents, and the metadata of nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llama_index.core.schema import Document
+
+from websearch_core import Page, SearchResult
+
+# Shown to nobody but programs: a model gains nothing from them, and an embedding is blurred by them.
+UNSAID = ["citation_id", "language", "media_type", "next_offset", "provider", "score", "read_error"]
+UNEMBEDDED = [*UNSAID, "published", "source", "url"]
+
+
+def of_result(result: SearchResult) -> Document:
+    """Return *result* as a document: its text is the snippet, or the title of a page that has none."""
+    return Document(
+        id_=result.url,
+        text=result.snippet or result.title,
+        metadata=facts_of_result(result),
+        excluded_llm_metadata_keys=UNSAID,
+        excluded_embed_metadata_keys=UNEMBEDDED,
+    )
+
+
+def of_page(page: Page) -> Document:
+    """Return *page*, or the window of it, as a document."""
+    return Document(
+        id_=page.url,
+        text=page.content,
+        metadata=facts_of_page(page),
+        excluded_llm_metadata_keys=UNSAID,
+        excluded_embed_metadata_keys=UNEMBEDDED,
+    )
+
+
+def facts_of_result(result: SearchResult) -> dict[str, Any]:
+    """Return what is known of *result*, flat and as JSON, as vector stores want it."""
+    return _known(
+        url=result.url,
+        title=result.title,
+        score=result.score,
+        published=result.published and result.published.isoformat(),
+        provider=result.provider,
+        citation_id=result.citation_id,
+    )
+
+
+def facts_of_page(page: Page) -> dict[str, Any]:
+    """Return what is known of *page*, likewise; ``url`` is where it was found in the end."""
+    return _known(
+        url=page.final_url or page.url,
+        title=page.title,
+        author=page.author,
+        published=page.published and page.published.isoformat(),
+        description=page.description,
+        language=page.language,
+        media_type=page.media_type,
+        provider=page.provider,
+        next_offset=page.next_offset,
+    )
+
+
+def _known(**facts: Any) -> dict[str, Any]:
+    return {name: value for name, value in facts.items() if value not in (None, "")}

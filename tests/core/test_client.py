@@ -1,0 +1,290 @@
+"""`WebSearch` as a whole: real requests to a server on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import pickle
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+from websearch_core import SearchQuery, WebSearch
+from websearch_core.errors import (
+    AllProvidersFailed,
+    AuthenticationError,
+    BadResponse,
+    Blocked,
+    InvalidOption,
+    PageNotFound,
+    RateLimited,
+    TimedOut,
+    TooLarge,
+    Unavailable,
+    UnsafeURL,
+    UnsupportedOption,
+)
+
+pytestmark = pytest.mark.enable_socket
+
+HITS = {"results": [{"title": f"Kelp {n}", "url": f"https://sea.example/{n}", "content": "Brown algae"} for n in range(8)]}
+PAGE = "<html><head><title>Kelp</title></head><body><main><p>" + "Brown algae of the northern seas. " * 40 + "</main>"
+
+
+@pytest.fixture(params=["blocking", "async"])
+def call(request):
+    """Call a method of a WebSearch in each colour: ``call(web, "search", ...)``."""
+
+    def one(web, method, *args, **options):
+        if request.param == "blocking":
+            return getattr(web, method)(*args, **options)
+
+        async def acall():
+            try:
+                return await getattr(web, f"a{method}")(*args, **options)
+            finally:
+                await web.aclose()
+
+        return asyncio.run(acall())
+
+    return one
+
+
+@pytest.fixture
+def tavily(server, http):
+    server.answers["/search"] = http(HITS)
+
+    def make(**options):
+        return WebSearch("tavily", api_key="key", base_url=server.url, allow=["127.0.0.0/8"], **options)
+
+    return make
+
+
+def test_a_search_gives_numbered_results_up_to_the_limit(tavily, call):
+    response = call(tavily(), "search", "kelp", limit=3)
+
+    assert [result.citation_id for result in response.results] == [1, 2, 3]
+    assert (response.query, response.provider) == ("kelp", "tavily")
+    assert 0 < response.elapsed < 30
+
+
+def test_a_query_can_be_made_beforehand(tavily, call):
+    assert len(call(tavily(), "search", SearchQuery.of("kelp", limit=2)).results) == 2
+    with pytest.raises(InvalidOption):
+        call(tavily(), "search", SearchQuery.of("kelp"), limit=2)
+
+
+def test_both_colours_give_equal_values(tavily):
+    web = tavily()
+    one, other = web.search("kelp"), asyncio.run(web.asearch("kelp"))
+
+    assert one.model_copy(update={"elapsed": None}) == other.model_copy(update={"elapsed": None})
+
+
+def test_the_domain_filter_holds_whatever_the_service_did(tavily, call):
+    response = call(tavily(), "search", "kelp", allowed_domains=["other.example"])
+
+    assert response.results == ()
+    assert "8 results outside the domain filter" in response.notes[0]
+
+
+def test_an_option_that_cannot_be_expressed_is_refused_or_noted(tavily, call):
+    with pytest.raises(UnsupportedOption):
+        call(tavily(), "search", "kelp", safe_search="strict")
+    response = call(tavily(), "search", "kelp", safe_search="strict", unsupported="note")
+    assert response.results
+    assert response.notes == ("tavily does not support safe_search: ignored",)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (("{}", "401 Unauthorized"), AuthenticationError),
+        (("{}", "429 Too Many Requests", "Retry-After: 60"), RateLimited),
+        (("<html>", "502 Bad Gateway"), Unavailable),
+        (("<html>log in",), BadResponse),
+        (('{"results": [',), BadResponse),
+        (("x" * (10 * 2**20 + 1),), TooLarge),
+    ],
+)
+def test_each_failure_is_its_own_error(server, http, tavily, call, answer, kind):
+    server.answers["/search"] = http(*answer)
+
+    with pytest.raises(kind) as caught:
+        call(tavily(attempts=1), "search", "kelp")
+    assert type(caught.value) is kind
+    assert caught.value.provider == "tavily"
+
+
+def test_a_temporary_failure_is_tried_again(server, http, tavily, call):
+    answers = iter([http("", "503 Busy"), http(HITS)])
+    server.answers["/search"] = lambda connection: connection.sendall(next(answers))
+
+    assert call(tavily(), "search", "kelp").results
+    assert len(server.requests) == 2
+
+
+def test_a_hanging_service_ends_with_the_timeout(server, endless, tavily, call):
+    server.answers["/search"] = endless(b"", b"", 0.05)
+    started = time.monotonic()
+
+    with pytest.raises(TimedOut):
+        call(tavily(timeout=0.5), "search", "kelp")
+    assert time.monotonic() - started < 5
+
+
+def test_a_hanging_service_leaves_time_for_the_next(server, http, endless, call):
+    server.answers["/slow/search"] = endless(b"", b"", 0.05)
+    server.answers["/search"] = http(HITS)
+    web = WebSearch(
+        ["tavily", "searxng"],
+        provider_options={
+            "tavily": {"api_key": "key", "base_url": f"{server.url}/slow"},
+            "searxng": {"base_url": server.url},
+        },
+        timeout=2,
+    )
+    response = call(web, "search", "kelp")
+
+    assert response.provider == "searxng"
+    assert response.notes == ("tavily failed (timed_out); answered by searxng",)
+
+
+def test_when_all_fail_each_cause_is_told(server, http, call):
+    server.answers["/search"] = http("{}", "401 Unauthorized")
+    web = WebSearch(
+        ["tavily", "searxng"],
+        provider_options={"tavily": {"api_key": "key", "base_url": server.url}, "searxng": {"base_url": server.url}},
+    )
+    with pytest.raises(AllProvidersFailed, match="tavily search failed: 401.*searxng search failed: 401"):
+        call(web, "search", "kelp")
+
+
+def test_automatic_mode_goes_on_from_a_challenge_and_says_so(server, http, call):
+    server.answers["/html/"] = http('<form id="challenge-form" action="//duckduckgo.com/anomaly.js">', "202 Accepted")
+    server.answers["/search"] = http(HITS)
+    web = WebSearch(provider_options={"duckduckgo": {"base_url": server.url}, "tavily": {"base_url": server.url}})
+    response = call(web, "search", "kelp")
+
+    assert response.notes == ("duckduckgo failed (blocked); answered by tavily",)
+    assert server.requests[-1][1]["x-tavily-access-mode"] == "keyless"
+
+
+def test_an_explicit_choice_of_duckduckgo_is_kept_even_when_it_blocks(server, http, call):
+    server.answers["/html/"] = http('<form id="challenge-form" action="//duckduckgo.com/anomaly.js">', "202 Accepted")
+
+    with pytest.raises(Blocked):
+        call(WebSearch("duckduckgo", base_url=server.url), "search", "kelp")
+    assert server.paths == ["/html/"]
+
+
+def test_a_page_is_read_in_windows_that_join_to_the_whole(server, http, tavily, call):
+    server.answers["/page"] = http(PAGE, "200 OK", "Content-Type: text/html")
+    web, text, offset = tavily(), "", 0
+    while offset is not None:
+        page = call(web, "read", f"{server.url}/page", max_length=300, offset=offset)
+        assert len(page.content) == page.content_length <= 300
+        text, offset = text + page.content, page.next_offset
+
+    whole = call(web, "read", f"{server.url}/page", max_length=100_000)
+    assert text == whole.content
+    assert (whole.title, whole.truncated, whole.original_length) == ("Kelp", False, len(text))
+
+
+def test_a_page_behind_redirects_is_read(server, http, tavily, call):
+    server.answers["/old"] = http("", "301 Moved", "Location: /newer")
+    server.answers["/newer"] = http("", "302 Found", "Location: page")
+    server.answers["/page"] = http(PAGE, "200 OK", "Content-Type: text/html")
+    page = call(tavily(), "read", f"{server.url}/old")
+
+    assert (page.url, page.final_url) == (f"{server.url}/old", f"{server.url}/page")
+
+
+def test_a_redirect_to_where_the_guard_forbids_ends_there(server, http, call):
+    server.answers["/"] = http("", "302 Found", "Location: http://127.0.0.2/secret")
+    web = WebSearch("duckduckgo", allow=[server.url])
+
+    with pytest.raises(UnsafeURL):
+        call(web, "read", server.url)
+    assert server.paths == ["/"]
+
+
+def test_nothing_of_this_machine_is_read_unless_allowed(server, http, call):
+    server.answers["/"] = http(PAGE)
+    web = WebSearch("duckduckgo")
+
+    for url in (server.url, server.url.replace("127.0.0.1", "localhost"), "file:///etc/passwd", "http://[::1]/"):
+        with pytest.raises(UnsafeURL):
+            call(web, "read", url)
+    assert server.requests == []
+
+
+def test_an_error_page_is_never_content(tavily, server, call):
+    with pytest.raises(PageNotFound):
+        call(tavily(), "read", f"{server.url}/missing")
+
+
+@pytest.mark.parametrize("options", [{"max_length": 0}, {"offset": -1}])
+def test_a_window_that_makes_no_sense_is_told(server, http, tavily, call, options):
+    server.answers["/page"] = http(PAGE, "200 OK", "Content-Type: text/html")
+
+    with pytest.raises(InvalidOption):
+        call(tavily(), "read", f"{server.url}/page", **options)
+
+
+def test_requests_sent_are_calls_made_across_loops_and_threads(server, tavily):
+    web = tavily()
+    for _ in range(4):
+        asyncio.run(web.asearch("kelp"))
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda _: asyncio.run(web.asearch("kelp")), range(8)))
+        list(threads.map(lambda _: web.search("kelp"), range(8)))
+    web.close()
+
+    assert len(server.requests) == 20
+
+
+def test_it_can_be_copied_and_pickled(tavily):
+    web = tavily()
+    assert web.search("kelp").results
+    for twin in (copy.copy(web), copy.deepcopy(web), pickle.loads(pickle.dumps(web))):
+        with twin:
+            assert twin.search("kelp").results
+    web.close()
+
+
+def test_it_is_a_context_manager_and_can_be_used_after(tavily, server):
+    with tavily() as web:
+        web.search("kelp")
+    assert web.search("kelp").results
+    web.close()
+
+    async def use():
+        async with tavily() as web:
+            return await web.asearch("kelp")
+
+    assert asyncio.run(use()).results
+
+
+def test_ones_own_client_serves_the_services():
+    seen = []
+
+    def handler(request):
+        seen.append(request)
+        return httpx.Response(200, json=HITS)
+
+    web = WebSearch("tavily", api_key="key", http_client=httpx.Client(transport=httpx.MockTransport(handler)))
+
+    assert web.search("kelp").results
+    assert seen[0].headers["authorization"] == "Bearer key"
+
+
+def test_a_reader_that_is_a_service_never_sees_a_url_the_guard_refuses(server, http, call):
+    server.answers["/"] = http({"data": {"content": "text"}})
+    web = WebSearch("duckduckgo", reader="jina", provider_options={"jina": {"base_url": server.url}})
+
+    assert call(web, "read", "https://page.example/").content == "text"
+    with pytest.raises(UnsafeURL):
+        call(web, "read", "http://192.168.1.1/admin")
+    assert len(server.requests) == 1

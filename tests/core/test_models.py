@@ -1,0 +1,70 @@
+"""What is asked, and what comes back."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from websearch_core.errors import InvalidOption, WebSearchError
+from websearch_core.models import SearchQuery
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"text": ""}, "text"),
+        ({"text": "   "}, "text"),
+        ({"limit": 0}, "limit"),
+        ({"page": 0}, "page"),
+        ({"time_range": "decade"}, "time_range"),
+        ({"country": "Germany"}, "ISO 3166"),
+        ({"language": "english please"}, "BCP 47"),
+        ({"allowed_domains": ["python.org/doc"]}, "not a domain"),
+        ({"allowed_domains": ["py thon.org"]}, "not a domain"),
+        ({"safe_search": "sometimes"}, "safe_search"),
+        ({"after": "yesterday"}, "after"),
+        ({"after": "2026-02-01", "before": "2026-01-01"}, "later than"),
+        ({"time_range": "day", "after": "2026-02-01"}, "not both"),
+        ({"limti": 3}, "limti"),
+    ],
+)
+def test_what_makes_no_sense_is_told_in_one_line(options, complaint):
+    options = {"text": "kelp", **options}
+
+    with pytest.raises(InvalidOption, match=complaint) as caught:
+        SearchQuery.of(options.pop("text"), **options)
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, WebSearchError)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [("d", "day"), ("w", "week"), ("m", "month"), ("y", "year"), ("all", None), ("", None), ("week", "week"), (None, None)],
+)
+def test_short_words_for_time_ranges_are_understood(short, long):
+    assert SearchQuery.of("kelp", time_range=short).time_range == long
+
+
+@pytest.mark.parametrize(
+    "written", ["python.org", "Python.ORG", "https://python.org/", "http://www.python.org", "*.python.org", ".python.org", "python.org."]
+)
+def test_domains_are_understood_as_people_write_them(written):
+    assert SearchQuery.of("kelp", allowed_domains=[written]).allowed_domains == ("python.org",)
+
+
+def test_what_was_asked_beyond_the_words_is_known():
+    assert SearchQuery.of("kelp", limit=9, extra={"a": 1}).asked() == frozenset()
+    assert SearchQuery.of("kelp", time_range="w", page=2).asked() == {"time_range", "page"}
+
+
+def test_an_option_can_be_taken_back():
+    query = SearchQuery.of("kelp", time_range="w", after=None, limit=3)
+
+    assert query.without("time_range") == SearchQuery.of("kelp", limit=3)
+
+
+def test_queries_are_values():
+    assert SearchQuery.of(" kelp ", after="2026-01-02") == SearchQuery(text="kelp", after=date(2026, 1, 2))
+    with pytest.raises(ValueError, match="frozen"):
+        SearchQuery.of("kelp").limit = 3

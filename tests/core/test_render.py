@@ -1,0 +1,155 @@
+"""Results and pages as text for a model, as Markdown for a person, as JSON for a program."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from websearch_core.errors import AllProvidersFailed, PageNotFound, RateLimited, UnsafeURL
+from websearch_core.models import Page, SearchResponse, SearchResult
+from websearch_core.render import (
+    error_as_json,
+    fenced,
+    link_citations,
+    page_as_json,
+    render_error,
+    render_page,
+    render_search,
+    search_as_json,
+)
+
+FOUND = SearchResponse(
+    query="kelp",
+    provider="stub",
+    results=(
+        SearchResult(
+            title="Kelp\n forests", url="https://a.example/", snippet="Brown\nalgae", citation_id=1, rank=1, raw={"x": 1},
+            published=datetime(2026, 5, 4, tzinfo=UTC), provider="stub",
+        ),
+        SearchResult(title="No snippet", url="https://b.example/", citation_id=2, rank=2, provider="stub"),
+    ),
+)  # fmt: skip
+NOTHING = SearchResponse(query="xyzzy", provider="stub")
+
+
+def test_text_is_numbered_with_title_url_and_an_indented_snippet():
+    assert render_search(FOUND) == (
+        "1. Kelp forests — https://a.example/\n"
+        "   (2026-05-04) Brown algae\n"
+        "\n"
+        "2. No snippet — https://b.example/"
+    )  # fmt: skip
+
+
+def test_markdown_has_headings_urls_and_dates():
+    assert render_search(FOUND.model_copy(update={"answer": "Algae."}), "markdown") == (
+        "## Answer\n\nAlgae.\n\n"
+        "## Search Results\n\n"
+        "### 1. Kelp forests\n**URL:** https://a.example/\n**Published:** 2026-05-04\n\nBrown\nalgae\n\n---\n\n"
+        "### 2. No snippet\n**URL:** https://b.example/"
+    )
+
+
+def test_json_has_results_with_citation_ids_and_a_list_of_sources():
+    data = json.loads(render_search(FOUND, "json"))
+
+    assert data == search_as_json(FOUND)
+    assert data["results"][0] == {
+        "title": "Kelp\n forests", "url": "https://a.example/", "snippet": "Brown\nalgae", "score": None,
+        "published": "2026-05-04T00:00:00Z", "provider": "stub", "citation_id": 1,
+    }  # fmt: skip
+    assert data["sources"] == [
+        {"id": 1, "title": "Kelp\n forests", "url": "https://a.example/"},
+        {"id": 2, "title": "No snippet", "url": "https://b.example/"},
+    ]
+    assert data["message"] == "2 results for: kelp"
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [("text", "No results found for: xyzzy"), ("markdown", "No results found for this query.")],
+)
+def test_finding_nothing_is_said(form, text):
+    assert render_search(NOTHING, form) == text
+    assert search_as_json(NOTHING)["message"] == "No results found for: xyzzy"
+
+
+def test_answers_and_notes_reach_the_model():
+    text = render_search(NOTHING.model_copy(update={"answer": "42", "notes": ("brave failed",)}))
+
+    assert text == "Answer: 42\n\nNo results found for: xyzzy\n\nNote: brave failed."
+
+
+def test_a_snippet_is_shown_up_to_a_bound():
+    result = SearchResult(title="t", url="https://a.example/", snippet="x" * 5000, citation_id=1)
+
+    assert len(render_search(SearchResponse(query="q", results=(result,)))) < 1100
+
+
+PAGE = Page(
+    url="https://a.example/",
+    final_url="https://a.example/b",
+    title="Kelp",
+    content="Brown algae",
+    content_length=11,
+    original_length=30,
+    truncated=True,
+    next_offset=11,
+)
+
+
+def test_a_page_is_shown_with_its_facts_and_where_to_read_on():
+    assert render_page(PAGE) == (
+        "Title: Kelp\nURL: https://a.example/b\n\nBrown algae\n\n"
+        "(Characters 0 to 11 of 30; read on with offset=11.)"
+    )
+    assert render_page(PAGE, "markdown").startswith("# Kelp\n\nBrown algae")
+
+
+def test_a_page_as_data_says_that_it_succeeded():
+    data = page_as_json(PAGE)
+
+    assert json.loads(render_page(PAGE, "json")) == data
+    assert (data["status"], data["error"], data["truncated"], data["next_offset"]) == ("success", None, True, 11)
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (RateLimited("brave search failed: 429", retry_after=7), "ERROR [rate_limited] brave search failed: 429. Retry after 7 s."),
+        (PageNotFound("not there"), "ERROR [page_not_found] not there."),
+        (UnsafeURL("the address is not a public one"), "ERROR [unsafe_url] the address is not a public one."),
+        (AllProvidersFailed("every provider failed: a; b", [RateLimited("a")]), "ERROR [all_providers_failed] every provider failed: a; b."),
+    ],
+)
+def test_an_error_begins_with_its_code(error, text):
+    assert render_error(error) == text
+
+
+def test_an_error_as_data():
+    assert error_as_json(RateLimited("slow", provider="brave", retry_after=7)) == {
+        "status": "error",
+        "error": {
+            "code": "rate_limited", "message": "slow", "provider": "brave", "temporary": True, "retry_after": 7,
+        },
+    }  # fmt: skip
+
+
+def test_data_from_the_web_stands_between_marks_that_no_page_can_foresee():
+    first, second = fenced("data", "A page"), fenced("data", "A page")
+
+    assert first != second
+    lines = first.split("\n")
+    mark = lines[-1].removeprefix("[").partition(":")[0]
+    assert len(mark) == 16
+    assert mark in lines[0]
+    assert lines[1:-1] == ["data"]
+
+
+def test_citations_become_links_to_their_sources():
+    sources = search_as_json(FOUND)["sources"]
+
+    assert link_citations("Kelp [1], more [2][3], linked [1](x).", sources) == (
+        "Kelp [1](https://a.example/), more [2](https://b.example/)[3], linked [1](x)."
+    )

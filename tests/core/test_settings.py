@@ -1,0 +1,239 @@
+"""Explicit argument > environment > file > default, and who is chosen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+from websearch_core import WebSearch, register
+from websearch_core.errors import Blocked, ConfigurationError, MissingKey, UnknownProvider, WebSearchError
+from websearch_core.layers import Fallback, Retry
+from websearch_core.providers import known, provider_class
+from websearch_core.providers.brave import Brave
+from websearch_core.providers.duckduckgo import DuckDuckGo
+from websearch_core.providers.tavily import Tavily
+from websearch_core.settings import Settings
+
+
+def leaves(layer):
+    """The providers at the bottom."""
+    if isinstance(layer, Fallback):
+        return [leaf for provider in layer.providers for leaf in leaves(provider)]
+    return leaves(layer.provider) if isinstance(layer, Retry) else [layer]
+
+
+def searching(*args, **options):
+    return leaves(WebSearch(*args, **options).provider)
+
+
+def test_an_argument_beats_the_environment_and_that_beats_the_file_and_that_the_default(monkeypatch):
+    assert Settings.load().timeout == 30
+    Path("websearch.toml").write_text("timeout = 20\n")
+    assert Settings.load().timeout == 20
+    monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "10")
+    assert Settings.load().timeout == 10
+    assert Settings.load(timeout=5).timeout == 5
+
+
+def test_the_options_of_a_provider_come_by_the_same_order(monkeypatch):
+    def key():
+        return searching("brave")[0].api_key.get_secret_value()
+
+    Path("websearch.toml").write_text('[providers.brave]\napi_key = "from-file"\n')
+    assert key() == "from-file"
+    monkeypatch.setenv("BRAVE_SEARCH_API_KEY", "from-second-name")
+    assert key() == "from-second-name"
+    monkeypatch.setenv("BRAVE_API_KEY", "from-first-name")
+    assert key() == "from-first-name"
+    assert searching("brave", api_key="explicit")[0].api_key == SecretStr("explicit")
+
+
+def test_the_nearest_file_counts_and_a_pyproject_without_our_table_does_not(monkeypatch, tmp_path):
+    deep = tmp_path / "a" / "b"
+    deep.mkdir(parents=True)
+    (tmp_path / "pyproject.toml").write_text("[tool.websearch]\ntimeout = 7\n")
+    (deep / "pyproject.toml").write_text("[tool.other]\n")
+    monkeypatch.chdir(deep)
+    assert Settings.load().timeout == 7
+    (tmp_path / "a" / "websearch.toml").write_text("timeout = 8\n")
+    assert Settings.load().timeout == 8
+
+
+def test_names_from_other_tools_are_understood_in_the_file():
+    Path("websearch.toml").write_text('search_provider = "duckduckgo"\nread_provider = "jina"\nmax_page_length = 9\n')
+    settings = Settings.load()
+
+    assert (settings.provider, settings.reader, settings.max_length) == (("duckduckgo",), ("jina",), 9)
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("timeout = ", "websearch.toml"),
+        ("timeout = -1", "timeout"),
+        ("tiemout = 3", "tiemout"),
+        ('[providers.brvae]\napi_key = "x"', "unknown provider 'brvae'"),
+        ('[providers.brave]\nkey = "SECRET"', "key: Unexpected"),
+        ("http_library = 'requests'", "http_library"),
+    ],
+)
+def test_a_mistake_in_the_file_is_told_without_showing_values(content, complaint):
+    Path("websearch.toml").write_text(content)
+
+    with pytest.raises(ConfigurationError, match=complaint) as caught:
+        WebSearch("brave", provider_options={})
+    assert "SECRET" not in str(caught.value)
+
+
+def test_a_mistake_in_the_environment_is_told(monkeypatch):
+    monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "soon")
+    with pytest.raises(ConfigurationError, match="timeout"):
+        WebSearch("duckduckgo")
+
+
+def test_without_a_choice_tavily_comes_first_then_brave_then_searxng(monkeypatch):
+    monkeypatch.setenv("SEARXNG_URL", "http://localhost:8888")
+    assert [leaf.name for leaf in searching()] == ["searxng"]
+    monkeypatch.setenv("BRAVE_API_KEY", "key")
+    assert [leaf.name for leaf in searching()] == ["brave"]
+    monkeypatch.setenv("TAVILY_API_KEY", "key")
+    assert [leaf.name for leaf in searching()] == ["tavily"]
+
+
+def test_an_empty_variable_is_no_key(monkeypatch):
+    monkeypatch.setenv("TAVILY_API_KEY", " ")
+    assert [leaf.name for leaf in searching()] == ["duckduckgo", "tavily"]
+
+
+def test_a_key_given_as_an_option_counts_for_the_automatic_choice():
+    assert searching(provider_options={"brave": {"api_key": "key"}}) == [Brave(api_key="key")]
+
+
+def test_without_any_key_duckduckgo_goes_on_to_the_keyless_tier_from_a_challenge_alone():
+    chain = WebSearch().provider
+
+    assert leaves(chain) == [DuckDuckGo(), Tavily(keyless=True)]
+    assert chain.after == (Blocked,)
+
+
+def test_a_choice_by_environment_is_kept(monkeypatch):
+    monkeypatch.setenv("TAVILY_API_KEY", "key")
+    monkeypatch.setenv("WEB_SEARCH_PROVIDER", "duckduckgo")
+
+    assert searching() == [DuckDuckGo()]
+
+
+def test_an_explicit_choice_beats_the_environment(monkeypatch):
+    monkeypatch.setenv("WEB_SEARCH_PROVIDER", "duckduckgo")
+
+    assert searching("brave", api_key="key") == [Brave(api_key="key")]
+
+
+@pytest.mark.parametrize("choice", ["brave", ["duckduckgo", "brave"]])
+def test_a_provider_asked_for_by_name_without_its_key_fails_at_once_and_names_the_variable(choice):
+    with pytest.raises(MissingKey, match="brave has no api_key: set BRAVE_API_KEY or BRAVE_SEARCH_API_KEY"):
+        WebSearch(choice)
+
+
+def test_an_unknown_name_fails_at_once_and_lists_those_known():
+    with pytest.raises(UnknownProvider, match="unknown provider 'gogle'; known are brave, direct, duckduckgo") as caught:
+        WebSearch("gogle")
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, WebSearchError)
+
+
+def test_several_are_a_chain_in_order_from_a_list_or_a_variable(monkeypatch):
+    options = {"tavily": {"api_key": "key", "base_url": "https://gateway.example/tavily/"}}
+    assert [Tavily(api_key="key", base_url="https://gateway.example/tavily"), DuckDuckGo()] == searching(
+        ["tavily", "ddg"], provider_options=options
+    )
+    monkeypatch.setenv("WEB_SEARCH_PROVIDER", "ddg, tavily")
+    assert ["duckduckgo", "tavily"] == [leaf.name for leaf in searching(provider_options=options)]
+
+
+def test_one_instance_plays_both_roles():
+    web = WebSearch("tavily", reader="tavily", api_key="key")
+
+    assert web.provider.provider is web.reader.provider
+
+
+def test_the_key_of_one_provider_needs_one_name():
+    with pytest.raises(ConfigurationError, match="api_key belong"):
+        WebSearch(api_key="key")
+    with pytest.raises(ConfigurationError, match="base_url belong"):
+        WebSearch(["tavily", "brave"], base_url="https://gateway.example")
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"provider": "jina"}, "'jina' cannot search; those that can: brave, duckduckgo"),
+        ({"provider": "duckduckgo", "reader": "brave"}, "'brave' cannot read|has no api_key"),
+        ({"provider": "duckduckgo", "reader": "duckduckgo"}, "cannot read; those that can: direct, jina"),
+        ({"provider": "duckduckgo", "provider_options": {"ddgg": {}}}, "unknown provider 'ddgg'"),
+        ({"provider": "duckduckgo", "allow": ["nonsense"]}, "allow"),
+        ({"provider": "duckduckgo", "timeout": 0}, "timeout"),
+        ({"provider": "brave", "api_key": "two words"}, "blanks"),
+        ({"provider": "brave", "api_key": "k", "base_url": "ftp://x"}, "base_url"),
+        ({"provider": "brave", "api_key": "k", "base_url": "https://u:p@x"}, "base_url"),
+    ],
+)
+def test_other_mistakes_are_told_at_once(options, complaint):
+    with pytest.raises(ConfigurationError, match=complaint):
+        WebSearch(**options)
+
+
+def test_a_key_does_not_travel_over_plain_http_unless_allowed():
+    with pytest.raises(ConfigurationError, match="unencrypted"):
+        WebSearch("brave", api_key="key", base_url="http://gateway.corp/brave")
+    assert searching("brave", api_key="key", base_url="http://gateway.corp/brave", allow=["http://gateway.corp"])
+    assert searching("brave", api_key="key", base_url="http://127.0.0.1:9/brave")
+    assert searching("brave", api_key="key", base_url="http://localhost:9/brave")
+
+
+def test_a_provider_of_ones_own_can_be_given_or_registered(monkeypatch):
+    class Mine:
+        name = "mine"
+        options = frozenset()
+
+        def search(self, query):
+            raise NotImplementedError
+
+    assert [type(leaf) for leaf in searching(Mine())] == [Mine]
+
+    monkeypatch.setattr("websearch_core.providers._registered", {})
+    register("mine", Mine)
+    assert provider_class("mine") is Mine
+    assert "mine" in known()
+    with pytest.raises(ConfigurationError, match="Web search provider 'mine' is already registered"):
+        register("mine", Mine)
+    for taken in ("brave", "ddg"):
+        with pytest.raises(ConfigurationError, match="already registered"):
+            register(taken, Mine)
+
+
+def test_providers_plug_in_by_entry_points(monkeypatch):
+    from importlib.metadata import EntryPoint
+
+    from websearch_core import providers
+
+    def points(*names):
+        providers._plugged_in.cache_clear()
+        found = [EntryPoint(name, "websearch_core.providers.brave:Brave", "websearch_core.providers") for name in names]
+        monkeypatch.setattr(providers, "entry_points", lambda group: found)
+
+    points("kagi")
+    assert provider_class("kagi") is Brave
+    points("brave")
+    with pytest.raises(ConfigurationError, match="already registered"):
+        known()
+    providers._plugged_in.cache_clear()
+
+
+def test_the_key_shows_nowhere(monkeypatch):
+    monkeypatch.setenv("BRAVE_API_KEY", "SECRET")
+    web = WebSearch("brave", provider_options={"tavily": {"api_key": "SECRET"}})
+
+    for shown in (repr(web), repr(web.provider), repr(web.settings), str(web.__dict__)):
+        assert "SECRET" not in shown

@@ -1,0 +1,133 @@
+"""A web of a few pages without a network, services that answer as told, and models that follow a script."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import pytest
+from llama_index.core.agent.workflow import ToolCallResult
+from llama_index.core.base.llms.types import ChatMessage, ToolCallBlock
+from llama_index.core.llms.mock import MockFunctionCallingLLM
+from llama_index.core.tools import ToolOutput
+from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebSearch
+from websearch_core.errors import PageNotFound
+from websearch_core.flow import Call, Flow
+from websearch_core.testing import SECRET
+
+KELP = (
+    SearchResult(title="Kelp", url="https://sea.example/kelp", snippet="Kelp is a brown alga.", score=0.9),
+    SearchResult(
+        title="Dulse", url="https://sea.example/dulse", snippet="Dulse is red.", published=datetime(2026, 5, 4, tzinfo=UTC)
+    ),
+    SearchResult(title="Lost", url="https://sea.example/lost", snippet="This page is gone."),
+)
+PAGES = {
+    "https://sea.example/kelp": "# Kelp\n\nGiant kelp grows half a metre a day.",
+    "https://sea.example/dulse": "# Dulse\n\nDulse is eaten dried.",
+}
+
+
+@dataclass
+class Sea:
+    """Searches and reads a web of three results and two pages; *meeting* is something to be done in every exchange."""
+
+    results: tuple[SearchResult, ...] = KELP
+    pages: Mapping[str, str] = field(default_factory=lambda: PAGES)
+    answer: str | None = None
+    notes: tuple[str, ...] = ()
+    meeting: Callable[[], Any] = lambda: None
+    asked: list[SearchQuery] = field(default_factory=list)
+    name: str = "sea"
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        self.asked.append(query)
+        yield Call(self.meeting)
+        return SearchResponse(
+            query=query.text, results=self.results, provider=self.name, answer=self.answer, notes=self.notes
+        )
+
+    def read(self, url: str, /) -> Flow[Page]:
+        yield Call(self.meeting)
+        if url not in self.pages:
+            raise PageNotFound("sea read failed: 404 Not Found", provider=self.name, status=404)
+        text = self.pages[url]
+        return Page(url=url, final_url=f"{url}/", title=text.split("\n")[0][2:], content=text, media_type="text/html")
+
+
+@pytest.fixture
+def sea() -> Callable[..., WebSearch]:
+    """Return what makes a `WebSearch` of a `Sea`, which is its ``provider.provider``."""
+
+    def make(**sea: Any) -> WebSearch:
+        water = Sea(**sea)
+        return WebSearch(water, reader=water, attempts=1)
+
+    return make
+
+
+@pytest.fixture
+async def brave() -> AsyncIterator[Callable[..., WebSearch]]:
+    """Return what makes a `WebSearch` of a Brave that gives the *answer* to every request, or raises it."""
+    clients: list[httpx.Client | httpx.AsyncClient] = []
+
+    def make(answer: httpx.Response | Exception) -> WebSearch:
+        def handle(request: httpx.Request) -> httpx.Response:
+            assert request.headers["x-subscription-token"] == SECRET
+            if isinstance(answer, Exception):
+                raise answer
+            return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)
+
+        blocking = httpx.Client(transport=httpx.MockTransport(handle))
+        awaiting = httpx.AsyncClient(transport=httpx.MockTransport(handle))
+        clients.extend([blocking, awaiting])
+        return WebSearch("brave", api_key=SECRET, attempts=1, http_client=blocking, http_async_client=awaiting)
+
+    yield make
+    for client in clients:
+        if isinstance(client, httpx.Client):
+            client.close()
+        else:
+            await client.aclose()
+
+
+@pytest.fixture
+def scripted() -> Callable[..., MockFunctionCallingLLM]:
+    """Return what makes a model that says its turns in order: a text, or a tool's name and its arguments."""
+
+    def make(*turns: str | tuple[str, dict[str, Any]]) -> MockFunctionCallingLLM:
+        script = iter(turns)
+
+        def speak(messages: Any, **_: Any) -> ChatMessage:
+            turn = next(script)
+            if isinstance(turn, str):
+                return ChatMessage(role="assistant", content=turn)
+            name, arguments = turn
+            block = ToolCallBlock(tool_call_id=f"call-{len(messages)}", tool_name=name, tool_kwargs=arguments)
+            return ChatMessage(role="assistant", blocks=[block])
+
+        return MockFunctionCallingLLM(response_generator=speak, is_chat_model=True)
+
+    return make
+
+
+@pytest.fixture
+def followed() -> Callable[[Any], Any]:
+    """Return what follows the run of an agent to its end: its answer, and what its tools gave the model."""
+
+    async def follow(run: Any) -> tuple[str, list[ToolOutput]]:
+        outputs = [event.tool_output async for event in run.stream_events() if isinstance(event, ToolCallResult)]
+        return str(await run), outputs
+
+    return follow
+
+
+@pytest.fixture
+def unmarked() -> Callable[[str], str]:
+    """Return what makes two texts comparable that differ in the boundaries made for each."""
+    return lambda text: re.sub(r"\b[0-9a-f]{16}\b", "BOUNDARY", text)
+

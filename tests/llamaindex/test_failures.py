@@ -1,0 +1,118 @@
+"""Whatever a service does, an agent's run goes on, and the model is told what happened."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.tools.calling import call_tool
+from llamaindex_websearch import ToolError, WebSearchToolSpec
+from websearch_core import WebSearch, WebSearchError
+from websearch_core.testing import SECRET
+
+
+def refusal(status: int, **headers: str) -> httpx.Response:
+    """A refusal by the service itself, which likes to echo the key."""
+    names = {name.replace("_", "-"): value for name, value in headers.items()}
+    return httpx.Response(status, json={"error": {"detail": f"not with {SECRET}"}}, headers=names)
+
+
+PAGE = "<html><title>Sign in</title><p>Welcome to this hotel's network.</p></html>"
+
+FAILURES: dict[str, tuple[httpx.Response | Exception, str]] = {
+    "401": (refusal(401), "ERROR [authentication_failed] brave search failed: 401 Unauthorized"),
+    "402": (refusal(402), "ERROR [quota_exhausted] brave search failed: 402 Payment Required"),
+    "403": (refusal(403), "ERROR [authentication_failed] brave search failed: 403 Forbidden"),
+    "422": (refusal(422), "ERROR [bad_request] brave search failed: 422 Unprocessable Entity"),
+    "429": (refusal(429, retry_after="7"), "ERROR [rate_limited] brave search failed: 429 Too Many Requests"),
+    "500": (httpx.Response(500), "ERROR [unavailable] brave search failed: 500 Internal Server Error"),
+    "502 as a page": (httpx.Response(502, html=PAGE), "ERROR [unavailable] brave search failed: 502 Bad Gateway"),
+    "a page instead": (httpx.Response(200, html=PAGE), "ERROR [bad_response] brave search failed: "),
+    "half the JSON": (httpx.Response(200, content=b'{"web": {"results": [{"url"'), "ERROR [bad_response] brave"),
+    "another format": (httpx.Response(200, json={"web": {"results": "none"}}), "ERROR [bad_response] brave"),
+    "a timeout": (httpx.ReadTimeout(f"after {SECRET}"), "ERROR [timed_out] no answer from api.search.brave.com"),
+    "a break": (httpx.RemoteProtocolError(f"broke {SECRET}"), "ERROR [unavailable] api.search.brave.com broke off"),
+}
+
+
+@pytest.mark.parametrize(("answer", "opening"), FAILURES.values(), ids=FAILURES)
+async def test_a_failure_ends_no_run_and_is_told_in_the_same_words_everywhere(
+    brave: Callable[..., WebSearch],
+    scripted: Any,
+    followed: Any,
+    caplog: pytest.LogCaptureFixture,
+    answer: httpx.Response | Exception,
+    opening: str,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    tools = WebSearchToolSpec(web=brave(answer)).to_tool_list()
+    llm = scripted(("web_search", {"query": "kelp"}), "I cannot search now.")
+
+    run = FunctionAgent(tools=tools, llm=llm, streaming=False).run("What is kelp?")
+    said, (output,) = await followed(run)
+    blocking = await asyncio.to_thread(call_tool, tools[0], {"query": "kelp"})
+
+    assert said == "I cannot search now."
+    assert output.is_error
+    assert output.content.startswith(opening)
+    assert f"Encountered error: {output.content}" == blocking.content  # the first words are those of LlamaIndex
+    assert isinstance(output.exception, ToolError)
+    assert isinstance(output.exception.__cause__, WebSearchError)
+    shown = output.content + repr(output) + repr(output.exception) + repr(tools) + json.dumps(run.ctx.to_dict())
+    assert SECRET not in shown + caplog.text
+
+
+async def test_the_model_is_told_when_to_try_again(brave: Callable[..., WebSearch]) -> None:
+    search, _ = WebSearchToolSpec(web=brave(refusal(429, retry_after="7"))).to_tool_list()
+    with pytest.raises(ToolError, match=r"^ERROR \[rate_limited\] .* Retry after 7 s\.$"):
+        await search.acall(query="kelp")
+
+
+async def test_finding_nothing_is_no_failure(brave: Callable[..., WebSearch], scripted: Any, followed: Any) -> None:
+    tools = WebSearchToolSpec(web=brave(httpx.Response(200, json={"type": "search"}))).to_tool_list()
+    llm = scripted(("web_search", {"query": "kelp"}), "Nothing.")
+    _, (output,) = await followed(FunctionAgent(tools=tools, llm=llm, streaming=False).run("What is kelp?"))
+
+    assert not output.is_error
+    assert "No results found for: kelp" in output.content
+
+
+@pytest.mark.enable_socket
+async def test_nobody_listening_is_a_failure_like_any_other() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    web = WebSearch("searxng", base_url=f"http://127.0.0.1:{port}", attempts=1, timeout=5)
+    search, _ = WebSearchToolSpec(web=web).to_tool_list()
+    async with web:
+        with pytest.raises(ToolError) as awaiting:
+            await search.acall(query="kelp")
+        with pytest.raises(ToolError) as blocking:
+            await asyncio.to_thread(search.call, query="kelp")
+    for raised in (awaiting, blocking):
+        assert str(raised.value).startswith("ERROR [unavailable] cannot connect to 127.0.0.1")
+
+
+async def test_an_option_the_provider_cannot_express_is_noted_for_the_model() -> None:
+    class Plain:
+        name = "plain"
+
+        def search(self, query: Any) -> Any:
+            from websearch_core import SearchResponse
+            from websearch_core.errors import UnsupportedOption
+
+            yield from ()
+            if query.time_range:
+                raise UnsupportedOption("plain cannot express time_range", options=["time_range"])
+            return SearchResponse(query=query.text, provider=self.name)
+
+    search, _ = WebSearchToolSpec(web=WebSearch(Plain())).to_tool_list()
+    output = await search.acall(query="kelp", time_range="day")
+    assert "Note: plain does not support time_range: ignored." in output.content

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+
+import llama_index.tools.websearch as shim
+import llamaindex_websearch
+import pytest
+from llama_index.core.readers.base import BaseReader
+from llama_index.core.retrievers import BaseRetriever
+from llama_index.core.tools.tool_spec.base import BaseToolSpec
+from llamaindex_websearch.web import WebSearchArguments
+from websearch_core import WebSearch
+
+
+def test_the_public_names_are_these_and_all_there() -> None:
+    names = ["ToolError", "WebPageReader", "WebSearchRetriever", "WebSearchToolSpec"]
+    assert names == llamaindex_websearch.__all__
+    assert set(names) <= set(dir(llamaindex_websearch))
+    for name in names:
+        assert name == getattr(llamaindex_websearch, name).__name__
+
+
+def test_another_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="WebSearchTool"):
+        llamaindex_websearch.WebSearchTool  # noqa: B018
+
+
+def test_each_is_what_llama_index_expects() -> None:
+    assert issubclass(llamaindex_websearch.WebSearchToolSpec, BaseToolSpec)
+    assert issubclass(llamaindex_websearch.WebSearchRetriever, BaseRetriever)
+    assert issubclass(llamaindex_websearch.WebPageReader, BaseReader)
+
+
+def test_the_import_in_the_style_of_llama_hub_is_the_same_class() -> None:
+    assert llamaindex_websearch.WebSearchToolSpec is shim.WebSearchToolSpec
+    assert ["ToolError", "WebSearchToolSpec"] == shim.__all__
+
+
+def test_importing_loads_neither_llama_index_nor_the_core() -> None:
+    code = (
+        "import sys, llamaindex_websearch as package\n"
+        "assert 'WebSearchToolSpec' in dir(package)\n"
+        "heavy = {'llama_index.core', 'websearch_core', 'pydantic', 'httpx'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+        "from llama_index.tools.websearch import WebSearchToolSpec\n"
+        "assert 'llama_index.core' in sys.modules and 'httpx' not in sys.modules.get('websearch_core.http').__dict__\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_the_arguments_are_those_of_web_search() -> None:
+    assert set(inspect.signature(WebSearch).parameters) == set(WebSearchArguments.__annotations__)

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import asyncio
+import pickle
+import threading
+from collections.abc import Callable
+
+import pytest
+from llama_index.core.schema import Document
+from llamaindex_websearch import WebPageReader
+from websearch_core import WebSearch
+from websearch_core.errors import ConfigurationError, PageNotFound, UnsafeURL
+
+Sea = Callable[..., WebSearch]
+
+KELP, DULSE, LOST = "https://sea.example/kelp", "https://sea.example/dulse", "https://sea.example/lost"
+
+
+async def every_way(reader: WebPageReader, urls: str | list[str]) -> list[list[Document]]:
+    return [
+        await asyncio.to_thread(reader.load_data, urls),
+        await asyncio.to_thread(lambda: list(reader.lazy_load_data(urls))),
+        await reader.aload_data(urls),
+        list(await reader.alazy_load_data(urls)),
+    ]
+
+
+async def test_documents_are_pages_in_order(sea: Sea) -> None:
+    for documents in await every_way(WebPageReader(web=sea()), [DULSE, KELP]):
+        dulse, kelp = documents
+        assert (dulse.id_, dulse.text) == (DULSE, "# Dulse\n\nDulse is eaten dried.")
+        assert kelp.metadata == {"url": f"{KELP}/", "title": "Kelp", "media_type": "text/html"}
+
+
+async def test_one_url_need_not_be_a_list(sea: Sea) -> None:
+    for documents in await every_way(WebPageReader(web=sea()), KELP):
+        assert [KELP] == [document.id_ for document in documents]
+
+
+async def test_a_page_is_whole_unless_a_length_is_given(sea: Sea) -> None:
+    long = "kelp " * 10_000 + "end"
+    for documents in await every_way(WebPageReader(web=sea(pages={KELP: long})), KELP):
+        assert [long] == [document.text for document in documents]
+    for documents in await every_way(WebPageReader(web=sea(), max_length=6), KELP):
+        assert ["# Kelp"] == [document.text for document in documents]
+
+
+async def test_a_page_that_cannot_be_read_is_an_error_and_no_document(sea: Sea) -> None:
+    reader = WebPageReader(web=sea())
+    with pytest.raises(PageNotFound):
+        reader.load_data([KELP, LOST])
+    with pytest.raises(PageNotFound):
+        await reader.aload_data([KELP, LOST])
+    lazily = reader.lazy_load_data([KELP, LOST])
+    assert next(lazily).id_ == KELP
+    with pytest.raises(PageNotFound):
+        next(lazily)
+
+
+async def test_async_reading_is_side_by_side(sea: Sea) -> None:
+    meeting = threading.Barrier(2)
+    reader = WebPageReader(web=sea(meeting=lambda: meeting.wait(timeout=10)))
+    assert [KELP, DULSE] == [document.id_ for document in await reader.aload_data([KELP, DULSE])]
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1/", "http://169.254.169.254/latest/meta-data", "file:///etc/passwd"])
+async def test_places_that_are_not_public_are_not_read(url: str) -> None:
+    reader = WebPageReader(provider="duckduckgo")
+    with pytest.raises(UnsafeURL):
+        reader.load_data(url)
+    with pytest.raises(UnsafeURL):
+        await reader.aload_data(url)
+
+
+def test_a_web_search_and_arguments_for_one_exclude_each_other(sea: Sea) -> None:
+    with pytest.raises(ConfigurationError, match="not both: allow"):
+        WebPageReader(web=sea(), allow=["10.0.0.0/8"])
+
+
+def test_it_survives_pickling() -> None:
+    copy = pickle.loads(pickle.dumps(WebPageReader(provider="brave", api_key="SECRET-of-a-test", max_length=9)))
+    assert (repr(copy.web), copy.max_length) == ("WebSearch('brave', reader='direct')", 9)

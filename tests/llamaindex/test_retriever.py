@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import asyncio
+import pickle
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from llama_index.core.llms.mock import MockLLM
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.schema import MetadataMode, NodeWithScore
+from llama_index.core.tools import RetrieverTool
+from llamaindex_websearch import WebSearchRetriever
+from websearch_core import SearchResult, WebSearch
+from websearch_core.errors import ConfigurationError, InvalidOption, UnsupportedOption
+
+Sea = Callable[..., WebSearch]
+
+
+async def both(retriever: WebSearchRetriever, query: str = "kelp") -> list[list[NodeWithScore]]:
+    """Retrieve as blocking code and as async code does."""
+    return [await asyncio.to_thread(retriever.retrieve, query), await retriever.aretrieve(query)]
+
+
+async def test_nodes_are_results(sea: Sea) -> None:
+    for nodes in await both(WebSearchRetriever(web=sea(), k=2)):
+        kelp, dulse = nodes
+        assert (kelp.node.node_id, kelp.text) == ("https://sea.example/kelp", "Kelp is a brown alga.")
+        assert kelp.metadata["title"] == "Kelp"
+        assert dulse.metadata["published"] == "2026-05-04T00:00:00+00:00"
+
+
+async def test_scores_are_by_rank_unless_the_service_scores_every_result(sea: Sea) -> None:
+    for nodes in await both(WebSearchRetriever(web=sea(), k=3)):
+        assert [1.0, 0.5, 1 / 3] == [node.score for node in nodes]
+    scored = tuple(SearchResult(title="t", url=f"https://sea.example/{n}", score=n / 10) for n in (9, 4))
+    for nodes in await both(WebSearchRetriever(web=sea(results=scored))):
+        assert [0.9, 0.4] == [node.score for node in nodes]
+
+
+async def test_a_model_is_shown_the_source_and_no_noise(sea: Sea) -> None:
+    for nodes in await both(WebSearchRetriever(web=sea(), k=1)):
+        node = nodes[0].node
+        assert node.get_content(MetadataMode.LLM) == (
+            "url: https://sea.example/kelp\ntitle: Kelp\n\nKelp is a brown alga."
+        )
+        assert node.get_content(MetadataMode.EMBED) == "title: Kelp\n\nKelp is a brown alga."
+
+
+async def test_pages_are_read_and_a_lost_one_keeps_its_snippet(sea: Sea) -> None:
+    for nodes in await both(WebSearchRetriever(web=sea(), read_pages=True)):
+        kelp, _, lost = nodes
+        assert kelp.text == "# Kelp\n\nGiant kelp grows half a metre a day."
+        assert (kelp.node.node_id, kelp.metadata["url"]) == ("https://sea.example/kelp", "https://sea.example/kelp")
+        assert "read_error" not in kelp.metadata
+        assert (lost.text, lost.metadata["read_error"]) == ("This page is gone.", "page_not_found")
+    for nodes in await both(WebSearchRetriever(web=sea(), k=1, read_pages=True, max_length=6)):
+        assert [node.text for node in nodes] == ["# Kelp"]
+
+
+async def test_pages_are_read_side_by_side(sea: Sea) -> None:
+    meeting = threading.Barrier(3)
+    alone = iter([True, False, False, False] * 2)  # the search comes by itself, the three pages together
+
+    def meet() -> None:
+        if not next(alone):
+            meeting.wait(timeout=10)
+
+    for nodes in await both(WebSearchRetriever(web=sea(meeting=meet), read_pages=True)):
+        assert len(nodes) == 3
+
+
+async def test_nothing_found_is_no_nodes(sea: Sea) -> None:
+    assert [[], []] == await both(WebSearchRetriever(web=sea(results=()), read_pages=True))
+
+
+async def test_async_retrieval_happens_on_the_running_loop(sea: Sea) -> None:
+    seen: list[Any] = []
+
+    async def look() -> None:
+        seen.append(asyncio.get_running_loop())
+
+    await WebSearchRetriever(web=sea(meeting=look)).aretrieve("kelp")
+    assert [asyncio.get_running_loop()] == seen
+
+
+async def test_the_search_options_reach_the_provider(sea: Sea) -> None:
+    web = sea()
+    retriever = WebSearchRetriever(web=web, k=7, search_options={"time_range": "w", "country": "no"})
+    await both(retriever)
+    for query in web.provider.provider.asked:  # type: ignore[attr-defined]
+        assert (query.limit, query.time_range, query.country) == (7, "week", "NO")
+
+
+async def test_the_words_of_a_model_arrive_without_what_retriever_tool_adds(sea: Sea) -> None:
+    web = sea()
+    tool = RetrieverTool.from_defaults(WebSearchRetriever(web=web, k=1))
+    outputs = [await asyncio.to_thread(tool.call, input="red algae"), await tool.acall(input="red algae")]
+    assert ["red algae", "red algae"] == [query.text for query in web.provider.provider.asked]  # type: ignore[attr-defined]
+    for output in outputs:
+        assert "https://sea.example/kelp" in output.content
+
+
+async def test_a_question_that_begins_with_those_words_is_kept(sea: Sea) -> None:
+    web = sea()
+    await both(WebSearchRetriever(web=web), "input is read from where?")
+    assert {"input is read from where?"} == {query.text for query in web.provider.provider.asked}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("options", [{"k": 0}, {"search_options": {"country": "Norway"}}])
+def test_what_makes_no_sense_is_told_at_once(sea: Sea, options: dict[str, Any]) -> None:
+    with pytest.raises(InvalidOption):
+        WebSearchRetriever(web=sea(), **options)
+
+
+async def test_an_option_that_cannot_be_expressed_is_an_error(brave: Callable[..., WebSearch]) -> None:
+    import httpx
+
+    retriever = WebSearchRetriever(web=brave(httpx.Response(200)), search_options={"topic": "news", "language": "en"})
+    with pytest.raises(Exception, match="brave") as raised:
+        await retriever.aretrieve("kelp")
+    assert not isinstance(raised.value, UnsupportedOption)  # brave can
+
+
+def test_a_web_search_and_arguments_for_one_exclude_each_other(sea: Sea) -> None:
+    with pytest.raises(ConfigurationError, match="not both: provider"):
+        WebSearchRetriever(web=sea(), provider="brave")
+
+
+def test_it_survives_pickling() -> None:
+    retriever = WebSearchRetriever(provider="brave", api_key="SECRET-of-a-test", k=3, read_pages=True)
+    copy = pickle.loads(pickle.dumps(retriever))
+    assert (repr(copy.web), copy.k, copy.read_pages) == (repr(retriever.web), 3, True)
+    assert "SECRET" not in repr(vars(retriever))
+
+
+async def test_a_query_engine_answers_from_it(sea: Sea) -> None:
+    engine = RetrieverQueryEngine.from_args(WebSearchRetriever(web=sea(), k=2), llm=MockLLM())
+    answers = [await asyncio.to_thread(engine.query, "kelp"), await engine.aquery("kelp")]
+    assert str(answers[0]) == str(answers[1])
+    for answer in answers:
+        assert "url: https://sea.example/kelp" in str(answer)  # a mock model answers with its prompt
+        assert ["https://sea.example/kelp", "https://sea.example/dulse"] == [n.node.node_id for n in answer.source_nodes]
