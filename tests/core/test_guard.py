@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from websearch_core.errors import ConfigurationError, UnsafeURL
-from websearch_core.guard import Guard, is_readable, verdict
+from websearch_core.guard import Guard, _is_own, is_readable, verdict
 
 CORPUS = Path(__file__).resolve().parents[2].parent / "shared" / "corpora" / "hostile"
 needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus of hostile URLs is not on this machine")
@@ -146,13 +146,19 @@ def test_a_hole_that_is_none_is_told(entry):
         Guard.allowing([entry])
 
 
-@pytest.mark.enable_socket
+@pytest.fixture
+def elsewhere(monkeypatch):
+    """No address is this machine's own: finding out would take a socket."""
+    monkeypatch.setattr("websearch_core.guard._is_own", lambda ip: False)
+
+
+@pytest.mark.usefixtures("elsewhere")
 def test_one_bad_address_refuses_the_whole_name():
     with pytest.raises(UnsafeURL, match="not a public one"):
         Guard().judge("a.example", 80, ["93.184.215.14", "10.0.0.1"])
 
 
-@pytest.mark.enable_socket
+@pytest.mark.usefixtures("elsewhere")
 def test_addresses_are_tried_alternating_between_the_families():
     addresses = ["93.184.215.14", "93.184.215.15", "2606:4700::1", "2606:4700::2"]
 
@@ -161,11 +167,16 @@ def test_addresses_are_tried_alternating_between_the_families():
     ]  # fmt: skip
 
 
-@pytest.mark.enable_socket
+@pytest.mark.usefixtures("elsewhere")
 def test_a_refusal_does_not_tell_what_is_there():
     with pytest.raises(UnsafeURL) as caught:
         Guard().judge("secret.example", 80, ["10.11.12.13"])
     assert "10.11" not in str(caught.value)
+
+
+@pytest.mark.enable_socket
+def test_this_machines_own_addresses_are_known():
+    assert _is_own(ipaddress.ip_address("127.0.0.1"))
 
 
 def corpus():

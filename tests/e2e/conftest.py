@@ -126,7 +126,8 @@ def garden(asked: dict[str, str]) -> object:
 
 def library(asked: dict[str, str]) -> object:
     found = find(asked["q"])[:2]
-    return {"hits": [entry._asdict() for entry in found], "related": ["kelp recipes"] if found else []}
+    related = [f"{topic} recipes" for topic in TOPICS if topic in asked["q"].lower().split()]
+    return {"hits": [entry._asdict() for entry in found], "related": [{"query": phrase} for phrase in related]}
 
 
 def almanac(asked: dict[str, str]) -> object:
@@ -161,7 +162,7 @@ class Exchange(BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(body)
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, *args: object) -> None:
         """Keep the output of the tests to themselves."""
 
 
@@ -206,7 +207,7 @@ def settings(upstream: str, lexicon: Path, formats: Sequence[str]) -> dict[str, 
             engine
             | hits
             | {"name": "library", "shortcut": "li", "search_url": f"{upstream}/library?q={{query}}"}
-            | {"suggestion_query": "related", "time_range_support": True},
+            | {"suggestion_query": "related/query", "time_range_support": True},
             engine
             | {"name": "almanac", "shortcut": "al", "engine": "yacy", "base_url": f"{upstream}/almanac"}
             | {"categories": "news"},

@@ -69,7 +69,7 @@ def web(counter: Counter) -> Iterator[WebSearch]:
 def test_one_loop_after_the_other(web: WebSearch, counter: Counter) -> None:
     search, _ = WebSearchToolSpec(web=web).to_tool_list()
     for _ in range(4):
-        assert "sea.example" in asyncio.run(search.acall(query="kelp")).content
+        assert "sea.example" in asyncio.run(search.acall(query="kelp", limit=1)).content
     assert counter.requests == 4
 
 
@@ -79,7 +79,7 @@ def test_two_loops_at_once(web: WebSearch, counter: Counter) -> None:
 
     async def four() -> list[str]:
         together.wait(timeout=5)
-        return [output.content for output in await asyncio.gather(*(search.acall(query="kelp") for _ in range(4)))]
+        return [output.content for output in await asyncio.gather(*(search.acall(query="kelp", limit=1) for _ in range(4)))]
 
     with ThreadPoolExecutor(2) as threads:
         found = [text for texts in threads.map(lambda _: asyncio.run(four()), range(2)) for text in texts]
@@ -91,12 +91,12 @@ def test_two_loops_at_once(web: WebSearch, counter: Counter) -> None:
 def test_five_calls_share_a_connection(web: WebSearch, counter: Counter) -> None:
     search, _ = WebSearchToolSpec(web=web).to_tool_list()
     for _ in range(5):
-        search.call(query="kelp")
+        search.call(query="kelp", limit=1)
     assert (counter.requests, counter.connections) == (5, 1)
 
 
 def test_the_retriever_does_as_the_tools_do(web: WebSearch, counter: Counter) -> None:
-    retriever = WebSearchRetriever(web=web)
+    retriever = WebSearchRetriever(web=web, k=1)
     for _ in range(2):
         assert asyncio.run(retriever.aretrieve("kelp"))[0].text == "Brown."
     assert retriever.retrieve("kelp")[0].text == "Brown."

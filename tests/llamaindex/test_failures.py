@@ -17,6 +17,9 @@ from llamaindex_websearch import ToolError, WebSearchToolSpec
 from websearch_core import WebSearch, WebSearchError
 from websearch_core.testing import SECRET
 
+# LlamaIndex looks at every attribute of an agent, and so at those that pydantic has deprecated.
+AGENT = pytest.mark.filterwarnings("ignore:.* attribute .*is deprecated:pydantic.warnings.PydanticDeprecationWarning")
+
 
 def refusal(status: int, **headers: str) -> httpx.Response:
     """A refusal by the service itself, which likes to echo the key."""
@@ -42,6 +45,7 @@ FAILURES: dict[str, tuple[httpx.Response | Exception, str]] = {
 }
 
 
+@AGENT
 @pytest.mark.parametrize(("answer", "opening"), FAILURES.values(), ids=FAILURES)
 async def test_a_failure_ends_no_run_and_is_told_in_the_same_words_everywhere(
     brave: Callable[..., WebSearch],
@@ -75,6 +79,7 @@ async def test_the_model_is_told_when_to_try_again(brave: Callable[..., WebSearc
         await search.acall(query="kelp")
 
 
+@AGENT
 async def test_finding_nothing_is_no_failure(brave: Callable[..., WebSearch], scripted: Any, followed: Any) -> None:
     tools = WebSearchToolSpec(web=brave(httpx.Response(200, json={"type": "search"}))).to_tool_list()
     llm = scripted(("web_search", {"query": "kelp"}), "Nothing.")

@@ -83,4 +83,9 @@ def _fits(pattern: str, path: str) -> bool:
 def _normal(path: str) -> str:
     """Write *path* in one way of the many that mean the same."""
     escaped = quote(path, safe="/%*$?&=:@!'(),;+~-._")
-    return re.sub("%[0-9a-fA-F]{2}", lambda octet: octet[0].upper(), escaped)
+    return re.sub("%([0-9a-fA-F]{2})", lambda octet: _plain(chr(int(octet[1], 16))) or octet[0].upper(), escaped)
+
+
+def _plain(character: str) -> str:
+    """Return *character* if it never needs to be escaped (RFC 3986, 2.3)."""
+    return character if re.fullmatch(r"[A-Za-z0-9._~-]", character) else ""

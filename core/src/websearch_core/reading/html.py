@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..models import Page
 from .charset import decode
 from .clean import removed
@@ -11,6 +13,9 @@ from .sniff import HTML, declared
 from .tame import tame
 from .tree import Element, visible
 from .window import window
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
 
 _LITTLE = 25  # letters: a choice that leaves less has failed
 _MOST_LINKS = 1000
@@ -30,14 +35,15 @@ def read_html(data: bytes, url: str, content_type: str | None = None, max_length
         InvalidOption: *max_length* is less than 1.
 
     """
-    from selectolax.lexbor import LexborHTMLParser
+    from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
     from .chrome import strip_chrome, strip_noscript
     from .choose import choose
 
     text, decoding = decode(data, content_type)
     source, tamed = tame(text.replace("\x00", ""))
-    document = LexborHTMLParser(source)
+    # Without events, since those take time in the square of the options of a <select>.
+    document = LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS)
     facts = metadata(document)
     base = _base(document.css_first("base[href]"), url)
 
@@ -82,10 +88,9 @@ def read_html(data: bytes, url: str, content_type: str | None = None, max_length
     return page if max_length is None else window(page, max_length)
 
 
-def _base(tag: object, url: str) -> str:
+def _base(tag: LexborNode | None, url: str) -> str:
     """What links are relative to: the page may say so, but never leads out of http(s) with it."""
-    href = getattr(tag, "attributes", {}).get("href")
-    return absolute(href, url) or url
+    return absolute(tag.attributes.get("href"), url) or url if tag else url
 
 
 def _links(main: Element, base: str) -> dict[str, str]:

@@ -17,7 +17,7 @@ from .hidden import is_hidden
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-MOST_ELEMENTS = 200_000
+MOST_ELEMENTS = 100_000
 MOST_CHARACTERS = 3_000_000
 DEEP = 80  # levels, from which on elements that mean nothing to Markdown dissolve into their parents
 DEEPEST = 100  # levels, from which on all do

@@ -1,0 +1,201 @@
+"""A search service and a site on this machine, and a chat model that follows a script."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, ClassVar
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.tools import BaseTool
+from pydantic import PrivateAttr
+from websearch_core import WebSearch
+
+KEY = "SEKRET-0123456789abcdef"
+
+
+@dataclass
+class Answer:
+    """What the service answers to every request, and after how long."""
+
+    status: int = 200
+    body: str | dict[str, Any] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    missing: int = 0  # bytes of the body that are promised and never sent
+
+
+def brave_results(count: int) -> dict[str, Any]:
+    """What Brave says when it finds *count* pages."""
+    results = [
+        {"title": f"Kelp {n}", "url": f"https://example.org/kelp/{n}", "description": f"All about kelp, part {n}."}
+        for n in range(1, count + 1)
+    ]
+    return {"type": "search", "query": {"more_results_available": False}, "web": {"results": results}}
+
+
+class Service:
+    """
+    Brave on this machine, and a site whose pages are the items of ``pages``, by path.
+
+    Finds as many results as asked for, unless ``answer`` says otherwise; keeps connections alive, and counts.
+    """
+
+    def __init__(self) -> None:
+        self.answer: Answer | None = None
+        self.pages: dict[str, Answer] = {}
+        self.results: list[dict[str, Any]] | None = None
+        self.requests: list[str] = []
+        self.connections = 0
+        self.busiest = 0
+        self._busy = 0
+        self._lock = threading.Lock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+        self._thread.start()
+
+    @property
+    def queries(self) -> list[dict[str, str]]:
+        """The parameters of each search, in order."""
+        return [
+            {name: values[0] for name, values in parse_qs(urlsplit(path).query).items()}
+            for path in self.requests
+            if path.startswith("/web/search")
+        ]
+
+    def web(self, **options: Any) -> WebSearch:
+        """A `WebSearch` that asks this service and may read this site."""
+        options = {"attempts": 1, "timeout": 5, "allow": [self.url], **options}
+        return WebSearch("brave", api_key=KEY, base_url=self.url, **options)
+
+    def reply(self, path: str) -> Answer:
+        with self._lock:
+            self.requests.append(path)
+            self._busy += 1
+            self.busiest = max(self.busiest, self._busy)
+        try:
+            answer = self._reply(urlsplit(path).path)
+            time.sleep(answer.delay)
+            return answer
+        finally:
+            with self._lock:
+                self._busy -= 1
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def _reply(self, path: str) -> Answer:
+        if path != "/web/search":
+            return self.pages.get(path, Answer(404, "<p>nothing here", {"Content-Type": "text/html"}))
+        if self.answer is not None:
+            return self.answer
+        found = brave_results(int(self.queries[-1]["count"]))
+        if self.results is not None:
+            found["web"]["results"] = self.results
+        return Answer(body=found)
+
+
+def _handler(service: Service) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version: ClassVar[str] = "HTTP/1.1"
+
+        def setup(self) -> None:
+            super().setup()
+            service.connections += 1
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+        def do_GET(self) -> None:
+            answer = service.reply(self.path)
+            body = answer.body if isinstance(answer.body, str) else json.dumps(answer.body)
+            headers = {"Content-Type": "application/json", **answer.headers}
+            self.send_response(answer.status)
+            for name, value in {**headers, "Content-Length": str(len(body.encode()) + answer.missing)}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body.encode())
+            self.close_connection = bool(answer.missing)
+
+        def handle_one_request(self) -> None:
+            try:
+                super().handle_one_request()
+            except OSError:  # the other side has had enough, as a client does whose time is up
+                self.close_connection = True
+
+    return Handler
+
+
+class ScriptedChat(BaseChatModel):
+    """Says what its script says, line by line, whatever it is told."""
+
+    script: list[AIMessage]
+    _line: int = PrivateAttr(default=0)
+    _llm_type = "scripted"
+
+    def bind_tools(self, tools: Any, **_: Any) -> ScriptedChat:
+        return self
+
+    def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **_: Any) -> ChatResult:
+        self._line += 1
+        return ChatResult(generations=[ChatGeneration(message=self.script[self._line - 1])])
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    """A `Service`; tests that use it are marked ``enable_socket``."""
+    running = Service()
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def key() -> str:
+    """The key that must show nowhere."""
+    return KEY
+
+
+@pytest.fixture
+def answer() -> type[Answer]:
+    return Answer
+
+
+@pytest.fixture
+def brave() -> Callable[[int], dict[str, Any]]:
+    return brave_results
+
+
+@pytest.fixture
+def agent() -> Callable[..., Any]:
+    """An agent that calls a tool once, with the arguments given, and then is done: call it with ``messages``."""
+
+    def make(tool: BaseTool, **arguments: Any) -> Any:
+        call = {"name": tool.name, "args": arguments, "id": "call-1"}
+        return create_agent(ScriptedChat(script=[AIMessage("", tool_calls=[call]), AIMessage("Done.")]), [tool])
+
+    return make
+
+
+@pytest.fixture
+def told() -> Callable[[dict[str, Any]], ToolMessage]:
+    """Look up what the agent was told by its tool, once it has ended normally."""
+
+    def look(state: dict[str, Any]) -> ToolMessage:
+        assert state["messages"][-1].content == "Done."
+        (message,) = (one for one in state["messages"] if isinstance(one, ToolMessage))
+        return message
+
+    return look
