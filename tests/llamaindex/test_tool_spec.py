@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from llama_index.core.agent.workflow import FunctionAgent, ReActAgent
+from llama_index.core.agent.workflow import FunctionAgent, ReActAgent, ToolCallResult
 from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.schema import Document
 from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
@@ -17,6 +17,7 @@ from llama_index.core.tools.calling import acall_tool, call_tool
 from llamaindex_websearch import ToolError, WebSearchToolSpec
 from websearch_core import WebSearch
 from websearch_core.errors import ConfigurationError, InvalidOption, PageNotFound
+from workflows.context.serializers import JsonSerializer
 
 Sea = Callable[..., WebSearch]
 Script = Callable[..., MockFunctionCallingLLM]
@@ -246,10 +247,33 @@ async def test_a_function_agent_searches_reads_and_answers(sea: Sea, scripted: S
     assert "half a metre a day" in page.content
     assert lost.content == "ERROR [page_not_found] sea read failed: 404 Not Found."
     assert [False, False, True] == [output.is_error for output in (found, page, lost)]
-    assert "half a metre a day" in json.dumps(run.ctx.to_dict())
 
 
 @AGENT
+# LlamaIndex 0.14.25 cannot save its own messages with pydantic 2.14, and says so: what it leaves out is its memory.
+@pytest.mark.filterwarnings("ignore:Skipping serialization of known unserializable key. memory")
+async def test_a_run_can_be_saved(sea: Sea, scripted: Script) -> None:
+    llm = scripted(
+        ("web_search", {"query": "kelp"}), ("open_page", {"url": "https://sea.example/lost"}), "Brown [1]."
+    )
+    run = FunctionAgent(tools=WebSearchToolSpec(web=sea()).to_tool_list(), llm=llm, streaming=False).run("Which?")
+    saved = []
+    async for event in run.stream_events():
+        if isinstance(event, ToolCallResult):
+            json.dumps(run.ctx.to_dict())
+            saved.append(JsonSerializer().deserialize(JsonSerializer().serialize(event)).tool_output)
+    json.dumps(run.ctx.to_dict())
+    await run
+
+    found, lost = saved
+    assert "1. Kelp — https://sea.example/kelp" in found.content
+    assert found.raw_output[0]["metadata"]["title"] == "Kelp"
+    assert lost.is_error
+    assert lost.content.startswith("ERROR [page_not_found]")
+
+
+@AGENT
+@pytest.mark.filterwarnings("ignore:is_running called from within a step:DeprecationWarning")
 async def test_a_react_agent_searches_and_answers(sea: Sea, scripted: Script, followed: Any) -> None:
     llm = scripted(
         'Thought: I have to search.\nAction: web_search\nAction Input: {"query": "kelp"}',

@@ -8,9 +8,8 @@ from llama_index.core.schema import Document
 
 from websearch_core import Page, SearchResult
 
-# Shown to nobody but programs: a model gains nothing from them, and an embedding is blurred by them.
-UNSAID = ["citation_id", "language", "media_type", "next_offset", "provider", "score", "read_error"]
-UNEMBEDDED = [*UNSAID, "published", "source", "url"]
+UNSAID = ["citation_id", "language", "media_type", "next_offset", "provider", "read_error", "score"]  # to a model
+UNEMBEDDED = [*UNSAID, "published", "url"]
 
 
 def of_result(result: SearchResult) -> Document:

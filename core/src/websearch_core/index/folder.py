@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..errors import ConfigurationError, PageNotFound, TooLarge
 from ..models import Page
+from .report import Skipped
 
 _MOST_BYTES = 10 * 2**20
 # Ours and not those of `mimetypes`, which reads the tables of the machine it runs on. What is not here is sniffed.
@@ -25,9 +26,9 @@ _TYPES = {
 }
 
 
-def files(place: Path) -> Iterator[Path]:
+def files(place: Path) -> Iterator[Path | Skipped]:
     """
-    Yield the files in *place*, sorted; *place* itself if it is one. Hidden ones and symbolic links are passed over.
+    Yield the files in *place*, sorted, or *place* itself if it is one; hidden ones and symbolic links as skipped.
 
     Raises:
         ConfigurationError: There is no such file or folder.
@@ -38,12 +39,19 @@ def files(place: Path) -> Iterator[Path]:
         return
     if not place.is_dir():
         raise ConfigurationError(f"{place}: no such file or folder")
-    for folder, below, names in os.walk(place):
+    locked: list[Skipped] = []
+    walk = os.walk(place, onerror=lambda error: locked.append(Skipped(str(error.filename), str(error.strerror))))
+    for folder, below, names in walk:
+        for name in sorted([*below, *names]):
+            entry = Path(folder, name)
+            if name.startswith("."):
+                yield Skipped(str(entry), "hidden")
+            elif entry.is_symlink():
+                yield Skipped(str(entry), "a symbolic link")
+            elif name in names:
+                yield entry
         below[:] = sorted(name for name in below if not name.startswith("."))
-        for name in sorted(names):
-            file = Path(folder, name)
-            if not name.startswith(".") and not file.is_symlink():
-                yield file
+    yield from locked
 
 
 def read_file(file: Path) -> Page:
@@ -59,9 +67,9 @@ def read_file(file: Path) -> Page:
     from ..reading import read_bytes  # brings the parser, which a search does not need
 
     url = file.as_uri()
+    if not file.is_file():  # a pipe would be waited for without end
+        raise PageNotFound("not a regular file")
     try:
-        if not file.is_file():
-            raise PageNotFound("not a regular file")
         with file.open("rb") as stream:
             data = stream.read(_MOST_BYTES + 1)
     except OSError as error:
@@ -75,4 +83,4 @@ def read_file(file: Path) -> Page:
 def _heading(page: Page) -> str:
     """The heading that Markdown begins with."""
     first = page.content.lstrip().partition("\n")[0]
-    return first.lstrip("#").strip()[:300] if first.startswith("# ") else ""
+    return first[2:].strip()[:300] if first.startswith("# ") else ""

@@ -48,19 +48,17 @@ class Robots:
                     groups[name].append((key, value))
         ours = groups.get(_US, groups.get("*", []))
         rules = [(_normal(value), key == "allow") for key, value in ours if key != "crawl-delay" and value]
-        delays = [float(value) for key, value in ours if key == "crawl-delay" and re.fullmatch(r"\d{1,4}(\.\d+)?", value)]
+        delays = [
+            float(value) for key, value in ours if key == "crawl-delay" and re.fullmatch(r"\d{1,4}(\.\d+)?", value)
+        ]
         return cls(tuple(rules), min(max(delays, default=0.0), _LONGEST_DELAY))
 
-    def allow(self, url: str) -> bool:
+    def allows(self, url: str) -> bool:
         """Tell whether *url* may be read: the longest rule that fits decides, and among equals the one that allows."""
         parts = urlsplit(url)
         path = _normal(parts.path or "/") + (f"?{_normal(parts.query)}" if parts.query else "")
         fitting = [(len(pattern), allowed) for pattern, allowed in self.rules if _fits(pattern, path)]
         return max(fitting, default=(0, True))[1]
-
-
-NOBODY = Robots(rules=(("/", False),))
-"""What holds where the rules cannot be had: RFC 9309, 2.3.1.4."""
 
 
 def _fits(pattern: str, path: str) -> bool:

@@ -51,9 +51,7 @@ def _standing(text: str, asked: Sequence[str]) -> list[Word]:
     """Where the words asked for stand."""
     forms = {word for word in asked if not word.endswith("*")}
     beginnings = tuple(word[:-1] for word in asked if word.endswith("*"))
-    return [
-        word for word in words(text) if word.form in forms or (beginnings and word.form.startswith(beginnings))
-    ]
+    return [word for word in words(text) if word.form in forms or (beginnings and word.form.startswith(beginnings))]
 
 
 def _densest(found: list[Word]) -> int:

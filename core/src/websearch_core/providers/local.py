@@ -1,0 +1,91 @@
+"""
+Local: the pages and folders of an index of your own, without key or network.
+
+The index is one SQLite file (FTS5), made with ``websearch index PATH_OR_URL ...`` or with `websearch_core.index`. It is
+looked for at ``WEBSEARCH_INDEX``, else in the user's data folder. Words are found in their inflected forms, and in
+scripts without spaces; pages that hold all the words of a query come before those that hold some. Dates and languages
+are those that the pages tell of themselves. A URL that is in the index can be read from it as well.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import field
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+from pydantic import AfterValidator
+
+from ..errors import UnsupportedOption
+from ..flow import Call, Flow
+from ..index import Index
+from ..models import Page, SearchQuery, SearchResponse, SearchResult
+from ..provider import Env, provider
+from ..service import check_options
+
+
+def _default_path() -> Path:
+    """The place for a program's data: by the XDG Base Directory Specification, or the platform's own."""
+    if named := os.environ.get("XDG_DATA_HOME"):
+        data = Path(named)
+    elif sys.platform == "win32":
+        data = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        data = Path.home() / "Library" / "Application Support"
+    else:
+        data = Path.home() / ".local" / "share"
+    return data / "websearch" / "index.db"
+
+
+@provider
+class Local:
+    """
+    Searches and reads what was indexed.
+
+    Args:
+        path: The file of the index.
+
+    """
+
+    name: ClassVar[str] = "local"
+    options: ClassVar[frozenset[str]] = frozenset({
+        "allowed_domains", "blocked_domains", "time_range", "after", "before", "language", "page",
+    })  # fmt: skip
+
+    path: Annotated[Path, Env("WEBSEARCH_INDEX"), AfterValidator(lambda path: path.expanduser().absolute())] = field(
+        default_factory=_default_path
+    )
+
+    @property
+    def index(self) -> Index:
+        """The index, to add pages to."""
+        return Index(self.path)
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search."""
+        check_options(query, self)
+        if query.extra:
+            raise UnsupportedOption("local has no parameters of its own", options=["extra"])
+        response: SearchResponse = yield Call(self._found, query)
+        return response
+
+    def read(self, url: str, /) -> Flow[Page]:
+        """Return the text of *url* as it was indexed."""
+        page: Page = yield Call(self.index.page, url)
+        return page.model_copy(update={"url": url, "provider": self.name})
+
+    def _found(self, query: SearchQuery) -> SearchResponse:
+        found = self.index.search(query)
+        results = [
+            SearchResult(
+                title=hit.page.title or hit.page.final_url or hit.page.url,
+                url=hit.page.final_url or hit.page.url,
+                snippet=hit.snippet,
+                score=hit.score,
+                published=hit.page.published,
+                provider=self.name,
+            )
+            for hit in found.hits
+        ]
+        return SearchResponse(query=query.text, results=tuple(results), provider=self.name, notes=found.notes)
