@@ -25,7 +25,9 @@ def http(body: bytes | str | dict[str, Any] = b"", status: str = "200 OK", *head
     return "\r\n".join(head).encode("latin-1") + b"\r\n\r\n" + body
 
 
-def endless(chunk: bytes, head: bytes = b"", pause: float = 0.0, seconds: float = 20.0) -> Callable[[socket.socket], None]:
+def endless(
+    chunk: bytes, head: bytes = b"", pause: float = 0.0, seconds: float = 20.0
+) -> Callable[[socket.socket], None]:
     """Send *head*, then *chunk* again and again, until the other side has had enough."""
 
     def answer(connection: socket.socket) -> None:

@@ -28,7 +28,9 @@ from websearch_core.errors import (
 
 pytestmark = pytest.mark.enable_socket
 
-HITS = {"results": [{"title": f"Kelp {n}", "url": f"https://sea.example/{n}", "content": "Brown algae"} for n in range(8)]}
+HITS = {
+    "results": [{"title": f"Kelp {n}", "url": f"https://sea.example/{n}", "content": "Brown algae"} for n in range(8)]
+}
 PAGE = "<html><head><title>Kelp</title></head><body><main><p>" + "Brown algae of the northern seas. " * 40 + "</main>"
 
 
@@ -288,3 +290,21 @@ def test_a_reader_that_is_a_service_never_sees_a_url_the_guard_refuses(server, h
     with pytest.raises(UnsafeURL):
         call(web, "read", "http://192.168.1.1/admin")
     assert len(server.requests) == 1
+
+
+def test_many_pages_are_read_side_by_side_and_each_is_a_page_or_its_error(server, http, tavily, call):
+    server.answers["/page"] = http(PAGE, "200 OK", "Content-Type: text/html")
+    server.delay = 0.2
+    started = time.monotonic()
+    first, missing, refused, last = call(
+        tavily(), "read_many", [f"{server.url}/page", f"{server.url}/missing", "http://10.0.0.1/", f"{server.url}/page"]
+    )
+
+    assert (first.title, last.title) == ("Kelp", "Kelp")
+    assert isinstance(missing, PageNotFound)
+    assert isinstance(refused, UnsafeURL)
+    assert time.monotonic() - started < 0.2 * 3
+
+
+def test_no_pages_are_read_at_once(tavily, call):
+    assert call(tavily(), "read_many", []) == []

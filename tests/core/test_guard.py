@@ -41,8 +41,16 @@ def test_no_clothing_of_ipv6_makes_a_refused_ipv4_address_acceptable(ip):
     if verdict(str(ip)) is None:
         return
     high, low = f"{int(ip) >> 16:x}", f"{int(ip) & 0xFFFF:x}"
-    for clothed in (f"::ffff:{ip}", f"::{ip}", f"64:ff9b::{ip}", f"2002:{high}:{low}::1", f"64:ff9b:1::{high}:{low}",
-                    f"::ffff:0:{ip}", f"2001:470:1:2:0:5efe:{high}:{low}", f"2001:0:1:2:3:4:{high}:{low}"):
+    for clothed in (
+        f"::ffff:{ip}",
+        f"::{ip}",
+        f"64:ff9b::{ip}",
+        f"2002:{high}:{low}::1",
+        f"64:ff9b:1::{high}:{low}",
+        f"::ffff:0:{ip}",
+        f"2001:470:1:2:0:5efe:{high}:{low}",
+        f"2001:0:1:2:3:4:{high}:{low}",
+    ):
         assert verdict(str(ipaddress.IPv6Address(clothed))), clothed
 
 
@@ -124,7 +132,12 @@ def test_an_origin_is_a_hole_for_its_scheme_name_and_port_alone():
     assert guard.check("https://wiki.corp:8443/page") == "https://wiki.corp:8443/page"
     assert guard.judge("wiki.corp", 8443, ["10.1.2.3"]) == ["10.1.2.3"]
     assert guard.check("http://127.0.0.1:8000/") == "http://127.0.0.1:8000/"
-    for refused in ("http://wiki.corp:8443/", "https://wiki.corp/", "https://other.corp:8443/", "http://127.0.0.1:8001/"):
+    for refused in (
+        "http://wiki.corp:8443/",
+        "https://wiki.corp/",
+        "https://other.corp:8443/",
+        "http://127.0.0.1:8001/",
+    ):
         with pytest.raises(UnsafeURL):
             guard.check(refused)
     with pytest.raises(UnsafeURL):
@@ -140,7 +153,9 @@ def test_no_hole_is_ever_made_for_the_services_that_hand_out_credentials():
         guard.judge("any.example", 80, ["169.254.169.254"])
 
 
-@pytest.mark.parametrize("entry", ["10.0.0.1/8", "wiki", "https://wiki.corp/path", "https://user@wiki.corp", "ftp://a.b", ""])
+@pytest.mark.parametrize(
+    "entry", ["10.0.0.1/8", "wiki", "https://wiki.corp/path", "https://user@wiki.corp", "ftp://a.b", ""]
+)
 def test_a_hole_that_is_none_is_told(entry):
     with pytest.raises(ConfigurationError, match="allow"):
         Guard.allowing([entry])

@@ -267,7 +267,12 @@ def test_a_closed_port_is_unavailable(send):
 
 @pytest.mark.parametrize(
     "answer",
-    [b"", b"<html>no status line", b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort", b"HTTP/1.1 200 OK\r\n : x\r\n\r\n"],
+    [
+        b"",
+        b"<html>no status line",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort",
+        b"HTTP/1.1 200 OK\r\n : x\r\n\r\n",
+    ],
     ids=["hung up", "no HTTP", "short", "bad header"],
 )
 def test_an_answer_broken_off_is_unavailable(server, send, answer):

@@ -40,14 +40,32 @@ def test_what_makes_no_sense_is_told_in_one_line(options, complaint):
 
 @pytest.mark.parametrize(
     ("short", "long"),
-    [("d", "day"), ("w", "week"), ("m", "month"), ("y", "year"), ("all", None), ("", None), ("week", "week"), (None, None)],
+    [
+        ("d", "day"),
+        ("w", "week"),
+        ("m", "month"),
+        ("y", "year"),
+        ("all", None),
+        ("", None),
+        ("week", "week"),
+        (None, None),
+    ],
 )
 def test_short_words_for_time_ranges_are_understood(short, long):
     assert SearchQuery.of("kelp", time_range=short).time_range == long
 
 
 @pytest.mark.parametrize(
-    "written", ["python.org", "Python.ORG", "https://python.org/", "http://www.python.org", "*.python.org", ".python.org", "python.org."]
+    "written",
+    [
+        "python.org",
+        "Python.ORG",
+        "https://python.org/",
+        "http://www.python.org",
+        "*.python.org",
+        ".python.org",
+        "python.org.",
+    ],
 )
 def test_domains_are_understood_as_people_write_them(written):
     assert SearchQuery.of("kelp", allowed_domains=[written]).allowed_domains == ("python.org",)

@@ -18,7 +18,7 @@ def page(text: str, label: str = "") -> str:
 
 
 def test_every_label_of_the_standard_leads_to_a_codec_that_python_has() -> None:
-    assert 228 == len(CODECS)
+    assert len(CODECS) == 228
     for codec in set(CODECS.values()) - {"replacement"}:
         assert codecs.lookup(codec)
 
@@ -117,34 +117,34 @@ def test_the_declaration_of_xml_counts() -> None:
     assert RUSSIAN in decode(data).text
 
 
-@pytest.mark.parametrize("codec", ["utf-8", "utf-16-le", "gb18030", "cp932", "euc_jp", "big5"])
-def test_a_character_cut_at_the_end_costs_only_itself(codec: str) -> None:
+@pytest.mark.parametrize("label", ["utf-8", "utf-16le", "gb18030", "shift_jis", "euc-jp", "big5"])
+def test_a_character_cut_at_the_end_costs_only_itself(label: str) -> None:
     whole = "中文日本" * 100
-    cut = decode(whole.encode(codec)[:-1], f"text/html; charset={codec.replace('cp932', 'sjis').replace('_', '-')}").text
-    assert whole[:-1] == cut
+    assert whole[:-1] == decode(whole.encode(label)[:-1], f"text/html; charset={label}").text
 
 
 def test_a_cut_utf_8_text_without_a_label_is_still_utf_8() -> None:
-    assert "中文日" == decode("中文日本".encode()[:-1]).text
+    assert decode("中文日本".encode()[:-1]).text == "中文日"
 
 
 def test_what_is_not_utf_8_is_read_as_windows_1252() -> None:
-    assert "café – “x”" == decode("café – “x”".encode("cp1252")).text
+    assert decode("café – “x”".encode("cp1252")).text == "café – “x”"
 
 
 def test_bytes_that_belie_their_label_are_marked_and_the_rest_is_read() -> None:
-    assert "caf\ufffd ok" == decode(b"caf\xe9 ok", "text/html; charset=utf-8").text
+    assert decode(b"caf\xe9 ok", "text/html; charset=utf-8").text == "caf\ufffd ok"
 
 
 @pytest.mark.parametrize("label", ["hz-gb-2312", "iso-2022-kr", "iso-2022-cn", "replacement"])
 def test_encodings_that_hide_markup_are_refused_with_a_note(label: str) -> None:
     text, note = decode(b"~{<script>~}", f"text/html; charset={label}")
-    assert "\ufffd" == text
+    assert text == "\ufffd"
     assert note is not None
 
 
 @pytest.mark.parametrize(
-    "label", ["base64", "idna", "punycode", "utf-7", "rot13", "zip", "hex", "unicode_escape", "mbcs", "undefined", "x" * 999]
+    "label",
+    ["base64", "idna", "punycode", "utf-7", "rot13", "zip", "hex", "unicode_escape", "mbcs", "undefined", "x" * 999],
 )
 def test_a_label_never_reaches_pythons_codecs(label: str) -> None:
     data = b"<meta charset=" + label.encode() + b">" + b"a-b" * 150_000

@@ -101,8 +101,7 @@ PAGE = Page(
 
 def test_a_page_is_shown_with_its_facts_and_where_to_read_on():
     assert render_page(PAGE) == (
-        "Title: Kelp\nURL: https://a.example/b\n\nBrown algae\n\n"
-        "(Characters 0 to 11 of 30; read on with offset=11.)"
+        "Title: Kelp\nURL: https://a.example/b\n\nBrown algae\n\n(Characters 0 to 11 of 30; read on with offset=11.)"
     )
     assert render_page(PAGE, "markdown").startswith("# Kelp\n\nBrown algae")
 
@@ -117,10 +116,16 @@ def test_a_page_as_data_says_that_it_succeeded():
 @pytest.mark.parametrize(
     ("error", "text"),
     [
-        (RateLimited("brave search failed: 429", retry_after=7), "ERROR [rate_limited] brave search failed: 429. Retry after 7 s."),
+        (
+            RateLimited("brave search failed: 429", retry_after=7),
+            "ERROR [rate_limited] brave search failed: 429. Retry after 7 s.",
+        ),
         (PageNotFound("not there"), "ERROR [page_not_found] not there."),
         (UnsafeURL("the address is not a public one"), "ERROR [unsafe_url] the address is not a public one."),
-        (AllProvidersFailed("every provider failed: a; b", [RateLimited("a")]), "ERROR [all_providers_failed] every provider failed: a; b."),
+        (
+            AllProvidersFailed("every provider failed: a; b", [RateLimited("a")]),
+            "ERROR [all_providers_failed] every provider failed: a; b.",
+        ),
     ],
 )
 def test_an_error_begins_with_its_code(error, text):

@@ -63,8 +63,10 @@ def test_what_is_nothing_like_a_list_of_results_is_a_bad_response(items):
 
 json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.sampled_from(["title", "url", "snippet", "score", "published"]), inner, max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["title", "url", "snippet", "score", "published"]), inner, max_size=5)
+    ),
     max_leaves=12,
 )
 
@@ -87,7 +89,9 @@ def settled(*urls, **options):
 
 
 def test_results_are_numbered_from_one_without_doubles_up_to_the_limit():
-    results = settled("https://a.example/", "https://b.example/", "https://a.example/", "https://c.example/", limit=2).results
+    results = settled(
+        "https://a.example/", "https://b.example/", "https://a.example/", "https://c.example/", limit=2
+    ).results
 
     assert [(1, 1, "https://a.example/"), (2, 2, "https://b.example/")] == [
         (result.rank, result.citation_id, result.url) for result in results
@@ -95,8 +99,12 @@ def test_results_are_numbered_from_one_without_doubles_up_to_the_limit():
 
 
 def test_what_is_outside_the_domain_filter_is_left_out_and_told():
-    kept = settled("https://docs.python.org/3/", "https://python.org.evil.example/", "https://evil.example/python.org",
-                   allowed_domains=["python.org"])
+    kept = settled(
+        "https://docs.python.org/3/",
+        "https://python.org.evil.example/",
+        "https://evil.example/python.org",
+        allowed_domains=["python.org"],
+    )
 
     assert ["https://docs.python.org/3/"] == [result.url for result in kept.results]
     assert kept.notes == ("2 results outside the domain filter left out",)

@@ -137,7 +137,9 @@ def test_a_provider_asked_for_by_name_without_its_key_fails_at_once_and_names_th
 
 
 def test_an_unknown_name_fails_at_once_and_lists_those_known():
-    with pytest.raises(UnknownProvider, match="unknown provider 'gogle'; known are brave, direct, duckduckgo") as caught:
+    with pytest.raises(
+        UnknownProvider, match="unknown provider 'gogle'; known are brave, direct, duckduckgo"
+    ) as caught:
         WebSearch("gogle")
     assert isinstance(caught.value, ValueError)
     assert isinstance(caught.value, WebSearchError)

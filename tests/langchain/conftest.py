@@ -18,6 +18,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import BaseTool
 from pydantic import PrivateAttr
+
 from websearch_core import WebSearch
 
 KEY = "SEKRET-0123456789abcdef"
@@ -25,12 +26,13 @@ KEY = "SEKRET-0123456789abcdef"
 
 @dataclass
 class Answer:
-    """What the service answers to every request, and after how long."""
+    """What is answered, and when: after a delay, or as soon as so many requests are waiting together."""
 
     status: int = 200
     body: str | dict[str, Any] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
     delay: float = 0.0
+    together: threading.Barrier | None = None
     missing: int = 0  # bytes of the body that are promised and never sent
 
 
@@ -87,6 +89,8 @@ class Service:
         try:
             answer = self._reply(urlsplit(path).path)
             time.sleep(answer.delay)
+            if answer.together is not None:
+                answer.together.wait(5)
             return answer
         finally:
             with self._lock:

@@ -14,15 +14,19 @@ from llama_index.core.agent.workflow import ToolCallResult
 from llama_index.core.base.llms.types import ChatMessage, ToolCallBlock
 from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.tools import ToolOutput
+
 from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebSearch
-from websearch_core.errors import PageNotFound
+from websearch_core.errors import PageNotFound, UnsupportedOption
 from websearch_core.flow import Call, Flow
 from websearch_core.testing import SECRET
 
 KELP = (
     SearchResult(title="Kelp", url="https://sea.example/kelp", snippet="Kelp is a brown alga.", score=0.9),
     SearchResult(
-        title="Dulse", url="https://sea.example/dulse", snippet="Dulse is red.", published=datetime(2026, 5, 4, tzinfo=UTC)
+        title="Dulse",
+        url="https://sea.example/dulse",
+        snippet="Dulse is red.",
+        published=datetime(2026, 5, 4, tzinfo=UTC),
     ),
     SearchResult(title="Lost", url="https://sea.example/lost", snippet="This page is gone."),
 )
@@ -40,11 +44,14 @@ class Sea:
     pages: Mapping[str, str] = field(default_factory=lambda: PAGES)
     answer: str | None = None
     notes: tuple[str, ...] = ()
+    cannot: frozenset[str] = frozenset()
     meeting: Callable[[], Any] = lambda: None
     asked: list[SearchQuery] = field(default_factory=list)
     name: str = "sea"
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        if unknown := sorted(self.cannot & query.asked()):
+            raise UnsupportedOption(f"sea cannot express {', '.join(unknown)}", options=unknown)
         self.asked.append(query)
         yield Call(self.meeting)
         return SearchResponse(
@@ -130,4 +137,3 @@ def followed() -> Callable[[Any], Any]:
 def unmarked() -> Callable[[str], str]:
     """Return what makes two texts comparable that differ in the boundaries made for each."""
     return lambda text: re.sub(r"\b[0-9a-f]{16}\b", "BOUNDARY", text)
-

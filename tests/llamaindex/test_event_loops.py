@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+
 from llamaindex_websearch import WebSearchRetriever, WebSearchToolSpec
 from websearch_core import WebSearch
 
@@ -79,7 +80,9 @@ def test_two_loops_at_once(web: WebSearch, counter: Counter) -> None:
 
     async def four() -> list[str]:
         together.wait(timeout=5)
-        return [output.content for output in await asyncio.gather(*(search.acall(query="kelp", limit=1) for _ in range(4)))]
+        return [
+            output.content for output in await asyncio.gather(*(search.acall(query="kelp", limit=1) for _ in range(4)))
+        ]
 
     with ThreadPoolExecutor(2) as threads:
         found = [text for texts in threads.map(lambda _: asyncio.run(four()), range(2)) for text in texts]

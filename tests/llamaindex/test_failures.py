@@ -12,6 +12,7 @@ import httpx
 import pytest
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.tools.calling import call_tool
+
 from llamaindex_websearch import ToolError, WebSearchToolSpec
 from websearch_core import WebSearch, WebSearchError
 from websearch_core.testing import SECRET
@@ -104,19 +105,18 @@ async def test_nobody_listening_is_a_failure_like_any_other() -> None:
         assert str(raised.value).startswith("ERROR [unavailable] cannot connect to 127.0.0.1")
 
 
-async def test_an_option_the_provider_cannot_express_is_noted_for_the_model() -> None:
-    class Plain:
-        name = "plain"
+async def test_an_option_the_provider_cannot_express_is_noted_for_the_model(sea: Callable[..., WebSearch]) -> None:
+    search, _ = WebSearchToolSpec(web=sea(cannot=frozenset({"time_range"}))).to_tool_list()
+    for output in (search.call(query="kelp", time_range="day"), await search.acall(query="kelp", time_range="day")):
+        assert not output.is_error
+        assert "Note: sea does not support time_range: ignored." in output.content
 
-        def search(self, query: Any) -> Any:
-            from websearch_core import SearchResponse
-            from websearch_core.errors import UnsupportedOption
 
-            yield from ()
-            if query.time_range:
-                raise UnsupportedOption("plain cannot express time_range", options=["time_range"])
-            return SearchResponse(query=query.text, provider=self.name)
-
-    search, _ = WebSearchToolSpec(web=WebSearch(Plain())).to_tool_list()
-    output = await search.acall(query="kelp", time_range="day")
-    assert "Note: plain does not support time_range: ignored." in output.content
+@pytest.mark.parametrize("url", ["http://127.0.0.1/", "http://169.254.169.254/latest/meta-data", "file:///etc/passwd"])
+async def test_places_that_are_not_public_are_not_opened(url: str) -> None:
+    _, read = WebSearchToolSpec(provider="duckduckgo").to_tool_list()
+    with pytest.raises(ToolError, match=r"^ERROR \[unsafe_url\] ") as awaiting:
+        await read.acall(url=url)
+    with pytest.raises(ToolError) as blocking:
+        read.call(url=url)
+    assert str(awaiting.value) == str(blocking.value)

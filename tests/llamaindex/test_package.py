@@ -4,12 +4,13 @@ import inspect
 import subprocess
 import sys
 
-import llama_index.tools.websearch as shim
-import llamaindex_websearch
 import pytest
 from llama_index.core.readers.base import BaseReader
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.tools.tool_spec.base import BaseToolSpec
+
+import llama_index.tools.websearch as shim
+import llamaindex_websearch
 from llamaindex_websearch.web import WebSearchArguments
 from websearch_core import WebSearch
 
@@ -35,7 +36,7 @@ def test_each_is_what_llama_index_expects() -> None:
 
 def test_the_import_in_the_style_of_llama_hub_is_the_same_class() -> None:
     assert llamaindex_websearch.WebSearchToolSpec is shim.WebSearchToolSpec
-    assert ["ToolError", "WebSearchToolSpec"] == shim.__all__
+    assert shim.__all__ == ["ToolError", "WebSearchToolSpec"]
 
 
 def test_importing_loads_neither_llama_index_nor_the_core() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from llama_index.core.schema import Document
+
 from llamaindex_websearch import WebPageReader
 from websearch_core import WebSearch
 from websearch_core.errors import ConfigurationError, PageNotFound, UnsafeURL
@@ -34,7 +35,7 @@ async def test_documents_are_pages_in_order(sea: Sea) -> None:
 
 async def test_one_url_need_not_be_a_list(sea: Sea) -> None:
     for documents in await every_way(WebPageReader(web=sea()), KELP):
-        assert [KELP] == [document.id_ for document in documents]
+        assert [document.id_ for document in documents] == [KELP]
 
 
 async def test_a_page_is_whole_unless_a_length_is_given(sea: Sea) -> None:
@@ -42,7 +43,7 @@ async def test_a_page_is_whole_unless_a_length_is_given(sea: Sea) -> None:
     for documents in await every_way(WebPageReader(web=sea(pages={KELP: long})), KELP):
         assert [long] == [document.text for document in documents]
     for documents in await every_way(WebPageReader(web=sea(), max_length=6), KELP):
-        assert ["# Kelp"] == [document.text for document in documents]
+        assert [document.text for document in documents] == ["# Kelp"]
 
 
 async def test_a_page_that_cannot_be_read_is_an_error_and_no_document(sea: Sea) -> None:
@@ -60,7 +61,7 @@ async def test_a_page_that_cannot_be_read_is_an_error_and_no_document(sea: Sea) 
 async def test_async_reading_is_side_by_side(sea: Sea) -> None:
     meeting = threading.Barrier(2)
     reader = WebPageReader(web=sea(meeting=lambda: meeting.wait(timeout=10)))
-    assert [KELP, DULSE] == [document.id_ for document in await reader.aload_data([KELP, DULSE])]
+    assert [document.id_ for document in await reader.aload_data([KELP, DULSE])] == [KELP, DULSE]
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1/", "http://169.254.169.254/latest/meta-data", "file:///etc/passwd"])
@@ -80,3 +81,25 @@ def test_a_web_search_and_arguments_for_one_exclude_each_other(sea: Sea) -> None
 def test_it_survives_pickling() -> None:
     copy = pickle.loads(pickle.dumps(WebPageReader(provider="brave", api_key="SECRET-of-a-test", max_length=9)))
     assert (repr(copy.web), copy.max_length) == ("WebSearch('brave', reader='direct')", 9)
+
+
+@pytest.mark.enable_socket
+async def test_a_place_that_the_caller_allows_is_read() -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        body = (
+            b"<title>Wiki</title><main><h1>Kelp</h1><p>Giant kelp grows half a metre a day, or so they say.</p></main>"
+        )
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        writer.write(head.encode() + body)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    origin = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with server, WebSearch("duckduckgo", allow=[origin], timeout=10) as web:
+        for documents in await every_way(WebPageReader(web=web), f"{origin}/kelp"):
+            (document,) = documents
+            assert "Giant kelp grows half a metre a day" in document.text
+            assert document.metadata["title"] == "Wiki"
+            assert "<p>" not in document.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import pickle
 from collections.abc import Callable
@@ -14,10 +15,11 @@ from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.schema import Document
 from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.tools.calling import acall_tool, call_tool
+from workflows.context.serializers import JsonSerializer
+
 from llamaindex_websearch import ToolError, WebSearchToolSpec
 from websearch_core import WebSearch
 from websearch_core.errors import ConfigurationError, InvalidOption, PageNotFound
-from workflows.context.serializers import JsonSerializer
 
 Sea = Callable[..., WebSearch]
 Script = Callable[..., MockFunctionCallingLLM]
@@ -49,8 +51,6 @@ def test_there_are_two_tools_which_are_small_and_fully_described(sea: Sea) -> No
 
 
 def test_the_defaults_a_model_reads_are_those_a_caller_gets() -> None:
-    import inspect
-
     for tool in WebSearchToolSpec(provider="duckduckgo").to_tool_list():
         for method in (tool.fn, tool.async_fn):
             signature = inspect.signature(method).parameters
@@ -130,7 +130,7 @@ async def test_arguments_are_converted(sea: Sea) -> None:
     for output in await both(search, {"query": "kelp", "limit": "2", "time_range": "week"}):
         assert not output.is_error
         assert len(output.raw_output) == 2
-    for query in web.provider.provider.asked:  # type: ignore[attr-defined]
+    for query in web.provider.provider.asked:
         assert (query.text, query.limit, query.time_range, query.allowed_domains) == ("kelp", 2, "week", ())
 
 
@@ -139,10 +139,13 @@ async def test_arguments_are_converted(sea: Sea) -> None:
     [
         ({}, "query: Field required"),
         ({"query": ""}, "query: String should have at least 1 character"),
-        ({"query": "  "}, "text: String should have at least 1 character"),
+        ({"query": "  "}, "query: String should have at least 1 character"),
         ({"query": "kelp", "limit": 99}, "limit: Input should be less than or equal to 20"),
         ({"query": "kelp", "limit": "many"}, "limit: Input should be a valid integer"),
-        ({"query": "kelp", "time_range": "decade"}, "time_range: Input should be 'all', 'day', 'week', 'month' or 'year'"),
+        (
+            {"query": "kelp", "time_range": "decade"},
+            "time_range: Input should be 'all', 'day', 'week', 'month' or 'year'",
+        ),
         ({"query": "kelp", "allowed_domains": ["sea.example/kelp"]}, "'sea.example/kelp' is not a domain"),
         ({"q": "kelp"}, "the arguments are query, limit, allowed_domains, time_range"),
     ],
@@ -182,7 +185,7 @@ def test_methods_are_called_like_any_other(sea: Sea) -> None:
     spec = WebSearchToolSpec(web=sea())
     assert [document.id_ for document in spec.web_search("kelp", 1)] == ["https://sea.example/kelp"]
     with pytest.raises(TypeError):
-        spec.web_search("kelp", 1, (), "all", "more")  # type: ignore[call-arg]
+        spec.web_search("kelp", 1, (), "all", "more")
 
 
 async def test_a_tool_can_be_chosen_and_renamed(sea: Sea) -> None:
@@ -200,7 +203,7 @@ async def test_a_tool_can_be_chosen_and_renamed(sea: Sea) -> None:
 
 async def test_a_subclass_may_add_tools_of_its_own(sea: Sea) -> None:
     class Spec(WebSearchToolSpec):
-        spec_functions = ["depth"]
+        spec_functions = ["depth"]  # noqa: RUF012 - as LlamaIndex has it
 
         def depth(self) -> int:
             """How deep the sea is."""
@@ -220,7 +223,7 @@ def test_the_arguments_make_a_web_search_and_the_key_never_shows() -> None:
     assert (spec.web.settings.timeout, spec.web.provider.name) == (3, "brave")
     assert "SECRET" not in repr(spec) + repr(vars(spec)) + repr(spec.to_tool_list())
     with pytest.raises(TypeError, match="api_ky"):
-        WebSearchToolSpec(api_ky="SECRET-of-a-test")  # type: ignore[call-arg]
+        WebSearchToolSpec(api_ky="SECRET-of-a-test")
 
 
 def test_spec_and_tools_survive_pickling() -> None:
@@ -246,16 +249,14 @@ async def test_a_function_agent_searches_reads_and_answers(sea: Sea, scripted: S
     assert "1. Kelp — https://sea.example/kelp" in found.content
     assert "half a metre a day" in page.content
     assert lost.content == "ERROR [page_not_found] sea read failed: 404 Not Found."
-    assert [False, False, True] == [output.is_error for output in (found, page, lost)]
+    assert [output.is_error for output in (found, page, lost)] == [False, False, True]
 
 
 @AGENT
 # LlamaIndex 0.14.25 cannot save its own messages with pydantic 2.14, and says so: what it leaves out is its memory.
 @pytest.mark.filterwarnings("ignore:Skipping serialization of known unserializable key. memory")
 async def test_a_run_can_be_saved(sea: Sea, scripted: Script) -> None:
-    llm = scripted(
-        ("web_search", {"query": "kelp"}), ("open_page", {"url": "https://sea.example/lost"}), "Brown [1]."
-    )
+    llm = scripted(("web_search", {"query": "kelp"}), ("open_page", {"url": "https://sea.example/lost"}), "Brown [1].")
     run = FunctionAgent(tools=WebSearchToolSpec(web=sea()).to_tool_list(), llm=llm, streaming=False).run("Which?")
     saved = []
     async for event in run.stream_events():

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Self, TypeAlias, Unpack
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, Self, TypeAlias, TypedDict, TypeVar, Unpack
 
 from .deadline import time_limit
-from .errors import InvalidOption
-from .flow import Flow, arun, run
+from .errors import ConfigurationError, InvalidOption, WebSearchError
+from .flow import Flow, Gather, arun, run
 from .guard import Guard
 from .http import Sender
 from .models import Page, SearchOptions, SearchQuery, SearchResponse
@@ -20,6 +20,25 @@ from .settings import Settings
 
 Choice: TypeAlias = "str | SearchProvider | PageReader | Sequence[str | SearchProvider | PageReader]"
 Unsupported = Literal["raise", "note"]
+T = TypeVar("T")
+
+
+class WebSearchArguments(TypedDict, total=False):
+    """The arguments of `WebSearch`, for what makes one."""
+
+    provider: Choice | None
+    reader: Choice | None
+    api_key: Any
+    base_url: str | None
+    provider_options: Mapping[str, Mapping[str, Any]] | None
+    allow: Sequence[str] | None
+    timeout: float | None
+    connect_timeout: float | None
+    attempts: int | None
+    http_client: Any
+    http_async_client: Any
+    verify: Any
+    http_library: str | None
 
 
 class WebSearch:
@@ -119,17 +138,13 @@ class WebSearch:
             ServiceError: The service failed, in one of the ways that `websearch_core.errors` draws.
 
         """
-        flow = self._search(_query(query, options), unsupported)
-        with time_limit(self.settings.timeout):
-            return run(flow, self._sender.send)
+        return self.drive(self._search(_query(query, options), unsupported))
 
     async def asearch(
         self, query: str | SearchQuery, /, *, unsupported: Unsupported = "raise", **options: Unpack[SearchOptions]
     ) -> SearchResponse:
         """Do as `search` does, on the running event loop."""
-        flow = self._search(_query(query, options), unsupported)
-        with time_limit(self.settings.timeout):
-            return await arun(flow, self._sender.asend)
+        return await self.adrive(self._search(_query(query, options), unsupported))
 
     def read(self, url: str, /, *, max_length: int | None = None, offset: int = 0) -> Page:
         """
@@ -146,13 +161,37 @@ class WebSearch:
             ServiceError: The page or the reading service failed in another way.
 
         """
-        with time_limit(self.settings.timeout):
-            return run(self._read(url, max_length, offset), self._sender.send)
+        return self.drive(self._read(url, max_length, offset))
 
     async def aread(self, url: str, /, *, max_length: int | None = None, offset: int = 0) -> Page:
         """Do as `read` does, on the running event loop."""
-        with time_limit(self.settings.timeout):
-            return await arun(self._read(url, max_length, offset), self._sender.asend)
+        return await self.adrive(self._read(url, max_length, offset))
+
+    def read_many(self, urls: Iterable[str], /, *, max_length: int | None = None) -> list[Page | WebSearchError]:
+        """
+        Read pages side by side, a few at a time, each in its own time.
+
+        Args:
+            urls: Absolute http(s) URLs.
+            max_length: Characters of each page, at most; 15,000 unless set otherwise.
+
+        Returns:
+            For each URL, in order, the page or what went wrong with it.
+
+        """
+        return self.drive(self._read_many(urls, max_length))
+
+    async def aread_many(self, urls: Iterable[str], /, *, max_length: int | None = None) -> list[Page | WebSearchError]:
+        """Do as `read_many` does, on the running event loop."""
+        return await self.adrive(self._read_many(urls, max_length))
+
+    def drive(self, flow: Flow[T]) -> T:
+        """Do what a flow of your own asks for, such as `websearch_core.index.crawl`, with the connections of this."""
+        return run(flow, self._sender.send)
+
+    async def adrive(self, flow: Flow[T]) -> T:
+        """Do as `drive` does, on the running event loop."""
+        return await arun(flow, self._sender.asend)
 
     def close(self) -> None:
         """Close the connections of blocking calls. Using the object again opens new ones."""
@@ -180,12 +219,32 @@ class WebSearch:
     def _search(self, query: SearchQuery, unsupported: Unsupported) -> Flow[SearchResponse]:
         started = time.monotonic()
         provider = self._relaxed if unsupported == "note" else self.provider
-        response = yield from provider.search(query)
+        with time_limit(self.settings.timeout):
+            response = yield from provider.search(query)
         return settle(response, query).model_copy(update={"elapsed": time.monotonic() - started})
 
     def _read(self, url: str, max_length: int | None, offset: int) -> Flow[Page]:
-        page = yield from self.reader.read(url)
+        with time_limit(self.settings.timeout):
+            page = yield from self.reader.read(url)
         return window(page, max_length if max_length is not None else self.settings.max_length, offset)
+
+    def _read_many(self, urls: Iterable[str], max_length: int | None) -> Flow[list[Page | WebSearchError]]:
+        return (yield Gather([self._read(url, max_length, 0) for url in urls]))  # type: ignore[no-any-return]
+
+
+def given(web: WebSearch | None, arguments: WebSearchArguments) -> WebSearch:
+    """
+    Return *web*, or one made of *arguments*: for what takes either.
+
+    Raises:
+        ConfigurationError: Both were given, or the arguments are wrong.
+
+    """
+    if web is None:
+        return WebSearch(**arguments)
+    if arguments:
+        raise ConfigurationError(f"give web=WebSearch(...) or its arguments, not both: {', '.join(arguments)}")
+    return web
 
 
 def _query(query: str | SearchQuery, options: SearchOptions) -> SearchQuery:

@@ -172,7 +172,8 @@ def read_promises(reader: Any, *, some: Response) -> list[Promise]:
     url = "https://page.example/a?b=c"
 
     def read(response: Response) -> Page:
-        return play(reader.read(url), response).result
+        page: Page = play(reader.read(url), response).result
+        return page
 
     def first() -> Request:
         effect = next(reader.read(url))
@@ -205,7 +206,8 @@ def _first(provider: Any, **options: Any) -> Request:
 
 
 def _search(provider: Any, response: Response) -> SearchResponse:
-    return play(provider.search(SearchQuery.of("kelp", limit=1)), response).result
+    found: SearchResponse = play(provider.search(SearchQuery.of("kelp", limit=1)), response).result
+    return found
 
 
 def _same(expected: Any, found: Any) -> None:

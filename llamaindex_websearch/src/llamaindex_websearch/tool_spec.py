@@ -30,13 +30,13 @@ Since = Literal["all", "day", "week", "month", "year"]
 def _untitled(schema: dict[str, Any]) -> None:
     """Leave out the titles, which repeat the names and cost a model's context."""
     for parameter in schema["properties"].values():
-        del parameter["title"]
+        parameter.pop("title", None)
 
 
 class Arguments(BaseModel):
     """What a model may say to a tool: the schema that it reads, and the check of what it writes."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra=_untitled)
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True, json_schema_extra=_untitled)
 
 
 class SearchArguments(Arguments):

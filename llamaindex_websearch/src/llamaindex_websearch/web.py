@@ -64,7 +64,7 @@ def read_all(web: WebSearch, urls: Sequence[str], max_length: int | None = None)
 
 async def aread_all(web: WebSearch, urls: Sequence[str], max_length: int | None = None) -> list[Page | WebSearchError]:
     """Do as `read_all` does, on the running event loop and without threads."""
-    places = asyncio.Semaphore(_AT_ONCE)
+    places = asyncio.Semaphore(1)
 
     async def read(url: str) -> Page | WebSearchError:
         async with places:

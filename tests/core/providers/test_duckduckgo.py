@@ -45,7 +45,10 @@ def form_of(text="kelp", **options):
 @pytest.mark.parametrize(
     ("href", "url"),
     [
-        ("//duckduckgo.com/l/?uddg=https%3A%2F%2Fsea.example%2Fa%3Fb%3Dc%26d%3De&amp;rut=0123", "https://sea.example/a?b=c&d=e"),
+        (
+            "//duckduckgo.com/l/?uddg=https%3A%2F%2Fsea.example%2Fa%3Fb%3Dc%26d%3De&amp;rut=0123",
+            "https://sea.example/a?b=c&d=e",
+        ),
         ("//duckduckgo.com/l/?uddg=https%3A%2F%2Fsea.example%2F100%2525&amp;rut=0", "https://sea.example/100%25"),
         ("https://sea.example/direct", "https://sea.example/direct"),
     ],
@@ -103,9 +106,7 @@ def test_no_results_are_told_from_a_page_that_has_changed():
 
 
 def test_the_next_page_is_reached_through_the_form_of_the_last_after_a_pause():
-    outcome = found(
-        page(row("https://a.example/"), end=NEXT), page(row("https://b.example/"), end=PREVIOUS), limit=5
-    )
+    outcome = found(page(row("https://a.example/"), end=NEXT), page(row("https://b.example/"), end=PREVIOUS), limit=5)
 
     assert outcome.requests[1].form == {"q": "kelp", "s": "10", "dc": "11", "vqd": "4-123", "kl": "wt-wt"}
     assert outcome.pauses == [1.0]

@@ -31,15 +31,17 @@ def test_nothing_is_kept_by_jina_if_asked():
 
 
 def test_what_it_tells_of_a_page_is_kept():
-    page = read({
-        "title": "Kelp",
-        "description": "Of algae",
-        "url": "https://page.example/final",
-        "content": "# Kelp\n\nBrown algae.",
-        "publishedTime": "2026-02-03T00:00:00Z",
-        "metadata": {"lang": "en"},
-        "links": {"Sea": "https://sea.example/", "Mail": "mailto:a@b.example"},
-    }).result
+    page = read(
+        {
+            "title": "Kelp",
+            "description": "Of algae",
+            "url": "https://page.example/final",
+            "content": "# Kelp\n\nBrown algae.",
+            "publishedTime": "2026-02-03T00:00:00Z",
+            "metadata": {"lang": "en"},
+            "links": {"Sea": "https://sea.example/", "Mail": "mailto:a@b.example"},
+        }
+    ).result
 
     assert (page.title, page.description, page.language) == ("Kelp", "Of algae", "en")
     assert (page.url, page.final_url) == (URL, "https://page.example/final")
@@ -47,7 +49,10 @@ def test_what_it_tells_of_a_page_is_kept():
     assert page.links == ("https://sea.example/",)
 
 
-@pytest.mark.parametrize(("status", "kind", "temporary"), [(404, PageNotFound, False), (410, PageNotFound, False), (503, Unavailable, True), (403, Unavailable, False)])
+@pytest.mark.parametrize(
+    ("status", "kind", "temporary"),
+    [(404, PageNotFound, False), (410, PageNotFound, False), (503, Unavailable, True), (403, Unavailable, False)],
+)
 def test_a_page_that_is_not_there_is_an_error_although_jina_says_success(status, kind, temporary):
     with pytest.raises(kind) as caught:
         read({"content": "Not here", "warning": f"Target URL returned error {status}: Nope"})

@@ -76,7 +76,9 @@ def test_nothing_found_while_engines_failed_is_a_failure():
 
 
 def test_something_found_while_engines_failed_is_noted():
-    response = play(SEARXNG.search(SearchQuery.of("kelp", limit=1)), hits("a", unresponsive_engines=[["bing", "timeout"]]))
+    response = play(
+        SEARXNG.search(SearchQuery.of("kelp", limit=1)), hits("a", unresponsive_engines=[["bing", "timeout"]])
+    )
 
     assert response.result.notes == ("engines that did not answer: bing (timeout)",)
 
@@ -97,7 +99,9 @@ def test_suggestions_and_corrections_are_kept():
 def test_a_result_without_url_is_left_out():
     answer = reply({"results": [{"title": "key/value", "url": None}, {"title": "a", "url": "https://a.example"}]})
 
-    assert [result.title for result in play(SEARXNG.search(SearchQuery.of("k", limit=1)), answer).result.results] == ["a"]
+    assert [result.title for result in play(SEARXNG.search(SearchQuery.of("k", limit=1)), answer).result.results] == [
+        "a"
+    ]
 
 
 def test_json_switched_off_is_told_with_its_remedy():
@@ -107,7 +111,9 @@ def test_json_switched_off_is_told_with_its_remedy():
 
 def test_a_bad_parameter_is_told_in_the_servers_words():
     with pytest.raises(BadRequest, match="Invalid value xx_YY for parameter language"):
-        play(SEARXNG.search(SearchQuery.of("kelp")), reply({"error": "Invalid value xx_YY for parameter language"}, 400))
+        play(
+            SEARXNG.search(SearchQuery.of("kelp")), reply({"error": "Invalid value xx_YY for parameter language"}, 400)
+        )
 
 
 def test_a_bang_that_leads_outside_is_told():

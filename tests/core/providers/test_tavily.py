@@ -66,20 +66,22 @@ def test_a_country_gives_weight_in_general_search_alone():
 
 
 def test_answers_dates_scores_and_the_request_id_are_kept():
-    answer = reply({
-        "query": "tides",
-        "answer": "Twice a day.",
-        "results": [
-            {
-                "title": "Tides",
-                "url": "https://sea.example/tides",
-                "content": "Chunk one [...] chunk two",
-                "score": 0.91,
-                "published_date": "Tue, 03 Mar 2026 09:00:00 GMT",
-            }
-        ],
-        "request_id": "3b2f",
-    })
+    answer = reply(
+        {
+            "query": "tides",
+            "answer": "Twice a day.",
+            "results": [
+                {
+                    "title": "Tides",
+                    "url": "https://sea.example/tides",
+                    "content": "Chunk one [...] chunk two",
+                    "score": 0.91,
+                    "published_date": "Tue, 03 Mar 2026 09:00:00 GMT",
+                }
+            ],
+            "request_id": "3b2f",
+        }
+    )
     response = play(TAVILY.search(SearchQuery.of("tides")), answer).result
 
     assert (response.answer, response.request_id) == ("Twice a day.", "3b2f")

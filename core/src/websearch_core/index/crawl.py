@@ -69,6 +69,17 @@ def crawl(
     yield Call(index.add, first)
     tell(home)
 
+    def visit(url: str) -> Flow[Page]:
+        if robots.delay:
+            yield Sleep(robots.delay)
+        with time_limit(timeout):
+            page = yield from reader.read(url)
+        if _origin(page.final_url or url) != _origin(home):
+            raise UnsafeURL("the page redirects to another site")
+        yield Call(index.add, page)
+        tell(url)
+        return page
+
     seen = {start, home}
     skipped: list[Skipped] = []
     read, removed, asked = {home}, 0, 1
@@ -78,8 +89,7 @@ def crawl(
         waiting = [url for url in waiting if robots.allows(url)]
         now, waiting = waiting[: most - asked], waiting[most - asked :]
         asked += len(now)
-        visits = [_visit(url, home, index, reader, timeout, robots.delay, tell) for url in now]
-        answers = yield Gather(visits, 1 if robots.delay else _AT_ONCE)
+        answers = yield Gather([visit(url) for url in now], 1 if robots.delay else _AT_ONCE)
         for url, answer in zip(now, answers, strict=True):
             if isinstance(answer, WebSearchError):
                 skipped.append(Skipped(url, str(answer)))
@@ -91,21 +101,6 @@ def crawl(
                 seen.add(there)
                 waiting += _new(answer.links, home, seen)
     return Report(added=len(read), removed=removed, skipped=tuple(skipped), left=len(waiting))
-
-
-def _visit(
-    url: str, home: str, index: Index, reader: PageReader, timeout: float, pause: float, tell: Tell
-) -> Flow[Page]:
-    """Read one page of the site into the index."""
-    if pause:
-        yield Sleep(pause)
-    with time_limit(timeout):
-        page = yield from reader.read(url)
-    if _origin(page.final_url or url) != _origin(home):
-        raise UnsafeURL("the page redirects to another site")
-    yield Call(index.add, page)
-    tell(url)
-    return page
 
 
 def _robots(url: str, timeout: float) -> Flow[Robots]:

@@ -18,11 +18,11 @@ _SYNTAX = re.compile(
     r"|\*\*|__|`|\|",
     re.MULTILINE,
 )
-_SENTENCE = re.compile(r"[.!?][ \n]+|\n+|[。！？]")
+_SENTENCE = re.compile(r"[.!?][ \n]+|\n+|[。！？]")  # noqa: RUF001 - the full stops of Chinese and Japanese
 
 
 def bare(markdown: str) -> str:
-    """Return *markdown* without its marks: the text alone, one blank between words, paragraphs on lines of their own."""
+    """Return *markdown* without its marks: the text alone, a line for each that says something."""
     text = _SYNTAX.sub(lambda mark: mark[1] or " ", markdown)
     lines = (" ".join(line.split()) for line in text.splitlines())
     return "\n".join(filter(None, lines))

@@ -31,8 +31,7 @@ from .words import spelled, wanted
 _OURS = 0x77736978  # in the header of the file: "wsix"
 _VERSION = 1  # of the tables, and of how words are spelled in them
 _SCHEMA = (
-    "CREATE TABLE pages (id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE, published REAL, language TEXT, "
-    "page TEXT NOT NULL)",
+    "CREATE TABLE pages (id INTEGER PRIMARY KEY, url TEXT UNIQUE, published REAL, language TEXT, page TEXT)",
     # It holds no text, only where each word is. 'ascii' splits at the blanks between what `spelled` writes.
     "CREATE VIRTUAL TABLE words USING fts5 (title, content, content = '', tokenize = 'ascii')",
     f"PRAGMA application_id = {_OURS}",
@@ -91,14 +90,14 @@ class Index:
         published = page.published.timestamp() if page.published else None
         row = (url, published, (page.language or "").lower() or None, page.model_dump_json())
         with self._writing() as db:
-            _remove(db, url)
+            self._remove(db, url)
             added = db.execute("INSERT INTO pages (url, published, language, page) VALUES (?, ?, ?, ?)", row)
             db.execute("INSERT INTO words (rowid, title, content) VALUES (?, ?, ?)", (added.lastrowid, *_spelled(page)))
 
     def remove(self, url: str) -> bool:
         """Take out the page at *url*; False if there was none."""
         with self._writing() as db:
-            return _remove(db, address(url))
+            return self._remove(db, address(url))
 
     def add_folder(self, place: Path, tell: Callable[[str], None] = lambda _: None) -> Report:
         """
@@ -179,6 +178,15 @@ class Index:
         hits = [self._hit(page, score, asked) for page, (_, score) in zip(pages, chosen, strict=True)]
         return Found(tuple(hits), tuple(notes))
 
+    def _remove(self, db: sqlite3.Connection, url: str) -> bool:
+        row = db.execute("SELECT id, page FROM pages WHERE url = ?", (url,)).fetchone()
+        if row is None:
+            return False
+        old = _spelled(self._parsed(row[1]))  # a table that holds no text has to be told what it forgets
+        db.execute("INSERT INTO words (words, rowid, title, content) VALUES ('delete', ?, ?, ?)", (row[0], *old))
+        db.execute("DELETE FROM pages WHERE id = ?", (row[0],))
+        return True
+
     def _hit(self, stored: str, score: float, asked: Sequence[str]) -> Hit:
         page = self._parsed(stored)
         return Hit(page, score, snippet(bare(page.content), asked))
@@ -258,17 +266,6 @@ def _made_by(db: sqlite3.Connection) -> tuple[int, int]:
     return owner, version
 
 
-def _remove(db: sqlite3.Connection, url: str) -> bool:
-    row = db.execute("SELECT id, page FROM pages WHERE url = ?", (url,)).fetchone()
-    if row is None:
-        return False
-    # A table that holds no text has to be told what it forgets.
-    old = _spelled(Page.model_validate_json(row[1]))
-    db.execute("INSERT INTO words (words, rowid, title, content) VALUES ('delete', ?, ?, ?)", (row[0], *old))
-    db.execute("DELETE FROM pages WHERE id = ?", (row[0],))
-    return True
-
-
 def _spelled(page: Page) -> tuple[str, str]:
     return spelled(page.title), spelled(bare(page.content))
 
@@ -283,7 +280,7 @@ def _ranked(db: sqlite3.Connection, matching: str, query: SearchQuery, most: int
     """The best pages: id and score, in order; the URL decides between equals, not who was there first."""
     limits, values = _limits(query)
     rows = db.execute(
-        f"SELECT pages.id, -{_RANK} {_MATCHING} AND {limits} ORDER BY {_RANK}, url LIMIT ?",  # noqa: S608 - constants
+        f"SELECT pages.id, -{_RANK} {_MATCHING} AND {limits} ORDER BY {_RANK}, url LIMIT ?",
         (matching, *values, min(most, 2**63 - 1)),
     )
     return dict(rows.fetchall())

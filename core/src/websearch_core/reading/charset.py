@@ -97,13 +97,11 @@ def decode(data: bytes, content_type: str | None = None, *, markup: bool = True)
     for bom, codec in _BOMS.items():
         if data.startswith(bom):
             return _decode(data[len(bom) :], codec)
-    codec_or_none = _by_header(content_type) or (_by_page(data[:_PRESCAN]) if markup else None)
-    if codec_or_none:
-        return _decode(data, codec_or_none)
-    if codec := _utf16_without_mark(data):
-        return _decode(data, codec)
+    said = _by_header(content_type) or (_by_page(data[:_PRESCAN]) if markup else None)
+    if stated := said or _utf16_without_mark(data):
+        return _decode(data, stated)
     try:
-        return Decoded(codecs.utf_8_decode(data, "strict", False)[0])  # False: the last character may be cut
+        return Decoded(codecs.getincrementaldecoder("utf-8")("strict").decode(data))  # the last character may be cut
     except UnicodeDecodeError:
         return _decode(data, "cp1252")
 

@@ -1,4 +1,4 @@
-"""Find the part of the page that it is about. Plain rules: what the page marks as its main part, else where the text is."""
+"""Find what the page is about, by plain rules: what it marks as its main part, else where the text is."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def clean(text: str) -> tuple[str, int]:
 
 
 def one_line(text: str, longest: int) -> str:
-    """Return *text* as a single line of at most *longest* characters, for titles and the like: they are the page's words too."""
+    """Return *text* as a clean line of at most *longest* characters: titles and the like are the page's words too."""
     line = " ".join(_PRIVATE.sub("", clean(text[: 20 * longest])[0]).split())
     return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
 
@@ -83,4 +83,4 @@ def _needed(run: re.Match[str]) -> str:
 
 def _shaped(character: str) -> bool:
     """Whether it is a letter or mark of a script whose letters change with their neighbours."""
-    return "\u0600" <= character and unicodedata.category(character)[0] in "LM"
+    return character >= "\u0600" and unicodedata.category(character)[0] in "LM"

@@ -1,4 +1,4 @@
-"""HTML -> Page. Each step is a file: decode, tame, parse, see, strip the chrome, choose the main part, write Markdown."""
+"""HTML -> Page, each step a file: decode, tame, parse, see, strip the chrome, choose, write Markdown."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def read_html(data: bytes, url: str, content_type: str | None = None, max_length
     """
     from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
-    from .chrome import strip_chrome, strip_noscript
     from .choose import choose
+    from .chrome import strip_chrome, strip_noscript
 
     text, decoding = decode(data, content_type)
     source, tamed = tame(text.replace("\x00", ""))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Self
 
 from bs4.element import NavigableString, Tag
 from markdownify import ATX, MarkdownConverter
@@ -22,7 +22,9 @@ _FENCE, _LINK, _TO, _END = "\ue000", "\ue001", "\ue002", "\ue003"
 
 _FENCED = re.compile(f"({_FENCE}{{3,}}[^{_FENCE}]*{_FENCE}{{3,}})")
 _MARKS = str.maketrans({_FENCE: "`", _LINK: "[", _END: ")"})
-_LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:?)[-\s]?([A-Za-z][\w+#.-]{0,19})(?=\s|$)")
+_LANGUAGE = re.compile(
+    r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:?)[-\s]?([A-Za-z][\w+#.-]{0,19})(?=\s|$)"
+)
 _NO_LANGUAGE = frozenset({"none", "text", "default", "plain", "plaintext", "nohighlight", "notranslate"})
 _EXPONENT = re.compile(r"[+\u2212-]?[0-9n]{1,3}")
 _ALT_LENGTH = 300  # characters
@@ -44,7 +46,7 @@ def to_markdown(root: Element, links: Mapping[str, str]) -> str:
         RecursionError: The caller's own stack is nearly used up.
 
     """
-    text: str = _Converter(links).process_tag(_tag(root), parent_tags=set())
+    text = _Converter(links).convert_soup(_tag(root))
     pieces = _FENCED.split(text)
     pieces[::2] = [_prose(piece) for piece in pieces[::2]]
     return "".join(pieces).translate(_MARKS).replace(_TO, "](").strip()
@@ -54,6 +56,7 @@ def _prose(text: str) -> str:
     text = text.replace("](", "]\\(").replace("![", "! [").replace(f"!{_LINK}", f"! {_LINK}")
     text = re.sub(r"^([ >]*)(?=```|~~~)", r"\1\\", text, flags=re.MULTILINE)
     text = re.sub(r"(?<=\S) {2,}(?=\S)", " ", text)
+    text = re.sub(r"^ (?=\S)", "", text, flags=re.MULTILINE)
     text = re.sub(r"(?<![ \t])[ \t]+$", "", text, flags=re.MULTILINE)
     return re.sub(r"\n{3,}", "\n\n", text)
 
@@ -61,7 +64,7 @@ def _prose(text: str) -> str:
 class _Text(NavigableString):
     """A string of the tree that the converter walks, without BeautifulSoup's bookkeeping."""
 
-    def __new__(cls, text: str) -> _Text:
+    def __new__(cls, text: str) -> Self:
         string = str.__new__(cls, text)
         string.parent = string.next_sibling = string.previous_sibling = None
         return string
@@ -217,7 +220,7 @@ class _Converter(MarkdownConverter):
         if not text:
             return ""
         bullet = "- "
-        if el.parent is not None and el.parent.name == "ol":
+        if isinstance(el.parent, _Tag) and el.parent.name == "ol":
             start = el.parent.element.get("start")
             bullet = f"{(int(start) if re.fullmatch('[0-9]{1,9}', start) else 1) + el.ordinal - 1}. "
         indent = "\n" + " " * len(bullet)
@@ -273,6 +276,5 @@ def _around(mark: str, text: str, parent_tags: set[str]) -> str:
     inner = text.strip()
     if not inner or "\n" in inner or parent_tags & (HEADINGS | {"_noformat", "th"}):
         return text
-    before, after = (" " if text[0] == " " else ""), (" " if text[-1] == " " else "")
+    before, after = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
     return f"{before}{mark}{inner}{mark}{after}"
-

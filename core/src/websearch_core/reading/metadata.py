@@ -1,4 +1,4 @@
-"""What a page says of itself: ``<title>`` and ``<meta>``, Open Graph, JSON-LD. All of it is the page's word, no more."""
+"""What a page says of itself: title, meta, Open Graph, JSON-LD. All of it is the page's word, no more."""
 
 from __future__ import annotations
 

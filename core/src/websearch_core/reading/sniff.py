@@ -1,4 +1,4 @@
-"""What a body really is. Headers lie or are missing; the first kilobyte tells (WHATWG MIME sniffing, the useful part)."""
+"""What a body really is: headers lie or are missing, the first kilobyte tells (the useful part of WHATWG sniffing)."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def _table(text: str, delimiter: str) -> tuple[str, str | None]:
         return "", None
     lines = (f"| {' | '.join(_cells(row, columns))} |" for row in rows)
     table = "\n".join(chain([next(lines), "|" + " --- |" * columns], lines))
-    return f"{len(rows) - 1} rows, {columns} columns\n\n{table}", None
+    return table, f"{len(rows) - 1} rows, {columns} columns"
 
 
 def _cells(row: list[str], columns: int) -> list[str]:

@@ -1,0 +1,131 @@
+"""
+Search, read and cite, in LangChain and in LlamaIndex, without network or key: ``make demo``.
+
+A small web site on 127.0.0.1 stands for the web, an index of it for the search engine, a script for the model
+(examples/scripted.py). Everything between is what you would use: the tools, the agents, the guard.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_websearch import WebSearchToolkit
+from llama_index.core.agent.workflow import FunctionAgent, ToolCallResult
+from llamaindex_websearch import WebSearchToolSpec
+from rich.console import Console
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.text import Text
+from scripted import ScriptedChat, scripted_llm
+from serve import Site
+from websearch_core import WebSearch
+from websearch_core.index import Index, crawl
+from websearch_core.render import CITE
+
+console = Console(width=110, highlight=False)
+
+
+@contextmanager
+def a_web_of_our_own() -> Iterator[tuple[WebSearch, Site]]:
+    """Serve the example site, index it, and give a `WebSearch` that may read that one origin of this machine."""
+    with tempfile.TemporaryDirectory() as folder, Site() as site:
+        path = Path(folder) / "index.db"
+        options = {"local": {"path": path}}
+        with WebSearch("local", reader="direct", provider_options=options, allow=[site.url]) as web:
+            report = web.drive(crawl(f"{site.url}/", Index(path), web.reader))
+            console.print(f"A web site on {site.url}: {report.added} pages read and indexed.\n", style="dim")
+            yield web, site
+
+
+def ask_langchain(web: WebSearch, question: str) -> None:
+    """Let a LangChain agent answer *question*."""
+    agent = create_agent(ScriptedChat(), WebSearchToolkit(web=web).get_tools(), system_prompt=CITE)
+    messages = agent.invoke({"messages": [{"role": "user", "content": question}]})["messages"]
+    show_question("LangChain", "create_agent with WebSearchToolkit", question)
+    sources: list[dict[str, Any]] = []
+    for message in messages:
+        for call in message.tool_calls if isinstance(message, AIMessage) else []:
+            show_call(call["name"], call["args"])
+        if isinstance(message, ToolMessage):
+            sources = sources or message.artifact["sources"]
+            show_answer_of_tool(str(message.content))
+    show_answer(str(messages[-1].content), sources)
+
+
+async def ask_llamaindex(web: WebSearch, question: str) -> None:
+    """Let a LlamaIndex agent answer *question*."""
+    tools: list[Any] = list(WebSearchToolSpec(web=web).to_tool_list())
+    agent = FunctionAgent(tools=tools, llm=scripted_llm(), system_prompt=CITE, streaming=False)
+    show_question("LlamaIndex", "FunctionAgent with WebSearchToolSpec", question)
+    running = agent.run(question)
+    sources: list[dict[str, Any]] = []
+    async for event in running.stream_events():
+        if isinstance(event, ToolCallResult):
+            show_call(event.tool_name, event.tool_kwargs)
+            show_answer_of_tool(str(event.tool_output.content))
+            found = [document.metadata for document in event.tool_output.raw_output]
+            sources = sources or [
+                {"id": each["citation_id"], "title": each["title"], "url": each["url"]} for each in found
+            ]
+    show_answer(str(await running), sources)
+    await web.aclose()
+
+
+def ask_for_what_is_not_for_pages(web: WebSearch) -> None:
+    """Show what a model gets that was talked into opening what it should not."""
+    search, read = WebSearchToolkit(web=web).get_tools()
+    console.print(Panel("What a model gets that is talked into opening something else", style="bold"))
+    for url in ("http://169.254.169.254/latest/meta-data/", "http://localhost:8080/admin", "file:///etc/passwd"):
+        show_call("open_page", {"url": url})
+        show_answer_of_tool(str(read.invoke({"url": url})))
+    show_call("web_search", {"query": "marlinspike"})
+    show_answer_of_tool(str(search.invoke({"query": "marlinspike"})))
+    console.print(
+        "    (The word stands seven times on the pages, hidden from people: so it is hidden from models.)\n",
+        style="dim",
+    )
+
+
+def show_question(framework: str, how: str, question: str) -> None:
+    """Print a question, and who is asked."""
+    console.print(Panel(Text.assemble((question, "bold"), ("\n" + how, "dim")), title=framework, title_align="left"))
+
+
+def show_call(tool: str, arguments: dict[str, Any]) -> None:
+    """Print a call that a model makes."""
+    console.print(Text.assemble(("  → ", "bold cyan"), (tool, "cyan"), f"({', '.join(map(repr, arguments.values()))})"))
+
+
+def show_answer_of_tool(text: str, most: int = 9) -> None:
+    """Print the first lines of what a model is given."""
+    lines = [line if len(line) <= 104 else f"{line[:103]}…" for line in text.splitlines() if line.strip()]
+    more = [f"… {len(lines) - most} lines more"] if len(lines) > most else []
+    console.print(Padding(Text("\n".join([*lines[:most], *more]), style="dim"), (0, 0, 1, 4)))
+
+
+def show_answer(answer: str, sources: list[dict[str, Any]]) -> None:
+    """Print the final answer, and the sources that it cites."""
+    console.print(Padding(Text(answer), (0, 0, 1, 2)), style="bold green")
+    for source in sources:
+        if f"[{source['id']}]" in answer:
+            console.print(f"  [{source['id']}] {source['title']} — {source['url']}\n", style="green", markup=False)
+
+
+def main() -> None:
+    """Run it all."""
+    with a_web_of_our_own() as (web, site):
+        ask_langchain(web, "How do I rotate a key without downtime?")
+        asyncio.run(ask_llamaindex(web, "Which ferry runs on Sundays?"))
+        ask_for_what_is_not_for_pages(web)
+        console.print(f"{len(site.hits)} requests went to {site.url}, and none anywhere else.", style="dim")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import codecs
+import time
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from websearch_core.errors import UnsupportedContent
+from websearch_core.models import Page
+from websearch_core.reading import read_bytes
+from websearch_core.reading.sniff import media_type
+
+URL = "https://example.org/file"
+HTML = b"<!doctype html><title>T</title><p>Some words of a page.</p>"
+
+
+@pytest.mark.parametrize(
+    ("data", "declared", "kind"),
+    [
+        (b"%PDF-1.7 ...", "text/html", "application/pdf"),
+        (b"\n%PDF-1.7", None, "application/pdf"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "text/html; charset=utf-8", "image/png"),
+        (b"GIF89a\x01\x00", "text/plain", "image/gif"),
+        (b"\xff\xd8\xff\xe0", None, "image/jpeg"),
+        (b"PK\x03\x04\x14\x00", "text/html", "application/zip"),
+        (b"PK\x03\x04\x14\x00", "application/epub+zip", "application/epub+zip"),
+        (b"\x1f\x8b\x08\x00", "text/html", "application/gzip"),
+        (b"\x00\x00\x00\x18ftypmp42", None, "video/mp4"),
+        (b"\x00\x01\x02\x03binary", "text/html", "application/octet-stream"),
+        (b"\x00\x01\x02\x03binary", "text/plain", "application/octet-stream"),
+        (b"\x00\x01\x02\x03binary", "audio/x-own", "audio/x-own"),
+        (b"\x00" * 5000, None, "application/octet-stream"),
+    ],
+)
+def test_what_has_no_text_is_refused_by_its_true_name(data: bytes, declared: str | None, kind: str) -> None:
+    assert kind == media_type(data, declared)
+    with pytest.raises(UnsupportedContent, match=kind.replace("+", r"\+")):
+        read_bytes(data, URL, declared)
+
+
+@pytest.mark.parametrize(
+    ("data", "declared", "kind"),
+    [
+        (HTML, "image/png", "text/html"),
+        (HTML, "application/octet-stream", "text/html"),
+        (HTML, "application/json", "text/html"),
+        (HTML, None, "text/html"),
+        (HTML, "nonsense", "text/html"),
+        (HTML, "application/xhtml+xml", "application/xhtml+xml"),
+        (HTML, "text/plain", "text/plain"),  # a server that shows the source means it
+        (b"<h1 align=center>Read me</h1>", "text/markdown", "text/markdown"),
+        (b"<!-- a --> <!-- b -->\n<div>x</div>", None, "text/html"),
+        (codecs.BOM_UTF8 + HTML, None, "text/html"),
+        (HTML.decode().encode("utf-16-le"), "text/html", "text/html"),
+        (codecs.BOM_UTF16_BE + HTML.decode().encode("utf-16-be"), None, "text/html"),
+        (b"<p>one \x00 NUL</p>", "text/html", "text/html"),
+        (b"<?xml version='1.0'?><html xmlns='x'>", None, "text/html"),
+        (b"<?xml version='1.0'?><rss>", "text/html", "application/xml"),
+        (b"<feed xmlns='x'>", "application/atom+xml", "application/atom+xml"),
+        (b"<?xml version='1.0'?><other/>", None, "application/xml"),
+        (b"just words", None, "text/plain"),
+        (b"just words", "text/html", "text/html"),
+        (b"just words", "image/png", "text/plain"),
+        (b'{"a": 1}', None, "application/json"),
+        (b"{curly prose", None, "text/plain"),
+        (b"a,b\n", "text/csv; header=present", "text/csv"),
+        (b"", "text/html", "text/html"),
+        (b"", None, "text/plain"),
+    ],
+)
+def test_text_is_known_by_what_it_is(data: bytes, declared: str | None, kind: str) -> None:
+    assert kind == media_type(data, declared)
+    assert kind.replace("nonsense", "") == read_bytes(data, URL, declared).media_type
+
+
+def test_a_lying_header_is_told() -> None:
+    page = read_bytes(HTML, URL, "image/png")
+    assert page.content == "Some words of a page."
+    assert "declared as image/png, but it is text/html" in page.notes
+    assert read_bytes(HTML, URL, "text/html; charset=utf-8").notes == ()
+
+
+@pytest.mark.parametrize("comment", [b"<!-- x -->", b"<!--", b"<?xml ?>", b" \n"])
+def test_sniffing_is_not_led_in_circles(comment: bytes) -> None:
+    begin = time.perf_counter()
+    media_type(comment * 1000, None)
+    assert time.perf_counter() - begin < 0.5
+
+
+def read(text: str, kind: str) -> Page:
+    page = read_bytes(text.encode(), URL, kind)
+    assert (len(page.content), len(page.content)) == (page.content_length, page.original_length)
+    assert (page.truncated, page.next_offset, page.final_url) == (False, None, URL)
+    return page
+
+
+def test_markdown_and_plain_text_are_left_as_they_are() -> None:
+    text = "# Title\n\nSome *words* & <b>tags</b>, a [link](x).\n\n```\n![a](b)\n```"
+    for kind in ("text/markdown", "text/plain"):
+        assert ("Title", text) == (read(text, kind).title, read(text, kind).content)
+
+
+@pytest.mark.parametrize(
+    "image", ["![a](https://evil.example/?q=1)", "![a][ref]", "<img src=https://evil.example>", "\\\\![a](b)"]
+)
+def test_images_of_markdown_are_not_images_any_more(image: str) -> None:
+    content = read(f"words {image} words", "text/markdown").content
+    assert "![" not in content
+    assert "<img" not in content
+
+
+def test_json_is_laid_out() -> None:
+    assert (
+        read('{"a":[1,"\\u00e9"]}', "application/json").content == '```json\n{\n  "a": [\n    1,\n    "é"\n  ]\n}\n```'
+    )
+
+
+@pytest.mark.parametrize("text", ['{"a": ', "[" * 100_000, "1" * 5000])
+def test_json_that_cannot_be_parsed_is_text_with_a_note(text: str) -> None:
+    page = read(text, "application/ld+json")
+    assert f"```json\n{text.strip()}\n```" == page.content
+    assert page.notes == ("the JSON could not be parsed: this is its text",)
+
+
+def test_a_csv_is_a_table_with_its_row_count() -> None:
+    page = read('name,note\nAda,"a|b\nc"\nBob\n', "text/csv")
+    assert page.content == "| name | note |\n| --- | --- |\n| Ada | a\\|b c |\n| Bob |  |"
+    assert page.notes == ("2 rows, 2 columns",)
+    assert read("a;b\n1;2\n", "text/csv").content == "| a | b |\n| --- | --- |\n| 1 | 2 |"
+    assert read("a\tb\n1\t2\n", "text/tab-separated-values").content == "| a | b |\n| --- | --- |\n| 1 | 2 |"
+
+
+def test_a_csv_that_cannot_be_parsed_is_text_with_a_note() -> None:
+    text = "x" * 200_000
+    page = read(text, "text/csv")
+    assert text == page.content
+    assert page.notes == ("the table could not be parsed: this is its text",)
+
+
+def test_xml_is_fenced() -> None:
+    assert read("<rss>é</rss>", "application/rss+xml").content == "```xml\n<rss>é</rss>\n```"
+
+
+def test_text_beyond_the_limit_is_cut_and_told() -> None:
+    page = read_bytes(b"word " * 1_000_000, URL, "text/plain")
+    assert page.content_length == 3_000_000
+    assert page.truncated
+    assert page.notes == ("the text is longer than is read: this is its beginning",)
+
+
+MEDIA = [
+    "text/html",
+    "text/plain",
+    "text/csv",
+    "application/json",
+    "application/xml",
+    "image/png",
+    "nonsense",
+    "text/html; charset=utf-16",
+]
+MARKUP = st.sampled_from(
+    [
+        b"<p>",
+        b"</p>",
+        b"<table><tr><td>",
+        b"<pre>",
+        b"<a href=",
+        b"'",
+        b'"',
+        b"<!--",
+        b"&#0;",
+        b"\x00",
+        b"\xff",
+        b"<b>",
+        b"<li>",
+        b"x ",
+        b"\n",
+        b"<base href=//>",
+    ]
+)
+
+
+@given(st.binary(max_size=200) | st.lists(MARKUP, max_size=30).map(b"".join), st.none() | st.sampled_from(MEDIA))
+@example(b"<base href='http://['><a href='//['>x</a>", "text/html")
+def test_no_bytes_raise_anything_of_their_own(data: bytes, declared: str | None) -> None:
+    try:
+        page = read_bytes(data, "https://example.org/", declared)
+    except UnsupportedContent:
+        return
+    assert len(page.content) == page.content_length

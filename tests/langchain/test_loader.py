@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import logging
+
+import pytest
+from langchain_core.document_loaders import BaseLoader
+
+from langchain_websearch import WebPageLoader
+from websearch_core import WebSearch
+from websearch_core.errors import ConfigurationError, InvalidOption, PageNotFound, UnsafeURL
+
+pytestmark = pytest.mark.enable_socket
+
+KELP = """<!doctype html><html lang="en"><head><title>Kelp</title><meta name="author" content="A. Phycologist">
+<meta name="description" content="What kelp is."></head><body><main><h1>Kelp</h1>
+<p>Kelp is a large brown alga that grows in shallow, cold and nutrient-rich seas all over the world.</p></main></body></html>"""
+
+
+@pytest.fixture
+def site(service, answer):
+    """A page, a way to it, and a long text."""
+    service.pages["/kelp"] = answer(body=KELP, headers={"Content-Type": "text/html"})
+    service.pages["/seaweed"] = answer(status=301, headers={"Location": "/kelp"})
+    service.pages["/long"] = answer(body="kelp and more kelp\n\n" * 5_000, headers={"Content-Type": "text/plain"})
+    return service
+
+
+async def test_a_page_is_a_document_whose_source_is_where_it_was_found(site):
+    loader = WebPageLoader(f"{site.url}/seaweed", web=site.web())
+
+    (document,) = loader.load()
+
+    assert isinstance(loader, BaseLoader)
+    assert await loader.aload() == [document]
+    assert "large brown alga" in document.page_content
+    assert document.id == f"{site.url}/kelp"
+    assert document.metadata == {
+        "source": f"{site.url}/kelp",
+        "url": f"{site.url}/seaweed",
+        "title": "Kelp",
+        "author": "A. Phycologist",
+        "description": "What kelp is.",
+        "language": "en",
+        "media_type": "text/html",
+        "provider": "direct",
+        "truncated": False,
+    }
+
+
+async def test_the_whole_page_is_loaded_unless_told_otherwise(site):
+    (whole,) = WebPageLoader([f"{site.url}/long"], web=site.web()).load()
+    (cut,) = await WebPageLoader([f"{site.url}/long"], web=site.web(), max_length=500).aload()
+
+    assert len(whole.page_content) > 90_000
+    assert whole.metadata["truncated"] is False
+    assert 0 < len(cut.page_content) <= 500
+    assert cut.metadata["truncated"] is True
+
+
+async def test_pages_are_read_when_they_are_asked_for(site):
+    loader = WebPageLoader([f"{site.url}/kelp", f"{site.url}/long"], web=site.web())
+
+    blocking = loader.lazy_load()
+    assert site.requests == []
+    next(blocking)
+    assert site.requests == ["/kelp"]
+
+    documents = loader.alazy_load()
+    await anext(documents)
+    assert site.requests == ["/kelp", "/kelp"]
+    await documents.aclose()
+
+
+async def test_an_error_page_is_never_a_document(site):
+    loader = WebPageLoader([f"{site.url}/missing", f"{site.url}/kelp"], web=site.web())
+
+    with pytest.raises(PageNotFound):
+        loader.load()
+    with pytest.raises(PageNotFound):
+        await loader.aload()
+
+
+async def test_pages_that_fail_can_be_left_out_with_a_warning(site, caplog):
+    urls = [f"{site.url}/missing?token=sekret", f"{site.url}/kelp"]
+    loader = WebPageLoader(urls, web=site.web(), continue_on_failure=True)
+
+    with caplog.at_level(logging.WARNING):
+        documents = loader.load()
+        assert await loader.aload() == documents
+
+    assert [document.metadata["title"] for document in documents] == ["Kelp"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "left out page 1 of 2: direct read failed: 404 Not Found"
+    ] * 2
+
+
+def test_a_page_of_this_machine_is_refused(site):
+    with pytest.raises(UnsafeURL):
+        WebPageLoader([f"{site.url}/kelp"], provider="brave", api_key="k").load()
+
+
+def test_what_makes_no_sense_is_told(site):
+    with pytest.raises(ConfigurationError, match="not both"):
+        WebPageLoader([], web=site.web(), timeout=3)
+    with pytest.raises(InvalidOption, match="max_length"):
+        WebPageLoader([f"{site.url}/kelp"], web=site.web(), max_length=0).load()
+
+
+def test_the_arguments_of_a_web_search_are_taken(site):
+    loader = WebPageLoader(f"{site.url}/kelp", provider="brave", api_key="k", allow=[site.url])
+
+    assert isinstance(loader.web, WebSearch)
+    assert len(loader.load()) == 1

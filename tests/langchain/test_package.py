@@ -1,0 +1,42 @@
+"""The package from outside: its names, and what importing it costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import langchain_websearch
+
+NAMES = ["OpenPageTool", "WebPageLoader", "WebSearchRetriever", "WebSearchTool", "WebSearchToolkit"]
+
+
+def python(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60).stdout
+
+
+def test_these_are_the_public_names():
+    assert langchain_websearch.__all__ == NAMES
+    assert set(NAMES) <= set(dir(langchain_websearch))
+    assert [getattr(langchain_websearch, name).__name__ for name in NAMES] == NAMES
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error():
+    with pytest.raises(AttributeError, match=r"module 'langchain_websearch' has no attribute 'TavilySearch'"):
+        langchain_websearch.TavilySearch  # noqa: B018 - looking is the test
+
+
+def test_importing_the_package_loads_nothing_until_it_is_used():
+    heavy = ("langchain_core", "langsmith", "httpx", "httpx2", "pydantic", "websearch_core")
+    loaded = python(f"import langchain_websearch, sys; print([m for m in {heavy} if m in sys.modules])")
+    assert loaded.strip() == "[]"
+
+
+def test_a_tool_loads_no_http_library_and_no_parser_of_pages():
+    loaded = python(
+        "import sys, langchain_core.tools; before = set(sys.modules)\n"
+        "import langchain_websearch; langchain_websearch.WebSearchTool\n"
+        "print([m for m in ('httpx', 'selectolax', 'lxml', 'langchain', 'langgraph') if m in set(sys.modules) - before])"
+    )
+    assert loaded.strip() == "[]"

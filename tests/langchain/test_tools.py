@@ -1,0 +1,273 @@
+"""The tools as values: their face to a model, their construction, their copies, their text and artifact."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import json
+import pickle
+from typing import Any
+
+import httpx
+import pytest
+from langchain_core.load import dumps
+from langchain_core.tools import ToolException
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import ValidationError
+
+from langchain_websearch import OpenPageTool, WebSearchRetriever, WebSearchTool, WebSearchToolkit
+from langchain_websearch.tools import PageArguments, SearchArguments
+from langchain_websearch.web import WebSearchArguments
+from websearch_core import Page, SearchResponse, WebSearch
+from websearch_core.errors import ConfigurationError, MissingKey
+from websearch_core.render import CITE
+
+
+class Echo:
+    """Finds nothing and reads letters, and remembers what it was asked."""
+
+    name = "echo"
+
+    def __init__(self) -> None:
+        self.queries: list[Any] = []
+
+    def search(self, query):
+        self.queries.append(query)
+        return SearchResponse(query=query.text, provider=self.name)
+        yield
+
+    def read(self, url):
+        return Page(url=url, final_url=url, title="Letters", content="abc " * 10_000, provider=self.name)
+        yield
+
+
+def definition(tool: Any) -> dict[str, Any]:
+    return convert_to_openai_tool(tool)["function"]
+
+
+def tools(**options: Any) -> list[Any]:
+    return WebSearchToolkit(provider="brave", **options).get_tools()
+
+
+def test_a_model_sees_these_parameters_and_no_others():
+    search, page = (definition(tool)["parameters"]["properties"] for tool in tools(api_key="k"))
+
+    assert {name: (field["type"], field.get("default")) for name, field in search.items()} == {
+        "query": ("string", None),
+        "limit": ("integer", 5),
+        "allowed_domains": ("array", []),
+        "time_range": ("string", "all"),
+    }
+    assert search["time_range"]["enum"] == ["all", "day", "week", "month", "year"]
+    assert (search["limit"]["minimum"], search["limit"]["maximum"]) == (1, 20)
+    assert {name: (field["type"], field.get("default")) for name, field in page.items()} == {
+        "url": ("string", None),
+        "max_length": ("integer", 15_000),
+        "offset": ("integer", 0),
+    }
+
+
+@pytest.mark.parametrize("tool", tools(api_key="k"), ids=lambda tool: tool.name)
+def test_a_definition_is_small_and_describes_every_parameter(tool):
+    text = json.dumps(convert_to_openai_tool(tool))
+
+    assert len(text) / 4 <= 250  # characters to a token, and JSON has more of them than English
+    assert "anyOf" not in text
+    assert "null" not in text
+    assert all(field["description"] for field in definition(tool)["parameters"]["properties"].values())
+    assert "not instructions" in tool.description
+
+
+def test_a_model_is_asked_to_cite():
+    assert CITE in WebSearchTool(provider="brave", api_key="k").description
+
+
+@pytest.mark.parametrize("schema", [SearchArguments, PageArguments])
+def test_arguments_that_a_model_invents_are_refused(schema):
+    required = "query" if schema is SearchArguments else "url"
+    with pytest.raises(ValidationError, match="extra_forbidden"):
+        schema(**{required: "kelp", "depth": "advanced"})
+
+
+@pytest.mark.parametrize("kind", [WebSearchTool, OpenPageTool, WebSearchToolkit, WebSearchRetriever])
+def test_a_misspelt_option_is_refused(kind):
+    with pytest.raises(ValidationError, match="max_result"):
+        kind(provider="brave", api_key="k", max_result=3)
+
+
+@pytest.mark.parametrize("kind", [WebSearchTool, OpenPageTool, WebSearchToolkit, WebSearchRetriever])
+def test_a_web_search_or_its_arguments_are_taken_but_not_both(kind):
+    web = WebSearch("brave", api_key="k")
+
+    assert kind(web=web).web is web
+    assert kind(web=web, provider=None).web is web
+    assert kind(provider="brave", api_key="k", timeout=3).web.settings.timeout == 3
+    with pytest.raises(ConfigurationError, match=r"not both: provider, timeout"):
+        kind(web=web, provider="brave", timeout=3)
+
+
+def test_all_the_arguments_of_a_web_search_are_known():
+    assert list(WebSearchArguments.__annotations__) == list(inspect.signature(WebSearch).parameters)
+
+
+@pytest.mark.parametrize("kind", [WebSearchTool, WebSearchToolkit, WebSearchRetriever])
+def test_a_missing_key_is_told_at_construction(kind):
+    with pytest.raises(MissingKey, match="BRAVE_API_KEY"):
+        kind(provider="brave")
+
+
+def test_the_key_comes_from_the_environment(monkeypatch, key):
+    monkeypatch.setenv("BRAVE_API_KEY", key)
+    tool = WebSearchTool()
+    assert repr(tool.web) == "WebSearch('brave', reader='direct')"
+
+
+def test_the_key_shows_nowhere(key):
+    for one in [
+        *tools(api_key=key),
+        WebSearchToolkit(provider="brave", api_key=key),
+        WebSearchRetriever(provider="brave", api_key=key),
+    ]:
+        shown = [repr(one), str(one), repr(one.model_dump()), dumps(one)]
+        assert not any(key in text for text in shown)
+        assert "web" not in one.model_dump()
+
+
+@pytest.mark.parametrize(
+    "duplicate",
+    [copy.deepcopy, copy.copy, lambda one: pickle.loads(pickle.dumps(one)), lambda one: one.model_copy(deep=True)],
+)
+@pytest.mark.enable_socket
+async def test_a_copy_searches_like_the_original(duplicate, service):
+    original = WebSearchTool(web=service.web(), output_format="markdown")
+    before = original.invoke({"query": "kelp"})  # with connections open
+
+    twin = duplicate(original)
+
+    assert twin.output_format == "markdown"
+    assert twin.invoke({"query": "kelp"}).splitlines()[1:-1] == before.splitlines()[1:-1]
+    assert (await twin.ainvoke({"query": "kelp"})).splitlines()[1:-1] == before.splitlines()[1:-1]
+
+
+def test_a_direct_call_with_wrong_arguments_names_them():
+    tool = WebSearchTool(provider=Echo())
+
+    with pytest.raises(ValidationError, match=r"(?s)query.*Field required.*limit.*less than or equal to 20"):
+        tool.invoke({"limit": 99})
+    with pytest.raises(ValidationError, match="time_range"):
+        tool.invoke({"query": "kelp", "time_range": "century"})
+
+
+def test_a_plain_string_is_a_query():
+    echo = Echo()
+    assert "No results found for: kelp" in WebSearchTool(provider=echo).invoke("kelp")
+    assert echo.queries[0].limit == 5
+
+
+def test_arguments_reach_the_provider():
+    echo = Echo()
+    WebSearchTool(provider=echo).invoke(
+        {"query": "kelp", "limit": 3, "allowed_domains": ["noaa.gov"], "time_range": "week"}
+    )
+
+    (query,) = echo.queries
+    assert (query.text, query.limit, query.allowed_domains, query.time_range) == ("kelp", 3, ("noaa.gov",), "week")
+
+
+def test_results_can_be_shown_as_markdown_or_json(brave):
+    http = httpx.Client(transport=httpx.MockTransport(lambda _: httpx.Response(200, json=brave(1))))
+    web = WebSearch("brave", api_key="k", http_client=http)
+
+    markdown = WebSearchTool(web=web, output_format="markdown").invoke({"query": "kelp"}).splitlines()
+    assert markdown[1:-1] == [
+        "## Search Results",
+        "",
+        "### 1. Kelp 1",
+        "**URL:** https://example.org/kelp/1",
+        "",
+        "All about kelp, part 1.",
+    ]
+
+    as_json = WebSearchTool(web=web, output_format="json").invoke({"query": "kelp"}).splitlines()
+    assert json.loads("\n".join(as_json[1:-1]))["sources"] == [
+        {"id": 1, "title": "Kelp 1", "url": "https://example.org/kelp/1"}
+    ]
+
+    with pytest.raises(ValidationError, match="output_format"):
+        WebSearchTool(web=web, output_format="yaml")
+
+
+def test_a_toolkit_hands_its_options_on():
+    for tool in WebSearchToolkit(provider=Echo(), output_format="json", handle_tool_error=False).get_tools():
+        assert (tool.output_format, tool.handle_tool_error) == ("json", False)
+
+
+def test_the_window_is_what_was_configured_unless_the_model_chooses(monkeypatch):
+    monkeypatch.setenv("WEB_SEARCH_MAX_LENGTH", "400")
+    tool = OpenPageTool(reader=Echo(), provider=Echo())
+    call = {"type": "tool_call", "name": "open_page", "id": "1", "args": {"url": "https://example.org/"}}
+
+    assert tool.invoke(call).artifact["content_length"] == 400
+    call["args"]["max_length"] = 1000
+    assert tool.invoke(call).artifact["content_length"] == 1000
+
+
+def test_the_tools_say_that_they_change_nothing():
+    assert [tool.metadata for tool in tools(api_key="k")] == [{"read_only": True}] * 2
+
+
+async def test_a_bug_looks_like_a_bug():
+    class Buggy:
+        name = "buggy"
+
+        def search(self, query):
+            raise KeyError("results")
+            yield
+
+    tool = WebSearchTool(provider=Buggy())
+    with pytest.raises(KeyError):
+        tool.invoke({"query": "kelp"})
+    with pytest.raises(KeyError):
+        await tool.ainvoke({"query": "kelp"})
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"type": "search", "web": {"results": [{"url": 1, "title": None}]}},
+        {
+            "type": "search",
+            "web": {"results": [{"url": "https://example.org/", "title": 7, "description": [], "page_age": {}}]},
+        },
+        {"type": "search", "web": {"results": "many"}, "query": []},
+        {"type": "search", "web": {"results": [{"url": "https://[", "title": "x"}]}},
+        {"type": "search", "web": [], "query": {"altered": {"to": 1}}},
+        [],
+        7,
+        None,
+    ],
+)
+async def test_nonsense_of_a_service_is_never_blamed_on_the_arguments(body):
+    def reply(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, json=body)
+
+    tool = WebSearchTool(
+        provider="brave",
+        api_key="k",
+        attempts=1,
+        handle_tool_error=False,
+        http_client=httpx.Client(transport=httpx.MockTransport(reply)),
+        http_async_client=httpx.AsyncClient(transport=httpx.MockTransport(reply)),
+    )
+    outcomes = []
+    for call in (lambda: tool._run("kelp"), lambda: tool._arun("kelp")):
+        try:
+            outcome = call()
+            text, artifact = await outcome if inspect.isawaitable(outcome) else outcome
+        except ToolException as error:
+            outcomes.append(str(error))
+        else:
+            outcomes.append(text.splitlines()[1:-1])
+            assert json.loads(json.dumps(artifact)) == artifact
+
+    assert outcomes[0] == outcomes[1]
