@@ -16,15 +16,16 @@ from typing import Any
 
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, ToolMessage
-from langchain_websearch import WebSearchToolkit
 from llama_index.core.agent.workflow import FunctionAgent, ToolCallResult
-from llamaindex_websearch import WebSearchToolSpec
 from rich.console import Console
 from rich.padding import Padding
 from rich.panel import Panel
 from rich.text import Text
 from scripted import ScriptedChat, scripted_llm
 from serve import Site
+
+from langchain_websearch import WebSearchToolkit
+from llamaindex_websearch import WebSearchToolSpec
 from websearch_core import WebSearch
 from websearch_core.index import Index, crawl
 from websearch_core.render import CITE

@@ -60,7 +60,7 @@ class ScriptedChat(BaseChatModel):
     def _llm_type(self) -> str:
         return "scripted"
 
-    def bind_tools(self, tools: Sequence[Any], **_: Any) -> ScriptedChat:  # type: ignore[override]
+    def bind_tools(self, tools: Sequence[Any], **_: Any) -> ScriptedChat:
         """Accept the tools that an agent offers."""
         return self
 

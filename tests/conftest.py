@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 import pytest_socket
+
 from websearch_core.provider import environment
 from websearch_core.providers import known, provider_class
 

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 import vcr
 import yaml
+
 from websearch_core import WebSearch, WebSearchError
 from websearch_core.provider import environment
 from websearch_core.providers import provider_class

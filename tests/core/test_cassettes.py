@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import vcr
 import yaml
+
 from websearch_core import WebSearch, WebSearchError
 from websearch_core.providers import known, provider_class
 

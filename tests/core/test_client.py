@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
+
 from websearch_core import SearchQuery, WebSearch
 from websearch_core.errors import (
     AllProvidersFailed,

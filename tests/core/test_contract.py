@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from websearch_core.providers import known, provider_class
 from websearch_core.providers.brave import Brave
 from websearch_core.providers.direct import Direct

@@ -7,6 +7,7 @@ import sys
 import types
 
 import pytest
+
 import websearch_core
 
 

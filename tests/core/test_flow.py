@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 import pytest
+
 from websearch_core.deadline import time_left, time_limit
 from websearch_core.errors import RateLimited, TimedOut, Unavailable
 from websearch_core.flow import Call, Flow, Gather, Request, Response, Sleep, arun, run

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from websearch_core.errors import ConfigurationError, UnsafeURL
 from websearch_core.guard import Guard, _is_own, is_readable, verdict
 

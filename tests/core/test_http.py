@@ -14,6 +14,7 @@ import zlib
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+
 from websearch_core.deadline import time_limit
 from websearch_core.errors import BadResponse, ConfigurationError, TimedOut, Unavailable, UnsafeURL
 from websearch_core.flow import Request

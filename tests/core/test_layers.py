@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from websearch_core.deadline import time_limit
 from websearch_core.errors import (
     AllProvidersFailed,

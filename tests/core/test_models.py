@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
+
 from websearch_core.errors import InvalidOption, WebSearchError
 from websearch_core.models import SearchQuery
 

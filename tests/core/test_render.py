@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+
 from websearch_core.errors import AllProvidersFailed, PageNotFound, RateLimited, UnsafeURL
 from websearch_core.models import Page, SearchResponse, SearchResult
 from websearch_core.render import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from websearch_core.errors import BadResponse
 from websearch_core.models import SearchQuery, SearchResponse, SearchResult
 from websearch_core.results import found, in_domains, plain, settle

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
+
 from websearch_core.errors import BadResponse, TooLarge
 from websearch_core.flow import Response
 from websearch_core.models import SearchQuery

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
+
 from websearch_core import WebSearch, register
 from websearch_core.errors import Blocked, ConfigurationError, MissingKey, UnknownProvider, WebSearchError
 from websearch_core.layers import Fallback, Retry

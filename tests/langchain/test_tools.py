@@ -10,6 +10,8 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from langchain_core.load import dumps
 from langchain_core.tools import ToolException
 from langchain_core.utils.function_calling import convert_to_openai_tool
@@ -271,3 +273,33 @@ async def test_nonsense_of_a_service_is_never_blamed_on_the_arguments(body):
             assert json.loads(json.dumps(artifact)) == artifact
 
     assert outcomes[0] == outcomes[1]
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just("https://example.org/"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+NAMES = ("url", "title", "description", "content", "score", "page_age", "published_date", "publishedDate")
+RESULTS = st.lists(st.dictionaries(st.sampled_from(NAMES), ANYTHING) | ANYTHING, max_size=3)
+FRAMES = {
+    "brave": st.fixed_dictionaries({"type": st.just("search"), "web": st.fixed_dictionaries({"results": RESULTS}), "query": ANYTHING}),
+    "tavily": st.fixed_dictionaries({"results": RESULTS, "answer": ANYTHING, "request_id": ANYTHING}),
+    "searxng": st.fixed_dictionaries({"results": RESULTS, "answers": ANYTHING, "suggestions": ANYTHING, "unresponsive_engines": ANYTHING}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("provider", FRAMES)
+@given(data=st.data())
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_a_service_answers_the_tool_answers_or_says_why_not(provider, data):
+    body = data.draw(FRAMES[provider] | ANYTHING)
+    http = httpx.Client(transport=httpx.MockTransport(lambda _: httpx.Response(200, text=json.dumps(body))))
+    options = {"base_url": "http://127.0.0.1"} if provider == "searxng" else {"api_key": "k"}
+    tool = WebSearchTool(provider=provider, attempts=1, http_client=http, **options)
+
+    message = tool.invoke({"type": "tool_call", "name": "web_search", "id": "1", "args": {"query": "kelp"}})
+
+    assert (message.status == "error") == message.content.startswith("ERROR [")
+    if message.status == "success":
+        assert json.loads(json.dumps(message.artifact)) == message.artifact

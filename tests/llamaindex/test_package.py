@@ -11,8 +11,8 @@ from llama_index.core.tools.tool_spec.base import BaseToolSpec
 
 import llama_index.tools.websearch as shim
 import llamaindex_websearch
-from llamaindex_websearch.web import WebSearchArguments
 from websearch_core import WebSearch
+from websearch_core.client import WebSearchArguments
 
 
 def test_the_public_names_are_these_and_all_there() -> None:

@@ -10,9 +10,9 @@ from llama_index.core.readers.base import BaseReader
 from llama_index.core.schema import Document
 
 from websearch_core import WebSearch, WebSearchError
+from websearch_core.client import WebSearchArguments, given
 
 from .documents import of_page
-from .web import WebSearchArguments, aread_all, chosen
 
 
 class WebPageReader(BaseReader):
@@ -39,7 +39,7 @@ class WebPageReader(BaseReader):
     def __init__(
         self, *, web: WebSearch | None = None, max_length: int | None = None, **arguments: Unpack[WebSearchArguments]
     ) -> None:
-        self.web = chosen(web, arguments)
+        self.web = given(web, arguments)
         self.max_length = sys.maxsize if max_length is None else max_length
 
     def load_data(self, urls: str | Sequence[str]) -> list[Document]:
@@ -64,7 +64,7 @@ class WebPageReader(BaseReader):
     async def aload_data(self, urls: str | Sequence[str]) -> list[Document]:
         """Read pages side by side on the running event loop; the first that cannot be read is raised."""
         documents = []
-        for page in await aread_all(self.web, _several(urls), self.max_length):
+        for page in await self.web.aread_many(_several(urls), max_length=self.max_length):
             if isinstance(page, WebSearchError):
                 raise page
             documents.append(of_page(page))

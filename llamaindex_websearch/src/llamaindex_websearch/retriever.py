@@ -10,10 +10,10 @@ from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebSearch, WebSearchError
+from websearch_core.client import WebSearchArguments, given
 from websearch_core.models import SearchOptions
 
 from .documents import UNEMBEDDED, UNSAID, facts_of_page, facts_of_result
-from .web import WebSearchArguments, aread_all, chosen, read_all
 
 
 class WebSearchRetriever(BaseRetriever):
@@ -60,7 +60,7 @@ class WebSearchRetriever(BaseRetriever):
         **arguments: Unpack[WebSearchArguments],
     ) -> None:
         super().__init__(callback_manager=callback_manager, verbose=verbose)
-        self.web = chosen(web, arguments)
+        self.web = given(web, arguments)
         self.k = k
         self.read_pages = read_pages
         self.max_length = max_length
@@ -70,12 +70,12 @@ class WebSearchRetriever(BaseRetriever):
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         response = self.web.search(_words(query_bundle), **self.search_options)
         urls = _urls(response) if self.read_pages else []
-        return _nodes(response, read_all(self.web, urls, self.max_length))
+        return _nodes(response, self.web.read_many(urls, max_length=self.max_length))
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         response = await self.web.asearch(_words(query_bundle), **self.search_options)
         urls = _urls(response) if self.read_pages else []
-        return _nodes(response, await aread_all(self.web, urls, self.max_length))
+        return _nodes(response, await self.web.aread_many(urls, max_length=self.max_length))
 
 
 def _words(query: QueryBundle) -> str:

@@ -14,12 +14,12 @@ from llama_index.core.tools.tool_spec.base import SPEC_FUNCTION_TYPE, BaseToolSp
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError
+from websearch_core.client import WebSearchArguments, given
 from websearch_core.errors import InvalidOption
 from websearch_core.models import explain
 from websearch_core.render import CITE, Format, fenced, render_error, render_page, render_search
 
 from .documents import of_page, of_result
-from .web import WebSearchArguments, chosen
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -113,10 +113,10 @@ def _takes(arguments: type[Arguments]) -> Callable[[Callable[P, R]], Callable[P,
         face = inspect.signature(method)
 
         def asked(self: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
-            given = {**face.bind_partial(self, *args).arguments, **kwargs}
-            del given["self"]
+            said = {**face.bind_partial(self, *args).arguments, **kwargs}
+            del said["self"]
             try:
-                return dict(arguments.model_validate(given))
+                return dict(arguments.model_validate(said))
             except ValidationError as error:
                 takes = ", ".join(arguments.model_fields)
                 raise InvalidOption(f"{explain(error)}; the arguments are {takes}") from error
@@ -172,7 +172,7 @@ class WebSearchToolSpec(BaseToolSpec):
     def __init__(
         self, *, web: WebSearch | None = None, output_format: Format = "text", **arguments: Unpack[WebSearchArguments]
     ) -> None:
-        self.web = chosen(web, arguments)
+        self.web = given(web, arguments)
         self.output_format = output_format
 
     @_takes(SearchArguments)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+
 from websearch_core.errors import AuthenticationError, Blocked, QuotaExhausted, RateLimited
 from websearch_core.models import SearchQuery
 from websearch_core.providers.brave import Brave

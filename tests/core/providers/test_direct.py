@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from websearch_core.errors import AuthenticationError, BadResponse, PageNotFound, Unavailable, UnsafeURL
 from websearch_core.flow import Response
 from websearch_core.providers.direct import Direct

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime
 
 import pytest
+
 from websearch_core.errors import BadResponse, Blocked, UnsupportedOption
 from websearch_core.models import SearchQuery
 from websearch_core.providers.duckduckgo import DuckDuckGo

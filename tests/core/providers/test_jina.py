@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from websearch_core.errors import Blocked, PageNotFound, TooLarge, Unavailable
 from websearch_core.providers.jina import Jina
 from websearch_core.testing import SECRET, play, reply

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from websearch_core.errors import AuthenticationError, BadRequest, BadResponse, ConfigurationError, Unavailable
 from websearch_core.models import SearchQuery
 from websearch_core.providers.searxng import SearXNG

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+
 from websearch_core.errors import BadRequest, MissingKey, QuotaExhausted, Unavailable, UnsupportedOption
 from websearch_core.models import SearchQuery
 from websearch_core.providers.tavily import Tavily

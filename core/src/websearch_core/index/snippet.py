@@ -15,7 +15,7 @@ _LEAD = 80  # characters that a snippet begins earlier, where a sentence does
 _SYNTAX = re.compile(
     r"!?\[([^\[\]\n]{0,500})\]\([^()\s]{0,2000}(?: \"[^\"\n]{0,200}\")?\)"  # links and pictures, down to their text
     r"|^[ \t]{0,20}(?:#{1,6}(?=[ \t])|>|[-*+](?=[ \t])|`{3,}\S{0,40}|~{3,}\S{0,40}|\|?[ \t]{0,4}:?-{3,}[-:| \t]*$)"
-    r"|\*\*|__|`|\|",
+    r"|\*\*|`|\|",
     re.MULTILINE,
 )
 _SENTENCE = re.compile(r"[.!?][ \n]+|\n+|[。！？]")  # noqa: RUF001 - the full stops of Chinese and Japanese
@@ -23,7 +23,7 @@ _SENTENCE = re.compile(r"[.!?][ \n]+|\n+|[。！？]")  # noqa: RUF001 - the ful
 
 def bare(markdown: str) -> str:
     """Return *markdown* without its marks: the text alone, a line for each that says something."""
-    text = _SYNTAX.sub(lambda mark: mark[1] or " ", markdown)
+    text = _SYNTAX.sub(lambda mark: mark[1] or ("" if mark[0] in {"**", "`"} else " "), markdown)
     lines = (" ".join(line.split()) for line in text.splitlines())
     return "\n".join(filter(None, lines))
 

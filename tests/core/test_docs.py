@@ -1,0 +1,63 @@
+"""What the documentation shows works."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import types
+from pathlib import Path
+
+import pytest
+from websearch_core import errors
+from websearch_core.testing import SECRET, Promise, reply, search_promises
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")]
+
+
+def examples(page: Path) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_example_is_python_and_imports_what_exists(page):
+    for example in examples(page):
+        compile(example, str(page), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+        for statement in re.findall(r"^from (?:websearch_core|langchain_websearch|llamaindex_websearch).*", example, re.MULTILINE):
+            exec(statement, {})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_between_pages_leads_somewhere(page):
+    for target in re.findall(r"\]\((?!https?://|#)([^)#\s]+)", page.read_text("utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def kagi():
+    """The provider that CONTRIBUTING.md has its reader write, word for word."""
+    module = types.ModuleType("websearch_core.providers.kagi")
+    module.__package__ = "websearch_core.providers"
+    source = next(example for example in examples(ROOT / "CONTRIBUTING.md") if "class Kagi" in example)
+    sys.modules[module.__name__] = module
+    exec(compile(source, "kagi.py", "exec"), module.__dict__)
+    return module.Kagi(api_key=SECRET)
+
+
+@pytest.mark.parametrize(
+    "promise",
+    search_promises(
+        kagi(),
+        some=reply({"data": {"search": [{"title": "Kelp", "url": "https://sea.example/kelp", "snippet": "Algae"}]}}),
+        none=reply({"data": {"search": []}}),
+    ),
+    ids=str,
+)
+def test_the_provider_of_the_recipe_keeps_its_promises(promise: Promise):
+    promise()
+
+
+def test_the_tree_of_errors_is_drawn_as_it_is():
+    names = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)}
+    for text in (errors.__doc__, (ROOT / "docs" / "errors.md").read_text("utf-8")):
+        assert set(re.findall(r"[├└]── (\w+)", text)) | {"WebSearchError"} == names

@@ -1,0 +1,86 @@
+"""Our provider and a real SearX: what we send is understood, and what it answers is."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from websearch_core import WebSearch
+from websearch_core.errors import AuthenticationError, BadRequest, Unavailable
+
+pytestmark = [pytest.mark.e2e, pytest.mark.enable_socket]
+
+
+@pytest.fixture(params=["blocking", "async"])
+def search(request, searx):
+    def one(text, **options):
+        web = WebSearch("searxng", base_url=searx, attempts=1)
+        if request.param == "blocking":
+            with web:
+                return web.search(text, **options)
+        return asyncio.run(web.asearch(text, **options))
+
+    return one
+
+
+def test_a_search_finds_plain_titles_and_snippets(search):
+    response = search("kelp", limit=3)
+
+    assert [result.citation_id for result in response.results] == [1, 2, 3]
+    titles = [result.title for result in search("kelp", limit=10).results]
+    assert "Kelp forests & their keepers" in titles
+    assert all(result.url.startswith("https://") and result.snippet for result in response.results)
+
+
+def test_a_larger_limit_goes_on_to_the_next_page(search):
+    assert len(search("kelp", limit=7).results) == 7
+
+
+def test_a_page_of_its_own_is_another(search):
+    first, second = search("kelp", limit=5), search("kelp", limit=5, page=2)
+
+    assert not {result.url for result in first.results} & {result.url for result in second.results}
+
+
+def test_nothing_is_found_without_failing(search):
+    assert search("xyzzy").results == ()
+
+
+def test_engines_that_fail_are_told_from_nothing_found(search):
+    with pytest.raises(Unavailable, match="garden"):
+        search("boom")
+
+
+def test_one_engine_that_fails_is_noted(search):
+    response = search("kelp boom-library", limit=3)
+
+    assert response.results
+    assert "library" in response.notes[0]
+
+
+def test_a_domain_filter_holds_although_the_engines_know_none(search):
+    response = search("kelp", limit=5, allowed_domains=["marine.example"])
+
+    assert {result.url.split("/")[2] for result in response.results} <= {"marine.example"}
+
+
+def test_news_are_a_category_with_dates(search):
+    results = search("kelp", limit=3, topic="news").results
+
+    assert results
+    assert all(result.published for result in results)
+
+
+@pytest.mark.parametrize("options", [{"time_range": "week"}, {"language": "de"}, {"safe_search": "strict"}])
+def test_each_option_is_understood(search, options):
+    assert search("kelp", limit=2, **options).provider == "searxng"
+
+
+def test_a_wrong_parameter_is_told_in_its_words(search):
+    with pytest.raises(BadRequest, match="time_range"):
+        search("kelp", extra={"time_range": "decade"})
+
+
+def test_json_switched_off_is_told_with_its_remedy(start_searx):
+    with start_searx(formats=["html"]) as url, pytest.raises(AuthenticationError, match="add json under"):
+        WebSearch("searxng", base_url=url, attempts=1).search("kelp")
