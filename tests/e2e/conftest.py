@@ -168,7 +168,7 @@ class Exchange(BaseHTTPRequestHandler):
 
 def settings(upstream: str, lexicon: Path, formats: Sequence[str]) -> dict[str, Any]:
     """
-    The least that SearX 1.1 starts with, and the four engines.
+    The least that SearX 1.1 serves its searches and ``/config`` with, and the four engines.
 
     Args:
         upstream: Base URL of the invented services.
@@ -187,13 +187,20 @@ def settings(upstream: str, lexicon: Path, formats: Sequence[str]) -> dict[str, 
     }
     return {
         "general": {"instance_name": "SearX of the tests"},
-        # A failed engine is asked again at once, else one test would silence it for the next.
-        "search": {"formats": list(formats), "ban_time_on_fail": 0, "max_ban_time_on_fail": 0},
+        "search": {
+            "formats": list(formats),
+            "safe_search": 0,
+            "autocomplete": "",
+            # A failed engine is asked again at once, else one test would silence it for the next.
+            "ban_time_on_fail": 0,
+            "max_ban_time_on_fail": 0,
+        },
         "server": {"port": 0, "bind_address": "127.0.0.1", "base_url": False, "secret_key": secrets.token_hex()},
         "ui": {
             "static_path": "/usr/share/python3-searx/static",
             "templates_path": "/usr/share/python3-searx/templates",
             "default_theme": "oscar",
+            "default_locale": "",
         },
         "outgoing": {"request_timeout": 5.0},
         "locales": {"en": "English", "de": "Deutsch"},

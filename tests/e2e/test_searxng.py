@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 from websearch_core import WebSearch
-from websearch_core.errors import AuthenticationError, BadRequest, Unavailable
+from websearch_core.errors import BadRequest, Unavailable
 
 pytestmark = [pytest.mark.e2e, pytest.mark.enable_socket]
 
@@ -80,7 +80,3 @@ def test_a_wrong_parameter_is_told_in_its_words(search):
     with pytest.raises(BadRequest, match="time_range"):
         search("kelp", extra={"time_range": "decade"})
 
-
-def test_json_switched_off_is_told_with_its_remedy(start_searx):
-    with start_searx(formats=["html"]) as url, pytest.raises(AuthenticationError, match="add json under"):
-        WebSearch("searxng", base_url=url, attempts=1).search("kelp")

@@ -78,7 +78,7 @@ class Service:
 
     def web(self, **options: Any) -> WebSearch:
         """A `WebSearch` that asks this service and may read this site."""
-        options = {"attempts": 1, "timeout": 5, "allow": [self.url], **options}
+        options = {"attempts": 1, "timeout": 10, "allow": [self.url], **options}
         return WebSearch("brave", api_key=KEY, base_url=self.url, **options)
 
     def reply(self, path: str) -> Answer:

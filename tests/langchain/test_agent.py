@@ -42,7 +42,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
 async def test_a_failing_search_ends_neither_the_run_nor_in_a_success(fault, service, agent, told, answer, key, caplog):
     behaviour, code = FAULTS[fault]
     service.answer = answer(**behaviour)
-    tool = WebSearchTool(web=service.web(timeout=0.5))
+    tool = WebSearchTool(web=service.web(timeout=0.5 if fault == "hanging" else 10))
 
     with caplog.at_level(logging.DEBUG):
         blocking = told(agent(tool, query="kelp").invoke(ASK))

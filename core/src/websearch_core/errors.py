@@ -211,5 +211,8 @@ class AllProvidersFailed(ServiceError, ExceptionGroup[WebSearchError]):
         """Keep the type when Python splits the group."""
         return AllProvidersFailed(self.message, excs)
 
+    def __reduce__(self) -> tuple[type[Self], tuple[str, tuple[WebSearchError, ...]]]:
+        return type(self), (self.message, self.exceptions)
+
     def __str__(self) -> str:
         return self.message

@@ -14,6 +14,7 @@ import importlib
 import ipaddress
 import logging
 import math
+import os
 import socket
 import ssl
 import sys
@@ -355,7 +356,7 @@ def _look_up(guard: Guard | None, host: str, port: int) -> Future[Sequence[str]]
             with _lookups:
                 answer = ask(host, port)
         except (OSError, UnicodeError) as error:
-            failure = Unavailable(f"the name {host!r} does not resolve")
+            failure = Unavailable("the host name does not resolve")
             failure.temporary = False
             failure.__cause__ = error
             found.set_exception(failure)
@@ -450,7 +451,7 @@ def _incoming(reply: Any, body: Body | None) -> Response:
 @contextmanager
 def _translated(request: Request) -> Iterator[None]:
     """Raise our errors instead of the HTTP library's, whose texts may hold URLs and internal addresses."""
-    place = urlsplit(request.url).hostname
+    place = "the page's server" if request.guarded else "the service"
     late = f"no answer from {place} within the time allowed"
     ours = _ours.set(True)
     try:
@@ -462,15 +463,49 @@ def _translated(request: Request) -> Iterator[None]:
     except _kinds("TimeoutException") as error:
         raise TimedOut(late) from error
     except _kinds("LocalProtocolError", "UnsupportedProtocol", "InvalidURL") as error:
-        raise ConfigurationError(f"{place!r}: not a request that can be sent") from error
+        raise ConfigurationError(f"{urlsplit(request.url).netloc!r} is not where a request can be sent") from error
     except _kinds("ConnectError") as error:
-        failure = Unavailable(f"cannot connect to {place}{'' if request.guarded else f': {error}'}")
-        failure.temporary = not _stems_from(error, ssl.SSLError)
+        reason = _cause(error)
+        failure = Unavailable(f"cannot connect to {place}{_in_words(reason)}")
+        failure.temporary = not isinstance(reason, ssl.SSLError)
         raise failure from error
     except _kinds("HTTPError", "StreamError") as error:
         raise Unavailable(f"{place} broke off its answer") from error
     finally:
         _ours.reset(ours)
+
+
+class _WithoutQuery(logging.Filter):
+    """Keeps what was searched for out of the HTTP library's log, which has the whole URL of every request."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if _ours.get() and isinstance(record.args, tuple):
+            record.args = tuple(arg.copy_with(query=None) if hasattr(arg, "copy_with") else arg for arg in record.args)
+        return True
+
+
+_ours: ContextVar[bool] = ContextVar("websearch_request_is_ours", default=False)
+_without_query = _WithoutQuery()
+
+
+def _kinds(*names: str) -> tuple[type[Exception], ...]:
+    """The exceptions of every HTTP library that is loaded: a client of the caller's own may be of the other one."""
+    loaded = [sys.modules[name] for name in ("httpx", "httpx2") if name in sys.modules]
+    return tuple(getattr(library, name) for library in loaded for name in names)
+
+
+def _cause(error: BaseException | None) -> OSError | None:
+    """What the operating system or TLS said, at the root of an error of an HTTP library."""
+    while error is not None and not (isinstance(error, OSError) and error.strerror):
+        error = error.__cause__ or error.__context__
+    return error
+
+
+def _in_words(reason: OSError | None) -> str:
+    """Without addresses and names, which may be internal ones."""
+    if reason is None:
+        return ""
+    return f": {reason.reason if isinstance(reason, ssl.SSLError) else os.strerror(reason.errno or 0)}"
 
 
 class _WithoutQuery(logging.Filter):

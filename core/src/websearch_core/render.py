@@ -110,9 +110,10 @@ def error_as_json(error: WebSearchError) -> dict[str, Any]:
 
 def render_error(error: WebSearchError) -> str:
     """Tell a model what went wrong, beginning with a stable code: ``ERROR [rate_limited] ...``."""
-    wait = getattr(error, "retry_after", None)
+    wait, provider = getattr(error, "retry_after", None), getattr(error, "provider", None)
+    who = f"{provider}: " if provider and not str(error).startswith(provider) else ""
     again = f" Retry after {wait:g} s." if wait is not None else ""
-    return f"ERROR [{error.code}] {_sentence(str(error))}{again}"
+    return f"ERROR [{error.code}] {who}{_sentence(str(error))}{again}"
 
 
 def fenced(text: str, what: str, boundary: str | None = None) -> str:

@@ -14,7 +14,7 @@ _LEAD = 80  # characters that a snippet begins earlier, where a sentence does
 # All repetitions are bounded: what is indexed may be hostile.
 _SYNTAX = re.compile(
     r"!?\[([^\[\]\n]{0,500})\]\([^()\s]{0,2000}(?: \"[^\"\n]{0,200}\")?\)"  # links and pictures, down to their text
-    r"|^[ \t]{0,20}(?:#{1,6}(?=[ \t])|>|[-*+](?=[ \t])|`{3,}\S{0,40}|~{3,}\S{0,40}|\|?[ \t]{0,4}:?-{3,}[-:| \t]*$)"
+    r"|^[ \t]{0,20}(?:#{1,6}(?=[ \t])|>|[-*+](?=[ \t])|`{3,}\S{0,40}|~{3,}\S{0,40}|\|?[ \t]{0,4}:?-{3}[-:| \t]*$)"
     r"|\*\*|`|\|",
     re.MULTILINE,
 )

@@ -1,0 +1,157 @@
+"""
+A search service on this machine that speaks Tavily's JSON, fast, and counts who comes.
+
+It runs in a process of its own, so that it takes no turn from the interpreter that is measured. The first part of a
+URL's path says how it behaves: what is asked of ``<url>/prompt`` is answered at once, of ``<url>/slow`` after half a
+second, of ``<url>/hang`` never. It listens on 127.0.0.1 alone, and ends when the process that started it does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from typing import Self, cast
+
+SLOW = 0.5  # seconds
+
+_SNIPPET = (
+    "Rotate a key by creating its successor, deploying that beside it, and revoking the old one when nothing uses it "
+    "any more. A key that is never rotated is a key that leaks once and works for ever. "
+)
+_FOUND = {
+    "query": "how to rotate a key",
+    "follow_up_questions": None,
+    "answer": None,
+    "images": [],
+    "results": [
+        {
+            "url": f"https://example.org/keys/{n}",
+            "title": f"Rotating keys, part {n}",
+            "content": _SNIPPET * 3,
+            "score": 0.9 - n / 10,
+            "raw_content": None,
+        }
+        for n in range(1, 6)
+    ],
+    "response_time": 0.01,
+    "request_id": "5f0c4b3e-6f57-4d0e-9a3f-0d6a3f0c8b11",
+}
+
+
+def _answer(status: str, body: object, *headers: str) -> bytes:
+    content = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+    kind = "text/html" if isinstance(body, str) else "application/json"
+    head = [f"HTTP/1.1 {status}", f"Content-Type: {kind}", f"Content-Length: {len(content)}", *headers]
+    return "\r\n".join(head).encode() + b"\r\n\r\n" + content
+
+
+def _refusal(words: str) -> dict[str, dict[str, str]]:
+    return {"detail": {"error": words}}
+
+
+ANSWERS: dict[str, bytes | None] = {
+    "prompt": _answer("200 OK", _FOUND),
+    "slow": _answer("200 OK", _FOUND),
+    "401": _answer("401 Unauthorized", _refusal("Unauthorized: missing or invalid API key.")),
+    "429": _answer("429 Too Many Requests", _refusal("You are sending too many requests."), "Retry-After: 60"),
+    "502": _answer("502 Bad Gateway", "<html><h1>Bad Gateway</h1></html>"),
+    "portal": _answer("200 OK", "<html><h1>Log in to use this network</h1></html>"),
+    "hang": None,
+}
+
+
+@dataclass
+class Counts:
+    """How many connections were opened, and how many requests arrived on them."""
+
+    connections: int = 0
+    requests: int = 0
+
+    def __sub__(self, earlier: Counts) -> Counts:
+        return Counts(self.connections - earlier.connections, self.requests - earlier.requests)
+
+
+@dataclass
+class Server:
+    """
+    The service, running while the ``with`` block lasts.
+
+    Attributes:
+        url: Where it is; add ``/prompt``, ``/slow`` and so on.
+
+    """
+
+    url: str = ""
+    _process: subprocess.Popen[str] = field(init=False, repr=False)
+
+    def __enter__(self) -> Self:
+        self._process = subprocess.Popen(
+            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+        )
+        self.url = f"http://127.0.0.1:{self._line()}"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate(timeout=10)  # closes its standard input, which ends it
+
+    def counts(self) -> Counts:
+        """Return what was counted so far."""
+        assert self._process.stdin is not None
+        self._process.stdin.write("counts\n")
+        return Counts(*json.loads(self._line()))
+
+    def _line(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline().strip()
+
+
+class _Connection(asyncio.Protocol):
+    """One connection, kept alive: request after request, each answered as its path says."""
+
+    def __init__(self, counts: Counts) -> None:
+        self._counts = counts
+        self._arrived = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._counts.connections += 1
+        self._transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._arrived += data
+        head, end, body = self._arrived.partition(b"\r\n\r\n")
+        if not end or len(body) < _content_length(head):
+            return
+        self._arrived = b""  # nobody here sends the next request before the answer
+        self._counts.requests += 1
+        behaviour = head.split(b"/", 2)[1].decode()
+        answer = ANSWERS[behaviour]
+        if answer is not None:
+            later = SLOW if behaviour == "slow" else 0
+            asyncio.get_running_loop().call_later(later, self._transport.write, answer)
+
+
+def _content_length(head: bytes) -> int:
+    for line in head.split(b"\r\n"):
+        name, _, value = line.partition(b":")
+        if name.lower() == b"content-length":
+            return int(value)
+    return 0
+
+
+async def _serve() -> None:
+    counts = Counts()
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: _Connection(counts), "127.0.0.1", 0, backlog=256)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    asked = asyncio.StreamReader()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(asked), sys.stdin)
+    while await asked.readline():  # until whoever started this closes the pipe, or dies
+        print(json.dumps([counts.connections, counts.requests]), flush=True)
+    server.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve())

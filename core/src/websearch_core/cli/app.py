@@ -1,0 +1,258 @@
+"""The commands."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from ..client import WebSearch
+from ..flow import run
+from ..guard import Guard
+from ..http import Sender
+from ..index import Index, Report, crawl
+from ..layers import Retry
+from ..providers import provider_class
+from ..render import Format, error_as_json, render_error, render_page, render_search
+from ..settings import Settings, configured
+from . import doctor as doctors
+from .show import EXIT_CODES, progress, put, put_json, put_markdown, put_table, reported
+from .standing import Standing, standings
+
+app = typer.Typer(
+    name="websearch",
+    help="Search the web and read pages.",
+    epilog=EXIT_CODES,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,  # they show the values of variables, and some of those are keys
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+_Format = Annotated[Format, typer.Option("--format", "-f", help="For people, or for programs: docs/cli.md")]
+_TextOrJson = Annotated[Literal["text", "json"], typer.Option("--format", "-f", help="For people, or for programs")]
+_Timeout = Annotated[float | None, typer.Option(help="Seconds for the whole call")]
+_Holes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-address", help="Network or origin that pages may be read from although it is not public; repeatable"
+    ),
+]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        put(f"websearch-core {version('websearch-core')}")
+        raise typer.Exit
+
+
+@app.callback()
+def websearch(
+    _: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version")] = False,
+) -> None:
+    """Search the web and read pages."""
+
+
+@app.command(epilog=EXIT_CODES)
+def search(
+    query: Annotated[list[str], typer.Argument(help="The words to look for")],
+    provider: Annotated[
+        str | None, typer.Option("--provider", "--search-provider", "-p", help="Who searches; a,b,c is a chain")
+    ] = None,
+    base_url: Annotated[str | None, typer.Option(help="Where the one provider named is to be reached")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="How many results, at most")] = 5,
+    allow: Annotated[list[str] | None, typer.Option(help="Only results from this domain; repeatable")] = None,
+    block: Annotated[list[str] | None, typer.Option(help="No results from this domain; repeatable")] = None,
+    time_range: Annotated[str | None, typer.Option(help="Of the last day, week, month or year")] = None,
+    after: Annotated[str | None, typer.Option(help="Published on or after this date, YYYY-MM-DD")] = None,
+    before: Annotated[str | None, typer.Option(help="Published on or before this date, YYYY-MM-DD")] = None,
+    country: Annotated[str | None, typer.Option(help="For readers in this country, such as US")] = None,
+    language: Annotated[str | None, typer.Option(help="In this language, such as en or pt-BR")] = None,
+    topic: Annotated[str, typer.Option(help="general or news")] = "general",
+    page: Annotated[int, typer.Option(help="Which page of results, from 1")] = 1,
+    timeout: _Timeout = None,
+    form: _Format = "text",
+) -> None:
+    """Search the web."""
+    options: dict[str, Any] = {
+        "limit": limit,
+        "allowed_domains": allow or (),
+        "blocked_domains": block or (),
+        "time_range": time_range,
+        "after": after,
+        "before": before,
+        "country": country,
+        "language": language,
+        "topic": topic,
+        "page": page,
+    }
+    with reported(form):
+        with WebSearch(provider, base_url=base_url, timeout=timeout) as web, progress("Searching"):
+            response = web.search(" ".join(query), **options)
+        _put(render_search(response, form), form)
+
+
+@app.command(epilog=EXIT_CODES)
+def read(
+    url: Annotated[str, typer.Argument(help="The page, an absolute http(s) URL")],
+    reader: Annotated[str | None, typer.Option("--reader", "-r", help="Who reads; a,b,c is a chain")] = None,
+    max_length: Annotated[int | None, typer.Option(help="Characters to show at most; 15000 unless configured")] = None,
+    offset: Annotated[int, typer.Option(help="Where to begin, in characters")] = 0,
+    allow_address: _Holes = None,
+    timeout: _Timeout = None,
+    form: _Format = "text",
+) -> None:
+    """Read a page."""
+    with reported(form):
+        with WebSearch(reader=reader, allow=allow_address, timeout=timeout) as web, progress("Reading"):
+            page = web.read(url, max_length=max_length, offset=offset)
+        _put(render_page(page, form), form)
+
+
+@app.command(epilog=EXIT_CODES)
+def index(
+    places: Annotated[list[str], typer.Argument(metavar="PATH_OR_URL...", help="Files, folders, or web sites")],
+    path: Annotated[
+        Path | None, typer.Option(help="The file of the index; that of the provider 'local' if left out")
+    ] = None,
+    max_pages: Annotated[int, typer.Option(min=1, help="Pages to read of one site, at most")] = 200,
+    allow_address: _Holes = None,
+    form: _TextOrJson = "text",
+) -> None:
+    """
+    Put folders and web sites into the index that the provider 'local' searches.
+
+    Of a site, pages within the origin of the URL are read along their links, as far as its robots.txt allows.
+    """
+    with reported(form):
+        settings = Settings.load(allow=allow_address)
+        local = configured("local", settings, path=path)
+        reader = Retry(configured("direct", settings), settings.attempts)
+        sender = Sender(
+            Guard.allowing(settings.allow), connect_timeout=settings.connect_timeout, library=settings.http_library
+        )
+        reports = []
+        for place in places:
+            with progress(f"Indexing {place}") as tell:
+                if re.match("https?://", place, re.IGNORECASE):
+                    flow = crawl(place, local.index, reader, most=max_pages, timeout=settings.timeout, tell=tell)
+                    report = run(flow, sender.send)
+                else:
+                    report = local.index.add_folder(Path(place), tell)
+            reports.append(report)
+            if form == "text":
+                _put_report(place, report, local.index)
+        if form == "json":
+            put_json(
+                {
+                    "path": str(local.path),
+                    "places": [
+                        {"place": place, **dataclasses.asdict(report)}
+                        for place, report in zip(places, reports, strict=True)
+                    ],
+                }
+            )
+
+
+@app.command(epilog=EXIT_CODES)
+def providers(form: _TextOrJson = "text") -> None:
+    """List the providers: what each can do, and what it needs."""
+    with reported(form):
+        found = standings(Settings.load())
+        if form == "json":
+            put_json([dataclasses.asdict(standing) for standing in found])
+            return
+        rows = [(one.name, "yes" * one.search, "yes" * one.read, _state(one), " ".join(one.options)) for one in found]
+        put_table(("provider", "search", "read", "state", "options"), rows)
+
+
+@app.command(epilog="Exit codes: 0 all that was tried works; 1 something does not; 2 wrong usage or configuration.")
+def doctor(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PROVIDER]...", help="Whom to try; left out, those configured or in use"),
+    ] = None,
+    form: _TextOrJson = "text",
+) -> None:
+    """
+    Try what is configured with one small real call each, and say what is wrong.
+
+    A call may cost what a search costs.
+    """
+    with reported(form):
+        settings = Settings.load()
+        tried = [provider_class(name).name for name in names or doctors.in_use(settings)]
+        sender = Sender(
+            Guard.allowing(settings.allow), connect_timeout=settings.connect_timeout, library=settings.http_library
+        )
+        with progress("Trying providers"):
+            checked = run(doctors.checks(tried, settings), sender.send)
+    broken = any(check.error for check in checked)
+    if form == "json":
+        put_json(
+            {
+                "status": "error" if broken else "success",
+                "offline": doctors.offline(checked),
+                "checks": [
+                    {
+                        "provider": check.provider,
+                        "seconds": round(check.seconds, 3),
+                        "error": error_as_json(check.error)["error"] if check.error else None,
+                        "remedy": check.remedy or None,
+                    }
+                    for check in checked
+                ],
+                **doctors.surroundings(),
+            }
+        )
+    else:
+        _put_diagnosis(checked)
+    raise typer.Exit(1 if broken else 0)
+
+
+def _put(text: str, form: Format) -> None:
+    match form:
+        case "text":
+            put(text)
+        case "markdown":
+            put_markdown(text)
+        case "json":
+            typer.echo(text)
+
+
+def _put_report(place: str, report: Report, index: Index) -> None:
+    pages = f"{report.added} page{'s' * (report.added != 1)}"
+    put(f"{place}: {pages} indexed, {report.removed} removed, {len(report.skipped)} skipped, in {index.path}")
+    for skipped in report.skipped:
+        put(f"  skipped {skipped.what}: {skipped.why}")
+    if report.left:
+        put(f"  {report.left} more links were not followed: raise --max-pages to read on")
+
+
+def _put_diagnosis(checked: list[doctors.Check]) -> None:
+    for check in checked:
+        if check.error is None:
+            put(f"ok      {check.provider} ({check.seconds:.1f} s)")
+        else:
+            put(f"BROKEN  {check.provider}: {render_error(check.error)}")
+            if check.remedy:
+                put(f"        {check.remedy}")
+    if doctors.offline(checked):
+        put("Nobody could be reached: it looks as if this machine has no network, or needs a proxy.")
+    around = doctors.surroundings()
+    put("")
+    put(", ".join(f"{name} {number or 'not installed'}" for name, number in around["versions"].items()))
+    put(f"settings file: {around['settings_file'] or 'none'}")
+    put(f"proxies: {', '.join(f'{scheme} {url}' for scheme, url in around['proxies'].items()) or 'none'}")
+    put(f"TLS: {', '.join(around['tls'].values())}")
+
+
+def _state(one: Standing) -> str:
+    if one.configured:
+        return "ready"
+    return f"set {' or '.join(one.missing)}" if one.missing else one.problem or ""
