@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,7 +18,6 @@ from ..guard import Guard
 from ..http import Sender
 from ..index import Index, Report, crawl
 from ..layers import Retry
-from ..providers import provider_class
 from ..render import Format, error_as_json, render_error, render_page, render_search
 from ..settings import Settings, configured
 from . import doctor as doctors
@@ -60,6 +61,7 @@ def websearch(
 
 @app.command(epilog=EXIT_CODES)
 def search(
+    *,
     query: Annotated[list[str], typer.Argument(help="The words to look for")],
     provider: Annotated[
         str | None, typer.Option("--provider", "--search-provider", "-p", help="Who searches; a,b,c is a chain")
@@ -74,6 +76,7 @@ def search(
     country: Annotated[str | None, typer.Option(help="For readers in this country, such as US")] = None,
     language: Annotated[str | None, typer.Option(help="In this language, such as en or pt-BR")] = None,
     topic: Annotated[str, typer.Option(help="general or news")] = "general",
+    safe_search: Annotated[str | None, typer.Option(help="off, moderate or strict")] = None,
     page: Annotated[int, typer.Option(help="Which page of results, from 1")] = 1,
     timeout: _Timeout = None,
     form: _Format = "text",
@@ -88,6 +91,7 @@ def search(
         "before": before,
         "country": country,
         "language": language,
+        "safe_search": safe_search,
         "topic": topic,
         "page": page,
     }
@@ -99,6 +103,7 @@ def search(
 
 @app.command(epilog=EXIT_CODES)
 def read(
+    *,
     url: Annotated[str, typer.Argument(help="The page, an absolute http(s) URL")],
     reader: Annotated[str | None, typer.Option("--reader", "-r", help="Who reads; a,b,c is a chain")] = None,
     max_length: Annotated[int | None, typer.Option(help="Characters to show at most; 15000 unless configured")] = None,
@@ -116,6 +121,7 @@ def read(
 
 @app.command(epilog=EXIT_CODES)
 def index(
+    *,
     places: Annotated[list[str], typer.Argument(metavar="PATH_OR_URL...", help="Files, folders, or web sites")],
     path: Annotated[
         Path | None, typer.Option(help="The file of the index; that of the provider 'local' if left out")
@@ -133,12 +139,9 @@ def index(
         settings = Settings.load(allow=allow_address)
         local = configured("local", settings, path=path)
         reader = Retry(configured("direct", settings), settings.attempts)
-        sender = Sender(
-            Guard.allowing(settings.allow), connect_timeout=settings.connect_timeout, library=settings.http_library
-        )
         reports = []
         for place in places:
-            with progress(f"Indexing {place}") as tell:
+            with _sender(settings) as sender, progress(f"Indexing {place}") as tell:
                 if re.match("https?://", place, re.IGNORECASE):
                     flow = crawl(place, local.index, reader, most=max_pages, timeout=settings.timeout, tell=tell)
                     report = run(flow, sender.send)
@@ -186,11 +189,8 @@ def doctor(
     """
     with reported(form):
         settings = Settings.load()
-        tried = [provider_class(name).name for name in names or doctors.in_use(settings)]
-        sender = Sender(
-            Guard.allowing(settings.allow), connect_timeout=settings.connect_timeout, library=settings.http_library
-        )
-        with progress("Trying providers"):
+        tried = names or doctors.in_use(settings)
+        with _sender(settings) as sender, progress("Trying providers"):
             checked = run(doctors.checks(tried, settings), sender.send)
     broken = any(check.error for check in checked)
     if form == "json":
@@ -213,6 +213,15 @@ def doctor(
     else:
         _put_diagnosis(checked)
     raise typer.Exit(1 if broken else 0)
+
+
+@contextmanager
+def _sender(settings: Settings) -> Iterator[Sender]:
+    """Who sends the requests of flows that are no search or reading of one page."""
+    guard = Guard.allowing(settings.allow)
+    sender = Sender(guard, connect_timeout=settings.connect_timeout, library=settings.http_library)
+    with closing(sender):
+        yield sender
 
 
 def _put(text: str, form: Format) -> None:

@@ -15,12 +15,12 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from ..deadline import time_limit
-from ..errors import ConfigurationError, ServiceError, TimedOut, Unavailable, WebSearchError
+from ..errors import ConfigurationError, TimedOut, Unavailable, WebSearchError
 from ..flow import Flow, Gather
 from ..models import SearchQuery
-from ..providers import provider_class
 from ..selection import AUTOMATIC
-from ..settings import Settings, configured, from_environment, from_file
+from ..settings import Settings, configured
+from .standing import standings
 
 PROBE = "https://example.com/"  # reserved for such purposes (RFC 2606), and kept up by IANA
 
@@ -60,8 +60,11 @@ def checks(names: list[str], settings: Settings) -> Flow[list[Check]]:
 
 def in_use(settings: Settings) -> list[str]:
     """Return the names of the providers that something is set for, or that would be chosen as things are."""
-    told = [name for name in settings.providers if settings.providers[name]]
-    told += [name for name in _with_variables() if name not in told]
+    told = [
+        one.name
+        for one in standings(settings)
+        if settings.providers.get(one.name) or any(os.environ.get(name) for name in one.variables)
+    ]
     searching = list(settings.provider) or [name for name in AUTOMATIC if name in told][:1] or ["duckduckgo"]
     reading = list(settings.reader) or ["direct"]
     return list(dict.fromkeys([*searching, *reading, *told]))
@@ -100,13 +103,9 @@ def _check(name: str, settings: Settings) -> Flow[Check]:
                 yield from provider.read(PROBE)
     except WebSearchError as error:
         return Check(name, time.monotonic() - started, error)
+    except (ImportError, AttributeError) as error:  # a plug-in whose package is broken
+        return Check(name, time.monotonic() - started, ConfigurationError(f"{name} cannot be loaded: {error}"))
     return Check(name, time.monotonic() - started)
-
-
-def _with_variables() -> list[str]:
-    from ..providers import known
-
-    return [name for name in known() if from_environment(provider_class(name))]
 
 
 def _version(name: str) -> str | None:
