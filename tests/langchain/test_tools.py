@@ -19,8 +19,8 @@ from pydantic import ValidationError
 
 from langchain_websearch import OpenPageTool, WebSearchRetriever, WebSearchTool, WebSearchToolkit
 from langchain_websearch.tools import PageArguments, SearchArguments
-from langchain_websearch.web import WebSearchArguments
 from websearch_core import Page, SearchResponse, WebSearch
+from websearch_core.client import WebSearchArguments
 from websearch_core.errors import ConfigurationError, MissingKey
 from websearch_core.render import CITE
 
@@ -102,7 +102,6 @@ def test_a_web_search_or_its_arguments_are_taken_but_not_both(kind):
     web = WebSearch("brave", api_key="k")
 
     assert kind(web=web).web is web
-    assert kind(web=web, provider=None).web is web
     assert kind(provider="brave", api_key="k", timeout=3).web.settings.timeout == 3
     with pytest.raises(ConfigurationError, match=r"not both: provider, timeout"):
         kind(web=web, provider="brave", timeout=3)

@@ -90,6 +90,21 @@ def verdict(address: str) -> str | None:
     return "an embedded address" if ip.packed[8:12] in _ISATAP else None
 
 
+def canonical(url: str) -> str:
+    """
+    Return *url* in the one form that all its spellings share, wherever it leads.
+
+    Raises:
+        UnsafeURL: It is not absolute http(s), or can be read in more than one way.
+
+    """
+    scheme, host, port, rest = _read(url)
+    netloc = f"[{host}]" if ":" in host else host
+    if port != _default_port(scheme):
+        netloc += f":{port}"
+    return f"{scheme}://{netloc}{rest}"
+
+
 def is_readable(url: str) -> bool:
     """Tell whether *url* is an absolute http(s) URL that can be read in one way only, wherever it leads."""
     try:
@@ -157,13 +172,10 @@ class Guard:
             UnsafeURL: It is ambiguous, or its scheme, name, port or literal address is not for pages.
 
         """
-        scheme, host, port, rest = _read(url)
+        scheme, host, port, _ = _read(url)
         if (scheme, host, port) not in self.origins:
             self._check_place(host, port)
-        netloc = f"[{host}]" if ":" in host else host
-        if port != _default_port(scheme):
-            netloc += f":{port}"
-        return f"{scheme}://{netloc}{rest}"
+        return canonical(url)
 
     def _check_place(self, host: str, port: int) -> None:
         if port in _PORTS_OF_OTHERS:

@@ -11,9 +11,10 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field, field_validator
 
 from websearch_core import Page, SearchQuery, SearchResult, WebSearch, WebSearchError
+from websearch_core.client import WebSearchArguments
 from websearch_core.models import SearchOptions
 
-from .web import WebSearchArguments, aread_all, chosen, read_all
+from .web import with_web
 
 
 class RetrieverOptions(WebSearchArguments, total=False):
@@ -65,7 +66,7 @@ class WebSearchRetriever(BaseRetriever):
     search_options: dict[str, Any] = Field(default_factory=dict)
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[RetrieverOptions]) -> None:
-        super().__init__(**chosen(web, options))
+        super().__init__(**with_web(web, options))
 
     @field_validator("search_options")
     @classmethod
@@ -86,7 +87,8 @@ class WebSearchRetriever(BaseRetriever):
         results = self.web.search(query, limit=self._limit(k), **self.search_options).results
         if not self.read_pages:
             return [_document(result) for result in results]
-        return _documents(results, read_all(self.web, [result.url for result in results], self.max_length))
+        pages = self.web.read_many([result.url for result in results], max_length=self.max_length)
+        return _documents(results, pages)
 
     async def _aget_relevant_documents(
         self,
@@ -98,7 +100,8 @@ class WebSearchRetriever(BaseRetriever):
         results = (await self.web.asearch(query, limit=self._limit(k), **self.search_options)).results
         if not self.read_pages:
             return [_document(result) for result in results]
-        return _documents(results, await aread_all(self.web, [result.url for result in results], self.max_length))
+        pages = await self.web.aread_many([result.url for result in results], max_length=self.max_length)
+        return _documents(results, pages)
 
     def _limit(self, k: int | None) -> int:
         return self.k if k is None else k

@@ -18,6 +18,7 @@ from langchain_core.tools import BaseTool, BaseToolkit, ToolException
 from pydantic import BaseModel, ConfigDict, Field
 
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError
+from websearch_core.client import WebSearchArguments
 from websearch_core.render import (
     CITE,
     Format,
@@ -29,7 +30,7 @@ from websearch_core.render import (
     search_as_json,
 )
 
-from .web import WebSearchArguments, chosen
+from .web import with_web
 
 _WINDOW = 15_000  # characters
 
@@ -132,7 +133,7 @@ class WebSearchTool(_WebTool):
     args_schema: type[BaseModel] = SearchArguments
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[ToolOptions]) -> None:
-        super().__init__(**chosen(web, options))
+        super().__init__(**with_web(web, options))
 
     def _run(
         self, query: str, limit: int = 5, allowed_domains: Sequence[str] = (), time_range: Any = "all"
@@ -182,7 +183,7 @@ class OpenPageTool(_WebTool):
     args_schema: type[BaseModel] = PageArguments
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[ToolOptions]) -> None:
-        super().__init__(**chosen(web, options))
+        super().__init__(**with_web(web, options))
 
     def _run(self, url: str, max_length: int = _WINDOW, offset: int = 0) -> tuple[str, dict[str, Any]]:
         with _failures_told():
@@ -220,7 +221,7 @@ class WebSearchToolkit(BaseToolkit):
     handle_tool_error: OnError = True
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[ToolkitOptions]) -> None:
-        super().__init__(**chosen(web, options))
+        super().__init__(**with_web(web, options))
 
     def get_tools(self) -> list[BaseTool]:
         """Return ``web_search`` and ``open_page``."""

@@ -1,87 +1,23 @@
-"""The `WebSearch` behind every part of this package, and what it is asked for many pages at once."""
+"""The `WebSearch` behind every model of this package."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
-from typing import Any, TypedDict
+from collections.abc import Mapping
+from typing import Any, cast
 
-from websearch_core import Page, WebSearch, WebSearchError
-from websearch_core.client import Choice
-from websearch_core.errors import ConfigurationError
-
-_AT_ONCE = 8
+from websearch_core import WebSearch
+from websearch_core.client import WebSearchArguments, given
 
 
-class WebSearchArguments(TypedDict, total=False):
-    """The arguments of `WebSearch`, for those who would rather not make one themselves."""
-
-    provider: Choice | None
-    reader: Choice | None
-    api_key: Any
-    base_url: str | None
-    provider_options: Mapping[str, Mapping[str, Any]] | None
-    allow: Sequence[str] | None
-    timeout: float | None
-    connect_timeout: float | None
-    attempts: int | None
-    http_client: Any
-    http_async_client: Any
-    verify: Any
-    http_library: str | None
-
-
-def chosen(web: WebSearch | None, options: Mapping[str, Any]) -> dict[str, Any]:
+def with_web(web: WebSearch | None, options: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Put a ``web`` in the place of the arguments of `WebSearch` among *options*.
-
-    Args:
-        web: What was given as ``web``.
-        options: `WebSearchArguments`, and others that stay as they are.
+    Put a ``web`` in the place of the arguments of `WebSearch` among *options*; the others stay as they are.
 
     Raises:
         ConfigurationError: Both were given, or the arguments are wrong.
 
     """
     names = WebSearchArguments.__annotations__
-    arguments = {name: value for name, value in options.items() if name in names and value is not None}
+    arguments = {name: value for name, value in options.items() if name in names}
     others = {name: value for name, value in options.items() if name not in names}
-    if web is None:
-        web = WebSearch(**arguments)
-    elif arguments:
-        raise ConfigurationError(f"give web=WebSearch(...) or its arguments, not both: {', '.join(arguments)}")
-    return {"web": web, **others}
-
-
-def read_all(web: WebSearch, urls: Sequence[str], max_length: int | None = None) -> list[Page | WebSearchError]:
-    """Read pages side by side; each is a page or what went wrong with it, in the order of *urls*."""
-
-    def read(url: str) -> Page | WebSearchError:
-        try:
-            return web.read(url, max_length=max_length)
-        except WebSearchError as error:
-            return error
-
-    if not urls:
-        return []
-    with ThreadPoolExecutor(min(_AT_ONCE, len(urls)), thread_name_prefix="websearch-read") as threads:
-        reading = [threads.submit(copy_context().run, read, url) for url in urls]
-    return [page.result() for page in reading]
-
-
-async def aread_all(web: WebSearch, urls: Sequence[str], max_length: int | None = None) -> list[Page | WebSearchError]:
-    """Do as `read_all` does, on the running event loop and without threads."""
-    places = asyncio.Semaphore(_AT_ONCE)
-
-    async def read(url: str) -> Page | WebSearchError:
-        async with places:
-            try:
-                return await web.aread(url, max_length=max_length)
-            except WebSearchError as error:
-                return error
-
-    async with asyncio.TaskGroup() as group:
-        reading = [group.create_task(read(url)) for url in urls]
-    return [page.result() for page in reading]
+    return {"web": given(web, cast("WebSearchArguments", arguments)), **others}

@@ -1,0 +1,151 @@
+"""Which URLs a model may have opened at all."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from websearch_core.errors import ConfigurationError, UnsafeURL
+from websearch_core.models import Page, SearchResponse, SearchResult
+from websearch_core.provenance import Ledger
+
+FOUND = SearchResponse(query="kelp", results=(SearchResult(title="Kelp", url="https://sea.example/kelp?a=b#top"),))
+
+
+def may_open(ledger, url, conversation=None):
+    try:
+        ledger.check(url, conversation)
+    except UnsafeURL:
+        return False
+    return True
+
+
+@pytest.fixture
+def seen():
+    ledger = Ledger("seen")
+    ledger.found(FOUND)
+    return ledger
+
+
+def test_by_default_every_url_may_be_opened():
+    assert may_open(Ledger(), "https://anywhere.example/")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["https://sea.example/kelp?a=b", "https://SEA.example:443/kelp?a=b#other", "https://sea.example./kelp?a=b"],
+)
+def test_what_a_search_returned_may_be_opened_however_it_is_spelt(seen, url):
+    assert may_open(seen, url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://sea.example/kelp", "https://sea.example/kelp?a=b&leak=secret", "https://sea.example/kelp?a=b/",
+        "https://sea.example/", "http://sea.example/kelp?a=b", "https://x.sea.example/kelp?a=b",
+        "https://sea.example:8443/kelp?a=b", "https://evil.example/?q=secret", "nonsense",
+    ],
+)  # fmt: skip
+def test_nothing_else_may_be_opened_not_even_a_little_else(seen, url):
+    assert not may_open(seen, url)
+
+
+def test_the_refusal_tells_the_model_what_to_do(seen):
+    with pytest.raises(UnsafeURL, match="search for the page first"):
+        seen.check("https://evil.example/")
+
+
+def test_what_the_user_named_may_be_opened():
+    ledger = Ledger("seen")
+    ledger.name("Read <https://a.example/x>, (https://b.example/y) and https://c.example/z.")
+
+    assert all(may_open(ledger, url) for url in ("https://a.example/x", "https://b.example/y", "https://c.example/z"))
+    assert not may_open(ledger, "https://a.example/")
+
+
+def test_what_the_caller_named_may_be_opened_in_every_conversation():
+    ledger = Ledger("seen", named=["https://wiki.example/"])
+
+    assert may_open(ledger, "https://wiki.example/", "one")
+    assert may_open(ledger, "https://wiki.example/", "two")
+
+
+def test_one_conversation_knows_nothing_of_another():
+    ledger = Ledger("seen")
+    ledger.found(FOUND, "one")
+
+    assert may_open(ledger, FOUND.results[0].url, "one")
+    assert not may_open(ledger, FOUND.results[0].url, "two")
+    assert not may_open(ledger, FOUND.results[0].url)
+
+
+def page(url, *links):
+    return Page(url=url, final_url=url, links=links)
+
+
+def test_links_lead_on_only_if_the_mode_says_so_within_the_host_and_one_step():
+    start, inside, outside = "https://sea.example/kelp?a=b", "https://sea.example/more", "https://evil.example/"
+    for mode in ("seen", "seen+links"):
+        ledger = Ledger(mode)
+        ledger.found(FOUND)
+        ledger.opened(page(start, inside, outside))
+        assert may_open(ledger, inside) is (mode == "seen+links")
+        assert not may_open(ledger, outside)
+        ledger.opened(page(inside, "https://sea.example/third"))
+        assert not may_open(ledger, "https://sea.example/third")
+
+
+def test_links_of_a_page_that_nobody_named_lead_nowhere():
+    ledger = Ledger("seen+links")
+    ledger.opened(page("https://sea.example/", "https://sea.example/a"))
+
+    assert not may_open(ledger, "https://sea.example/a")
+
+
+def test_what_was_found_again_leads_on_even_if_it_was_a_link_first():
+    ledger = Ledger("seen+links")
+    ledger.found(FOUND)
+    ledger.opened(page("https://sea.example/kelp?a=b", "https://sea.example/more"))
+    ledger.found(SearchResponse(query="q", results=(SearchResult(title="t", url="https://sea.example/more"),)))
+    ledger.opened(page("https://sea.example/more", "https://sea.example/third"))
+
+    assert may_open(ledger, "https://sea.example/third")
+
+
+def test_it_forgets_the_oldest_first():
+    ledger = Ledger("seen")
+    for n in range(11_000):
+        ledger.name(f"https://a.example/{n}")
+    for n in range(1_001):
+        ledger.name("https://b.example/", str(n))
+
+    assert not may_open(ledger, "https://a.example/0")
+    assert not may_open(ledger, "https://b.example/", "0")
+    assert may_open(ledger, "https://b.example/", "1000")
+
+
+def test_copies_go_their_own_way(seen):
+    for twin in (pickle.loads(pickle.dumps(seen)), copy.deepcopy(seen)):
+        assert may_open(twin, "https://sea.example/kelp?a=b")
+        twin.name("https://new.example/")
+        assert not may_open(seen, "https://new.example/")
+
+
+def test_a_mode_that_is_none_is_told():
+    with pytest.raises(ConfigurationError, match="any, seen, seen"):
+        Ledger("sene")
+
+
+@given(st.text(max_size=60), st.text(alphabet="abc/?=&.%#@:", max_size=20))
+def test_nothing_added_to_a_seen_url_gets_through(prefix, added):
+    ledger = Ledger("seen")
+    ledger.found(FOUND)
+    base = "https://sea.example/kelp?a=b"
+    url = base + added
+
+    assert may_open(ledger, url) is (added == "" or added.startswith("#"))
+    assert not may_open(ledger, prefix) or prefix == base
