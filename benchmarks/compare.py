@@ -9,6 +9,7 @@ themselves are there to give an idea, and differ from one machine and day to the
 from __future__ import annotations
 
 import gc
+import random
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -66,7 +67,7 @@ class Comparison:
 
 def compare(candidates: Mapping[str, Callable[[], Cost]], *, reference: str, rounds: int, warm_up: int) -> Comparison:
     """
-    Let the *candidates* take turns, another one beginning each round.
+    Let the *candidates* take turns, in another order each round, since who goes before leaves its caches behind.
 
     Args:
         candidates: What to do, and how to say what it cost, by name.
@@ -76,10 +77,9 @@ def compare(candidates: Mapping[str, Callable[[], Cost]], *, reference: str, rou
 
     """
     costs: dict[str, list[Cost]] = {name: [] for name in candidates}
-    names = list(candidates)
+    shuffle = random.Random(0).sample
     for turn in range(-warm_up, rounds):
-        first = turn % len(names)
-        for name in names[first:] + names[:first]:
+        for name in shuffle(list(candidates), len(candidates)):
             cost = candidates[name]()
             if turn >= 0:
                 costs[name].append(cost)

@@ -8,11 +8,10 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 import httpx
-
-from benchmarks.compare import Cost, compare, timed
-from benchmarks.contestants import BODY, HEADERS, QUERY, our_core, our_tool, their_tool
-from benchmarks.report import Goal, Section, Table, milliseconds
-from benchmarks.server import SLOW, Server
+from compare import Cost, compare, timed
+from contestants import BODY, HEADERS, QUERY, our_core, our_tool, their_tool
+from report import Goal, Section, Table, milliseconds
+from server import SLOW, Server
 
 _CALLS = 40
 _ROUNDS = 7
@@ -30,7 +29,7 @@ def measure(server: Server) -> Section:
     """Start 40 searches together, on a new event loop each time."""
     url = f"{server.url}/slow"
     threads: dict[str, int] = {}
-    searches = {
+    searches: dict[str, Search] = {
         _BARE: partial(_bare, url),
         _CORE: partial(our_core(url).asearch, QUERY),
         _TOOL: partial(our_tool(url).ainvoke, {"query": QUERY}),

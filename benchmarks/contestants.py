@@ -6,8 +6,8 @@ import importlib
 from typing import Any
 
 from langchain_core.tools import BaseTool
-from langchain_websearch import WebSearchTool
 
+from langchain_websearch import WebSearchTool
 from websearch_core import WebSearch
 
 KEY = "tvly-not-a-key-of-anybody"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 import time
 from collections.abc import Callable
@@ -12,16 +11,15 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
 from typing import Any
 
+from contestants import KEY, QUERY, our_tool, their_tool
 from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import BaseTool
 from pydantic import PrivateAttr
-
-from benchmarks.contestants import KEY, QUERY, our_tool, their_tool
-from benchmarks.report import Goal, Section, Table
-from benchmarks.server import Server
+from report import Goal, Section, Table
+from server import Server
 
 _PATIENCE = 40.0  # seconds until we stop waiting for an agent; our own time limit is 30 unless it is set otherwise
 _LONGEST_EXCERPT = 90
@@ -112,7 +110,7 @@ class _Script(BaseChatModel):
     def _llm_type(self) -> str:
         return "script"
 
-    def bind_tools(self, *_: Any, **__: Any) -> _Script:  # type: ignore[override]
+    def bind_tools(self, *_: Any, **__: Any) -> _Script:
         return self
 
     def _generate(self, *_: Any, **__: Any) -> ChatResult:
@@ -140,7 +138,7 @@ def _asynchronous(tool: BaseTool) -> dict[str, Any]:
 
 
 def _in_thread(run: Callable[[BaseTool], dict[str, Any]], tool: BaseTool) -> Future[Outcome]:
-    """Start an agent in a thread that nobody has to wait for: it may never end, and neither ``Executor`` allows that."""
+    """Start an agent in a thread that nobody has to wait for, unlike those of an executor: it may never end."""
     outcome: Future[Outcome] = Future()
     start = time.monotonic()
 

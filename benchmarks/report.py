@@ -17,7 +17,7 @@ _LIBRARIES = (
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under a head. The first column is text, the others are aligned to the right if *numbers* are in them."""
+    """Rows under a head. The first column is text; the others are *numbers*, aligned to the right, or text as well."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -69,14 +69,17 @@ def page(sections: Sequence[Section]) -> str:
     """Put together ``docs/benchmarks.md``."""
     goals = [goal for section in sections for goal in section.goals]
     met = sum(goal.met for goal in goals)
-    parts = [
-        "<!-- Written by `make bench`. Do not edit. -->",
-        "# Benchmarks",
+    introduction = (
         "What this costs beside the same thing done by hand, and beside "
         "[langchain-tavily](https://pypi.org/project/langchain-tavily/), which asks the same service. Everything talks "
         "to a server on the same machine, so nothing here says how fast any service is. The contestants take turns and "
         "are compared within each turn; trust the ratios, which are medians of those comparisons, more than the times. "
-        "A spread is the first to the third quartile.",
+        "A spread is the first to the third quartile."
+    )
+    parts = [
+        "<!-- Written by `make bench`. Do not edit. -->",
+        "# Benchmarks",
+        introduction,
         f"**{met} of {len(goals)} goals were met in this run.**",
         str(Table(("", ""), _machine(), numbers=False)),
         *map(str, sections),

@@ -15,17 +15,15 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-_ROOT = Path(__file__).resolve().parents[1]
-_PAGE = _ROOT / "docs" / "benchmarks.md"
+from report import Section, page
+from server import Server
+
+_PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 _MEASUREMENTS = ("imports", "calls", "concurrency", "failures")
 
 
 def main() -> int:
     """Measure what is asked for; the exit status is 0 whether or not the goals were met, since machines differ."""
-    sys.path[0] = str(_ROOT)  # started as a file, yet part of a package
-    from benchmarks.report import Section, page
-    from benchmarks.server import Server
-
     parser = argparse.ArgumentParser(description="Measure, and write docs/benchmarks.md.")
     parser.add_argument("measurements", nargs="*", metavar="measurement", help=", ".join(_MEASUREMENTS))
     chosen = parser.parse_args().measurements or _MEASUREMENTS
@@ -37,7 +35,7 @@ def main() -> int:
     with Server() as server:
         for name in chosen:
             print(f"measuring {name} ...", file=sys.stderr, flush=True)
-            section: Section = import_module(f"benchmarks.{name}").measure(server)
+            section: Section = import_module(name).measure(server)
             print(section, end="\n\n", flush=True)
             sections.append(section)
     if set(chosen) == set(_MEASUREMENTS):

@@ -89,8 +89,15 @@ def _facts(outcome: Any) -> dict[str, Any]:
         return {"error": outcome.code, "message": str(outcome), **({"retry_after": wait} if wait is not None else {})}
     data = outcome.model_dump(mode="json")
     if "results" in data:
-        results = [{name: result[name] for name in ("title", "url", "snippet", "published")} for result in data["results"]]
-        return {"provider": data["provider"], "results": results, "answer": data["answer"], "notes": list(data["notes"])}
+        results = [
+            {name: result[name] for name in ("title", "url", "snippet", "published")} for result in data["results"]
+        ]
+        return {
+            "provider": data["provider"],
+            "results": results,
+            "answer": data["answer"],
+            "notes": list(data["notes"]),
+        }
     names = ("provider", "final_url", "title", "language", "media_type", "content_length", "truncated")
     return {**{name: data[name] for name in names}, "content": Text(data["content"])}
 
@@ -118,7 +125,12 @@ def _kept(headers: dict[str, Any], names: set[str]) -> dict[str, Any]:
 
 
 def _keys() -> list[str]:
-    names = [name for path in FOLDER.iterdir() for several in environment(provider_class(path.name)).values() for name in several]
+    names = [
+        name
+        for path in FOLDER.iterdir()
+        for several in environment(provider_class(path.name)).values()
+        for name in several
+    ]
     return [value for name in names if re.search("KEY|TOKEN", name) and (value := os.environ.get(name, ""))]
 
 

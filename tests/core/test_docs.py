@@ -9,6 +9,7 @@ import types
 from pathlib import Path
 
 import pytest
+
 from websearch_core import errors
 from websearch_core.testing import SECRET, Promise, reply, search_promises
 
@@ -24,7 +25,9 @@ def examples(page: Path) -> list[str]:
 def test_every_example_is_python_and_imports_what_exists(page):
     for example in examples(page):
         compile(example, str(page), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-        for statement in re.findall(r"^from (?:websearch_core|langchain_websearch|llamaindex_websearch).*", example, re.MULTILINE):
+        for statement in re.findall(
+            r"^from (?:websearch_core|langchain_websearch|llamaindex_websearch).*", example, re.MULTILINE
+        ):
             exec(statement, {})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 
 import pytest
+
 from websearch_core import errors
 from websearch_core.errors import AllProvidersFailed, RateLimited, ServiceError, Unavailable, WebSearchError
 

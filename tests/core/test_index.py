@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from websearch_core.errors import (
     BadResponse,
     ConfigurationError,
@@ -24,7 +25,7 @@ from websearch_core.errors import (
     Unavailable,
     UnsafeURL,
 )
-from websearch_core.flow import Call, Gather, Request, Response, Sleep, run
+from websearch_core.flow import Gather, Request, Response, Sleep, arun, run
 from websearch_core.index import Index, crawl
 from websearch_core.index.robots import Robots
 from websearch_core.index.snippet import bare, snippet
@@ -57,7 +58,7 @@ def names(index, text, **options):
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("Rotation", "rotates"),
+        ("Configuration", "configures"),
         ("café", "CAFE"),
         ("Straße", "STRASSE"),
         ("Ｐｙｔｈｏｎ", "python"),
@@ -99,7 +100,7 @@ def test_every_word_lies_within_its_text(text):
 
 
 def test_markdown_is_bared_to_its_text():
-    marked = "# Kelp\n\nA **brown** [alga](https://sea.example/a \"t\") in `code`.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```py\nx\n```"
+    marked = '# Kelp\n\nA **brown** [alga](https://sea.example/a "t") in `code`.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```py\nx\n```'
 
     assert bare(marked) == "Kelp\nA brown alga in code.\na b\n1 2\nx"
 
@@ -309,6 +310,34 @@ def test_an_index_that_is_busy_for_too_long_is_unavailable(index, monkeypatch):
         other.close()
 
 
+@pytest.mark.parametrize(
+    ("code", "error", "temporary"),
+    [
+        (sqlite3.SQLITE_BUSY, Unavailable, True),
+        (sqlite3.SQLITE_FULL, Unavailable, False),
+        (sqlite3.SQLITE_IOERR, Unavailable, False),
+        (sqlite3.SQLITE_IOERR_READ, Unavailable, False),
+        (sqlite3.SQLITE_CANTOPEN, ConfigurationError, None),
+        (sqlite3.SQLITE_READONLY, ConfigurationError, None),
+        (sqlite3.SQLITE_CORRUPT, BadResponse, False),
+    ],
+)
+def test_every_failure_of_the_database_is_an_error_of_ours(index, monkeypatch, code, error, temporary):
+    index.add(page("a"))
+
+    def connect(*_, **__):
+        failure = sqlite3.OperationalError("it does not work")
+        failure.sqlite_errorcode = code
+        raise failure
+
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    for use in (lambda: index.search(SearchQuery(text="a")), lambda: index.add(page("b")), index.urls):
+        with pytest.raises(error) as caught:
+            use()
+        assert getattr(caught.value, "temporary", None) is temporary
+        assert str(index.path) in str(caught.value)
+
+
 def test_an_index_in_a_folder_that_cannot_be_written_is_read(index, monkeypatch):
     index.add(page("a", "kelp"))
     monkeypatch.setattr(os, "access", lambda *_: False)
@@ -342,13 +371,17 @@ def test_threads_write_and_read_at_the_same_time(index):
     assert found == sorted(found)
 
 
-def test_an_index_survives_pickling_and_a_fork(index):
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # other tests have left threads, we hold none
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_an_index_is_carried_into_other_processes(index, start):
     index.add(page("a", "kelp"))
     assert pickle.loads(pickle.dumps(index)) == index
 
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        pool.apply(index.add, (page("b", "kelp"),))
+    other = multiprocessing.get_context(start).Process(target=index.add, args=(page("b", "kelp"),))
+    other.start()
+    other.join()
 
+    assert other.exitcode == 0
     assert names(index, "kelp") == ["a", "b"]
 
 
@@ -367,6 +400,7 @@ def folder(tmp_path):
     (place / "d.json").write_text('{"alga": "kelp"}')
     (place / "e.csv").write_text("name,colour\nkelp,brown\n")
     (place / "f.rst").write_text("Kelp\n====\n\nkelp")
+    (place / "h.py").write_text("def grow(kelp): ...")
     (place / "g.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
     (place / "sub" / "ä b.md").write_text("kelp below")
     (place / "link.md").symlink_to(place / "a.md")
@@ -378,12 +412,12 @@ def test_a_folder_is_indexed_and_what_is_skipped_is_said(index, folder):
 
     report = index.add_folder(folder, told.append)
 
-    assert (report.added, report.removed) == (7, 0)
+    assert (report.added, report.removed) == (8, 0)
     assert {Path(one.what).name for one in report.skipped} == {".git", "g.png", "link.md"}
     assert all(one.why for one in report.skipped)
     assert sorted(told) == index.urls()
     assert (folder / "sub" / "ä b.md").resolve().as_uri() in index.urls()
-    assert len(names(index, "kelp", limit=20)) == 7
+    assert len(names(index, "kelp", limit=20)) == 8
 
 
 def test_files_have_titles(index, folder):
@@ -402,7 +436,7 @@ def test_indexing_a_folder_again_follows_its_changes(index, folder):
 
     report = index.add_folder(folder)
 
-    assert (report.added, report.removed) == (6, 1)
+    assert (report.added, report.removed) == (7, 1)
     assert "elsewhere" in names(index, "kelp", limit=20)
     assert "b.txt" not in names(index, "kelp", limit=20)
     assert "b.txt" in names(index, "dulse", limit=20)
@@ -551,7 +585,18 @@ def test_a_site_is_crawled_within_its_origin_and_its_rules(index):
         "https://sea.example/away": "the page redirects to another site",
     }
     assert web.asked[0] == "https://sea.example/robots.txt"
-    assert len(web.asked) == len(set(web.asked)) + 0
+    assert len(web.asked) == len(set(web.asked))
+
+
+async def test_a_site_is_crawled_on_an_event_loop_as_well(index):
+    web = Web(SITE)
+
+    async def send(request):
+        return web.send(request)
+
+    report = await arun(crawl("https://sea.example", index, Direct()), send)
+
+    assert (report.added, len(report.skipped), len(index.urls())) == (4, 3, 4)
 
 
 def test_the_limit_is_on_pages_asked_for_and_what_is_left_is_said(index):
@@ -564,11 +609,13 @@ def test_the_limit_is_on_pages_asked_for_and_what_is_left_is_said(index):
 
 
 def test_a_redirect_of_the_start_decides_which_site_it_is(index):
-    web = Web({
-        "http://sea.example/": "-> https://www.sea.example/",
-        "https://www.sea.example/": html("/a", "http://sea.example/b"),
-        "https://www.sea.example/a": html(),
-    })
+    web = Web(
+        {
+            "http://sea.example/": "-> https://www.sea.example/",
+            "https://www.sea.example/": html("/a", "http://sea.example/b"),
+            "https://www.sea.example/a": html(),
+        }
+    )
 
     run(crawl("http://sea.example/", index, Direct()), web.send)
 
@@ -577,11 +624,13 @@ def test_a_redirect_of_the_start_decides_which_site_it_is(index):
 
 
 def test_the_site_that_a_start_redirects_to_may_refuse(index):
-    web = Web({
-        "http://sea.example/": "-> https://www.sea.example/",
-        "https://www.sea.example/": html(),
-        "https://www.sea.example/robots.txt": "User-agent: *\nDisallow: /",
-    })
+    web = Web(
+        {
+            "http://sea.example/": "-> https://www.sea.example/",
+            "https://www.sea.example/": html(),
+            "https://www.sea.example/robots.txt": "User-agent: *\nDisallow: /",
+        }
+    )
 
     report = run(crawl("http://sea.example/", index, Direct()), web.send)
 
@@ -627,11 +676,13 @@ def test_a_start_that_is_no_url_is_unsafe(index, start):
 
 
 def test_the_rules_may_have_moved(index):
-    web = Web({
-        **SITE,
-        "https://sea.example/robots.txt": "-> https://www.sea.example/robots.txt",
-        "https://www.sea.example/robots.txt": "User-agent: *\nDisallow: /a",
-    })
+    web = Web(
+        {
+            **SITE,
+            "https://sea.example/robots.txt": "-> https://www.sea.example/robots.txt",
+            "https://www.sea.example/robots.txt": "User-agent: *\nDisallow: /a",
+        }
+    )
 
     run(crawl("https://sea.example/", index, Direct()), web.send)
 
@@ -640,19 +691,12 @@ def test_the_rules_may_have_moved(index):
 
 def test_a_site_that_wants_a_pause_is_read_page_by_page_with_pauses(index):
     web = Web({**SITE, "https://sea.example/robots.txt": "User-agent: *\nCrawl-delay: 3"})
-    flow, answer, gathered = crawl("https://sea.example/", index, Direct(), most=2), None, []
+    flow = crawl("https://sea.example/", index, Direct(), most=2)
     effect = next(flow)
-    with pytest.raises(StopIteration):
-        while True:
-            match effect:
-                case Request():
-                    answer = web.send(effect)
-                case Call():
-                    answer = effect()
-                case Gather(flows, limit):
-                    gathered.append((limit, next(flows[0])))
-                    answer = [Unavailable("not now") for _ in flows]
-            effect = flow.send(answer)
+    while not isinstance(effect, Gather):
+        effect = flow.send(web.send(effect) if isinstance(effect, Request) else effect())
+    gathered = [(effect.limit, next(visit)) for visit in effect.flows]
+    flow.close()
 
     assert gathered == [(1, Sleep(3.0))]
 

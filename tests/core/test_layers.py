@@ -153,7 +153,7 @@ def test_each_provider_gets_a_fair_share_of_the_time():
 
     with time_limit(30):
         play(Fallback((Timed("a"), Timed("b"), Timed("c"))).search(KELP), Unavailable(""), Unavailable(""), reply())
-    assert [10, 15, 30] == [round(share) for share in shares]
+    assert [round(share) for share in shares] == [10, 15, 30]
 
 
 def test_what_cannot_be_expressed_is_left_out_and_noted():

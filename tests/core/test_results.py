@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_core.errors import BadResponse
-from websearch_core.models import SearchQuery, SearchResponse, SearchResult
-from websearch_core.results import found, in_domains, plain, settle
+from websearch_core.models import Page, SearchQuery, SearchResponse, SearchResult
+from websearch_core.results import found, in_domains, plain, settle, settle_page
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,9 @@ def test_results_are_numbered_from_one_without_doubles_up_to_the_limit():
         "https://a.example/", "https://b.example/", "https://a.example/", "https://c.example/", limit=2
     ).results
 
-    assert [(1, 1, "https://a.example/"), (2, 2, "https://b.example/")] == [
-        (result.rank, result.citation_id, result.url) for result in results
+    assert [(result.rank, result.citation_id, result.url) for result in results] == [
+        (1, 1, "https://a.example/"),
+        (2, 2, "https://b.example/"),
     ]
 
 
@@ -107,7 +108,7 @@ def test_what_is_outside_the_domain_filter_is_left_out_and_told():
         allowed_domains=["python.org"],
     )
 
-    assert ["https://docs.python.org/3/"] == [result.url for result in kept.results]
+    assert [result.url for result in kept.results] == ["https://docs.python.org/3/"]
     assert kept.notes == ("2 results outside the domain filter left out",)
 
 
@@ -128,3 +129,23 @@ def test_what_is_outside_the_domain_filter_is_left_out_and_told():
 )
 def test_a_domain_stands_for_its_subdomains(url, options, inside):
     assert in_domains(url, SearchQuery.of("kelp", **options)) is inside
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf"), 10**400, True, "0.9"])
+def test_a_score_is_a_number_that_json_knows_or_none(score):
+    (result,) = found([{"title": "t", "url": "https://a.example/", "score": score}], "stub")
+
+    assert result.score is None
+
+
+def test_half_a_character_does_not_get_through():
+    (result,) = found([{"title": "ke\ud800lp", "url": "https://a.example/", "snippet": "\udfff"}], "stub")
+
+    assert (result.title, result.snippet) == ("kelp", "")
+
+
+def test_a_page_shows_nothing_that_a_person_would_not_see_whoever_read_it():
+    page = settle_page(Page(url="https://a.example/", title="Ke\u200blp", content="Brown\U000e0041\u202e algae"))
+
+    assert (page.title, page.content) == ("Kelp", "Brown algae")
+    assert page.notes == ("2 invisible characters removed",)

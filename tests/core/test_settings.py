@@ -152,7 +152,7 @@ def test_several_are_a_chain_in_order_from_a_list_or_a_variable(monkeypatch):
         ["tavily", "ddg"], provider_options=options
     )
     monkeypatch.setenv("WEB_SEARCH_PROVIDER", "ddg, tavily")
-    assert ["duckduckgo", "tavily"] == [leaf.name for leaf in searching(provider_options=options)]
+    assert [leaf.name for leaf in searching(provider_options=options)] == ["duckduckgo", "tavily"]
 
 
 def test_one_instance_plays_both_roles():

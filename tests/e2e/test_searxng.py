@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+
 from websearch_core import WebSearch
 from websearch_core.errors import BadRequest, Unavailable
 
@@ -79,4 +80,3 @@ def test_each_option_is_understood(search, options):
 def test_a_wrong_parameter_is_told_in_its_words(search):
     with pytest.raises(BadRequest, match="time_range"):
         search("kelp", extra={"time_range": "decade"})
-

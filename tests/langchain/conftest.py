@@ -183,6 +183,12 @@ def brave() -> Callable[[int], dict[str, Any]]:
 
 
 @pytest.fixture
+def scripted() -> Callable[[list[AIMessage]], BaseChatModel]:
+    """A chat model that says these lines."""
+    return lambda script: ScriptedChat(script=script)
+
+
+@pytest.fixture
 def agent() -> Callable[..., Any]:
     """An agent that calls a tool once, with the arguments given, and then is done: call it with ``messages``."""
 

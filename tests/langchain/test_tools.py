@@ -18,11 +18,11 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import ValidationError
 
 from langchain_websearch import OpenPageTool, WebSearchRetriever, WebSearchTool, WebSearchToolkit
-from langchain_websearch.tools import PageArguments, SearchArguments
 from websearch_core import Page, SearchResponse, WebSearch
 from websearch_core.client import WebSearchArguments
 from websearch_core.errors import ConfigurationError, MissingKey
 from websearch_core.render import CITE
+from websearch_core.tools import PageArguments, SearchArguments
 
 
 class Echo:
@@ -261,7 +261,7 @@ async def test_nonsense_of_a_service_is_never_blamed_on_the_arguments(body):
         http_async_client=httpx.AsyncClient(transport=httpx.MockTransport(reply)),
     )
     outcomes = []
-    for call in (lambda: tool._run("kelp"), lambda: tool._arun("kelp")):
+    for call in (lambda: tool._run("kelp", config={}), lambda: tool._arun("kelp", config={})):
         try:
             outcome = call()
             text, artifact = await outcome if inspect.isawaitable(outcome) else outcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, Self, TypeAlias, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypedDict, TypeVar, Unpack
 
 from .deadline import time_limit
 from .errors import ConfigurationError, InvalidOption, WebSearchError
@@ -13,10 +13,10 @@ from .guard import Guard
 from .http import Sender
 from .models import Page, SearchOptions, SearchQuery, SearchResponse
 from .ports import PageReader, SearchProvider
-from .reading import window
-from .results import settle
-from .selection import Selection, chain
-from .settings import Settings
+from .results import settle, settle_page
+
+if TYPE_CHECKING:
+    from .settings import Settings
 
 Choice: TypeAlias = "str | SearchProvider | PageReader | Sequence[str | SearchProvider | PageReader]"
 Unsupported = Literal["raise", "note"]
@@ -96,6 +96,9 @@ class WebSearch:
         verify: Any = None,
         http_library: str | None = None,
     ) -> None:
+        from .selection import Selection, chain  # bring pydantic-settings: not before it is needed
+        from .settings import Settings
+
         settings = Settings.load(
             allow=allow,
             timeout=timeout,
@@ -107,7 +110,7 @@ class WebSearch:
         one = {"api_key": api_key, "base_url": base_url}
         searchers, automatic = selection.searchers(provider, **{k: v for k, v in one.items() if v is not None})
         readers = selection.readers(reader, searchers)
-        self.settings = settings
+        self.settings: Settings = settings
         self.provider: SearchProvider = chain(searchers, settings.attempts, automatic=automatic)
         self.reader: PageReader = chain(readers, settings.attempts)
         self._relaxed: SearchProvider = chain(searchers, settings.attempts, automatic=automatic, relaxed=True)
@@ -224,8 +227,10 @@ class WebSearch:
         return settle(response, query).model_copy(update={"elapsed": time.monotonic() - started})
 
     def _read(self, url: str, max_length: int | None, offset: int) -> Flow[Page]:
+        from .reading import window
+
         with time_limit(self.settings.timeout):
-            page = yield from self.reader.read(url)
+            page = settle_page((yield from self.reader.read(url)))
         return window(page, max_length if max_length is not None else self.settings.max_length, offset)
 
     def _read_many(self, urls: Iterable[str], max_length: int | None) -> Flow[list[Page | WebSearchError]]:

@@ -31,7 +31,7 @@ programs and models, and says whether trying again may help (``temporary``).  No
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -211,7 +211,7 @@ class AllProvidersFailed(ServiceError, ExceptionGroup[WebSearchError]):
         """Keep the type when Python splits the group."""
         return AllProvidersFailed(self.message, excs)
 
-    def __reduce__(self) -> tuple[type[Self], tuple[str, tuple[WebSearchError, ...]]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.message, self.exceptions)
 
     def __str__(self) -> str:

@@ -423,7 +423,7 @@ def _begin(reply: Any, request: Request) -> Body | None:
 
 
 def _chunks(reply: Any) -> Iterator[bytes]:
-    return iter([reply.content]) if reply.is_stream_consumed else reply.iter_raw()  # type: ignore[no-any-return]
+    return iter([reply.content]) if reply.is_stream_consumed else reply.iter_raw()
 
 
 async def _achunks(reply: Any) -> AsyncIterator[bytes]:
@@ -506,28 +506,3 @@ def _in_words(reason: OSError | None) -> str:
     if reason is None:
         return ""
     return f": {reason.reason if isinstance(reason, ssl.SSLError) else os.strerror(reason.errno or 0)}"
-
-
-class _WithoutQuery(logging.Filter):
-    """Keeps what was searched for out of the HTTP library's log, which has the whole URL of every request."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        if _ours.get() and isinstance(record.args, tuple):
-            record.args = tuple(arg.copy_with(query=None) if hasattr(arg, "copy_with") else arg for arg in record.args)
-        return True
-
-
-_ours: ContextVar[bool] = ContextVar("websearch_request_is_ours", default=False)
-_without_query = _WithoutQuery()
-
-
-def _kinds(*names: str) -> tuple[type[Exception], ...]:
-    """The exceptions of every HTTP library that is loaded: a client of the caller's own may be of the other one."""
-    loaded = [sys.modules[name] for name in ("httpx", "httpx2") if name in sys.modules]
-    return tuple(getattr(library, name) for library in loaded for name in names)
-
-
-def _stems_from(error: BaseException | None, kind: type[BaseException]) -> bool:
-    while error is not None and not isinstance(error, kind):
-        error = error.__cause__ or error.__context__
-    return error is not None

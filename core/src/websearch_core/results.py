@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import html
+import math
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
+from .clean import clean, removed
 from .dates import parse_date
 from .guard import is_readable
-from .models import SearchQuery, SearchResponse, SearchResult
+from .models import Page, SearchQuery, SearchResponse, SearchResult
 from .service import changed
 
 _MARKUP = re.compile(
     r"</?(?:a|b|br|code|div|em|font|h[1-6]|i|li|mark|ol|p|q|s|small|span|strong|sub|sup|u|ul|wbr)\b[^<>]*>",
     re.IGNORECASE,
 )
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
-)
-
 Pick = str | Callable[[Mapping[str, Any]], Any]
 
 
@@ -30,7 +28,7 @@ def plain(text: Any) -> str:
     if not isinstance(text, str):
         return ""
     bare = html.unescape(_MARKUP.sub("", text))
-    return _INVISIBLE.sub("", bare).replace("\xa0", " ").strip()
+    return clean(bare)[0].replace("\xa0", " ").strip()
 
 
 def found(
@@ -68,13 +66,12 @@ def found(
         address = _picked(item, url)
         if not isinstance(address, str) or not is_readable(address.strip()):
             continue
-        number = _picked(item, score)
         results.append(
             SearchResult(
                 title=plain(_picked(item, title)) or address.strip(),
                 url=address.strip(),
                 snippet=plain(_picked(item, snippet)),
-                score=float(number) if isinstance(number, int | float) and not isinstance(number, bool) else None,
+                score=_score(_picked(item, score)),
                 published=parse_date(_picked(item, published)),
                 provider=provider,
                 raw=item,
@@ -109,6 +106,13 @@ def settle(response: SearchResponse, query: SearchQuery) -> SearchResponse:
     return settled
 
 
+def settle_page(page: Page) -> Page:
+    """Hold a page to what readers promise, whoever read it: nothing in it that a person would not see."""
+    content, count = clean(page.content)
+    tidy = page.model_copy(update={"content": content, "title": clean(page.title)[0]})
+    return tidy.noting(*removed(count))
+
+
 def in_domains(url: str, query: SearchQuery) -> bool:
     """Tell whether *url* is inside the query's domain filter; a domain stands for its subdomains too."""
     host = (urlsplit(url).hostname or "").removeprefix("www.")
@@ -122,6 +126,15 @@ def in_domains(url: str, query: SearchQuery) -> bool:
     if query.allowed_domains and not any(map(within, query.allowed_domains)):
         return False
     return not any(map(within, query.blocked_domains))
+
+
+def _score(value: Any) -> float | None:
+    """A number that can be one in JSON too."""
+    try:
+        score = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        return None
+    return score if math.isfinite(score) else None
 
 
 def _picked(item: Mapping[str, Any], pick: Pick) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from .clean import clean
 from .errors import (
     AuthenticationError,
     BadRequest,
@@ -178,8 +179,8 @@ def rows(value: Any) -> list[dict[str, Any]]:
 
 
 def word(value: Any) -> str | None:
-    """Return *value* if it is a text with something in it."""
-    return value if isinstance(value, str) and value else None
+    """Return *value* if it is a text with something in it, without what nobody would see."""
+    return (clean(value)[0] or None) if isinstance(value, str) else None
 
 
 def _phrase(status: int) -> str:

@@ -70,7 +70,7 @@ def test_the_page_behind_the_redirect_is_decoded_once(href, url):
 def test_advertisements_are_dropped(advertisement):
     results = found(page(advertisement, row("https://sea.example/")), limit=1).result.results
 
-    assert ["https://sea.example/"] == [result.url for result in results]
+    assert [result.url for result in results] == ["https://sea.example/"]
 
 
 def test_titles_and_snippets_are_plain_text_and_the_date_is_read():
@@ -111,7 +111,7 @@ def test_the_next_page_is_reached_through_the_form_of_the_last_after_a_pause():
 
     assert outcome.requests[1].form == {"q": "kelp", "s": "10", "dc": "11", "vqd": "4-123", "kl": "wt-wt"}
     assert outcome.pauses == [1.0]
-    assert ["https://a.example/", "https://b.example/"] == [result.url for result in outcome.result.results]
+    assert [result.url for result in outcome.result.results] == ["https://a.example/", "https://b.example/"]
 
 
 def test_a_later_page_of_results_is_cut_out_of_the_pages_before_it():
@@ -119,7 +119,7 @@ def test_a_later_page_of_results_is_cut_out_of_the_pages_before_it():
 
     results = found(page(*rows, end=NEXT), limit=3, page=2).result.results
 
-    assert ["https://sea.example/3", "https://sea.example/4", "https://sea.example/5"] == [r.url for r in results]
+    assert [r.url for r in results] == ["https://sea.example/3", "https://sea.example/4", "https://sea.example/5"]
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ _REGIONS = """
     gr-el hk-tzh hu-hu in-en id-en ie-en il-en it-it jp-jp kr-kr lv-lv lt-lt my-en mx-es nl-nl nz-en no-no pk-en pe-es
     ph-en pl-pl pt-pt ro-ro ru-ru xa-ar sg-en sk-sk sl-sl za-en es-es es-ca se-sv ch-de ch-fr ch-it tw-tzh th-en tr-tr
     us-en us-es ua-uk uk-en vn-en
-""".split()  # noqa: SIM905 - a page of string literals is no clearer; country first, each country's first language is its default
+""".split()  # country first, each country's first language is its default
 _COUNTRIES = {"GB": "uk", "SA": "xa", "SI": "sl"}
 _LANGUAGES = {"ja": "jp", "ko": "kr", "nb": "no", "sl": "sl", "zh-tw": "tzh", "zh-hk": "tzh", "zh-hant": "tzh"}
 _HOMES = {"en": "us-en", "es": "es-es", "pt": "pt-pt", "fr": "fr-fr", "de": "de-de", "nl": "nl-nl", "it": "it-it"}

@@ -12,6 +12,7 @@ there are no results and engines have failed, that is `Unavailable`, not an empt
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from ..errors import AuthenticationError, Unavailable, UnsupportedOption
@@ -53,7 +54,7 @@ class SearXNG:
         body: dict[str, Any] = {}
         for page in range(query.page, query.page + _MOST_PAGES):
             body = self._body((yield self._request(query, page)))
-            new = found(body.get("results"), self.name, snippet="content", published="publishedDate")
+            new = found(body.get("results"), self.name, snippet="content", published=_published)
             before = len(results)
             results.update((result.url, result) for result in new if result.url not in results)
             if len(results) >= query.limit or len(results) == before:
@@ -107,6 +108,11 @@ class SearXNG:
             suggestions=(*_strings(body, "suggestions"), *_strings(body, "corrections")),
             notes=(f"engines that did not answer: {failed[:200]}",) if failed else (),
         )
+
+
+def _published(item: Mapping[str, Any]) -> Any:
+    """``pubdate`` is for programs; ``publishedDate`` was text in the language of the reader in old versions."""
+    return item.get("pubdate") or item.get("publishedDate")
 
 
 def _language(query: SearchQuery) -> str | None:

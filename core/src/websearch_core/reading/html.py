@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..clean import removed
 from ..models import Page
 from .charset import decode
-from .clean import removed
 from .links import absolute, without_fragment
 from .metadata import metadata
 from .sniff import HTML, declared

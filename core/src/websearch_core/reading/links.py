@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import quote, urljoin, urlsplit
 
-from .clean import clean
+from ..clean import clean
 
 _LONGEST = 2000  # characters: what is longer is data, not an address
 _UNSAFE = re.compile(r"""[\s<>"'()\\^`{|}\x00-\x20\x7f]""")

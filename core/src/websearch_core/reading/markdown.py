@@ -14,7 +14,7 @@ from typing import Any, Self
 from bs4.element import NavigableString, Tag
 from markdownify import ATX, MarkdownConverter
 
-from .clean import one_line
+from ..clean import one_line
 from .tree import BLOCKS, HEADINGS, Element
 
 # Our own marks while the text is made. `tree` lets no page write these characters.

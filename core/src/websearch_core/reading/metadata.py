@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from ..clean import one_line
 from ..dates import parse_date
-from .clean import one_line
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser

@@ -8,9 +8,9 @@ import json
 import re
 from itertools import chain
 
+from ..clean import clean, one_line, removed
 from ..models import Page
 from .charset import decode
-from .clean import clean, one_line, removed
 from .fences import outside_fences
 
 _MOST_CHARACTERS = 3_000_000

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .clean import clean
+from ..clean import clean
 from .hidden import is_hidden
 
 if TYPE_CHECKING:

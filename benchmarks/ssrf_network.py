@@ -1,0 +1,191 @@
+"""
+A network that leads nowhere: names are looked up in a table, and every connection is refused and written down.
+
+It takes the place of the real one below every HTTP library of the process, at ``socket.getaddrinfo`` and
+``socket.socket.connect``, which asyncio uses as well. What is an address in another spelling, such as ``0x7f.1``, is
+decided by the system's own C library, as it would be in earnest; only names that it would ask a server about come
+from the table. One name leads to a server on this machine whose pages redirect to wherever a row of the corpus says.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import socket
+import threading
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, NoReturn, TypeAlias
+from weakref import WeakKeyDictionary
+
+Info: TypeAlias = "tuple[socket.AddressFamily, socket.SocketKind, int, str, tuple[Any, ...]]"
+
+REDIRECTS = "redirects.example"  # where the pages that redirect are found, at an address of no row
+_REDIRECTS_AT = "151.101.0.81"
+
+_look_up = socket.getaddrinfo
+_connect = socket.socket.connect
+_peer = socket.socket.getpeername
+
+
+@dataclass(frozen=True)
+class Row:
+    """One URL of the corpus, and whether policy says ``allow``, ``block``, or ``invalid``: refuse it before DNS."""
+
+    url: str
+    label: str
+    why: str
+
+    @property
+    def fits_a_header(self) -> bool:
+        """Whether a redirect can name it: a header ends at a line break, and loses the blanks around it."""
+        return self.url == self.url.strip() and not set(self.url) & {"\r", "\n"}
+
+
+def read_rows(corpus: Path) -> list[Row]:
+    """Read ``urls.tsv``: URL (JSON-escaped), label and reason."""
+    lines = (corpus / "urls.tsv").read_text("utf-8").split("\n")
+    split = [line.split("\t") for line in lines if line and not line.startswith("#")]
+    return [Row(json.loads(f'"{url}"'), label, why) for url, label, why in split]
+
+
+class Network:
+    """
+    The network that leads nowhere.
+
+    Args:
+        names: The addresses of each name; ``_default`` for names not listed; ``{"sequence": [...]}`` for a name that
+            answers differently each time it is asked.
+
+    """
+
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        self._names = {**names, REDIRECTS: [_REDIRECTS_AT], "dns.google": ["8.8.4.4"]}
+        self._pretended: WeakKeyDictionary[socket.socket, tuple[Any, ...]] = WeakKeyDictionary()
+        self._redirects: tuple[str, int] | None = None
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin a new row: nothing was asked, nothing was dialled, names that change begin anew."""
+        self.asked: list[str] = []
+        self.dialled: list[str] = []
+        self._times: Counter[str] = Counter()
+
+    def replace_the_real_one(self) -> None:
+        """Put this network in the place of the real one, for as long as the process lives."""
+        network = self
+
+        def connect(sock: socket.socket, address: Any) -> None:
+            network._dial(sock, address)
+
+        def connect_ex(sock: socket.socket, address: Any) -> int:
+            try:
+                network._dial(sock, address)
+            except OSError as error:
+                return error.errno or errno.EIO
+            return 0
+
+        def getpeername(sock: socket.socket) -> Any:
+            return network._pretended.get(sock) or _peer(sock)
+
+        def gethostbyname(host: str) -> str:
+            return str(network.getaddrinfo(host, 0, socket.AF_INET, socket.SOCK_STREAM)[0][4][0])
+
+        for place, name, ours in (
+            (socket, "getaddrinfo", self.getaddrinfo),
+            (socket, "gethostbyname", gethostbyname),
+            (socket.socket, "connect", connect),
+            (socket.socket, "connect_ex", connect_ex),
+            (socket.socket, "getpeername", getpeername),
+        ):
+            setattr(place, name, ours)
+
+    def redirect(self, rows: list[Row]) -> None:
+        """From now on ``http://redirects.example/<n>`` redirects to the URL of row *n*."""
+        server = ThreadingHTTPServer(("127.0.0.1", 0), _redirecting_to(rows))
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self._redirects = ("127.0.0.1", server.server_port)
+
+    def getaddrinfo(
+        self,
+        host: bytes | str | None,
+        port: Any,
+        family: int = 0,
+        type: int = 0,  # noqa: A002 - the name it has in socket
+        proto: int = 0,
+        flags: int = 0,
+    ) -> list[Info]:
+        """Do as ``socket.getaddrinfo`` does, but ask no server."""
+        flags &= ~socket.AI_ADDRCONFIG  # whether this machine has IPv6 is not the question
+        number = _look_up("127.0.0.1", port, flags=socket.AI_NUMERICHOST)[0][4][1]
+        try:
+            return _look_up(host, port, family, type, proto, flags | socket.AI_NUMERICHOST)
+        except socket.gaierror:
+            if host is None or flags & socket.AI_NUMERICHOST:
+                raise
+        found = []
+        for address in self._ask(_as_the_c_library_sees(host)):
+            kind = socket.AF_INET6 if ":" in address else socket.AF_INET
+            if family in (0, kind):
+                bare, _, zone = address.partition("%")
+                place = (bare, number, 0, 2 if zone else 0) if ":" in address else (address, number)
+                found.append((kind, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", place))
+        return found or _unknown()
+
+    def _ask(self, name: str) -> list[str]:
+        name = name.lower().removesuffix(".")
+        if len(name) > 253 or not all(0 < len(label) < 64 for label in name.split(".")):
+            _unknown()  # the C library cannot even put the question
+        self.asked.append(name)
+        answer = self._names.get(name, self._names["_default"])
+        if isinstance(answer, dict):
+            turn = min(self._times[name], len(answer["sequence"]) - 1)
+            self._times[name] += 1
+            answer = answer["sequence"][turn]
+        return list(answer)
+
+    def _dial(self, sock: socket.socket, address: Any) -> None:
+        if sock.type != socket.SOCK_STREAM:  # connecting a UDP socket only asks for a route; there is none
+            raise OSError(errno.ENETUNREACH, os.strerror(errno.ENETUNREACH))
+        if sock.family == socket.AF_UNIX:
+            dialled = f"unix:{address}"
+        else:
+            dialled = str(self.getaddrinfo(address[0], address[1], sock.family, socket.SOCK_STREAM)[0][4][0])
+        if dialled == _REDIRECTS_AT and self._redirects:
+            self._pretended[sock] = address
+            _connect(sock, self._redirects)
+            return
+        self.dialled.append(dialled)
+        raise ConnectionRefusedError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED))
+
+
+def _as_the_c_library_sees(host: bytes | str) -> str:
+    """CPython applies IDNA 2003 to text, and C strings end at a zero byte."""
+    encoded = host.encode("idna") if isinstance(host, str) else bytes(host)
+    return encoded.split(b"\0")[0].decode("latin-1")
+
+
+def _unknown() -> NoReturn:
+    raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+
+def _redirecting_to(rows: list[Row]) -> type[BaseHTTPRequestHandler]:
+    class Pages(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            number = self.path.strip("/")
+            if number.isdecimal():
+                self.send_response(302)
+                self.send_header("Location", rows[int(number)].url.encode().decode("latin-1"))
+            else:
+                self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    return Pages

@@ -1,0 +1,46 @@
+"""With ``provenance="seen"``, a model opens what a search returned or the user named, and no more."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+import pytest
+from llama_index.core.tools.calling import acall_tool, call_tool
+
+from llamaindex_websearch import WebSearchToolSpec
+
+KELP = "https://sea.example/kelp"
+REFUSED = "ERROR [unsafe_url] only pages that a search returned or the user named can be opened"
+
+
+@pytest.fixture
+def spec(sea):
+    return WebSearchToolSpec(web=sea(), provenance="seen")
+
+
+async def open_page(spec, url):
+    """What the model is told, which is the same in both colours."""
+    _, read = spec.to_tool_list()
+    blocking = (await asyncio.to_thread(call_tool, read, {"url": url})).content
+    waiting = (await acall_tool(read, {"url": url})).content
+    assert re.sub("[0-9a-f]{16}", "", blocking) == re.sub("[0-9a-f]{16}", "", waiting)
+    return blocking.removeprefix("Encountered error: ")
+
+
+async def test_only_what_was_found_is_opened_and_the_model_is_told_why(spec):
+    assert (await open_page(spec, KELP)).startswith(REFUSED)
+    await spec.to_tool_list()[0].acall(query="kelp")
+
+    assert "half a metre a day" in await open_page(spec, KELP)
+    assert (await open_page(spec, f"{KELP}?q=secret")).startswith(REFUSED)
+
+
+async def test_what_the_user_names_is_opened(spec):
+    spec.ledger.name(f"Please read {KELP}.")
+
+    assert "half a metre a day" in await open_page(spec, KELP)
+
+
+async def test_by_default_every_url_is_opened(sea):
+    assert "half a metre a day" in await open_page(WebSearchToolSpec(web=sea()), KELP)
