@@ -109,9 +109,4 @@ def _table(result: Comparison) -> Table:
 def _weights() -> str:
     installed = {distribution.metadata["Name"].lower() for distribution in distributions()}
     there = [name for name in _WEIGHTS if name in installed]
-    missing = [name for name in _WEIGHTS if name not in installed]
-    words = [
-        f"{' and '.join(there)} among them, which make httpx slower to import than most users have it" if there else "",
-        f"{' and '.join(missing)} not" if missing else "",
-    ]
-    return "; ".join(filter(None, words))
+    return f"of those that slow others down: {', '.join(there) or 'none'} (of {', '.join(_WEIGHTS)})"

@@ -57,9 +57,17 @@ class UnknownProvider(ConfigurationError, LookupError):
 
 
 class MissingKey(ConfigurationError):
-    """A provider was asked for by name, and what it cannot do without, mostly its key, is not there."""
+    """
+    A provider was asked for by name, and what it cannot do without, mostly its key, is not there.
+
+    ``variables`` names the environment variables that would help, any one of them.
+    """
 
     code = "missing_key"
+
+    def __init__(self, message: str, *, variables: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.variables = tuple(variables)
 
 
 class InvalidOption(WebSearchError, ValueError):

@@ -91,7 +91,7 @@ def missing(cls: Any, field: str) -> MissingKey:
     names = environment(cls).get(field, ())
     ways = [f"set {' or '.join(names)}"] if names else []
     ways += [f"pass {field}=...", f"put {field} under [providers.{cls.name}] in websearch.toml"]
-    return MissingKey(f"{cls.name} has no {field}: {', or '.join(ways)}")
+    return MissingKey(f"{cls.name} has no {field}: {', or '.join(ways)}", variables=names)
 
 
 def _misconfigured(cls: Any, error: ValidationError) -> ConfigurationError:

@@ -116,13 +116,23 @@ def from_file(folder: Path) -> dict[str, Any]:
         ConfigurationError: The file cannot be read or is not TOML.
 
     """
+    path = find_file(folder)
+    if path is None:
+        return {}
+    content = _toml(path)
+    table = content if path.name == "websearch.toml" else content["tool"]["websearch"]
+    return {_OTHER_NAMES.get(name, name): value for name, value in table.items()}
+
+
+def find_file(folder: Path) -> Path | None:
+    """Return the settings file that counts for *folder*: the nearest one, from there upwards."""
     for place in (folder, *folder.parents):
         own, project = place / "websearch.toml", place / "pyproject.toml"
         if own.is_file():
-            return _renamed(_toml(own))
-        if project.is_file() and (table := _toml(project).get("tool", {}).get("websearch")) is not None:
-            return _renamed(table)
-    return {}
+            return own
+        if project.is_file() and "websearch" in _toml(project).get("tool", {}):
+            return project
+    return None
 
 
 def configured(name: str, settings: Settings, **explicit: Any) -> Any:
@@ -178,7 +188,3 @@ def _toml(path: Path) -> dict[str, Any]:
 
 
 _OTHER_NAMES = {"search_provider": "provider", "read_provider": "reader", "max_page_length": "max_length"}
-
-
-def _renamed(table: dict[str, Any]) -> dict[str, Any]:
-    return {_OTHER_NAMES.get(name, name): value for name, value in table.items()}

@@ -19,7 +19,7 @@ from ..errors import ConfigurationError, TimedOut, Unavailable, WebSearchError
 from ..flow import Flow, Gather
 from ..models import SearchQuery
 from ..selection import AUTOMATIC
-from ..settings import Settings, configured
+from ..settings import Settings, configured, find_file
 from .standing import standings
 
 PROBE = "https://example.com/"  # reserved for such purposes (RFC 2606), and kept up by IANA
@@ -83,7 +83,7 @@ def surroundings() -> dict[str, Any]:
             "sqlite": sqlite3.sqlite_version,
             **{name: _version(name) for name in ("websearch-core", "httpx", "httpx2")},
         },
-        "settings_file": _settings_file(),
+        "settings_file": str(file) if (file := find_file(Path.cwd())) else None,
         "proxies": {scheme: _without_credentials(url) for scheme, url in getproxies().items()},
         "tls": {
             "library": ssl.OPENSSL_VERSION,
@@ -113,15 +113,6 @@ def _version(name: str) -> str | None:
         return version(name)
     except PackageNotFoundError:
         return None
-
-
-def _settings_file() -> str | None:
-    here = Path.cwd()
-    for place in (here, *here.parents):
-        for file in (place / "websearch.toml", place / "pyproject.toml"):
-            if file.is_file() and (file.name == "websearch.toml" or "[tool.websearch" in file.read_text("utf-8")):
-                return str(file)
-    return None
 
 
 def _without_credentials(url: str) -> str:

@@ -65,7 +65,7 @@ def _lack(cls: Any, settings: Settings) -> tuple[str | None, tuple[str, ...]]:
     try:
         made = configured(cls.name, settings)
     except MissingKey as error:
-        return str(error), tuple(name for name in _variables(cls) if name in str(error).replace(",", " ").split())
+        return str(error), error.variables
     except ConfigurationError as error:
         return str(error), ()
     if cls.name == "local" and not made.path.is_file():

@@ -112,7 +112,7 @@ def _robots(url: str, timeout: float) -> Flow[Robots]:
             if response.status >= 500:
                 raise Unavailable(f"the site answers {response.status} for its robots.txt, so it is left alone")
             if response.status == 200:
-                return Robots.of(response.content.decode("utf-8", "replace"))
+                return Robots(response.content.decode("utf-8", "replace"))
             location = response.headers.get("location", "")
             if not 300 <= response.status < 400 or not location:
                 return Robots()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 # Python's codec, then the labels that mean it. Where Python has a codec of the standard's name, it is often the
@@ -77,6 +78,9 @@ _ATTRIBUTE = re.compile(
 )
 
 
+_PIECE = 2**16  # bytes decoded at a time: one emoji makes all characters of a Python string four bytes wide
+
+
 class Decoded(NamedTuple):
     """The text, and a note if it is not all that the page meant to say."""
 
@@ -84,7 +88,15 @@ class Decoded(NamedTuple):
     note: str | None = None
 
 
-def decode(data: bytes, content_type: str | None = None, *, markup: bool = True) -> Decoded:
+class Transcoded(NamedTuple):
+    """The same in UTF-8; and whether it is only the beginning."""
+
+    data: bytes
+    note: str | None = None
+    cut: bool = False
+
+
+def decode(data: bytes, content_type: str | None = None, *, markup: bool = True, most: int | None = None) -> Decoded:
     """
     Turn the bytes of a page into text. Never raises; takes time in proportion to the length.
 
@@ -92,26 +104,86 @@ def decode(data: bytes, content_type: str | None = None, *, markup: bool = True)
         data: The bytes, which may end in the middle of a character.
         content_type: The value of the HTTP header, where there was one.
         markup: True to look for a ``<meta charset>`` or an XML declaration too.
+        most: How many characters to return at most.
 
     """
+    codec, begin = _codec_of(data, content_type, markup=markup)
+    pieces: list[str] = []
+    length = 0
+    for piece in _pieces(data, codec, begin):
+        pieces.append(piece)
+        length += len(piece)
+        if most is not None and length > most:
+            pieces[-1] = piece[: most - length]
+            break
+    return Decoded("".join(pieces), _note(codec))
+
+
+def to_utf8(data: bytes, content_type: str | None = None, *, most: int) -> Transcoded:
+    """
+    Turn the bytes of a page into those of UTF-8, without a copy where they are that already.
+
+    Args:
+        data: The bytes, which may end in the middle of a character.
+        content_type: The value of the HTTP header, where there was one.
+        most: How many bytes to return at most.
+
+    """
+    codec, begin = _codec_of(data, content_type, markup=True)
+    if codec == "utf-8" and len(data) <= most and _is_utf8(data):
+        return Transcoded(whole(data[begin:]))
+    out = bytearray()
+    for piece in _pieces(data, codec, begin):
+        out += piece.encode("utf-8", "replace")
+        if len(out) > most:
+            return Transcoded(whole(bytes(out[:most])), _note(codec), cut=True)
+    return Transcoded(bytes(out), _note(codec))
+
+
+def whole(data: bytes) -> bytes:
+    """Return UTF-8 without a last character that is cut."""
+    for length in range(1, min(4, len(data) + 1)):
+        byte = data[-length]
+        if byte >= 0xC0:  # the first byte says how many there are
+            return data[:-length] if length < (2 if byte < 0xE0 else 3 if byte < 0xF0 else 4) else data
+        if byte < 0x80:
+            break
+    return data
+
+
+def _codec_of(data: bytes, content_type: str | None, *, markup: bool) -> tuple[str, int]:
+    """Return what the bytes are to be read as, and where the text begins."""
     for bom, codec in _BOMS.items():
         if data.startswith(bom):
-            return _decode(data[len(bom) :], codec)
+            return codec, len(bom)
     said = _by_header(content_type) or (_by_page(data[:_PRESCAN]) if markup else None)
-    if stated := said or _utf16_without_mark(data):
-        return _decode(data, stated)
+    return said or _utf16_without_mark(data) or ("utf-8" if _is_utf8(data) else "cp1252"), 0
+
+
+def _is_utf8(data: bytes) -> bool:
+    """Whether it is UTF-8, but for a last character that may be cut."""
+    decoder = codecs.getincrementaldecoder("utf-8")("strict")
     try:
-        return Decoded(codecs.getincrementaldecoder("utf-8")("strict").decode(data))  # the last character may be cut
+        for begin in range(0, len(data), _PIECE):
+            decoder.decode(data[begin : begin + _PIECE])
     except UnicodeDecodeError:
-        return _decode(data, "cp1252")
+        return False
+    return True
 
 
-def _decode(data: bytes, codec: str) -> Decoded:
+def _pieces(data: bytes, codec: str, begin: int) -> Iterator[str]:
     if codec == "replacement":
-        note = "The page is in an encoding that browsers refuse to read, because it can hide markup."
-        return Decoded("\ufffd" if data else "", note)
+        yield "\ufffd" if data else ""
+        return
     decoder = codecs.getincrementaldecoder(codec)("replace")
-    return Decoded(decoder.decode(data, final=False))
+    for place in range(begin, len(data), _PIECE):
+        yield decoder.decode(data[place : place + _PIECE])
+
+
+def _note(codec: str) -> str | None:
+    if codec == "replacement":
+        return "The page is in an encoding that browsers refuse to read, because it can hide markup."
+    return None
 
 
 def _by_header(content_type: str | None) -> str | None:

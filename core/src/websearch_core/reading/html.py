@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..clean import removed
 from ..models import Page
-from .charset import decode
+from .charset import to_utf8
 from .links import absolute, without_fragment
 from .metadata import metadata
 from .sniff import HTML, declared
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _LITTLE = 25  # letters: a choice that leaves less has failed
 _MOST_LINKS = 1000
+_LARGEST = 10 * 2**20  # bytes of source, in UTF-8, that are looked at
 
 
 def read_html(data: bytes, url: str, content_type: str | None = None, max_length: int | None = None) -> Page:
@@ -40,10 +41,11 @@ def read_html(data: bytes, url: str, content_type: str | None = None, max_length
     from .choose import choose
     from .chrome import strip_chrome, strip_noscript
 
-    text, decoding = decode(data, content_type)
-    source, tamed = tame(text.replace("\x00", ""))
+    text, decoding, beginning = to_utf8(data, content_type, most=_LARGEST)
+    tamed = tame(text.replace(b"\x00", b""))
+    del text
     # Without events, since those take time in the square of the options of a <select>.
-    document = LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS)
+    document = LexborHTMLParser(tamed.source, options=LexborDocumentOptions.WO_EVENTS)
     facts = metadata(document)
     base = _base(document.css_first("base[href]"), url)
 
@@ -55,6 +57,8 @@ def read_html(data: bytes, url: str, content_type: str | None = None, max_length
         seen = visible(document.body)
         scriptless = strip_noscript(seen.body)
         main = seen.body
+    del document  # the parser's room is needed for what follows
+    cut = beginning or tamed.cut or seen.cut
     links = _links(main, base)
     content, written = _write(main, links)
 
@@ -62,8 +66,8 @@ def read_html(data: bytes, url: str, content_type: str | None = None, max_length
         *([decoding] if decoding else []),
         *removed(seen.invisible),
         *([f"{seen.hidden} hidden passages left out"] if seen.hidden else []),
-        *(["the page is larger than is read: this is its beginning"] if seen.cut else []),
-        *(["elements were nested too deeply: some structure is lost"] if tamed or seen.flattened else []),
+        *(["the page is larger than is read: this is its beginning"] if cut else []),
+        *(["elements were nested too deeply: some structure is lost"] if tamed.simpler or seen.flattened else []),
         *(["this is what the page tells readers without scripts"] if scriptless else []),
         *written,
         *([] if content else ["the page has no text that can be read without running its scripts"]),
@@ -76,7 +80,7 @@ def read_html(data: bytes, url: str, content_type: str | None = None, max_length
         content=content,
         content_length=len(content),
         original_length=len(content),
-        truncated=seen.cut,
+        truncated=cut,
         media_type=stated if stated in HTML else "text/html",
         language=facts.language,
         author=facts.author,

@@ -11,18 +11,23 @@ outgrow its room, the source ends.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
+
+from .charset import whole
 
 _HARMLESS_LENGTH = 4_000  # bytes: less can do no harm
 _HARMLESS_TAGS = 10_000  # below that many the square does not hurt
 _DEEPEST = 512  # elements inside one another; browsers stop there too
-_MOST_STYLES = 16  # <b>, <font> and the like, open at once
+_MOST_STYLES = 6  # <b>, <font> and the like, open at once
 _MOST_ATTRIBUTES = 128  # of one element
 _LONGEST_ATTRIBUTE = 20_000  # bytes: what is longer is data
 _LARGEST = 6_000_000  # bytes of source that are handed on
 _ROOM = 16 * 2**20  # bytes that the elements may take in the parser, which needs so many for each:
 _ELEMENT, _TEXT, _ATTRIBUTE = 192, 136, 240
+_LEFT_OUT = 8  # what a tag takes that is left out: a little time
+_FAR = 64  # elements, beyond which nobody looks for the start of what an end tag closes
 _MOST_TAGS_IN_DATA = 2_000  # "<" in all the JSON-LD together, which a parser could take for tags
 
 _ONE = rb"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\s>"'][^\s>]*+))?"""
@@ -79,13 +84,23 @@ def tame(html: bytes) -> Tamed:
     return Tamed(html) if len(html) < _HARMLESS_LENGTH else _Tamer(html).tame()
 
 
+class _Open(NamedTuple):
+    """An element that is not closed yet, and how much of the room one more of it would take."""
+
+    name: bytes
+    size: int
+
+
 class _Tamer:
+    """One walk over a source. It counts as open what a parser might still have open, rather too much than too little."""
+
     def __init__(self, html: bytes) -> None:
         self.html = html
         self.deepest = _DEEPEST if html.count(b"<") > _HARMLESS_TAGS else _HARMLESS_TAGS
-        self.open: list[bytes] = []  # elements, but for those that are flat
-        self.styles: list[tuple[bytes, int]] = []  # open ones, and how much each takes
-        self.leaves = 0
+        self.open: list[_Open] = []
+        self.names: Counter[bytes] = Counter()  # of those that are open
+        self.styles = 0  # open, and not one at a time
+        self.drawn = 0
         self.tags_in_data = 0
         self.room = _ROOM
         self.simpler = False
@@ -99,29 +114,25 @@ class _Tamer:
             position = end
             if length > _LARGEST:
                 break
-        rest = self.html[position:] if self.room > 0 else b""
-        source = b"".join([*kept, rest])
-        cut = self.room <= 0 or len(source) > _LARGEST
-        return Tamed(source[:_LARGEST], self.simpler, cut)
+        source = b"".join([*kept, self.html[position : position + _LARGEST + 1]])
+        return Tamed(whole(source[:_LARGEST]), self.simpler, self.room <= 0 or len(source) > _LARGEST)
 
     def _corrections(self) -> Iterator[tuple[int, int, bytes]]:
         """Say which parts of the source, from begin to end, are to be replaced by what."""
         position = 0
         while markup := _MARKUP.search(self.html, position):
             begin, position = markup.span()
-            if not markup["name"]:
+            if self.room <= 0:
+                yield begin, len(self.html), b""
+                return
+            name = (markup["name"] or b"").lower()
+            if not name:
                 yield begin, position, b""
-                continue
-            name = markup["name"].lower()
-            if markup["close"]:
-                self.room -= _TEXT + sum(size for _, size in self.styles)
-                self._closed(name)
+            elif markup["close"]:
+                self._close(name)
+                self.room -= _TEXT + self._lost(name)
             else:
-                instead = self._opened(name, markup)
-                if self.room <= 0:
-                    yield begin, len(self.html), b""
-                    return
-                if instead is not None:
+                if (instead := self._start(name, markup)) is not None:
                     yield begin, position, instead
                 if name in _UNSEEN:
                     ended = _UNSEEN[name].search(self.html, position)
@@ -130,54 +141,68 @@ class _Tamer:
                         yield *content, b""
                     position = content[1]
 
-    def _opened(self, name: bytes, tag: re.Match[bytes]) -> bytes | None:
-        """Count a start tag; return what to write instead of it, or None to leave it as it is."""
-        if name in _ONE_AT_A_TIME:
-            self._closed(name)
-        if name not in _FLAT and not self._may_nest(name, tag[0]):
-            return b""
-        source = tag["attributes"]
-        attributes = _ATTRIBUTES.findall(source) if source else []
+    def _start(self, name: bytes, tag: re.Match[bytes]) -> bytes | None:
+        """Count an element; return what to write instead of its tag, or None to leave that as it is."""
+        self.room -= _LEFT_OUT
+        attributes = _ATTRIBUTES.findall(tag["attributes"]) if tag["attributes"] else []
         some = [one for one in attributes if len(one) <= _LONGEST_ATTRIBUTE][:_MOST_ATTRIBUTES]
         size = _ELEMENT + _ATTRIBUTE * len(some)
-        self.room -= size + _TEXT + sum(carried for _, carried in self.styles)
-        if name in _STYLES:
-            self.styles.append((name, size))
+        if name in _ONE_AT_A_TIME:
+            self._close(name)
+        if name not in _FLAT and not self._is_opened(_Open(name, size), tag[0]):
+            return b""
+        self.room -= size + _TEXT + self._lost(name)
         if len(some) == len(attributes):
             return None
         self.simpler = True
         return b"<" + name + b"".join(some) + b">"
 
-    def _may_nest(self, name: bytes, tag: bytes) -> bool:
-        """Count an element that others can be in, unless there are too many around it."""
-        if tag.endswith(b"/>") and name not in _SPECIAL and self._is_drawing():
-            self.leaves += 1  # not inside one another; should a parser see that differently, their number is bounded
-            return self.leaves < _HARMLESS_TAGS // 2
-        if len(self.open) >= self.deepest or (name in _STYLES and len(self.styles) >= _MOST_STYLES):
+    def _is_opened(self, element: _Open, tag: bytes) -> bool:
+        name = element.name
+        if tag.endswith(b"/>") and name not in _SPECIAL and (self.names[b"svg"] or self.names[b"math"]):
+            self.drawn += 1  # a leaf; should the parser think otherwise, these are not too many either
+            return self.drawn <= _HARMLESS_TAGS // 2
+        is_style = name in _STYLES and name not in _ONE_AT_A_TIME
+        if len(self.open) >= self.deepest or (is_style and self.styles >= _MOST_STYLES):
             self.simpler = True
             return False
-        self.open.append(name)
+        self.open.append(element)
+        self.names[name] += 1
+        self.styles += is_style
         return True
 
-    def _is_drawing(self) -> bool:
-        return any(name in {b"svg", b"math"} for name in self.open)
-
-    def _closed(self, name: bytes) -> None:
-        """Take from the open elements what an end tag closes for certain; the rest counts on."""
+    def _close(self, name: bytes) -> None:
+        """Take from the open elements what an end tag closes for certain. Styles that it closes will open again."""
+        if not self.names[name]:
+            return
         walls = _WALLS if name in _SPECIAL or name in _STYLES else _SPECIAL
-        for place in range(len(self.open) - 1, -1, -1):
-            if self.open[place] == name:
+        for place in range(len(self.open) - 1, max(len(self.open) - _FAR, 0) - 1, -1):
+            here = self.open[place].name
+            if here == name:
                 break
-            if self.open[place] in walls:
+            if here in walls:
                 return
         else:
             return
-        if name in _STYLES:
-            del self.open[place]
-            last = max(n for n, (style, _) in enumerate(self.styles) if style == name)
-            del self.styles[last]
-        else:
-            self.open[place:] = [inner for inner in self.open[place + 1 :] if inner in _STYLES]
+        inside = self.open[place + 1 :]
+        self.open[place:] = inside if name in _STYLES else [one for one in inside if one.name in _STYLES]
+        self.names[name] -= 1
+        if name not in _STYLES:
+            self.names -= Counter(one.name for one in inside if one.name not in _STYLES)
+        elif name not in _ONE_AT_A_TIME:
+            self.styles -= 1
+
+    def _lost(self, name: bytes) -> int:
+        """Return the size of the styles that a tag of a block may close, which open again after it."""
+        if name not in _SPECIAL and name not in _FLAT:
+            return 0
+        size = 0
+        for element in self.open[: -_FAR - 1 : -1]:
+            if element.name in _SPECIAL:
+                break
+            if element.name in _STYLES:
+                size += element.size
+        return size
 
     def _is_data(self, tag: bytes, begin: int, end: int) -> bool:
         if b"ld+json" not in tag:

@@ -31,10 +31,9 @@ def read_text(data: bytes, url: str, media_type: str, content_type: str | None =
         content_type: The value of the HTTP header, where there was one, for its charset.
 
     """
-    decoded, decoding = decode(data, content_type, markup=media_type.endswith("xml"))
-    text, invisible = clean(decoded)
+    text, decoding = decode(data, content_type, markup=media_type.endswith("xml"), most=_MOST_CHARACTERS + 1)
     cut = len(text) > _MOST_CHARACTERS
-    text = text[:_MOST_CHARACTERS]
+    text, invisible = clean(text[:_MOST_CHARACTERS])
     if media_type.endswith("json"):
         content, laid_out = _json(text)
     elif media_type in _TABLES:

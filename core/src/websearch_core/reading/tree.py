@@ -7,7 +7,7 @@ What is bounded here (elements, characters, depth) is bounded for every step aft
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,10 @@ _SILENT = frozenset(
     "script style template iframe object embed svg canvas audio video map select datalist textarea input "
     "link meta head title annotation annotation-xml progress meter".split()
 )
+# What the other steps ask for; the rest would only take room.
+_ATTRIBUTES = frozenset("alt class colspan href id itemprop role start".split())
+_LONGEST_ATTRIBUTE = 8_000  # characters
+_NO_ATTRIBUTES: dict[str, str] = {}
 _BLANKS = re.compile("[ \t\n\r\f\xa0]+")
 # Icon fonts put their glyphs here, where they say nothing; and `markdown` its marks, which no page may forge.
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
@@ -45,7 +49,7 @@ class Element:
 
     __slots__ = ("attributes", "children", "depth", "indents", "letters", "linked", "name", "parent")
 
-    def __init__(self, name: str, attributes: dict[str, str | None], parent: Element | None) -> None:
+    def __init__(self, name: str, attributes: Mapping[str, str], parent: Element | None) -> None:
         self.name = name
         self.attributes = attributes
         self.parent = parent
@@ -60,7 +64,7 @@ class Element:
 
     def get(self, attribute: str) -> str:
         """Return the attribute's value; an empty string if there is none."""
-        return self.attributes.get(attribute) or ""
+        return self.attributes.get(attribute, "")
 
     def elements(self) -> Iterator[Element]:
         """Walk over this element and all inside it, in the order of the page."""
@@ -166,7 +170,7 @@ def visible(body: LexborNode | None) -> Seen:
                     seen.flattened = True
                     parent.children.append(" ")
                 else:
-                    element = Element(name, attributes, parent)
+                    element = Element(name, _needed(attributes), parent)
                     parent.children.append(element)
                     parent, verbatim = element, verbatim or name == "pre"
                 node = node.first_child
@@ -177,6 +181,11 @@ def visible(body: LexborNode | None) -> Seen:
             break
         node = following
     return seen
+
+
+def _needed(attributes: Mapping[str, str | None]) -> Mapping[str, str]:
+    kept = {name: value[:_LONGEST_ATTRIBUTE] for name, value in attributes.items() if value and name in _ATTRIBUTES}
+    return kept or _NO_ATTRIBUTES
 
 
 def _dissolves(name: str, parent: Element) -> bool:
