@@ -124,9 +124,8 @@ class Tally:
 
     @property
     def wrongly_refused(self) -> int:
-        """Honest rows whose page it did not dial."""
-        honest = [each for each in self.fetched if each.row.label == "allow"]
-        return sum(not any(place(address) is Place.PUBLIC for address in each.dialled) for each in honest)
+        """Honest rows for which it dialled nobody."""
+        return sum(each.row.label == "allow" and not each.dialled for each in self.fetched)
 
     @property
     def tolerated(self) -> int:
@@ -144,6 +143,11 @@ class Tally:
     def connected(self) -> int:
         """Rows that policy refuses and that led it anywhere at all."""
         return sum(each.row.label != "allow" and bool(each.dialled) for each in self.fetched)
+
+    @property
+    def wrongly_connected(self) -> int:
+        """Honest rows that led it to a place that is not public, such as the second answer of a rebinding name."""
+        return sum(each.row.label == "allow" and each.worst is not Place.PUBLIC for each in self.fetched)
 
 
 @dataclass(frozen=True)
@@ -177,37 +181,25 @@ def measure(name: str, candidate: Candidate, python: str, corpus: Path, rows: Se
 
 
 def _tally(lines: Iterable[dict[str, Any]], way: str, rows: Sequence[Row]) -> Tally:
-    return Tally(
-        [Fetched(rows[each["row"]], each["asked"], each["dialled"], each["ended"]) for each in lines if each["way"] == way]
-    )
+    done = (each for each in lines if each["way"] == way)
+    return Tally([Fetched(rows[each["row"]], each["asked"], each["dialled"], each["ended"]) for each in done])
 
 
-def goals(results: dict[str, Result], rows: Sequence[Row]) -> list[Goal]:
+def goals(results: dict[str, Result]) -> list[Goal]:
     """Say for each way of ours whether it did what we want of it."""
-    count = Counter(row.label for row in rows)
-    found = []
-    for name, result in results.items():
-        if not CANDIDATES[name].ours:
-            continue
-        direct, redirected = result.direct, result.redirected
-        measured = (
-            f"{direct.connected} and {redirected.connected} connections, {direct.looked_up} and "
-            f"{redirected.looked_up} look-ups, {count['allow'] - direct.wrongly_refused} connected"
-        )
-        met = not (
-            result.missing
-            or direct.connected
-            or redirected.connected
-            or direct.looked_up
-            or redirected.looked_up
-            or direct.wrongly_refused
-        )
-        wish = (
-            f"{name}: no connection for {count['block']} rows to block and {count['invalid']} ambiguous ones, directly "
-            f"and by a redirect, no look-up for the ambiguous ones, and all {count['allow']} honest rows connect"
-        )
-        found.append(Goal(wish, result.missing or measured, met))
-    return found
+    return [_goal(name, result) for name, result in results.items() if CANDIDATES[name].ours]
+
+
+def _goal(name: str, result: Result) -> Goal:
+    direct, redirected = result.direct, result.redirected
+    connected = direct.connected + redirected.connected + direct.wrongly_connected + redirected.wrongly_connected
+    looked_up = direct.looked_up + redirected.looked_up
+    met = not (result.missing or connected or looked_up or direct.wrongly_refused)
+    measured = (
+        f"{connected} connections where there must be none, {looked_up} look-ups of ambiguous names, "
+        f"{direct.wrongly_refused} honest rows refused"
+    )
+    return Goal(f"{name} does with every row what policy says", result.missing or measured, met)
 
 
 def page(results: dict[str, Result], rows: Sequence[Row]) -> str:
@@ -241,7 +233,7 @@ def page(results: dict[str, Result], rows: Sequence[Row]) -> str:
         redirects=sum(row.fits_a_header for row in rows),
         python=platform.python_version(),
         libc=" ".join(platform.libc_ver()),
-        goals="\n".join(map(str, goals(results, rows))),
+        goals="\n".join(map(str, goals(results))),
         direct=direct,
         redirected=redirected,
         remarks="\n".join(f"- **{name}**: {CANDIDATES[name].remark}." for name in present if CANDIDATES[name].remark),
@@ -287,6 +279,9 @@ not what it returned. Because connections are refused, a client goes on to the f
 for an attacker who lets the first one fail. Then {redirects} rows are tried again as the target of a redirect from a
 public page; the others hold line breaks or surrounding blanks, which a header cannot.
 
+Our goal: no connection for a forbidden or ambiguous row, directly or by a redirect; no look-up for an ambiguous one; a
+connection for every honest row, and never to the second, internal answer of a name.
+
 {goals}
 
 ## Directly
@@ -298,7 +293,7 @@ public page; the others hold line breaks or surrounding blanks, which a header c
 - **translated**: internal addresses in the clothes of NAT64, 6to4, Teredo or ISATAP: reached where a network has such
   a translator.
 - **special**: multicast, documentation, deprecated and unallocated space, through which no way in is known.
-- **honest, refused**: of {allow} honest rows, those for which no public address was dialled.
+- **honest, refused**: of {allow} honest rows, those for which nobody was dialled.
 - **ambiguous, looked up**: of {invalid} ambiguous rows, those that made it ask the resolver, which tells the owner of
   a name.
 - **tolerated**: rows that our policy refuses and that led to a public address: ports of other services, credentials
@@ -339,7 +334,7 @@ def main() -> None:
         }
         results = {name: future.result() for name, future in running.items()}
     PAGE.write_text(page(results, rows), "utf-8")
-    missed = [goal for goal in goals(results, rows) if not goal.met]
+    missed = [goal for goal in goals(results) if not goal.met]
     sys.exit("\n".join(map(str, missed)) if missed else None)
 
 

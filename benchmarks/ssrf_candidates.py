@@ -51,7 +51,7 @@ def _websearch(library: str, *, colour: str) -> Callable[[], Fetch]:
     def prepare() -> Fetch:
         import_module(library)
         web = import_module("websearch_core").WebSearch(reader="direct", allow=[], attempts=1, http_library=library)
-        return _on_one_loop(web.aread) if colour == "async" else web.read  # type: ignore[no-any-return]
+        return _on_one_loop(web.aread) if colour == "async" else web.read
 
     return prepare
 
@@ -157,7 +157,7 @@ CANDIDATES = {
     "httpx-secure": Candidate(
         "httpx-secure",
         _httpx_secure,
-        remark="connects to a name before it judges the address, then sends nothing: what it reaches, it can only probe",
+        remark="connects before it judges the address; where it is a bad one it sends nothing, so it can only probe",
     ),
     "advocate": Candidate("advocate", _advocate, remark="refuses IPv6 unless asked for"),
     "requests-hardened": Candidate("requests-hardened", _requests_hardened),

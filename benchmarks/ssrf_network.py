@@ -15,17 +15,18 @@ import os
 import socket
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 from weakref import WeakKeyDictionary
 
-Info: TypeAlias = "tuple[socket.AddressFamily, socket.SocketKind, int, str, tuple[Any, ...]]"
+Info: TypeAlias = tuple[socket.AddressFamily, socket.SocketKind, int, str, tuple[Any, ...]]
 
 REDIRECTS = "redirects.example"  # where the pages that redirect are found, at an address of no row
 _REDIRECTS_AT = "151.101.0.81"
+_PUBLIC_DNS_AT = "8.8.4.4"  # whom safehttpx asks about names: not a place that a row led to
 
 _look_up = socket.getaddrinfo
 _connect = socket.socket.connect
@@ -64,7 +65,7 @@ class Network:
     """
 
     def __init__(self, names: Mapping[str, Any]) -> None:
-        self._names = {**names, REDIRECTS: [_REDIRECTS_AT], "dns.google": ["8.8.4.4"]}
+        self._names = {**names, REDIRECTS: [_REDIRECTS_AT], "dns.google": [_PUBLIC_DNS_AT]}
         self._pretended: WeakKeyDictionary[socket.socket, tuple[Any, ...]] = WeakKeyDictionary()
         self._redirects: tuple[str, int] | None = None
         self.forget()
@@ -110,7 +111,7 @@ class Network:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         self._redirects = ("127.0.0.1", server.server_port)
 
-    def getaddrinfo(
+    def getaddrinfo(  # noqa: PLR0917 - as socket has it
         self,
         host: bytes | str | None,
         port: Any,
@@ -118,7 +119,7 @@ class Network:
         type: int = 0,  # noqa: A002 - the name it has in socket
         proto: int = 0,
         flags: int = 0,
-    ) -> list[Info]:
+    ) -> Sequence[Info]:
         """Do as ``socket.getaddrinfo`` does, but ask no server."""
         flags &= ~socket.AI_ADDRCONFIG  # whether this machine has IPv6 is not the question
         number = _look_up("127.0.0.1", port, flags=socket.AI_NUMERICHOST)[0][4][1]
@@ -127,7 +128,7 @@ class Network:
         except socket.gaierror:
             if host is None or flags & socket.AI_NUMERICHOST:
                 raise
-        found = []
+        found: list[Info] = []
         for address in self._ask(_as_the_c_library_sees(host)):
             kind = socket.AF_INET6 if ":" in address else socket.AF_INET
             if family in (0, kind):
@@ -140,7 +141,8 @@ class Network:
         name = name.lower().removesuffix(".")
         if len(name) > 253 or not all(0 < len(label) < 64 for label in name.split(".")):
             _unknown()  # the C library cannot even put the question
-        self.asked.append(name)
+        if name != REDIRECTS:
+            self.asked.append(name)
         answer = self._names.get(name, self._names["_default"])
         if isinstance(answer, dict):
             turn = min(self._times[name], len(answer["sequence"]) - 1)
@@ -159,7 +161,8 @@ class Network:
             self._pretended[sock] = address
             _connect(sock, self._redirects)
             return
-        self.dialled.append(dialled)
+        if dialled != _PUBLIC_DNS_AT:
+            self.dialled.append(dialled)
         raise ConnectionRefusedError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED))
 
 

@@ -1,0 +1,53 @@
+"""The public types, checked by mypy and never run."""
+
+from __future__ import annotations
+
+from typing import assert_type
+
+from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebSearch, WebSearchError
+from websearch_core.errors import AllProvidersFailed, RateLimited
+from websearch_core.flow import Flow, Request
+from websearch_core.layers import Fallback, Retry
+from websearch_core.ports import PageReader, SearchProvider
+from websearch_core.provenance import Ledger
+from websearch_core.providers.brave import Brave
+from websearch_core.providers.direct import Direct
+from websearch_core.providers.tavily import Tavily
+
+web = WebSearch()
+assert_type(web.search("kelp", limit=3, time_range="week", allowed_domains=["python.org"]), SearchResponse)
+assert_type(web.search(SearchQuery(text="kelp")).results, tuple[SearchResult, ...])
+assert_type(web.read("https://a.example/", max_length=100), Page)
+assert_type(web.read_many(["https://a.example/"]), list[Page | WebSearchError])
+web.search("kelp", limti=3)  # type: ignore[call-arg]
+web.search("kelp", time_range="decade")  # type: ignore[arg-type]
+WebSearch(["tavily", Fallback((Retry(Direct()),))], reader="direct", allow=["10.0.0.0/8"])
+
+
+async def concurrent() -> None:
+    """Both colours have the same types."""
+    async with WebSearch("brave", api_key="key") as other:
+        assert_type(await other.asearch("kelp"), SearchResponse)
+        assert_type(await other.aread("https://a.example/"), Page)
+
+
+class Mine:
+    """A provider needs no base class."""
+
+    name = "mine"
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search."""
+        response = yield Request(url="https://a.example/", params={"q": query.text})
+        return SearchResponse(query=query.text, request_id=str(response.status))
+
+
+searcher: SearchProvider = Mine()
+reader: PageReader = Direct()
+both: SearchProvider | PageReader = Tavily(keyless=True)
+Brave(key="key")  # type: ignore[call-arg]
+WebSearch(Mine(), reader=reader)
+
+assert_type(Ledger("seen").check("https://a.example/"), None)
+assert_type(RateLimited("slow").retry_after, float | None)
+assert_type(AllProvidersFailed("all", [RateLimited("slow")]).code, str)
