@@ -22,7 +22,7 @@ from report import Goal, Section, Table
 from server import Server
 
 _PATIENCE = 40.0  # seconds until we stop waiting for an agent; our own time limit is 30 unless it is set otherwise
-_LONGEST_EXCERPT = 90
+_LONGEST_EXCERPT = 140
 
 _FAULTS = {
     "401": "401, the key is wrong",

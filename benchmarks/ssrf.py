@@ -28,9 +28,10 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
+import trustme
 from report import Goal, Table
 from ssrf_candidates import CANDIDATES, Candidate
-from ssrf_network import Row, read_rows
+from ssrf_network import FIRST, Row, read_rows
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "ssrf.md"
@@ -156,6 +157,7 @@ class Result:
 
     version: str = ""
     missing: str = ""
+    tls: str = ""
     direct: Tally = Tally(())
     redirected: Tally = Tally(())
 
@@ -164,11 +166,16 @@ def measure(name: str, candidate: Candidate, python: str, corpus: Path, rows: Se
     """Let one candidate fetch the corpus in a process of its own."""
     own = ("WEB_SEARCH_", "LANGCHAIN_")
     env = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy") and not k.startswith(own)}
+    program = [sys.executable if candidate.ours else python, str(HERE / "ssrf_candidates.py")]
     with tempfile.TemporaryDirectory() as elsewhere:  # where no settings file is found
+        authority, certificate = Path(elsewhere, "authority.pem"), Path(elsewhere, "certificate.pem")
+        ours = trustme.CA()
+        ours.cert_pem.write_to_path(authority)
+        ours.issue_cert(FIRST).private_key_and_cert_chain_pem.write_to_path(certificate)
         done = subprocess.run(
-            [sys.executable if candidate.ours else python, str(HERE / "ssrf_candidates.py"), name, str(corpus)],
+            [*program, name, str(corpus), str(certificate)],
             cwd=elsewhere,
-            env=env,
+            env=env | {"SSL_CERT_FILE": str(authority), "REQUESTS_CA_BUNDLE": str(authority)},
             stdout=subprocess.PIPE,
             text=True,
             check=True,
@@ -177,7 +184,8 @@ def measure(name: str, candidate: Candidate, python: str, corpus: Path, rows: Se
     first, *lines = map(json.loads, done.stdout.splitlines())
     if "missing" in first:
         return Result(missing=first["missing"])
-    return Result(first["version"], "", _tally(lines, "direct", rows), _tally(lines, "redirect", rows))
+    last = lines.pop()
+    return Result(first["version"], "", last["tls"], _tally(lines, "direct", rows), _tally(lines, "redirect", rows))
 
 
 def _tally(lines: Iterable[dict[str, Any]], way: str, rows: Sequence[Row]) -> Tally:
@@ -194,10 +202,10 @@ def _goal(name: str, result: Result) -> Goal:
     direct, redirected = result.direct, result.redirected
     connected = direct.connected + redirected.connected + direct.wrongly_connected + redirected.wrongly_connected
     looked_up = direct.looked_up + redirected.looked_up
-    met = not (result.missing or connected or looked_up or direct.wrongly_refused)
+    met = not (result.missing or connected or looked_up or direct.wrongly_refused or result.tls != "checked")
     measured = (
         f"{connected} connections where there must be none, {looked_up} look-ups of ambiguous names, "
-        f"{direct.wrongly_refused} honest rows refused"
+        f"{direct.wrongly_refused} honest rows refused, the TLS name {result.tls}"
     )
     return Goal(f"{name} does with every row what policy says", result.missing or measured, met)
 
@@ -214,13 +222,14 @@ def page(results: dict[str, Result], rows: Sequence[Row]) -> str:
         ],
     )
     redirected = Table(
-        ["", "follows", "inside", "translated", "special", "honest, refused", "rebinding", "mixed answers"],
+        ["", "follows", "inside", "translated", "special", "honest, refused", "rebinding", "mixed", "TLS name"],
         [
             [
                 name,
                 *_followed(result.redirected),
                 str(result.direct.reached(Place.INSIDE, "rebinding")),
                 str(sum(_is_mixed(each) and each.worst is Place.INSIDE for each in result.direct.fetched)),
+                result.tls,
             ]
             for name, result in present.items()
         ],
@@ -280,7 +289,8 @@ for an attacker who lets the first one fail. Then {redirects} rows are tried aga
 public page; the others hold line breaks or surrounding blanks, which a header cannot.
 
 Our goal: no connection for a forbidden or ambiguous row, directly or by a redirect; no look-up for an ambiguous one; a
-connection for every honest row, and never to the second, internal answer of a name.
+connection for every honest row that is asked for directly, and never to the second, internal answer of a name; and the
+name in the URL is the one that the certificate is checked for.
 
 {goals}
 
@@ -303,8 +313,14 @@ connection for every honest row, and never to the second, internal answer of a n
 
 {redirected}
 
-**rebinding** counts the names whose second answer is internal and was reached, **mixed answers** the names with a
-public and an internal address whose internal one was reached; three rows each.
+- **follows**: whether it follows redirects by itself; the next four columns count what became of rows that were the
+  target of one. What is not ASCII stands in the redirect as UTF-8, as servers send it.
+- **rebinding** and **mixed**: of three names whose second answer is internal, and of three that have a public and an
+  internal address, those whose internal address was reached.
+- **TLS name**: two names share an address, whose certificate is for the first. After a page of the first was fetched,
+  a request for the second must not arrive there: neither by itself nor by a redirect from the first. It is *not
+  checked* where it did, over a connection that had been opened for the first. It *fails* where not even the page of
+  the first could be fetched.
 
 ## Remarks
 

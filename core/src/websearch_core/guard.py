@@ -70,7 +70,7 @@ _BLANK = re.compile(r"[\s\xa0\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f
 _TO_ENCODE = re.compile(r"[^\x21-\x7e]|[\"<>\\^`{|}]")
 _BRACKETED = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::([0-9]{0,5}))?")
 _NAMED = re.compile(r"([^:\[\]@%\\]+)(?::([0-9]{0,5}))?")
-_LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
+_LABELS = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9_-]{1,63}(?<!-))*")
 _NUMERIC = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _DOT_ALIKE = re.compile("[\u2024\u3002\ua4f8\ufe52\uff0e\uff61]")
 
@@ -252,19 +252,19 @@ def _name(raw: str) -> str:
     if not host.isascii():
         host = _to_ascii(host)
     host = host.removesuffix(".")
-    labels = host.split(".")
-    if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
+    if len(host) > 253 or not _LABELS.fullmatch(host):
         raise UnsafeURL("the host name is malformed")
-    if _NUMERIC.fullmatch(labels[-1]):  # numbers that some resolvers take for an address: 127.1, 0x7f000001
+    if _NUMERIC.fullmatch(host.rpartition(".")[2]):  # numbers that some resolvers take for an address: 127.1, 0x7f000001
         try:
             if str(ipaddress.IPv4Address(host)) == host:
                 return host
         except ValueError:
             pass
         raise UnsafeURL("the IPv4 address is not written as four decimal numbers")
-    for label in labels:
-        if label.startswith("xn--"):
-            _from_punycode(label)
+    if "xn--" in host:
+        for label in host.split("."):
+            if label.startswith("xn--"):
+                _from_punycode(label)
     return host
 
 

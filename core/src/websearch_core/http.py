@@ -25,7 +25,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial
+from functools import cache, partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from importlib.metadata import version
 from typing import Any, Literal, cast
@@ -115,7 +115,7 @@ class Sender:
                         _clamp(None)  # a client of the caller's own does not look at our deadline
             finally:
                 reply.close()
-            return _incoming(reply, body)
+            return _incoming(request, reply, body)
 
     async def asend(self, request: Request) -> Response:
         """Do as `send` does, on the running event loop."""
@@ -132,7 +132,7 @@ class Sender:
                                 break
                 finally:
                     await reply.aclose()
-                return _incoming(reply, body)
+                return _incoming(request, reply, body)
 
     def close(self) -> None:
         """Close the blocking connections."""
@@ -215,6 +215,7 @@ def _close(clients: dict[bool, Any]) -> None:
         clients.popitem()[1].close()
 
 
+@cache
 def user_agent() -> str:
     """Return what we call ourselves."""
     return f"websearch-core/{version('websearch-core')}"
@@ -434,14 +435,14 @@ async def _achunks(reply: Any) -> AsyncIterator[bytes]:
             yield chunk
 
 
-def _incoming(reply: Any, body: Body | None) -> Response:
+def _incoming(request: Request, reply: Any, body: Body | None) -> Response:
     headers: dict[str, str] = {}
     for raw_name, raw_value in reply.headers.raw:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return Response(
         status=reply.status_code,
-        url=str(reply.url),
+        url=request.url,
         headers=headers,
         content=bytes(body) if body else b"",
         truncated=body.truncated if body else False,

@@ -130,10 +130,9 @@ class SearchQuery(Model):
     def asked(self) -> frozenset[str]:
         """Return the names of the fields, beyond the text and the limit, that differ from their defaults."""
         fields = type(self).model_fields
+        given = self.model_fields_set - {"text", "limit", "extra"}
         return frozenset(
-            name
-            for name, value in self
-            if name not in {"text", "limit", "extra"} and value != fields[name].get_default(call_default_factory=True)
+            name for name in given if getattr(self, name) != fields[name].get_default(call_default_factory=True)
         )
 
     def without(self, *options: str) -> SearchQuery:

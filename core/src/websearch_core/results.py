@@ -27,8 +27,11 @@ def plain(text: Any) -> str:
     """Turn a title or snippet into plain text: strip markup, then unescape entities, once; no invisible characters."""
     if not isinstance(text, str):
         return ""
-    bare = html.unescape(_MARKUP.sub("", text))
-    return clean(bare)[0].replace("\xa0", " ").strip()
+    if "<" in text:
+        text = _MARKUP.sub("", text)
+    if "&" in text:
+        text = html.unescape(text)
+    return clean(text)[0].replace("\xa0", " ").strip()
 
 
 def found(
@@ -59,7 +62,7 @@ def found(
     """
     if not isinstance(items, list):
         raise changed(provider)
-    results = []
+    results: list[SearchResult] = []
     for item in items:
         if not isinstance(item, dict):
             continue
@@ -74,6 +77,8 @@ def found(
                 score=_score(_picked(item, score)),
                 published=parse_date(_picked(item, published)),
                 provider=provider,
+                rank=len(results) + 1,
+                citation_id=len(results) + 1,
                 raw=item,
             )
         )
@@ -89,21 +94,20 @@ def settle(response: SearchResponse, query: SearchQuery) -> SearchResponse:
     No URL twice, none outside the domain filter, at most ``limit``; ranked and numbered from 1. What was taken out
     because the service did not honour the filter is said in ``notes``.
     """
+    inside = [result for result in response.results if in_domains(result.url, query)]
+    strangers = len(response.results) - len(inside)
     kept: dict[str, SearchResult] = {}
-    strangers = 0
-    for result in response.results:
-        if not in_domains(result.url, query):
-            strangers += 1
-        else:
-            kept.setdefault(result.url, result)
-    numbered = [
-        result.model_copy(update={"rank": n, "citation_id": n})
-        for n, result in enumerate(list(kept.values())[: query.limit], 1)
-    ]
-    settled = response.model_copy(update={"results": tuple(numbered)})
+    for result in inside:
+        kept.setdefault(result.url, result)
+    numbered = tuple(_numbered(result, n) for n, result in enumerate(list(kept.values())[: query.limit], 1))
+    settled = response if numbered == response.results else response.model_copy(update={"results": numbered})
     if strangers:
         return settled.noting(f"{strangers} result{'s' * (strangers > 1)} outside the domain filter left out")
     return settled
+
+
+def _numbered(result: SearchResult, n: int) -> SearchResult:
+    return result if result.rank == n == result.citation_id else result.model_copy(update={"rank": n, "citation_id": n})
 
 
 def settle_page(page: Page) -> Page:
@@ -115,6 +119,8 @@ def settle_page(page: Page) -> Page:
 
 def in_domains(url: str, query: SearchQuery) -> bool:
     """Tell whether *url* is inside the query's domain filter; a domain stands for its subdomains too."""
+    if not query.allowed_domains and not query.blocked_domains:
+        return True
     host = (urlsplit(url).hostname or "").removeprefix("www.")
     if not host.isascii():
         with suppress(UnicodeError):

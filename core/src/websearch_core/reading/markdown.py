@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from bs4.element import NavigableString, Tag
 from markdownify import ATX, MarkdownConverter
@@ -64,6 +64,8 @@ def _prose(text: str) -> str:
 class _Text(NavigableString):
     """A string of the tree that the converter walks, without BeautifulSoup's bookkeeping."""
 
+    __slots__ = ("next_sibling", "parent", "previous_sibling")  # a page has tens of thousands
+
     def __new__(cls, text: str) -> Self:
         string = str.__new__(cls, text)
         string.parent = string.next_sibling = string.previous_sibling = None
@@ -73,10 +75,12 @@ class _Text(NavigableString):
 class _Tag(Tag):
     """An element of that tree. It answers what the converter asks, and nothing else."""
 
+    __slots__ = ("contents", "element", "name", "next_sibling", "ordinal", "parent", "previous_sibling")
+    attrs: ClassVar[dict[str, Any]] = {}  # type: ignore[misc]  # the converters ask `element`
+
     def __init__(self, name: str, element: Element) -> None:
         self.name = name
         self.element = element
-        self.attrs = {}
         self.contents = []
         self.parent = self.next_sibling = self.previous_sibling = None
         self.ordinal = 0

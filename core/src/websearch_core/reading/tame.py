@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from .charset import whole
@@ -26,8 +27,8 @@ _LONGEST_ATTRIBUTE = 20_000  # bytes: what is longer is data
 _LARGEST = 6_000_000  # bytes of source that are handed on
 _ROOM = 16 * 2**20  # bytes that the elements may take in the parser, which needs so many for each:
 _ELEMENT, _TEXT, _ATTRIBUTE = 192, 136, 240
-_LEFT_OUT = 8  # what a tag takes that is left out: a little time
-_FAR = 64  # elements, beyond which nobody looks for the start of what an end tag closes
+_LEFT_OUT = 24  # what a tag counts that is left out, or a "<" that begins none, which both cost a little time
+_FAR = 32  # elements, beyond which nobody looks for the start of what an end tag closes
 _MOST_TAGS_IN_DATA = 2_000  # "<" in all the JSON-LD together, which a parser could take for tags
 
 _ONE = rb"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\s>"'][^\s>]*+))?"""
@@ -36,6 +37,7 @@ _MARKUP = re.compile(
     rb"<!--(?:-?>|.*?(?:--!?>|\Z))"
     rb"|<(?!!doctype\b)[!?][^>]*+>?"
     rb"|</(?![a-z])[^>]*+>?"
+    rb"|<(?![a-z/!?])"
     rb"|<(?P<close>/?)(?P<name>[a-z][^\s/>]*+)(?P<attributes>(?:" + _ONE + rb")*+)[\s/]*+(?:>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
@@ -106,16 +108,18 @@ class _Tamer:
         self.simpler = False
 
     def tame(self) -> Tamed:
-        kept: list[bytes] = []
-        length = position = 0
+        source = bytearray()
+        position = 0
         for begin, end, instead in self._corrections():
-            kept += (self.html[position:begin], instead)
-            length += begin - position + len(instead)
+            source += self.html[position:begin]
+            source += instead
             position = end
-            if length > _LARGEST:
+            if len(source) > _LARGEST:
                 break
-        source = b"".join([*kept, self.html[position : position + _LARGEST + 1]])
-        return Tamed(whole(source[:_LARGEST]), self.simpler, self.room <= 0 or len(source) > _LARGEST)
+        source += self.html[position : position + _LARGEST + 1]
+        cut = self.room <= 0 or len(source) > _LARGEST
+        del source[_LARGEST:]
+        return Tamed(whole(bytes(source)), self.simpler, cut)
 
     def _corrections(self) -> Iterator[tuple[int, int, bytes]]:
         """Say which parts of the source, from begin to end, are to be replaced by what."""
@@ -126,7 +130,9 @@ class _Tamer:
                 yield begin, len(self.html), b""
                 return
             name = (markup["name"] or b"").lower()
-            if not name:
+            if markup[0] == b"<":
+                self.room -= _LEFT_OUT
+            elif not name:
                 yield begin, position, b""
             elif markup["close"]:
                 self._close(name)
@@ -144,8 +150,8 @@ class _Tamer:
     def _start(self, name: bytes, tag: re.Match[bytes]) -> bytes | None:
         """Count an element; return what to write instead of its tag, or None to leave that as it is."""
         self.room -= _LEFT_OUT
-        attributes = _ATTRIBUTES.findall(tag["attributes"]) if tag["attributes"] else []
-        some = [one for one in attributes if len(one) <= _LONGEST_ATTRIBUTE][:_MOST_ATTRIBUTES]
+        attributes = [one[0] for one in islice(_ATTRIBUTES.finditer(tag["attributes"]), _MOST_ATTRIBUTES + 1)]
+        some = [one for one in attributes[:_MOST_ATTRIBUTES] if len(one) <= _LONGEST_ATTRIBUTE]
         size = _ELEMENT + _ATTRIBUTE * len(some)
         if name in _ONE_AT_A_TIME:
             self._close(name)

@@ -6,15 +6,16 @@ import csv
 import io
 import json
 import re
-from itertools import chain
+from collections.abc import Iterator
 
 from ..clean import clean, one_line, removed
 from ..models import Page
 from .charset import decode
 from .fences import outside_fences
 
-_MOST_CHARACTERS = 3_000_000
+_MOST_CHARACTERS = 2_000_000
 _MOST_COLUMNS = 100
+_MOST_JSON = 1_000_000  # characters: an object of eight takes 200 bytes
 _TABLES = {"text/csv": ",", "application/csv": ",", "text/tab-separated-values": "\t"}
 _TITLE = re.compile(r"^#{1,2} +(.+)$", re.MULTILINE)
 _TITLE_LENGTH = 300
@@ -74,33 +75,44 @@ def _fenced(code: str, language: str) -> str:
 
 
 def _json(text: str) -> tuple[str, str | None]:
-    pieces: list[str] = []
-    size = 0
+    if len(text) > _MOST_JSON:
+        return _fenced(text.strip(), "json"), "the JSON is too large to be laid out: this is its text"
+    laid_out = io.StringIO()
     try:
         for piece in json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(json.loads(text)):
-            pieces.append(piece)
-            size += len(piece)
-            if size > _MOST_CHARACTERS:
-                return _fenced("".join(pieces), "json"), "the JSON is longer than is read: this is its beginning"
+            if laid_out.tell() > _MOST_CHARACTERS:
+                return _fenced(laid_out.getvalue(), "json"), "the JSON is longer than is read: this is its beginning"
+            laid_out.write(piece)
     except (ValueError, RecursionError):
         return _fenced(text.strip(), "json"), "the JSON could not be parsed: this is its text"
-    return _fenced("".join(pieces), "json"), None
+    return _fenced(laid_out.getvalue(), "json"), None
 
 
 def _table(text: str, delimiter: str) -> tuple[str, str | None]:
     first = text.partition("\n")[0]
     if delimiter == "," and first.count(";") > first.count(","):
         delimiter = ";"
+    columns = count = 0
     try:
-        rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if row]
+        for row in _rows(text, delimiter):
+            columns, count = max(columns, len(row)), count + 1
     except csv.Error:
         return text, "the table could not be parsed: this is its text"
-    columns = min(max(map(len, rows), default=0), _MOST_COLUMNS)
+    columns = min(columns, _MOST_COLUMNS)
     if columns < 1:
         return "", None
-    lines = (f"| {' | '.join(_cells(row, columns))} |" for row in rows)
-    table = "\n".join(chain([next(lines), "|" + " --- |" * columns], lines))
-    return table, f"{len(rows) - 1} rows, {columns} columns"
+    table = io.StringIO()
+    for number, row in enumerate(_rows(text, delimiter)):
+        table.write(f"| {' | '.join(_cells(row, columns))} |\n")
+        if number == 0:
+            table.write("|" + " --- |" * columns + "\n")
+        if table.tell() > _MOST_CHARACTERS:
+            return table.getvalue(), f"{columns} columns; of {count - 1} rows, the first {number}"
+    return table.getvalue(), f"{count - 1} rows, {columns} columns"
+
+
+def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
+    return filter(None, csv.reader(io.StringIO(text), delimiter=delimiter))
 
 
 def _cells(row: list[str], columns: int) -> list[str]:

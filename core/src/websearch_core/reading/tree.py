@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..clean import clean
+from ..clean import clean, in_pieces
 from .hidden import is_hidden
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
 MOST_ELEMENTS = 100_000
-MOST_CHARACTERS = 3_000_000
+MOST_CHARACTERS = 2_000_000
 DEEP = 80  # levels, from which on elements that mean nothing to Markdown dissolve into their parents
 DEEPEST = 100  # levels, from which on all do
 _MOST_INDENTS = 12  # lists and quotations inside one another: each line is indented by each
@@ -39,7 +39,7 @@ _SILENT = frozenset(
 _ATTRIBUTES = frozenset("alt class colspan href id itemprop role start".split())
 _LONGEST_ATTRIBUTE = 8_000  # characters
 _NO_ATTRIBUTES: dict[str, str] = {}
-_BLANKS = re.compile("[ \t\n\r\f\xa0]+")
+_BLANKS = re.compile("[ \t\n\r\f\xa0]{2,}|[\t\n\r\f\xa0]")
 # Icon fonts put their glyphs here, where they say nothing; and `markdown` its marks, which no page may forge.
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 
@@ -150,9 +150,10 @@ def visible(body: LexborNode | None) -> Seen:
         following = node.next
         name = node.tag or "-"
         if name == "-text":
-            text, removed = clean(_PRIVATE.sub("", node.text_content or ""))
+            text, removed = clean((node.text_content or "")[:MOST_CHARACTERS])
             seen.invisible += removed
-            text = text if verbatim else _BLANKS.sub(" ", text)
+            text = in_pieces(_PRIVATE, "", text)
+            text = text if verbatim else in_pieces(_BLANKS, " ", text)
             characters += len(text)
             if characters > MOST_CHARACTERS:
                 text = text[: MOST_CHARACTERS - characters]
