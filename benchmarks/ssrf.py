@@ -277,16 +277,16 @@ _PAGE = """\
 Written by `python benchmarks/ssrf.py`; do not edit. Python {python}, {libc}.
 
 A model or a stranger chooses the URL, so it may lead to this machine, to the network around it, or to the service of
-the cloud that hands out credentials. {rows} URLs try: {block} are well formed and forbidden (`block`), {invalid}
-could be read in two ways and are to be refused before any look-up (`invalid`), and {allow} are honest (`allow`),
-among them the international names and the neighbours of special addresses that a careless guard refuses.
+the cloud that hands out credentials. {rows} URLs try: {block} are well formed and forbidden (`block`), {invalid} could
+be read in two ways and are to be refused before any look-up (`invalid`), and {allow} are honest (`allow`), among them
+international names and neighbours of special addresses, which a careless guard refuses.
 
-Each candidate fetches each row in a process of its own, as its documentation says, with the defaults it comes with.
-Names are looked up in a table, with several, mixed and changing answers; spellings of addresses such as `0x7f.1` are
-read by the system's C library. Every connection is refused and written down: what counts is whom a candidate dialled,
-not what it returned. Because connections are refused, a client goes on to the further addresses of a name, as it would
-for an attacker who lets the first one fail. Then {redirects} rows are tried again as the target of a redirect from a
-public page; the others hold line breaks or surrounding blanks, which a header cannot.
+Each candidate fetches all rows in a process of its own, with its defaults, and follows redirects where it can. Names
+are looked up in a table, with several, mixed and changing answers; spellings of addresses such as `0x7f.1` are read by
+the system's C library. Every connection is refused and written down: what counts is whom a candidate dialled, not what
+it returned. Because connections are refused, a client goes on to the further addresses of a name, as it would for an
+attacker who lets the first one fail. Then {redirects} rows are tried again as the target of a redirect from a public
+page; the others hold line breaks or surrounding blanks, which a header cannot.
 
 Our goal: no connection for a forbidden or ambiguous row, directly or by a redirect; no look-up for an ambiguous one; a
 connection for every honest row that is asked for directly, and never to the second, internal answer of a name; and the
@@ -328,8 +328,8 @@ name in the URL is the one that the certificate is checked for.
 
 Not installed, so not measured: {absent}.
 
-The corpus and our guard were written by the same hands, the tables of addresses that judge the results apart from
-those of the guard: the comparison shows what each candidate does about these rows, not that there are no others.
+The labels of the corpus are our own policy. The tables of addresses that judge the results are not those of the guard.
+The comparison shows what each candidate does about these rows, not that there are no others.
 """
 
 

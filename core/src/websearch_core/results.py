@@ -14,7 +14,7 @@ from .clean import clean, removed
 from .dates import parse_date
 from .guard import is_readable
 from .models import Page, SearchQuery, SearchResponse, SearchResult
-from .service import changed
+from .service import changed, rows
 
 _MARKUP = re.compile(
     r"</?(?:a|b|br|code|div|em|font|h[1-6]|i|li|mark|ol|p|q|s|small|span|strong|sub|sup|u|ul|wbr)\b[^<>]*>",
@@ -67,12 +67,12 @@ def found(
         if not isinstance(item, dict):
             continue
         address = _picked(item, url)
-        if not isinstance(address, str) or not is_readable(address.strip()):
+        if not isinstance(address, str) or not is_readable(address := address.strip()):
             continue
         results.append(
             SearchResult(
-                title=plain(_picked(item, title)) or address.strip(),
-                url=address.strip(),
+                title=plain(_picked(item, title)) or address,
+                url=address,
                 snippet=plain(_picked(item, snippet)),
                 score=_score(_picked(item, score)),
                 published=parse_date(_picked(item, published)),
@@ -82,7 +82,7 @@ def found(
                 raw=item,
             )
         )
-    if items and not any(isinstance(item, dict) and isinstance(_picked(item, url), str) for item in items):
+    if items and not results and not any(isinstance(_picked(item, url), str) for item in rows(items)):
         raise changed(provider)
     return tuple(results)
 
