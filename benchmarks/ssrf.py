@@ -246,7 +246,7 @@ def page(results: dict[str, Result], rows: Sequence[Row]) -> str:
         direct=direct,
         redirected=redirected,
         remarks="\n".join(f"- **{name}**: {CANDIDATES[name].remark}." for name in present if CANDIDATES[name].remark),
-        absent=", ".join(name for name, result in results.items() if result.missing) or "none",
+        absent="; ".join(name for name, result in results.items() if result.missing) or "none",
     )
 
 

@@ -160,7 +160,9 @@ CANDIDATES = {
     "httpx": Candidate("httpx", _httpx, remark="no guard: the reference"),
     "httpx, async": Candidate("httpx", _httpx_async, remark="no guard"),
     "requests": Candidate("requests", _requests, remark="no guard"),
-    "aiohttp": Candidate("aiohttp", _aiohttp, remark="no guard; its cache of names is off, or one row would help the next"),
+    "aiohttp": Candidate(
+        "aiohttp", _aiohttp, remark="no guard; its cache of names is off, or one row would help the next"
+    ),
     "antissrf": Candidate("antissrf", _antissrf, remark="`is_ssrf(host)`, then `requests.get`"),
     "safehttpx": Candidate("safehttpx", _safehttpx, remark="asks dns.google about names that it refuses"),
     "httpx-secure": Candidate(

@@ -142,6 +142,24 @@ def test_no_redirect_is_followed_and_its_body_is_never_read(server, endless, sen
     assert server.paths == ["/a"]
 
 
+@pytest.mark.parametrize(
+    ("sent", "received"),
+    [
+        (b"http://xn--a/", "http://xn--a/"),
+        (b"http://0177.00.00.01/", "http://0177.00.00.01/"),
+        (b"data:text/html,hi", "data:text/html,hi"),
+        (b"http://[::1", "http://[::1"),
+        ("/caf\u00e9".encode(), "/caf\u00e9"),
+        ("/caf\u00e9".encode("latin-1"), "/caf\u00e9"),
+    ],
+)
+@pytest.mark.parametrize("guarded", [False, True], ids=["service", "page"])
+def test_where_a_redirect_leads_is_told_as_it_was_sent(server, send, sent, received, guarded):
+    server.answers["/"] = b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: " + sent + b"\r\n\r\n"
+
+    assert send(server.url, guarded=guarded).headers["location"] == received
+
+
 def test_no_cookie_is_kept(server, http, send):
     server.answers["/"] = http(b"", "200 OK", "Set-Cookie: id=1; Path=/")
     for guarded in (False, True, False, True):

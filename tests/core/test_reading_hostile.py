@@ -76,7 +76,7 @@ def test_the_article_survives_what_is_around_it(html: str) -> None:
 def test_a_page_too_large_is_read_as_far_as_it_goes(html: str) -> None:
     page = read(html)
     assert page.truncated
-    assert 100_000 < page.content_length < 4_000_000
+    assert 50_000 < page.content_length < 2_000_000
     assert "the page is larger than is read: this is its beginning" in page.notes
 
 
@@ -105,7 +105,7 @@ def test_a_caller_deep_in_its_own_stack_gets_the_text_at_least() -> None:
 
 
 def test_an_honest_page_is_not_tamed() -> None:
-    page = "<ul>" + "<li><a class='x y' href=/x title='a > b'>word</a>\n" * 20_000 + "</ul>" + "<p>x<br>" * 20_000
+    page = "<ul>" + "<li><a class='x y' href=/x title='a > b'>word</a>\n" * 5_000 + "</ul>" + "<p>x<br>" * 5_000
     assert tame(page.encode()) == (page.encode(), False, False)
 
 

@@ -43,6 +43,7 @@ Library = Literal["httpx", "httpx2"]
 _IN_FLIGHT = 100  # at once and per event loop; a pool that has to queue requests becomes slow
 _MOST_HEADERS = 256  # the block of headers itself is capped at 100 KiB by h11
 _STAGGER = 0.25  # seconds until the next address is tried beside the first (RFC 8305)
+_ASIDE = "websearch_location"
 _SHORTEST = 0.001  # seconds; zero would make a socket non-blocking
 
 
@@ -229,6 +230,7 @@ def _prepared(library: Library, verify: ssl.SSLContext | None, kind: str, guard:
         verify=verify or http.create_ssl_context(trust_env=guard is None),
         limits=http.Limits(max_connections=_IN_FLIGHT, max_keepalive_connections=20, keepalive_expiry=30),
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+        event_hooks={"response": [_aset_aside if kind == "AsyncClient" else _set_aside]},
     )
     wrap = _AsyncDoor if kind == "AsyncClient" else _Door
     for transport in (client._transport, *client._mounts.values()):
@@ -236,6 +238,16 @@ def _prepared(library: Library, verify: ssl.SSLContext | None, kind: str, guard:
             pool = transport._pool  # httpx has no public way to set this; tests/core/test_http.py pins it
             pool._network_backend = wrap(pool._network_backend, guard)
     return client
+
+
+def _set_aside(reply: Any) -> None:
+    """Keep where a redirect leads from the HTTP library, which reads it even if told not to follow, and may stumble."""
+    reply.extensions[_ASIDE] = [value for name, value in reply.headers.raw if name.lower() == b"location"]
+    reply.headers.pop("location", None)
+
+
+async def _aset_aside(reply: Any) -> None:
+    _set_aside(reply)
 
 
 class _Door:
@@ -437,8 +449,8 @@ async def _achunks(reply: Any) -> AsyncIterator[bytes]:
 
 def _incoming(request: Request, reply: Any, body: Body | None) -> Response:
     headers: dict[str, str] = {}
-    for raw_name, raw_value in reply.headers.raw:
-        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+    for raw_name, raw_value in [*reply.headers.raw, *((b"location", to) for to in reply.extensions.get(_ASIDE, ()))]:
+        name, value = raw_name.decode("latin-1").lower(), _decoded(raw_value)
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return Response(
         status=reply.status_code,
@@ -447,6 +459,14 @@ def _incoming(request: Request, reply: Any, body: Body | None) -> Response:
         content=bytes(body) if body else b"",
         truncated=body.truncated if body else False,
     )
+
+
+def _decoded(value: bytes) -> str:
+    """Headers are ASCII by the book, and UTF-8 where they are not."""
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
 
 
 @contextmanager
@@ -470,6 +490,8 @@ def _translated(request: Request) -> Iterator[None]:
         failure = Unavailable(f"cannot connect to {place}{_in_words(reason)}")
         failure.temporary = not isinstance(reason, ssl.SSLError)
         raise failure from error
+    except UnicodeError as error:  # a client of the caller's own has read where a redirect leads, and stumbled
+        raise BadResponse(f"{place} redirects to what is no URL") from error
     except _kinds("HTTPError", "StreamError") as error:
         raise Unavailable(f"{place} broke off its answer") from error
     finally:

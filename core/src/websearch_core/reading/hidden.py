@@ -11,6 +11,8 @@ from collections.abc import Mapping
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _NOTHING = re.compile(r"[+-]?0*\.?0*(?:px|pt|em|rem|ex|ch|vw|vh|cm|mm|in|%)?")
+_HEX = re.compile("#([0-9a-f]{3}|[0-9a-f]{6})")
+_RGB = re.compile(r"rgba?\(([0-9]{1,3}),([0-9]{1,3}),([0-9]{1,3})(?:,1(?:\.0)?)?\)")
 _FAR_AWAY = re.compile(r"-\d{3,}(?:\.\d+)?(?:px|em|rem|pt|vw|%)?|-\d{2,}(?:em|rem)")
 
 
@@ -48,6 +50,7 @@ def _hides(style: Mapping[str, str]) -> bool:
         or (style.get("position") in {"absolute", "fixed"} and (_away(style, "left") or _away(style, "top")))
         or _away(style, "text-indent")
         or style.get("color") == "transparent"
+        or _same_colours(style)
         or style.get("transform", "").replace(" ", "") == "scale(0)"
         or style.get("clip", "").replace(" ", "").replace("px", "") in {"rect(0,0,0,0)", "rect(0000)", "rect(1,1,1,1)"}
         or style.get("clip-path", "").replace(" ", "") in {"inset(50%)", "inset(100%)", "circle(0)"}
@@ -56,3 +59,20 @@ def _hides(style: Mapping[str, str]) -> bool:
 
 def _away(style: Mapping[str, str], name: str) -> bool:
     return name in style and _FAR_AWAY.fullmatch(style[name]) is not None
+
+
+def _same_colours(style: Mapping[str, str]) -> bool:
+    """Tell whether the text has the colour of its background, where the element itself says both."""
+    text, ground = _colour(style.get("color", "")), _colour(style.get("background-color") or style.get("background", ""))
+    return text is not None and text == ground
+
+
+def _colour(value: str) -> tuple[int, ...] | None:
+    """Red, green and blue from 0 to 255; None for what is no colour, or one that is rarely used to hide."""
+    value = {"white": "#ffffff", "black": "#000000"}.get(value, value.replace(" ", ""))
+    if digits := _HEX.fullmatch(value):
+        pairs = digits[1] if len(digits[1]) == 6 else "".join(digit * 2 for digit in digits[1])
+        return tuple(int(pairs[n : n + 2], 16) for n in (0, 2, 4))
+    if numbers := _RGB.fullmatch(value):
+        return tuple(min(int(number), 255) for number in numbers.groups())
+    return None

@@ -24,10 +24,10 @@ _DEEPEST = 512  # elements inside one another; browsers stop there too
 _MOST_STYLES = 6  # <b>, <font> and the like, open at once
 _MOST_ATTRIBUTES = 128  # of one element
 _LONGEST_ATTRIBUTE = 20_000  # bytes: what is longer is data
-_LARGEST = 6_000_000  # bytes of source that are handed on
-_ROOM = 16 * 2**20  # bytes that the elements may take in the parser, which needs so many for each:
+_LARGEST = 4_000_000  # bytes of source that are handed on
+_ROOM = 12 * 2**20  # bytes that the elements may take in the parser, which needs so many for each:
 _ELEMENT, _TEXT, _ATTRIBUTE = 192, 136, 240
-_LEFT_OUT = 24  # what a tag counts that is left out, or a "<" that begins none, which both cost a little time
+_LEFT_OUT = 16  # what a tag counts that is left out, or a "<" that begins none, which both cost a little time
 _FAR = 32  # elements, beyond which nobody looks for the start of what an end tag closes
 _MOST_TAGS_IN_DATA = 2_000  # "<" in all the JSON-LD together, which a parser could take for tags
 
@@ -136,7 +136,7 @@ class _Tamer:
                 yield begin, position, b""
             elif markup["close"]:
                 self._close(name)
-                self.room -= _TEXT + self._lost(name)
+                self.room -= self._lost(name) + (_ELEMENT + _TEXT if name in _FLAT else _LEFT_OUT)
             else:
                 if (instead := self._start(name, markup)) is not None:
                     yield begin, position, instead
@@ -157,10 +157,10 @@ class _Tamer:
             self._close(name)
         if name not in _FLAT and not self._is_opened(_Open(name, size), tag[0]):
             return b""
-        self.room -= size + _TEXT + self._lost(name)
+        self.room -= size + self._lost(name) + (_TEXT if name in _FLAT else 2 * _TEXT)
         if len(some) == len(attributes):
             return None
-        self.simpler = True
+        self.simpler |= len(attributes) > _MOST_ATTRIBUTES
         return b"<" + name + b"".join(some) + b">"
 
     def _is_opened(self, element: _Open, tag: bytes) -> bool:

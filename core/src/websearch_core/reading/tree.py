@@ -17,8 +17,8 @@ from .hidden import is_hidden
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-MOST_ELEMENTS = 100_000
-MOST_CHARACTERS = 2_000_000
+MOST_ELEMENTS = 50_000
+MOST_CHARACTERS = 1_000_000
 DEEP = 80  # levels, from which on elements that mean nothing to Markdown dissolve into their parents
 DEEPEST = 100  # levels, from which on all do
 _MOST_INDENTS = 12  # lists and quotations inside one another: each line is indented by each
