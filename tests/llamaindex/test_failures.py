@@ -33,7 +33,7 @@ FAILURES: dict[str, tuple[httpx.Response | Exception, str]] = {
     "401": (refusal(401), "ERROR [authentication_failed] brave search failed: 401 Unauthorized"),
     "402": (refusal(402), "ERROR [quota_exhausted] brave search failed: 402 Payment Required"),
     "403": (refusal(403), "ERROR [authentication_failed] brave search failed: 403 Forbidden"),
-    "422": (refusal(422), "ERROR [bad_request] brave search failed: 422 Unprocessable Entity"),
+    "422": (refusal(422), "ERROR [bad_request] brave search failed: 422 Unprocessable"),
     "429": (refusal(429, retry_after="7"), "ERROR [rate_limited] brave search failed: 429 Too Many Requests"),
     "500": (httpx.Response(500), "ERROR [unavailable] brave search failed: 500 Internal Server Error"),
     "502 as a page": (httpx.Response(502, html=PAGE), "ERROR [unavailable] brave search failed: 502 Bad Gateway"),

@@ -254,7 +254,9 @@ def _name(raw: str) -> str:
     host = host.removesuffix(".")
     if len(host) > 253 or not _LABELS.fullmatch(host):
         raise UnsafeURL("the host name is malformed")
-    if _NUMERIC.fullmatch(host.rpartition(".")[2]):  # numbers that some resolvers take for an address: 127.1, 0x7f000001
+    if _NUMERIC.fullmatch(
+        host.rpartition(".")[2]
+    ):  # numbers that some resolvers take for an address: 127.1, 0x7f000001
         try:
             if str(ipaddress.IPv4Address(host)) == host:
                 return host

@@ -1,5 +1,5 @@
 """
-Sending: the only module that opens sockets, and the only one that names an HTTP library.
+Sending: the only module that names an HTTP library, and with its `door` the only one that opens sockets.
 
 Two kinds of request leave here. Those to a *service* go where the operator configured, with a key, through the
 proxies of the environment. Those for a *page* go where a model or a stranger pointed: guarded, over HTTP/1.1, without
@@ -11,40 +11,34 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import ipaddress
 import logging
-import math
 import os
-import socket
 import ssl
 import sys
 import threading
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeout
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from importlib.metadata import version
-from typing import Any, Literal, cast
+from typing import Any, Literal
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from .deadline import time_left
-from .errors import BadResponse, ConfigurationError, TimedOut, Unavailable, UnsafeURL, WebSearchError
+from .door import AsyncDoor, Door, clamp, limit
+from .errors import BadResponse, ConfigurationError, TimedOut, Unavailable, WebSearchError
 from .flow import Request, Response
-from .guard import Guard, Resolve
+from .guard import Guard
 from .inflate import OFFERED, Body
 
 Library = Literal["httpx", "httpx2"]
 
 _IN_FLIGHT = 100  # at once and per event loop; a pool that has to queue requests becomes slow
 _MOST_HEADERS = 256  # the block of headers itself is capped at 100 KiB by h11
-_STAGGER = 0.25  # seconds until the next address is tried beside the first (RFC 8305)
 _ASIDE = "websearch_location"
-_SHORTEST = 0.001  # seconds; zero would make a socket non-blocking
 
 
 class Sender:
@@ -113,7 +107,7 @@ class Sender:
                     for chunk in _chunks(reply):
                         if not body.add(chunk):
                             break
-                        _clamp(None)  # a client of the caller's own does not look at our deadline
+                        clamp(None)  # a client of the caller's own does not look at our deadline
             finally:
                 reply.close()
             return _incoming(request, reply, body)
@@ -122,7 +116,7 @@ class Sender:
         """Do as `send` does, on the running event loop."""
         here = self._on_loop()
         with _translated(request):
-            async with asyncio.timeout(_limit()), here.places:
+            async with asyncio.timeout(limit()), here.places:
                 client = await here.client(request.guarded)
                 reply = await client.send(self._outgoing(client, request), stream=True, follow_redirects=False)
                 try:
@@ -169,8 +163,8 @@ class Sender:
         url = self.guard.check(request.url) if request.guarded else request.url
         if request.target is not None:
             self.guard.check(request.target)
-        _clamp(None)
-        wait = _limit()
+        clamp(None)
+        wait = limit()
         return client.build_request(
             request.method,
             url,
@@ -232,7 +226,7 @@ def _prepared(library: Library, verify: ssl.SSLContext | None, kind: str, guard:
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         event_hooks={"response": [_aset_aside if kind == "AsyncClient" else _set_aside]},
     )
-    wrap = _AsyncDoor if kind == "AsyncClient" else _Door
+    wrap = AsyncDoor if kind == "AsyncClient" else Door
     for transport in (client._transport, *client._mounts.values()):
         if transport is not None:  # what NO_PROXY exempts
             pool = transport._pool  # httpx has no public way to set this; tests/core/test_http.py pins it
@@ -248,180 +242,6 @@ def _set_aside(reply: Any) -> None:
 
 async def _aset_aside(reply: Any) -> None:
     _set_aside(reply)
-
-
-class _Door:
-    """A network backend of httpcore that connects only where the guard lets it, and only while there is time."""
-
-    def __init__(self, inner: Any, guard: Guard | None) -> None:
-        self._inner, self._guard = inner, guard
-
-    def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> Any:
-        host = _text(host)
-        try:
-            found = _look_up(self._guard, host, port).result(_clamp(timeout))
-        except FutureTimeout as error:
-            raise TimedOut("the name did not resolve within the time allowed") from error
-        addresses = _judged(self._guard, host, port, found)
-        failure: Exception | None = None
-        for n, address in enumerate(addresses):
-            share = (_clamp(timeout) or math.inf) / (len(addresses) - n)
-            try:
-                limit = max(share, _SHORTEST) if share < math.inf else None
-                return _Stream(self._inner.connect_tcp(address, port, limit, **options))
-            except Exception as error:  # noqa: BLE001 - whichever of httpcore's it is, the next address may do better
-                failure = error
-        raise failure or Unavailable("the name has no address")
-
-    def connect_unix_socket(self, *_: Any, **__: Any) -> Any:
-        raise UnsafeURL("sockets of this machine are not for pages")
-
-    def sleep(self, seconds: float) -> None:
-        self._inner.sleep(seconds)
-
-
-class _Stream:
-    """A network stream of httpcore on which nothing outlasts the deadline."""
-
-    def __init__(self, inner: Any) -> None:
-        self._inner = inner
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return cast("bytes", self._inner.read(max_bytes, _clamp(timeout)))
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._inner.write(buffer, _clamp(timeout))
-
-    def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> _Stream:
-        return _Stream(self._inner.start_tls(ssl_context, server_hostname, _clamp(timeout)))
-
-    def get_extra_info(self, info: str) -> Any:
-        return self._inner.get_extra_info(info)
-
-    def close(self) -> None:
-        self._inner.close()
-
-
-class _AsyncDoor:
-    """The same door on an event loop, where cancelling keeps the time."""
-
-    def __init__(self, inner: Any, guard: Guard | None) -> None:
-        self._inner, self._guard = inner, guard
-
-    async def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> Any:
-        try:
-            async with asyncio.timeout(timeout):
-                host = _text(host)
-                found = await asyncio.wrap_future(_look_up(self._guard, host, port))
-                return await self._race(_judged(self._guard, host, port, found), port, options)
-        except TimeoutError as error:
-            raise TimedOut("no connection within the time allowed") from error
-
-    async def _race(self, addresses: list[str], port: int, options: dict[str, Any]) -> Any:
-        """Happy eyeballs (RFC 8305) over addresses already judged: the first connection wins, the rest is undone."""
-        attempts: set[asyncio.Task[Any]] = set()
-        failure: BaseException | None = None
-        waiting = list(addresses)
-        try:
-            while waiting or attempts:
-                if waiting:
-                    connect = self._inner.connect_tcp(waiting.pop(0), port, timeout=None, **options)
-                    attempts.add(asyncio.ensure_future(connect))
-                done, attempts = await asyncio.wait(
-                    attempts, timeout=_STAGGER if waiting else None, return_when=asyncio.FIRST_COMPLETED
-                )
-                for attempt in done:
-                    if attempt.exception() is None:
-                        attempts |= done - {attempt}
-                        return attempt.result()
-                    failure = attempt.exception()
-        finally:
-            for attempt in attempts:
-                attempt.add_done_callback(_undo)
-                attempt.cancel()
-        raise failure or Unavailable("the name has no address")
-
-    async def connect_unix_socket(self, *_: Any, **__: Any) -> Any:
-        raise UnsafeURL("sockets of this machine are not for pages")
-
-    async def sleep(self, seconds: float) -> None:
-        await self._inner.sleep(seconds)
-
-
-def _undo(attempt: asyncio.Task[Any]) -> None:
-    """Close what connected although another attempt had won."""
-    if not attempt.cancelled() and attempt.exception() is None:
-        _closing.add(closing := asyncio.ensure_future(attempt.result().aclose()))
-        closing.add_done_callback(_closing.discard)
-
-
-_closing: set[asyncio.Future[None]] = set()  # asyncio itself keeps only weak references to its tasks
-_lookups = threading.BoundedSemaphore(16)  # getaddrinfo cannot be cancelled: bound the threads it can hold
-
-
-def _look_up(guard: Guard | None, host: str, port: int) -> Future[Sequence[str]]:
-    """Resolve *host* in a thread that nobody has to wait for."""
-    found: Future[Sequence[str]] = Future()
-    ask: Resolve = guard.resolve if guard else _resolve_service
-
-    def look_up() -> None:
-        try:
-            with _lookups:
-                answer = ask(host, port)
-        except (OSError, UnicodeError) as error:
-            failure = Unavailable("the host name does not resolve")
-            failure.temporary = False
-            failure.__cause__ = error
-            found.set_exception(failure)
-        except BaseException as error:  # noqa: BLE001 - it is raised again by whoever waits
-            found.set_exception(error)
-        else:
-            found.set_result(answer)
-
-    if _is_literal(host):
-        found.set_result([host])
-    else:
-        found.set_running_or_notify_cancel()
-        threading.Thread(target=look_up, name="websearch-dns", daemon=True).start()
-    return found
-
-
-def _resolve_service(host: str, port: int) -> Sequence[str]:
-    """Resolve the name of a service, which may be a short one of this network: ``searxng``."""
-    infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(info[4][0]) for info in infos))
-
-
-def _is_literal(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
-def _judged(guard: Guard | None, host: str, port: int, addresses: Sequence[str]) -> list[str]:
-    return guard.judge(host, port, addresses) if guard else list(addresses)
-
-
-def _text(host: str | bytes) -> str:
-    return host.decode("ascii") if isinstance(host, bytes) else host
-
-
-def _limit() -> float | None:
-    """The time left, in the form that timeouts take."""
-    left = time_left()
-    return left if left < math.inf else None
-
-
-def _clamp(timeout: float | None) -> float | None:
-    """Shorten *timeout* to the time left."""
-    left = time_left()
-    if left <= 0:
-        raise TimedOut("no answer within the time allowed")
-    if timeout is None:
-        return _limit()
-    return max(min(timeout, left), _SHORTEST)
 
 
 def _begin(reply: Any, request: Request) -> Body | None:

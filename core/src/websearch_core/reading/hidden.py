@@ -63,7 +63,10 @@ def _away(style: Mapping[str, str], name: str) -> bool:
 
 def _same_colours(style: Mapping[str, str]) -> bool:
     """Tell whether the text has the colour of its background, where the element itself says both."""
-    text, ground = _colour(style.get("color", "")), _colour(style.get("background-color") or style.get("background", ""))
+    text, ground = (
+        _colour(style.get("color", "")),
+        _colour(style.get("background-color") or style.get("background", "")),
+    )
     return text is not None and text == ground
 
 
