@@ -1,0 +1,211 @@
+"""
+What is fuzzed: for each function that meets bytes of strangers, a check that holds for all of them.
+
+`TARGETS` maps a name to a check, which raises AssertionError (or whatever surprise it met), and to words that get a
+generator of random bytes past the first branch. `test_fuzz.py` runs all of it for seconds, `run.py` for as long as
+wanted.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+import struct
+import zlib
+from collections.abc import Callable
+from datetime import datetime
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import httpx
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
+
+from websearch_core.dates import parse_date
+from websearch_core.errors import BadResponse, UnsafeURL, UnsupportedContent
+from websearch_core.flow import Response
+from websearch_core.guard import Guard
+from websearch_core.inflate import Body
+from websearch_core.reading import read_bytes, window
+from websearch_core.reading.charset import CODECS, decode, to_utf8
+from websearch_core.reading.tame import tame
+from websearch_core.service import retry_after
+
+
+class Target(NamedTuple):
+    check: Callable[[bytes], None]
+    words: tuple[bytes, ...]
+
+
+def url(data: bytes) -> None:
+    """A URL is refused, or has one canonical form that other parsers read in the same way."""
+    text = data.decode("utf-8", "replace")
+    guard = Guard()
+    try:
+        canonical = guard.check(text)
+    except UnsafeURL:
+        return
+    assert guard.check(canonical) == canonical
+    parts, parsed = urlsplit(canonical), httpx.URL(canonical)
+    assert parts.hostname
+    assert (parsed.scheme, parsed.raw_host.decode().strip("[]")) == (parts.scheme, parts.hostname)
+    assert parsed.port == parts.port
+    assert not parsed.userinfo
+    assert parts.username is None
+    if text.isascii():
+        assert (urlsplit(text).hostname or "").removesuffix(".") == parts.hostname or ":" in parts.hostname
+
+
+_LABELS = sorted(CODECS)
+
+
+def charset(data: bytes) -> None:
+    """Whatever the label, there is a text, the same by both ways."""
+    if len(data) < 2:
+        return
+    stated = f"text/html; charset={_LABELS[data[0] % len(_LABELS)]}" if data[1] % 2 else None
+    text = decode(data[2:], stated).text
+    assert to_utf8(data[2:], stated, most=10**9).data.decode("utf-8") == text
+    assert decode(data[2:], stated, most=5).text == text[:5]
+    part = to_utf8(data[2:], stated, most=7)
+    assert text.startswith(part.data.decode("utf-8"))
+    assert len(part.data) <= 7
+
+
+def inflate(data: bytes) -> None:
+    """What was compressed comes out, in whatever pieces it arrives; anything else is a bad response, never too large."""
+    if len(data) < 3:
+        return
+    step, most, data = data[0] + 1, data[1] * 8, data[2:]
+    for encoding, raw in (
+        ("gzip", gzip.compress(data[:50]) + gzip.compress(data[50:])),
+        ("deflate", zlib.compress(data)),
+        ("", data),
+    ):
+        body = _received(encoding, raw, step, 10**6)
+        assert (bytes(body), body.truncated) == (data, False)
+    for encoding in ("gzip", "deflate"):
+        try:
+            body = _received(encoding, data, step, most)
+        except BadResponse:
+            continue
+        assert len(bytes(body)) <= most
+
+
+def _received(encoding: str, raw: bytes, step: int, most: int) -> Body:
+    body = Body(encoding, most)
+    for begin in range(0, len(raw), step):
+        if not body.add(raw[begin : begin + step]):
+            break
+    return body
+
+
+_TYPES = (None, "text/html", "text/plain", "text/markdown", "application/json", "text/csv", "application/xml", "image/png")
+
+
+def read(data: bytes) -> None:
+    """Every page is read or of no use; its windows join to the whole; it writes none of our own marks."""
+    if not data:
+        return
+    try:
+        page = read_bytes(data[1:], "https://page.example/a/", _TYPES[data[0] % len(_TYPES)])
+    except UnsupportedContent:
+        return
+    page.content.encode("utf-8")
+    assert not any("\ue000" <= character <= "\ue003" for character in page.content)
+    size = max(1, len(page.content) // (1 + data[0] % 7))
+    text, offset = "", 0
+    while offset is not None:
+        part = window(page, size, offset)
+        assert len(part.content) <= size
+        text, offset = text + part.content, part.next_offset
+    assert text == page.content
+
+
+def markup(data: bytes) -> None:
+    """What is left of a page, repeated until it would hurt, is neither deep nor large once it is parsed."""
+    begin, _, again = data.partition(b"|")
+    if not again or b"<" not in again:
+        return
+    source = (begin + again * (60_000 // len(again) + 1))[:80_000]
+    document = LexborHTMLParser(tame(source * 2).source, options=LexborDocumentOptions.WO_EVENTS)
+    deepest = size = depth = 0
+    node = document.root
+    while node is not None:
+        size += 192 if node.tag and node.tag[0] not in "-!" else 136
+        deepest = max(deepest, depth)
+        if node.first_child is not None:
+            node, depth = node.first_child, depth + 1
+            continue
+        while node is not None and node.next is None:
+            node, depth = node.parent, depth - 1
+        node = node.next if node is not None else None
+    assert deepest < 12_000, deepest
+    assert size < 40 * 2**20, size
+
+
+def date(data: bytes) -> None:
+    """A date is an aware datetime or nothing."""
+    said: list[object] = [data.decode("utf-8", "replace")]
+    if len(data) >= 8:
+        said += [*struct.unpack("<dq", (data[:8] * 2)), data]
+    for something in said:
+        found = parse_date(something)
+        assert found is None or (isinstance(found, datetime) and found.utcoffset() is not None)
+
+
+def wait(data: bytes) -> None:
+    """A wait is a number of seconds within a month, or none."""
+    seconds = retry_after(Response(status=429, headers={"retry-after": data.decode("latin-1")}))
+    assert seconds is None or (math.isfinite(seconds) and 0 <= seconds <= 31 * 86_400)
+
+
+TARGETS: dict[str, Target] = {
+    "url": Target(
+        url,
+        (
+            b"http://", b"https://", b"HTTP:", b"//", b"a.example", b"xn--bcher-kva.example", "bücher.de".encode(), b":80",
+            b":443", b":+80", b":65536", b"@", b"\\", b"%2e", b"%00", b"[::1]", b"[2606:4700::1111]", b"[::ffff:8.8.8.8]",
+            b"%25eth0", b"8.8.8.8", b"0x8.8", b"1.1", b".", "。".encode(), "ⓔ".encode(), b"/", b"?q=a b", b"#x", b"/../",
+            b"\t", b"\r\n", b"_dmarc.a.co", b"a--b.co", b"..", b"xn--", b"0", "ß.de".encode(), "１.１.１.１".encode(),
+        ),
+    ),
+    "charset": Target(
+        charset,
+        (
+            b"<meta charset=", b"koi8-r", b"utf-8", b"shift_jis", b">", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x1b$B",
+            b"\x1b(B", b"\x81\x30\x81\x30", b"<?xml encoding='", b"'?>", "é漢😀".encode(), "é漢😀".encode("utf-16-le"), b"\xed\xa0\x80",
+            b"\xf0\x9f\x98", b"<!--", b"-->", b'http-equiv=content-type content="text/html; charset=gbk"', b"\0", b"~{", b"\x0e\x0f",
+        ),
+    ),
+    "inflate": Target(
+        inflate, (gzip.compress(b"kelp"), zlib.compress(b"kelp"), zlib.compress(b"kelp")[2:-4], b"\x1f\x8b\x08", b"\x78\x9c", b"\0" * 8)
+    ),
+    "read": Target(
+        read,
+        (
+            b"\1", b"\2", b"<p>", b"</p>", b"<b>", b"</b>", b"<a href=", b"/x>", b"</a>", b"<table><tr><td>", b"</table>", b"<pre>", b"</pre>",
+            b"<li>", b"<ul>", b"<ol start=", b"<blockquote>", b"<h1>", b"</h1>", b"<svg>", b"<math>", b"<template>", b"<select>", b"<!--", b"-->",
+            b"<script>", b"</script>", b"<style>", b"<title>", b"<meta name=date content=", b"<base href=", b"<img alt=", b"javascript:", b"![x](",
+            b"](http://a)", b"```\n", b"~~~\n", b"\n\n", b"| a | b |\n", b"&lt;", b"&#0;", b"&#xD800;", "\u200b\u202e".encode(), "😀\u200d".encode(),
+            "\ue000\ue001".encode(), b"\0", b"\r\n", b"{\"a\": [1, ", b"]}", b"a,b;c\n", b"\"", b"<?xml?>", b"<rss>", b"%PDF-", b" hidden",
+            b" style=display:none", b"word " * 50, b"<main>", b"<article>", b"<nav>", b"<br>", b"<hr>", b"<code class=language-py>", b"<td colspan=9999>",
+            b'<script type="application/ld+json">', b"Infinity", b"1e999", b"<noscript>", b"<frameset>", b"<plaintext>", b"<textarea>",
+        ),
+    ),
+    "markup": Target(
+        markup,
+        (
+            b"|", b"|", b"<p>", b"</p>", b"<div>", b"</div>", b"<div/>", b"<b id=1>", b"<b>", b"</b>", b"<i>", b"</i>", b"<a>", b"</a>", b"<font a b c>",
+            b"<span>", b"</span>", b"<x>", b"<x/>", b"</x>", b"<object>", b"</object>", b"<table>", b"</table>", b"<td>", b"</td>", b"<tr>", b"<caption>",
+            b"<svg>", b"</svg>", b"<g/>", b"<g>", b"</g>", b"<foreignObject>", b"</foreignObject>", b"<desc>", b"<title>", b"</title>", b"<math>", b"<mi>",
+            b"<annotation-xml encoding=text/html>", b"<style>", b"</style>", b"<script>", b"</script>", b"<textarea>", b"<!--", b"-->", b"<!-->", b"--!>",
+            b"<![CDATA[", b"]]>", b"<?", b"<!x>", b"</ >", b">", b"'", b'"', b"=", b"<p a='", b"<template>", b"</template>", b"<select>", b"<option>",
+            b"<button>", b"<form>", b"</form>", b"<li>", b"<ul>", b"<nobr>", b"<h1>", b"<marquee>", b"</marquee>", b"<frameset>", b"<body>", b"</body>", b"x",
+        ),
+    ),
+    "date": Target(
+        date,
+        (b"2026", b"-05-04", b"T", b"12:30", b":59.999999999", b"Z", b"+05:30", b"-99:99", b"May", b" 4, ", b"Mon, ", b"GMT", b"EST", b"31 Feb ", b"12 pm", b" (x)"),
+    ),
+    "wait": Target(wait, (b"120", b"Wed, 21 Oct 2026 07:28:00 GMT", b"99999999999999999999", b"-1", b".5", b"nan", b" +9999", b"Feb 31 9999")),
+}
