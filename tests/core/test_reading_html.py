@@ -69,7 +69,7 @@ def test_the_base_of_a_page_counts_if_it_is_on_the_web() -> None:
 
 def test_links_are_listed_once_and_only_those_that_lead_away() -> None:
     page = read(f"<nav><a href=/nav>n</a></nav><main>{PROSE}<a href=/a>1</a><a href=#x>2</a><a href=/a>3</a></main>")
-    assert page.links == ("https://example.org/a",)
+    assert page.links == ("https://example.org/nav", "https://example.org/a")
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from websearch_core.guard import Guard
 from websearch_core.inflate import Body
 from websearch_core.reading import read_bytes, window
 from websearch_core.reading.charset import CODECS, decode, to_utf8
+from websearch_core.reading.sniff import HTML
 from websearch_core.reading.tame import tame
 from websearch_core.service import retry_after
 
@@ -111,7 +112,7 @@ def read(data: bytes) -> None:
     except UnsupportedContent:
         return
     page.content.encode("utf-8")
-    assert not any("\ue000" <= character <= "\ue003" for character in page.content)
+    assert page.media_type not in HTML or not any("\ue000" <= character <= "\ue003" for character in page.content)
     size = max(1, len(page.content) // (1 + data[0] % 7))
     text, offset = "", 0
     while offset is not None:
@@ -126,8 +127,8 @@ def markup(data: bytes) -> None:
     begin, _, again = data.partition(b"|")
     if not again or b"<" not in again:
         return
-    source = (begin + again * (60_000 // len(again) + 1))[:80_000]
-    document = LexborHTMLParser(tame(source * 2).source, options=LexborDocumentOptions.WO_EVENTS)
+    source = to_utf8((begin + again * (60_000 // len(again) + 1))[:80_000] * 2, most=10**6).data
+    document = LexborHTMLParser(tame(source).source, options=LexborDocumentOptions.WO_EVENTS)
     deepest = size = depth = 0
     node = document.root
     while node is not None:

@@ -9,6 +9,7 @@ content.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import ClassVar
 from urllib.parse import urljoin, urlsplit
 
@@ -33,6 +34,7 @@ class Direct:
         max_redirects: How many hops to follow.
         allow_downgrade: Follow redirects from https to http.
         user_agent: What to call ourselves.
+        isolate: Turn pages into text in another process, so that a page that crashes the parser costs that page alone.
 
     """
 
@@ -42,6 +44,7 @@ class Direct:
     max_redirects: int = 5
     allow_downgrade: bool = False
     user_agent: str = "Mozilla/5.0 (compatible; websearch-core; +https://pypi.org/project/websearch-core)"
+    isolate: bool = False
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*."""
@@ -69,11 +72,20 @@ class Direct:
     def _page(self, response: Response, url: str, here: str) -> Flow[Page]:
         if response.status != 200:
             raise failure(response, self, verb="read", meanings=_MEANINGS)
-        from ..reading import read_bytes  # brings the parser, which a search does not need
-
-        page: Page = yield Call(read_bytes, response.content, here, response.headers.get("content-type"))
+        page: Page = yield Call(_reading(self.isolate), response.content, here, response.headers.get("content-type"))
         page = page.model_copy(update={"url": url, "final_url": here, "provider": self.name})
         if response.truncated:
             page = page.model_copy(update={"truncated": True})
             return page.noting(f"the page is longer than the {len(response.content)} bytes that were read")
         return page
+
+
+def _reading(isolate: bool) -> Callable[..., Page]:
+    """Bring the parser, which a search does not need."""
+    if isolate:
+        from ..reading.isolated import read_isolated
+
+        return read_isolated
+    from ..reading import read_bytes
+
+    return read_bytes

@@ -50,6 +50,7 @@ def read_html(data: bytes, url: str, content_type: str | None = None, max_length
     base = _base(document.css_first("base[href]"), url)
 
     seen = visible(document.body)
+    links = _links(seen.body, base)  # of the navigation too: what is no content still leads on
     scriptless = strip_noscript(seen.body)
     strip_chrome(seen.body)
     main = choose(seen.body)
@@ -59,7 +60,6 @@ def read_html(data: bytes, url: str, content_type: str | None = None, max_length
         main = seen.body
     del document  # the parser's room is needed for what follows
     cut = beginning or tamed.cut or seen.cut
-    links = _links(main, base)
     content, written = _write(main, links)
 
     notes = [
@@ -97,9 +97,10 @@ def _base(tag: LexborNode | None, url: str) -> str:
     return absolute(tag.attributes.get("href"), url) or url if tag else url
 
 
-def _links(main: Element, base: str) -> dict[str, str]:
+def _links(body: Element, base: str) -> dict[str, str]:
+    """Resolve the links that a reader can see, by what the page has in their place."""
     resolved: dict[str, str] = {}
-    for element in main.elements():
+    for element in body.elements():
         href = element.get("href")
         if element.name == "a" and href not in resolved and (url := absolute(href, base)):
             resolved[href] = url

@@ -43,10 +43,11 @@ _MARKUP = re.compile(
 )
 _UNSEEN = {name: re.compile(rb"</" + name, re.IGNORECASE) for name in (b"script", b"style", b"textarea")}
 
-# Void elements, and those that the next of their kind closes: they do not nest.
-_FLAT = frozenset(
-    b"area base br col embed hr img input link meta param source track wbr "
-    b"p li dt dd tr td th thead tbody tfoot colgroup option".split()
+# Void elements, and those that the next of their kind closes: they do not nest. The latter do in a drawing, where the
+# names of HTML mean nothing, but for those that end it.
+_FLAT_EVEN_IN_DRAWINGS = frozenset(b"br dd dt embed hr img li meta p".split())
+_FLAT = _FLAT_EVEN_IN_DRAWINGS | frozenset(
+    b"area base col input link param source track wbr tr td th thead tbody tfoot colgroup option".split()
 )
 # What the parser opens again in every block until it is closed, with all of its attributes.
 _STYLES = frozenset(b"a b big code em font i nobr s small strike strong tt u".split())
@@ -153,9 +154,10 @@ class _Tamer:
         attributes = [one[0] for one in islice(_ATTRIBUTES.finditer(tag["attributes"]), _MOST_ATTRIBUTES + 1)]
         some = [one for one in attributes[:_MOST_ATTRIBUTES] if len(one) <= _LONGEST_ATTRIBUTE]
         size = _ELEMENT + _ATTRIBUTE * len(some)
-        if name in _ONE_AT_A_TIME:
+        is_drawing = bool(self.names[b"svg"] or self.names[b"math"])
+        if name in _ONE_AT_A_TIME and not is_drawing:
             self._close(name)
-        if name not in _FLAT and not self._is_opened(_Open(name, size), tag[0]):
+        if name not in (_FLAT_EVEN_IN_DRAWINGS if is_drawing else _FLAT) and not self._is_opened(_Open(name, size), is_leaf=is_drawing and tag[0].endswith(b"/>")):
             return b""
         self.room -= size + self._lost(name) + (_TEXT if name in _FLAT else 2 * _TEXT)
         if len(some) == len(attributes):
@@ -163,9 +165,9 @@ class _Tamer:
         self.simpler |= len(attributes) > _MOST_ATTRIBUTES
         return b"<" + name + b"".join(some) + b">"
 
-    def _is_opened(self, element: _Open, tag: bytes) -> bool:
+    def _is_opened(self, element: _Open, *, is_leaf: bool) -> bool:
         name = element.name
-        if tag.endswith(b"/>") and name not in _SPECIAL and (self.names[b"svg"] or self.names[b"math"]):
+        if is_leaf and name not in _SPECIAL:
             self.drawn += 1  # a leaf; should the parser think otherwise, these are not too many either
             return self.drawn <= _HARMLESS_TAGS // 2
         is_style = name in _STYLES and name not in _ONE_AT_A_TIME
