@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import re
 import sys
 import types
@@ -64,3 +65,11 @@ def test_the_tree_of_errors_is_drawn_as_it_is():
     names = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)}
     for text in (errors.__doc__, (ROOT / "docs" / "errors.md").read_text("utf-8")):
         assert set(re.findall(r"[├└]── (\w+)", text)) | {"WebSearchError"} == names
+
+
+def test_the_page_of_providers_says_what_they_say():
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    generate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generate)
+
+    assert generate.PAGE.read_text("utf-8") == generate.page(), "run make docs"
