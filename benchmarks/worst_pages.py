@@ -94,7 +94,7 @@ PAGES: dict[str, Page] = {
 
 @contextmanager
 def served() -> Iterator[str]:
-    """Serve the pages while the ``with`` block lasts; the URL is that of the server, to which a page's name is added."""
+    """Serve the pages while the ``with`` block lasts, each at the URL that is returned with its name added."""
     process = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:

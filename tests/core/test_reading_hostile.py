@@ -6,6 +6,7 @@ import sys
 import time
 
 import pytest
+from selectolax.lexbor import LexborHTMLParser
 
 from websearch_core.models import Page
 from websearch_core.reading import read_html
@@ -31,6 +32,11 @@ def read(html: str) -> Page:
         "<div>" * 100_000 + ARTICLE + "</div>" * 100_000,
         "<div><marquee>" * 50_000 + ARTICLE,
         "<div></span>" * 100_000 + ARTICLE,
+        "<div/>" * 100_000 + ARTICLE,
+        "<!-->" + "<div>" * 100_000 + ARTICLE,
+        "<math>" + "<a>" * 100_000 + "</math>" + ARTICLE,
+        "<span><object></span></object>" * 20_000 + ARTICLE,
+        "<svg><style>" + "<x>" * 100_000 + "</style></svg>" + ARTICLE,
         ARTICLE + "<b>" * 100_000 + "x",
         ARTICLE + "<b><i></b>x" * 200_000,
         ARTICLE + "<a href=x>" * 50_000,
@@ -68,6 +74,8 @@ def test_the_article_survives_what_is_around_it(html: str) -> None:
         f"<article>{PROSE * 200_000}</article>",
         "<article><p>" + "word " * 2_000_000,
         "<p>" + "a" * 10 * 2**20,
+        "<p>" + "a" * 1_000_001,
+        "<p>" + "a\u200b" * 600_000,
         "<article><p>" + "<span>x</span> " * 300_000,
         "<article>" + "<h2>h</h2><p>text text text</p>" * 100_000,
         "<table>" + "<tr><td>a</td><td>b</td></tr>" * 80_000,
@@ -116,3 +124,26 @@ def test_taming_takes_linear_time(piece: str) -> None:
     begin = time.perf_counter()
     tame(piece.encode() * 300_000)
     assert time.perf_counter() - begin < 10
+
+
+@pytest.mark.parametrize("instruction", ["<?e ", "<?xml-stylesheet ", f"<?{'e' * 50}ï"])
+def test_a_processing_instruction_does_not_crash_the_parser(instruction: str) -> None:
+    for length in range(0, 300, 7):
+        page = read(f"<p>before {instruction}{'ï' * length}< l=d<plaintext>after")
+        assert "before" in page.content
+
+
+def test_open_styles_do_not_multiply_with_the_paragraphs_after_them() -> None:
+    """Each paragraph would get all of them: 8 million elements out of 400 kB."""
+    styles = "".join(f"<b id={n}>" for n in range(200))
+    source = tame(f"<p>{styles}</p>{'<p>x</p>' * 40_000}".encode()).source
+    assert len(LexborHTMLParser(source).css("b")) < 100_000
+
+
+def test_comments_scripts_and_styles_are_not_handed_to_the_parser() -> None:
+    around = "<!-- a --!><script>b</script><style>c</style><textarea>d</textarea><?e?>" * 100
+    source = tame(f"{around}<script type='application/ld+json'>{{}}</script>{ARTICLE}".encode()).source
+    kept = (
+        "<script></script><style></style><textarea></textarea>" * 100 + "<script type='application/ld+json'>{}</script>"
+    )
+    assert source.decode() == kept + ARTICLE

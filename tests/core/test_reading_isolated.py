@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -44,9 +45,8 @@ def is_gone(pid):
     ended = time.monotonic() + 5
     while time.monotonic() < ended:
         try:
-            with open(f"/proc/{pid}/stat") as stat:
-                if stat.read().rpartition(") ")[2].startswith("Z"):
-                    return True
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].startswith("Z"):
+                return True
         except FileNotFoundError:
             return True
         time.sleep(0.02)
@@ -117,8 +117,7 @@ def test_waiting_for_ones_turn_ends_with_the_deadline():
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="nobody can limit the memory of another process here")
 def test_a_page_for_which_there_is_not_enough_memory_costs_that_page():
     pid = worker()
-    with open(f"/proc/{pid}/statm") as statm:
-        size = int(statm.read().split()[0]) * resource.getpagesize()
+    size = int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * resource.getpagesize()
     resource.prlimit(pid, resource.RLIMIT_AS, (size + 2**21, size + 2**21))
 
     with pytest.raises(BadResponse, match="memory|crashed"):
@@ -158,7 +157,9 @@ print(isolated._worker._process.pid, flush=True)
 sys.stdin.readline()
 """
     for kill in (False, True):
-        host = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        host = subprocess.Popen(
+            [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         pid = int(host.stdout.readline())
         if kill:
             host.kill()

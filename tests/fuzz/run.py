@@ -13,12 +13,12 @@ import random
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-HERE = Path(__file__).parent
-PAGES = HERE.parents[2] / "shared" / "corpora" / "reading" / "mozilla"
+PAGES = Path(__file__).parents[3] / "shared" / "corpora" / "reading" / "mozilla"
 
 
 def main() -> int:
@@ -38,7 +38,10 @@ def main() -> int:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         count = re.search(r"number_of_executed_units: *(\d+)", done.stdout)
         how = "guided by coverage" if guided else "by chance"
-        print(f"{name}: {int(count[1]) if count else 0:,} inputs, {how}, {'ok' if not done.returncode else 'FAILED'}", flush=True)
+        print(
+            f"{name}: {int(count[1]) if count else 0:,} inputs, {how}, {'ok' if not done.returncode else 'FAILED'}",
+            flush=True,
+        )
         if done.returncode:
             failed.append(name)
             print(done.stdout[-4000:])
@@ -58,9 +61,17 @@ def _guided(name: str, seconds: float) -> None:
         from targets import TARGETS
 
     target = TARGETS[name]
-    words = HERE / f".{name}.dict"
-    words.write_text("\n".join('"' + "".join(f"\\x{byte:02x}" for byte in word) + '"' for word in dict.fromkeys(target.words)) + "\n")
-    options = [f"-max_total_time={seconds:.0f}", "-print_final_stats=1", "-max_len=2000", "-timeout=60", "-rss_limit_mb=4000"]
+    words = Path(tempfile.mkdtemp()) / "words"  # for the one life of this process: atheris does not return
+    words.write_text(
+        "\n".join('"' + "".join(f"\\x{byte:02x}" for byte in word) + '"' for word in dict.fromkeys(target.words)) + "\n"
+    )
+    options = [
+        f"-max_total_time={seconds:.0f}",
+        "-print_final_stats=1",
+        "-max_len=2000",
+        "-timeout=60",
+        "-rss_limit_mb=4000",
+    ]
     atheris.Setup([sys.argv[0], *options, f"-dict={words}", f"-artifact_prefix=crash-{name}-"], target.check)
     atheris.Fuzz()
 

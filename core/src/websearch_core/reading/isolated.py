@@ -91,7 +91,7 @@ class _Worker:
         if self._process is not None and self._process.poll() is not None:
             self._end()
         if self._process is None:
-            self._process = subprocess.Popen(
+            self._process = subprocess.Popen(  # noqa: S603 - nothing of it comes from outside
                 [sys.executable, "-c", _PROGRAM.format(__name__), json.dumps(sys.path)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

@@ -95,7 +95,7 @@ class _Open(NamedTuple):
 
 
 class _Tamer:
-    """One walk over a source. It counts as open what a parser might still have open, rather too much than too little."""
+    """One walk over a source. What a parser might still have open counts as open: rather too much than too little."""
 
     def __init__(self, html: bytes) -> None:
         self.html = html
@@ -157,7 +157,9 @@ class _Tamer:
         is_drawing = bool(self.names[b"svg"] or self.names[b"math"])
         if name in _ONE_AT_A_TIME and not is_drawing:
             self._close(name)
-        if name not in (_FLAT_EVEN_IN_DRAWINGS if is_drawing else _FLAT) and not self._is_opened(_Open(name, size), is_leaf=is_drawing and tag[0].endswith(b"/>")):
+        if name not in (_FLAT_EVEN_IN_DRAWINGS if is_drawing else _FLAT) and not self._is_opened(
+            _Open(name, size), is_leaf=is_drawing and tag[0].endswith(b"/>")
+        ):
             return b""
         self.room -= size + self._lost(name) + (_TEXT if name in _FLAT else 2 * _TEXT)
         if len(some) == len(attributes):

@@ -148,9 +148,11 @@ def visible(body: LexborNode | None) -> Seen:
             node, parent, verbatim = path.pop()
             continue
         following = node.next
-        name = node.tag or "-"
-        if name == "-text":
-            text, removed = clean((node.text_content or "")[:MOST_CHARACTERS])
+        name = (node.tag or "-") if node.is_element_node else "-"  # no other kind of node has one: asking it may crash
+        if node.is_text_node:
+            whole = node.text_content or ""
+            seen.cut = len(whole) > MOST_CHARACTERS
+            text, removed = clean(whole[:MOST_CHARACTERS])
             seen.invisible += removed
             text = in_pieces(_PRIVATE, "", text)
             text = text if verbatim else in_pieces(_BLANKS, " ", text)

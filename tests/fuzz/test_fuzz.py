@@ -1,0 +1,22 @@
+"""What `run.py` does for as long as wanted, for a few seconds: see `targets.py` for what has to hold."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+# The target is the same for all examples. What is slow is the first page, which brings the parser.
+QUIET = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+
+
+@settings(max_examples=120, deadline=None, database=None, suppress_health_check=QUIET)
+@given(data=st.data())
+def test_no_input_breaks_a_promise(target, data):
+    piece = st.one_of(st.sampled_from(target.words), st.binary(max_size=4))
+    target.check(b"".join(data.draw(st.lists(piece, max_size=15))))
+
+
+@settings(max_examples=60, deadline=None, database=None)
+@given(data=st.binary(max_size=200))
+def test_no_bytes_at_all_break_a_promise(target, data):
+    target.check(data)
