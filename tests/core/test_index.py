@@ -525,7 +525,9 @@ def test_many_stars_do_not_take_long():
     assert time.perf_counter() - started < 1
 
 
-@pytest.mark.parametrize(("line", "seconds"), [("2", 2.0), ("0.5", 0.5), ("86400", 30.0), ("9999", 30.0), ("soon", 0.0)])
+@pytest.mark.parametrize(
+    ("line", "seconds"), [("2", 2.0), ("0.5", 0.5), ("86400", 30.0), ("9999", 30.0), ("soon", 0.0)]
+)
 def test_the_pause_that_a_site_wants_is_bounded(line, seconds):
     assert Robots(f"User-agent: *\nCrawl-delay: {line}").delay == seconds
 

@@ -257,3 +257,20 @@ def test_the_html_step_can_cut_its_own_window() -> None:
     assert page.content_length == len(page.content) <= 1000
     assert page.truncated
     assert page.next_offset == page.content_length
+
+
+@pytest.mark.parametrize(
+    ("links", "content", "listed"),
+    [
+        ("keep", "See [the guide](https://example.org/a) first.", ("https://example.org/a",)),
+        ("text", "See the guide first.", ()),
+        ("drop", "See first.", ()),
+    ],
+)
+def test_links_keep_their_targets_or_their_text_or_nothing(links, content, listed):
+    page = read_html(
+        f"<main>{PROSE}<p>See <a href=/a>the guide</a> first.</main>".encode(), "https://example.org/", links=links
+    )
+
+    assert content in " ".join(page.content.split())
+    assert page.links == listed

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, Literal
 from urllib.parse import urljoin, urlsplit
 
 from ..errors import BadResponse, PageNotFound, ServiceError, UnsafeURL
@@ -34,6 +34,7 @@ class Direct:
         max_redirects: How many hops to follow.
         allow_downgrade: Follow redirects from https to http.
         user_agent: What to call ourselves.
+        links: ``keep`` the links of a page with their targets, keep their ``text`` alone, or ``drop`` them altogether.
         isolate: Turn pages into text in another process, so that a page that crashes the parser costs that page alone.
 
     """
@@ -44,6 +45,7 @@ class Direct:
     max_redirects: int = 5
     allow_downgrade: bool = False
     user_agent: str = "Mozilla/5.0 (compatible; websearch-core; +https://pypi.org/project/websearch-core)"
+    links: Literal["keep", "text", "drop"] = "keep"
     isolate: bool = False
 
     def read(self, url: str, /) -> Flow[Page]:
@@ -72,7 +74,8 @@ class Direct:
     def _page(self, response: Response, url: str, here: str) -> Flow[Page]:
         if response.status != 200:
             raise failure(response, self, verb="read", meanings=_MEANINGS)
-        page: Page = yield Call(_reading(self.isolate), response.content, here, response.headers.get("content-type"))
+        kind = response.headers.get("content-type")
+        page: Page = yield Call(_reading(self.isolate), response.content, here, kind, links=self.links)
         page = page.model_copy(update={"url": url, "final_url": here, "provider": self.name})
         if response.truncated:
             page = page.model_copy(update={"truncated": True})

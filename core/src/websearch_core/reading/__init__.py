@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from ..errors import UnsupportedContent
 from ..models import Page
-from .html import read_html
+from .html import Links, read_html
 from .sniff import HTML, declared, is_text, media_type
 from .text import read_text
 from .window import window
 
-__all__ = ["read_bytes", "read_html", "window"]
+__all__ = ["Links", "read_bytes", "read_html", "window"]
 
 
-def read_bytes(data: bytes, url: str, content_type: str | None = None) -> Page:
+def read_bytes(data: bytes, url: str, content_type: str | None = None, *, links: Links = "keep") -> Page:
     """
     Read a whole page, whatever kind it is of.
 
@@ -25,6 +25,7 @@ def read_bytes(data: bytes, url: str, content_type: str | None = None) -> Page:
         data: The bytes of the page.
         url: Where they came from; what relative links are relative to.
         content_type: The value of the HTTP header, where there was one. Bytes that are plainly something else win.
+        links: What becomes of the links of a page of HTML, as `read_html` has it.
 
     Returns:
         The page with all of its text: `window` cuts it.
@@ -35,7 +36,7 @@ def read_bytes(data: bytes, url: str, content_type: str | None = None) -> Page:
     """
     kind = media_type(data, content_type)
     if kind in HTML:
-        page = read_html(data, url, content_type)
+        page = read_html(data, url, content_type, links=links)
     elif is_text(kind):
         page = read_text(data, url, kind, content_type)
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ..clean import removed
 from ..models import Page
@@ -17,12 +17,21 @@ from .window import window
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
+Links = Literal["keep", "text", "drop"]
+
 _LITTLE = 25  # letters: a choice that leaves less has failed
 _MOST_LINKS = 1000
 _LARGEST = 10 * 2**20  # bytes of source, in UTF-8, that are looked at
 
 
-def read_html(data: bytes, url: str, content_type: str | None = None, max_length: int | None = None) -> Page:
+def read_html(
+    data: bytes,
+    url: str,
+    content_type: str | None = None,
+    max_length: int | None = None,
+    *,
+    links: Links = "keep",
+) -> Page:
     """
     Read a page of HTML: its main part as Markdown, and what it says of itself.
 
@@ -31,6 +40,7 @@ def read_html(data: bytes, url: str, content_type: str | None = None, max_length
         url: Where they came from; what relative links are relative to.
         content_type: The value of the HTTP header, where there was one.
         max_length: Characters of Markdown to return at most; everything by default.
+        links: ``keep`` links with their targets, keep their ``text`` alone, or ``drop`` them with their text.
 
     Raises:
         InvalidOption: *max_length* is less than 1.
@@ -50,7 +60,9 @@ def read_html(data: bytes, url: str, content_type: str | None = None, max_length
     base = _base(document.css_first("base[href]"), url)
 
     seen = visible(document.body)
-    links = _links(seen.body, base)  # of the navigation too: what is no content still leads on
+    targets = (
+        _links(seen.body, base) if links == "keep" else {}
+    )  # of the navigation too: what is no content still leads on
     scriptless = strip_noscript(seen.body)
     strip_chrome(seen.body)
     main = choose(seen.body)
@@ -60,7 +72,9 @@ def read_html(data: bytes, url: str, content_type: str | None = None, max_length
         main = seen.body
     del document  # the parser's room is needed for what follows
     cut = beginning or tamed.cut or seen.cut
-    content, written = _write(main, links)
+    if links == "drop":
+        main.remove({element for element in main.elements() if element.name == "a"})
+    content, written = _write(main, targets)
 
     notes = [
         *([decoding] if decoding else []),
@@ -86,7 +100,7 @@ def read_html(data: bytes, url: str, content_type: str | None = None, max_length
         author=facts.author,
         published=facts.published,
         description=facts.description,
-        links=_outward(links, url),
+        links=_outward(targets, url),
         notes=tuple(notes),
     )
     return page if max_length is None else window(page, max_length)

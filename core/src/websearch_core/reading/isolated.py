@@ -22,13 +22,13 @@ from typing import IO, cast
 from ..deadline import time_left
 from ..errors import BadResponse, TimedOut, UnsupportedContent
 from ..models import Page
-from . import read_bytes
+from . import Links, read_bytes
 
 _LONGEST = 60.0  # seconds for one page, where no deadline says less
 _PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); import {0}; {0}.serve()"
 
 
-def read_isolated(data: bytes, url: str, content_type: str | None = None) -> Page:
+def read_isolated(data: bytes, url: str, content_type: str | None = None, *, links: Links = "keep") -> Page:
     """
     Do as `websearch_core.reading.read_bytes` does, in the worker. Calls from several threads take turns.
 
@@ -36,6 +36,7 @@ def read_isolated(data: bytes, url: str, content_type: str | None = None) -> Pag
         data: The bytes of the page.
         url: Where they came from.
         content_type: The value of the HTTP header, where there was one.
+        links: What becomes of the links.
 
     Raises:
         UnsupportedContent: The bytes are no text.
@@ -43,7 +44,7 @@ def read_isolated(data: bytes, url: str, content_type: str | None = None) -> Pag
         TimedOut: The page was not read within the time allowed.
 
     """
-    head = json.dumps({"length": len(data), "url": url, "content_type": content_type}).encode()
+    head = json.dumps({"length": len(data), "url": url, "content_type": content_type, "links": links}).encode()
     answer = json.loads(_worker.ask(head + b"\n", data))
     if "page" in answer:
         return Page.model_validate(answer["page"])
@@ -139,14 +140,14 @@ def serve() -> None:
     os.dup2(2, 1)  # whatever else is printed must not pass for an answer
     while head := sys.stdin.buffer.readline():
         asked = json.loads(head)
-        data = sys.stdin.buffer.read(asked["length"])
-        answers.write(json.dumps(_answer(data, asked["url"], asked["content_type"])).encode() + b"\n")
+        data = sys.stdin.buffer.read(asked.pop("length"))
+        answers.write(json.dumps(_answer(data, **asked)).encode() + b"\n")
         answers.flush()
 
 
-def _answer(data: bytes, url: str, content_type: str | None) -> dict[str, object]:
+def _answer(data: bytes, url: str, content_type: str | None, links: Links) -> dict[str, object]:
     try:
-        return {"page": read_bytes(data, url, content_type).model_dump(mode="json")}
+        return {"page": read_bytes(data, url, content_type, links=links).model_dump(mode="json")}
     except UnsupportedContent as error:
         return {"error": error.code, "message": str(error)}
     except MemoryError:
