@@ -137,7 +137,7 @@ def test_every_option_reaches_the_query(websearch, searx):
     )  # fmt: skip
 
     assert done.exit_code == 0
-    (path,) = searx.paths
+    path = searx.paths[-1]
     for part in (
         "q=kelp+%28site%3Asea.example+OR+site%3Ab.example%29+-site%3Ac.example",
         "time_range=week",

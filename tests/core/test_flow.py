@@ -269,3 +269,22 @@ def test_play_complains_of_answers_too_few_and_too_many():
 
 def test_a_request_shows_no_headers_since_keys_travel_there():
     assert "SECRET" not in repr(Request(url="https://a.example", headers={"Authorization": "Bearer SECRET"}))
+
+
+def test_blocking_work_is_not_waited_for_beyond_the_deadline():
+    def flow() -> Flow[Any]:
+        return (yield Call(time.sleep, 2))
+
+    started = time.monotonic()
+    with time_limit(0.1), pytest.raises(TimedOut):
+        drive("blocking", flow())
+    assert time.monotonic() - started < 1.5
+
+
+@both
+def test_what_is_no_effect_is_told(colour):
+    def flow() -> Flow[Any]:
+        return (yield "hello")  # type: ignore[misc]
+
+    with pytest.raises(TypeError, match="not for 'hello'"):
+        drive(colour, flow())

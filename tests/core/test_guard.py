@@ -248,3 +248,21 @@ def test_what_is_accepted_httpx_and_the_standard_library_read_alike(url):
     ours, theirs = urllib.parse.urlsplit(canonical), httpx.URL(canonical)
     assert ours.hostname == theirs.host
     assert (ours.port or 80) == (theirs.port or 80)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "::ffff:169.254.169.254",
+        "64:ff9b::a9fe:a9fe",
+        "::169.254.169.254",
+        "2002:a9fe:a9fe::",
+        "::ffff:0:169.254.169.254",
+    ],
+)
+def test_no_hole_is_made_for_them_in_other_clothes_either(address):
+    for guard in (Guard.allowing(["http://wiki.corp:80"]), Guard.allowing(["::/0"])):
+        with pytest.raises(UnsafeURL):
+            guard.judge("wiki.corp", 80, [address])
+        with pytest.raises(UnsafeURL):
+            guard.check(f"http://[{address}]/")

@@ -150,3 +150,19 @@ def test_nothing_added_to_a_seen_url_gets_through(prefix, added):
 
     assert may_open(ledger, url) is (added == "" or added.startswith("#"))
     assert not may_open(ledger, prefix) or prefix == base
+
+
+@pytest.mark.parametrize("url", ["https://a.example/Key_(lock)", "https://a.example/a[1]"])
+def test_a_bracket_that_belongs_to_a_url_stays(url):
+    ledger = Ledger("seen")
+    ledger.name(f"(see {url}), please")
+
+    assert may_open(ledger, url)
+
+
+def test_what_an_index_of_ones_own_holds_may_be_opened():
+    ledger = Ledger("seen")
+    ledger.found(SearchResponse(query="q", results=(SearchResult(title="t", url="file:///docs/a.md"),)))
+
+    assert may_open(ledger, "file:///docs/a.md")
+    assert not may_open(ledger, "file:///docs/b.md")

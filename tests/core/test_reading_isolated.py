@@ -177,7 +177,7 @@ def test_the_reader_takes_it_as_an_option(server, http, colour):
     before = threading.active_count()
     for _ in range(2):  # as many loops
         page = web.read(server.url) if colour == "blocking" else asyncio.run(web.aread(server.url))
-        assert (page.title, page.provider, page.final_url) == ("Kelp", "direct", server.url)
+        assert (page.title, page.provider, page.final_url) == ("Kelp", "direct", f"{server.url}/")
     web.close()
 
     assert isolated._worker._process is not None

@@ -37,7 +37,7 @@ NOTHING = SearchResponse(query="xyzzy", provider="stub")
 def test_text_is_numbered_with_title_url_and_an_indented_snippet():
     assert render_search(FOUND) == (
         "1. Kelp forests — https://a.example/\n"
-        "   (2026-05-04) Brown algae\n"
+        "   Brown algae\n"
         "\n"
         "2. No snippet — https://b.example/"
     )  # fmt: skip
@@ -47,7 +47,7 @@ def test_markdown_has_headings_urls_and_dates():
     assert render_search(FOUND.model_copy(update={"answer": "Algae."}), "markdown") == (
         "## Answer\n\nAlgae.\n\n"
         "## Search Results\n\n"
-        "### 1. Kelp forests\n**URL:** https://a.example/\n**Published:** 2026-05-04\n\nBrown\nalgae\n\n---\n\n"
+        "### 1. Kelp forests\n**URL:** https://a.example/\n**Published:** 2026-05-04\n\nBrown algae\n\n---\n\n"
         "### 2. No snippet\n**URL:** https://b.example/"
     )
 

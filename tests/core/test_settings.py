@@ -162,9 +162,9 @@ def test_one_instance_plays_both_roles():
 
 
 def test_the_key_of_one_provider_needs_one_name():
-    with pytest.raises(ConfigurationError, match="api_key belong"):
+    with pytest.raises(ConfigurationError, match="api_key: name the provider"):
         WebSearch(api_key="key")
-    with pytest.raises(ConfigurationError, match="base_url belong"):
+    with pytest.raises(ConfigurationError, match="base_url: name the provider"):
         WebSearch(["tavily", "brave"], base_url="https://gateway.example")
 
 
@@ -226,8 +226,8 @@ def test_providers_plug_in_by_entry_points(monkeypatch):
         found = [EntryPoint(name, "websearch_core.providers.brave:Brave", "websearch_core.providers") for name in names]
         monkeypatch.setattr(providers, "entry_points", lambda group: found)
 
-    points("kagi")
-    assert provider_class("kagi") is Brave
+    points("harbour")
+    assert provider_class("harbour") is Brave
     points("brave")
     with pytest.raises(ConfigurationError, match="already registered"):
         known()
@@ -240,3 +240,63 @@ def test_the_key_shows_nowhere(monkeypatch):
 
     for shown in (repr(web), repr(web.provider), repr(web.settings), str(web.__dict__)):
         assert "SECRET" not in shown
+
+
+def test_a_key_in_the_file_shows_nowhere_either():
+    Path("websearch.toml").write_text('[providers.brave]\napi_key = "SECRET"\n')
+    web = WebSearch("brave")
+
+    assert "SECRET" not in repr(web) + repr(web.settings) + repr(web.provider)
+
+
+@pytest.mark.parametrize("host", ["127.evil.example", "localhost.evil.example"])
+def test_a_name_that_looks_like_this_machine_is_another(host):
+    with pytest.raises(ConfigurationError, match="unencrypted"):
+        WebSearch("brave", api_key="key", base_url=f"http://{host}")
+
+
+def test_a_provider_made_beforehand_sends_no_key_unencrypted_either():
+    for provider in (
+        Brave(api_key="key", base_url="http://a.example"),
+        Retry(Brave(api_key="key", base_url="http://a.example")),
+    ):
+        with pytest.raises(ConfigurationError, match="unencrypted"):
+            WebSearch(provider)
+
+
+def test_options_under_an_alias_count():
+    assert searching("duckduckgo", provider_options={"ddg": {"pause": 0}})[0].pause == 0
+    with pytest.raises(ConfigurationError, match="nonsense"):
+        WebSearch("ddg", provider_options={"ddg": {"nonsense": 1}})
+
+
+def test_a_provider_is_registered_by_its_own_name():
+    with pytest.raises(ConfigurationError, match="called 'brave', not 'other'"):
+        register("other", Brave)
+
+
+@pytest.mark.parametrize("choice", ["", " , ", []])
+def test_an_empty_choice_is_none(choice):
+    with pytest.raises(ConfigurationError, match="empty choice"):
+        WebSearch(choice)
+
+
+def test_an_empty_variable_is_as_if_it_were_not_there(monkeypatch):
+    monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "")
+    assert Settings.load().timeout == 30
+
+
+def test_a_layer_that_holds_no_searcher_cannot_search():
+    from websearch_core.providers.direct import Direct
+
+    with pytest.raises(ConfigurationError, match="cannot search"):
+        WebSearch(Retry(Direct()))
+
+
+def test_keyless_on_purpose_beats_a_key_of_the_environment(monkeypatch):
+    from websearch_core import SearchQuery
+
+    monkeypatch.setenv("TAVILY_API_KEY", "key")
+    (tavily,) = searching("tavily", provider_options={"tavily": {"keyless": True}})
+
+    assert "Authorization" not in next(tavily.search(SearchQuery.of("kelp"))).headers

@@ -96,7 +96,7 @@ class WebSearch:
         verify: Any = None,
         http_library: str | None = None,
     ) -> None:
-        from .selection import Selection, chain  # bring pydantic-settings: not before it is needed
+        from .selection import Selection, read_chain, search_chain  # bring pydantic-settings: not before it is needed
         from .settings import Settings
 
         settings = Settings.load(
@@ -109,11 +109,12 @@ class WebSearch:
         selection = Selection(settings, provider_options or {})
         one = {"api_key": api_key, "base_url": base_url}
         searchers, automatic = selection.searchers(provider, **{k: v for k, v in one.items() if v is not None})
-        readers = selection.readers(reader, searchers)
+        readers, implied = selection.readers(reader, searchers)
+        links = searchers, settings.attempts
         self.settings: Settings = settings
-        self.provider: SearchProvider = chain(searchers, settings.attempts, automatic=automatic)
-        self.reader: PageReader = chain(readers, settings.attempts)
-        self._relaxed: SearchProvider = chain(searchers, settings.attempts, automatic=automatic, relaxed=True)
+        self.provider: SearchProvider = search_chain(*links, automatic=automatic, relaxed=False)
+        self.reader: PageReader = read_chain(readers, settings.attempts, automatic=implied)
+        self._relaxed: SearchProvider = search_chain(*links, automatic=automatic, relaxed=True)
         self._sender = Sender(
             Guard.allowing(settings.allow),
             connect_timeout=settings.connect_timeout,
@@ -245,6 +246,8 @@ def given(web: WebSearch | None, arguments: WebSearchArguments) -> WebSearch:
         ConfigurationError: Both were given, or the arguments are wrong.
 
     """
+    if unknown := sorted(set(arguments) - set(WebSearchArguments.__annotations__)):
+        raise ConfigurationError(f"unknown arguments: {', '.join(unknown)}")
     if web is None:
         return WebSearch(**arguments)
     if arguments:

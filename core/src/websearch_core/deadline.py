@@ -8,13 +8,18 @@ sending, reading, sleeping, however many exchanges a conversation has. Limits ne
 from __future__ import annotations
 
 import math
+import threading
 import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from contextvars import ContextVar, copy_context
+from typing import TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from .errors import TimedOut
+
+T = TypeVar("T")
 
 _deadline: ContextVar[float] = ContextVar("websearch_deadline", default=math.inf)
 
@@ -28,6 +33,37 @@ def time_limit(seconds: float) -> Iterator[None]:
         yield
     finally:
         _deadline.set(outer)
+
+
+def in_time(work: Callable[[], T]) -> T:
+    """
+    Do blocking *work*, but wait for it no longer than there is time.
+
+    Nothing can interrupt it: past the limit, it goes on by itself in a thread that nobody waits for.
+
+    Raises:
+        TimedOut: It took too long.
+
+    """
+    left = time_left()
+    if left == math.inf:
+        return work()
+    done: Future[T] = Future()
+    context = copy_context()
+
+    def do() -> None:
+        try:
+            done.set_result(context.run(work))
+        except BaseException as error:  # noqa: BLE001 - it is raised again by whoever waits
+            done.set_exception(error)
+
+    threading.Thread(target=do, name="websearch-work", daemon=True).start()
+    try:
+        return done.result(left)
+    except FutureTimeout:
+        if done.done():  # the work itself ended in a timeout
+            raise
+        raise TimedOut("no answer within the time allowed") from None
 
 
 def time_left() -> float:

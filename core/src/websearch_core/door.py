@@ -9,7 +9,6 @@ and rebinding DNS all pass here.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import math
 import socket
 import threading
@@ -20,7 +19,7 @@ from typing import Any, cast
 
 from .deadline import time_left
 from .errors import TimedOut, Unavailable, UnsafeURL
-from .guard import Guard, Resolve
+from .guard import Guard, Resolve, literal
 
 _STAGGER = 0.25  # seconds until the next address is tried beside the first (RFC 8305)
 _SHORTEST = 0.001  # seconds; zero would make a socket non-blocking
@@ -154,7 +153,7 @@ def _look_up(guard: Guard | None, host: str, port: int) -> Future[Sequence[str]]
         else:
             found.set_result(answer)
 
-    if _is_literal(host):
+    if literal(host):
         found.set_result([host])
     else:
         found.set_running_or_notify_cancel()
@@ -166,14 +165,6 @@ def _resolve_service(host: str, port: int) -> Sequence[str]:
     """Resolve the name of a service, which may be a short one of this network: ``searxng``."""
     infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(info[4][0]) for info in infos))
-
-
-def _is_literal(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
 
 
 def _judged(guard: Guard | None, host: str, port: int, addresses: Sequence[str]) -> list[str]:

@@ -27,7 +27,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar, cast
 
-from .deadline import time_left
+from .deadline import in_time, time_left
 from .errors import TimedOut, WebSearchError
 
 T = TypeVar("T")
@@ -167,8 +167,9 @@ def _perform(effect: Effect, send: Send) -> Any:
         case Sleep(seconds):
             return time.sleep(_affordable(seconds))
         case Call():
-            answer = effect()
-            return _finish(answer) if inspect.isawaitable(answer) else answer
+            if inspect.iscoroutinefunction(effect.function):
+                return _finish(effect())
+            return in_time(effect)
         case Gather(flows, limit):
 
             def one(flow: Flow[Any]) -> Any:
@@ -179,6 +180,8 @@ def _perform(effect: Effect, send: Send) -> Any:
 
             with ThreadPoolExecutor(min(limit, len(flows)) or 1) as threads:
                 return list(threads.map(lambda job: job[0].run(one, job[1]), [(copy_context(), f) for f in flows]))
+        case _:
+            raise TypeError(f"a flow may ask for a Request, Sleep, Call or Gather, not for {effect!r}")
 
 
 async def _aperform(effect: Effect, send: AsyncSend) -> Any:
@@ -204,6 +207,8 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(one(flow)) for flow in flows]
             return [task.result() for task in tasks]
+        case _:
+            raise TypeError(f"a flow may ask for a Request, Sleep, Call or Gather, not for {effect!r}")
 
 
 def _affordable(seconds: float) -> float:

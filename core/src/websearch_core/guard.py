@@ -180,8 +180,8 @@ class Guard:
     def _check_place(self, host: str, port: int) -> None:
         if port in _PORTS_OF_OTHERS:
             raise UnsafeURL("this port belongs to another kind of service")
-        if ip := _literal(host):
-            if verdict(str(ip)) and not self._is_hole(ip):
+        if ip := literal(host):
+            if _METADATA & {ip, _inside(ip)} or (verdict(str(ip)) and not self._is_hole(ip)):
                 raise UnsafeURL("the address is not a public one")
         elif not self.networks and _is_internal(host):  # with a hole in the wall, its address decides
             raise UnsafeURL("the host name is an internal one")
@@ -203,7 +203,7 @@ class Guard:
         return _alternating([str(ip) for ip in ips])
 
     def _may_connect(self, ip: Address, named: bool) -> bool:
-        if ip in _METADATA:
+        if _METADATA & {ip, _inside(ip)}:
             return False
         return named or self._is_hole(ip) or (verdict(str(ip)) is None and not _is_own(ip))
 
@@ -304,11 +304,24 @@ def _origin(entry: str) -> Origin:
     return scheme, host, port
 
 
-def _literal(host: str) -> Address | None:
+def literal(host: str) -> Address | None:
+    """Return the address that *host* is, or None if it is a name."""
     try:
         return ipaddress.ip_address(host)
     except ValueError:
         return None
+
+
+def _inside(ip: Address) -> Address:
+    """Return the IPv4 address that an IPv6 address may stand for, else the address itself."""
+    if isinstance(ip, ipaddress.IPv4Address):
+        return ip
+    if ip.teredo is not None:
+        return ip.teredo[1]
+    if ip.sixtofour is not None:
+        return ip.sixtofour
+    carries = ip in _NAT64 or int(ip) >> 64 == 0 or ip.packed[8:12] in _ISATAP  # the second: ::, ::ffff: and ::ffff:0:
+    return ipaddress.IPv4Address(ip.packed[12:]) if carries else ip
 
 
 def _is_internal(host: str) -> bool:

@@ -27,7 +27,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from .deadline import time_left
+from .deadline import in_time, time_left
 from .door import AsyncDoor, Door, clamp, limit
 from .errors import BadResponse, ConfigurationError, TimedOut, Unavailable, WebSearchError
 from .flow import Request, Response
@@ -99,6 +99,11 @@ class Sender:
 
         """
         client = self._client(request.guarded)
+        if client is self._own_client:  # its sockets know nothing of our deadline
+            return in_time(partial(self._send, client, request))
+        return self._send(client, request)
+
+    def _send(self, client: Any, request: Request) -> Response:
         with _translated(request):
             reply = client.send(self._outgoing(client, request), stream=True, follow_redirects=False)
             try:

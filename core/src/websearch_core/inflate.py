@@ -6,6 +6,7 @@ import zlib
 
 from .errors import BadResponse
 
+_STEP = 2**16  # bytes inflated at a time
 OFFERED = "gzip, deflate"  # what we say we accept; anything else in an answer is refused
 
 
@@ -43,7 +44,8 @@ class Body:
         return len(self.content) > self._most or self._arrived > self._most
 
     def __bytes__(self) -> bytes:
-        return bytes(self.content[: self._most])
+        with memoryview(self.content) as content:  # a slice of the bytearray would be one copy more
+            return bytes(content[: self._most])
 
 
 class _Inflation:
@@ -60,7 +62,7 @@ class _Inflation:
         data = self._waiting + data
         while data and len(out) < room:
             try:
-                out += self._stream.decompress(data, room - len(out))
+                out += self._stream.decompress(data, min(room - len(out), _STEP))
             except zlib.error:
                 if self.complete:  # what follows a whole member is padding or rubbish
                     data = b""
@@ -88,4 +90,5 @@ def _inflation(encoding: str) -> _Inflation | None:
             return _Inflation(zlib.MAX_WBITS | 16)
         case ["deflate"]:
             return _Inflation(zlib.MAX_WBITS)
-    raise BadResponse(f"the body is encoded as {', '.join(names)[:40]!r}, which was not asked for")
+    known = [name if name in {"br", "zstd", "compress", "gzip", "deflate"} else "something unknown" for name in names]
+    raise BadResponse(f"the body is encoded as {', '.join(known[:3])}, which was not asked for")

@@ -74,7 +74,8 @@ class SearchQuery(Model):
     Args:
         text: The words to look for.
         limit: How many results, at most.
-        allowed_domains: Only results from these domains and their subdomains; empty means anywhere.
+        allowed_domains: Only results from these domains and their subdomains; empty means anywhere. A leading ``www.``
+            is taken for the domain it stands before.
         blocked_domains: No results from these domains and their subdomains.
         time_range: Only results of the last day, week, month or year (``d w m y`` and ``all`` are understood too).
         after: Only results published on or after this date.

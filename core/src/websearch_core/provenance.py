@@ -23,6 +23,8 @@ Provenance = Literal["any", "seen", "seen+links"]
 _MOST_URLS = 10_000  # in one conversation
 _MOST_CONVERSATIONS = 1_000
 _MOST_LINKS = 200  # of one page
+_PUNCTUATION = tuple(".,;:!?*")
+_BRACKETS = {")": "(", "]": "["}
 _IN_TEXT = re.compile(r"https?://[^\s<>\"'`\\^{|}]+", re.IGNORECASE)
 
 
@@ -58,7 +60,7 @@ class Ledger:
 
     def name(self, text: str, conversation: str | None = None) -> None:
         """Let the URLs in *text*, such as a message of the user, be opened."""
-        self._add([url.rstrip(".,;:!?)]*") for url in _IN_TEXT.findall(text)], conversation, links=True)
+        self._add(map(_without_punctuation, _IN_TEXT.findall(text)), conversation, links=True)
 
     def found(self, response: SearchResponse, conversation: str | None = None) -> None:
         """Let the results of a search be opened."""
@@ -117,6 +119,15 @@ def _forget(crowd: dict[Any, Any], most: int) -> None:
         del crowd[next(iter(crowd))]
 
 
+def _without_punctuation(url: str) -> str:
+    """Take off what belongs to the sentence around a URL; a bracket that the URL itself opened stays."""
+    while url[-1:] in _PUNCTUATION or (url[-1:] in _BRACKETS and url.count(url[-1]) > url.count(_BRACKETS[url[-1]])):
+        url = url[:-1]
+    return url
+
+
 def _key(url: str) -> str:
     """The whole URL in its one canonical form; the fragment never leaves the machine."""
+    if url.startswith("file:"):  # of an index of one's own, which opens nothing but what it holds
+        return url
     return canonical(url).partition("#")[0]

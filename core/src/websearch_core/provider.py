@@ -37,7 +37,9 @@ class Env:
 
 def _key(value: SecretStr) -> SecretStr:
     key = value.get_secret_value().strip()
-    if not key or not key.isascii() or not key.isprintable() or " " in key:
+    if not key:
+        raise ValueError("the key is empty")
+    if not key.isascii() or not key.isprintable() or " " in key:
         raise ValueError("a key is printable ASCII without blanks")
     return SecretStr(key)
 
@@ -100,6 +102,6 @@ def _misconfigured(cls: Any, error: ValidationError) -> ConfigurationError:
         own = problem.get("ctx", {}).get("error")
         if isinstance(own, ConfigurationError):
             return own
-    if all(problem["type"].startswith("missing") for problem in problems):
+    if all(problem["type"].startswith("missing") or "is empty" in problem["msg"] for problem in problems):
         return missing(cls, str(problems[0]["loc"][0]))
     return ConfigurationError(f"{cls.name}: {explain(error)}")

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from .clean import clean, removed
 from .dates import parse_date
-from .guard import is_readable
+from .guard import canonical, is_readable
 from .models import Page, SearchQuery, SearchResponse, SearchResult
 from .service import changed, rows
 
@@ -113,7 +113,9 @@ def _numbered(result: SearchResult, n: int) -> SearchResult:
 def settle_page(page: Page) -> Page:
     """Hold a page to what readers promise, whoever read it: nothing in it that a person would not see."""
     content, count = clean(page.content)
-    tidy = page.model_copy(update={"content": content, "title": clean(page.title)[0]})
+    there = canonical(page.final_url) if is_readable(page.final_url) else page.url
+    final = page.final_url if page.final_url.startswith("file:") else there
+    tidy = page.model_copy(update={"content": content, "title": clean(page.title)[0], "final_url": final})
     return tidy.noting(*removed(count))
 
 

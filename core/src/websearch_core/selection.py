@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .errors import Blocked, ConfigurationError, MissingKey
+from .errors import Blocked, ConfigurationError, MissingKey, PageNotFound
+from .guard import Guard
 from .layers import Fallback, Relax, Retry
 from .providers import known, provider_class
-from .settings import Settings, configured
+from .settings import Settings, by_name, check_transport, configured
 
 AUTOMATIC = ("tavily", "brave", "searxng")
 _LAYERS = (Fallback, Relax, Retry)
@@ -40,8 +41,8 @@ class Selection:
 
     def __post_init__(self) -> None:
         """A misspelt name is told now rather than ignored."""
-        for name in {*self.options, *self.settings.providers}:
-            provider_class(name)
+        self.options = by_name(self.options)
+        self._guard = Guard.allowing(self.settings.allow)
 
     def searchers(self, choice: Any, **one: Any) -> tuple[list[Any], bool]:
         """
@@ -55,7 +56,7 @@ class Selection:
         chosen = _several(choice) or list(self.settings.provider)
         if one and (len(chosen) != 1 or not isinstance(chosen[0], str)):
             raise ConfigurationError(
-                f"{' and '.join(one)} belong to one provider: name it, or use provider_options={{name: {{...}}}}"
+                f"{' and '.join(one)}: name the provider that this is for, or use provider_options={{name: {{...}}}}"
             )
         if chosen:
             return [self._playing(item, "search", **one) for item in chosen], False
@@ -65,20 +66,22 @@ class Selection:
             except MissingKey:
                 continue
         keyless = configured("tavily", self.settings, **{**self.options.get("tavily", {}), "keyless": True})
-        return [self._playing("duckduckgo", "search"), keyless], True
+        return [self._playing("duckduckgo", "search"), self._playing(keyless, "search")], True
 
-    def readers(self, choice: Any, searchers: Sequence[Any]) -> list[Any]:
-        """Return the readers to read with, in order; *searchers* are those chosen to search."""
+    def readers(self, choice: Any, searchers: Sequence[Any]) -> tuple[list[Any], bool]:
+        """Return the readers to read with, in order, and whether that was automatic; *searchers* search already."""
         chosen = _several(choice) or list(self.settings.reader)
-        if not chosen:
-            local = [item for item in searchers if item.name == "local"]
-            chosen = [*local, "direct"]  # what an index holds needs no fetching
-        return [self._playing(item, "read") for item in chosen]
+        if chosen:
+            return [self._playing(item, "read") for item in chosen], False
+        local = [item for item in searchers if item.name == "local"]  # what an index holds needs no fetching
+        return [self._playing(item, "read") for item in (*local, "direct")], True
 
     def _playing(self, item: Any, role: str, **one: Any) -> Any:
         """Return the provider that *item* is or names, if it can do what *role* says."""
         provider = self._named(item, **one) if isinstance(item, str) else item
-        if not hasattr(provider, role):
+        for leaf in _leaves(provider):
+            check_transport(leaf, self._guard)
+        if not all(hasattr(leaf, role) for leaf in _leaves(provider)):
             able = ", ".join(name for name in known() if hasattr(provider_class(name), role))
             raise ConfigurationError(f"{getattr(provider, 'name', provider)!r} cannot {role}; those that can: {able}")
         return provider
@@ -90,7 +93,7 @@ class Selection:
         return self._made[name]
 
 
-def chain(providers: Sequence[Any], attempts: int, *, automatic: bool = False, relaxed: bool = False) -> Any:
+def search_chain(providers: Sequence[Any], attempts: int, *, automatic: bool, relaxed: bool) -> Any:
     """
     Compose *providers* into one that persists and falls back.
 
@@ -101,7 +104,7 @@ def chain(providers: Sequence[Any], attempts: int, *, automatic: bool = False, r
         relaxed: Do without options that a provider cannot express.
 
     """
-    links = [item if isinstance(item, _LAYERS) else Retry(item, attempts) for item in providers]
+    links = [_persistent(item, attempts) for item in providers]
     if relaxed:
         links = [Relax(link) for link in links]
     if len(links) == 1:
@@ -109,9 +112,31 @@ def chain(providers: Sequence[Any], attempts: int, *, automatic: bool = False, r
     return Fallback(tuple(links), after=(Blocked,)) if automatic else Fallback(tuple(links))
 
 
+def read_chain(readers: Sequence[Any], attempts: int, *, automatic: bool) -> Any:
+    """Compose *readers* likewise. That a page is in no index is worth no remark if nobody asked for the index."""
+    links = [_persistent(item, attempts) for item in readers]
+    if len(links) == 1:
+        return links[0]
+    return Fallback(tuple(links), tacit=(PageNotFound,) if automatic else ())
+
+
+def _persistent(item: Any, attempts: int) -> Any:
+    return item if isinstance(item, _LAYERS) else Retry(item, attempts)
+
+
 def _several(choice: Any) -> list[Any]:
     if choice is None:
         return []
     if isinstance(choice, str):
-        return [name.strip() for name in choice.split(",") if name.strip()]
-    return list(choice) if isinstance(choice, list | tuple) else [choice]
+        choice = [name.strip() for name in choice.split(",") if name.strip()]
+    several = list(choice) if isinstance(choice, list | tuple) else [choice]
+    if not several:
+        raise ConfigurationError("an empty choice of providers is none")
+    return several
+
+
+def _leaves(provider: Any) -> list[Any]:
+    """Return what is at the bottom of layers."""
+    if isinstance(provider, Fallback):
+        return [leaf for each in provider.providers for leaf in _leaves(each)]
+    return _leaves(provider.provider) if isinstance(provider, Relax | Retry) else [provider]

@@ -104,8 +104,9 @@ def decoded(response: Response, provider: Any, *, verb: str = "search") -> dict[
         body = response.json()
     except (ValueError, RecursionError) as error:
         kind = response.headers.get("content-type", "no type").partition(";")[0][:40]
+        what = "broken JSON" if "json" in kind else f"not JSON but {kind}"
         raise BadResponse(
-            f"{provider.name} {verb} failed: the answer is not JSON but {kind}",
+            f"{provider.name} {verb} failed: the answer is {what}",
             provider=provider.name,
             status=response.status,
         ) from error

@@ -19,11 +19,12 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -34,7 +35,7 @@ from pydantic_settings import (
 )
 
 from .errors import ConfigurationError
-from .guard import Guard
+from .guard import Guard, literal
 from .models import explain
 from .provider import environment
 from .providers import provider_class
@@ -44,6 +45,17 @@ def _listed(value: Any) -> Any:
     if isinstance(value, str):
         value = [part.strip() for part in value.split(",") if part.strip()]
     return value
+
+
+def by_name(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """
+    Return the *options* of providers by their real names instead of their aliases.
+
+    Raises:
+        UnknownProvider: There is none of a name.
+
+    """
+    return {provider_class(name).name: dict(given) for name, given in options.items()}
 
 
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
@@ -66,7 +78,9 @@ class Settings(BaseSettings):
 
     """
 
-    model_config = SettingsConfigDict(env_prefix="WEB_SEARCH_", extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = SettingsConfigDict(
+        env_prefix="WEB_SEARCH_", env_ignore_empty=True, extra="forbid", frozen=True, hide_input_in_errors=True
+    )
 
     provider: Names = ()
     reader: Names = ()
@@ -76,7 +90,7 @@ class Settings(BaseSettings):
     attempts: int = Field(default=3, ge=1)
     max_length: int = Field(default=15_000, ge=1)
     http_library: Literal["httpx", "httpx2"] = "httpx"
-    providers: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    providers: Annotated[dict[str, dict[str, Any]], AfterValidator(by_name)] = Field(default_factory=dict, repr=False)
 
     @classmethod
     def load(cls, **explicit: Any) -> Settings:
@@ -142,7 +156,7 @@ def configured(name: str, settings: Settings, **explicit: Any) -> Any:
     Raises:
         UnknownProvider: There is none of that name.
         MissingKey: Its key is nowhere; the message names the variable.
-        ConfigurationError: An option is wrong, or the key would travel unencrypted.
+        ConfigurationError: An option is wrong.
 
     """
     cls = provider_class(name)
@@ -151,9 +165,7 @@ def configured(name: str, settings: Settings, **explicit: Any) -> Any:
         **from_environment(cls),
         **{option: value for option, value in explicit.items() if value is not None},
     }
-    made = cls(**options)
-    _check_transport(made, Guard.allowing(settings.allow))
-    return made
+    return cls(**options)
 
 
 def from_environment(cls: type[Any]) -> dict[str, str]:
@@ -166,13 +178,20 @@ def from_environment(cls: type[Any]) -> dict[str, str]:
     return found
 
 
-def _check_transport(provider: Any, guard: Guard) -> None:
-    """Refuse to send a key over plain http, except within this machine or where the caller allows the origin."""
+def check_transport(provider: Any, guard: Guard) -> None:
+    """
+    Make sure that a provider's key does not travel over plain http, except within this machine.
+
+    Raises:
+        ConfigurationError: It would, and the caller has not allowed the origin.
+
+    """
     parts = urlsplit(getattr(provider, "base_url", None) or "https://")
     if parts.scheme == "https" or getattr(provider, "api_key", None) is None:
         return
     host = parts.hostname or ""
-    here = host in {"localhost", "::1"} or host.startswith("127.")
+    address = literal(host)
+    here = host == "localhost" or (address is not None and address.is_loopback)
     if not here and ("http", host, parts.port or 80) not in guard.origins:
         raise ConfigurationError(
             f"{provider.name}: base_url would send the key unencrypted; use https, or allow the origin by "

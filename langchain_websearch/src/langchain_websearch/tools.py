@@ -17,19 +17,20 @@ from langchain_core.callbacks import BaseCallbackHandler, Callbacks
 from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, BaseToolkit, ToolException
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError, tools
 from websearch_core.client import WebSearchArguments
+from websearch_core.errors import InvalidOption
+from websearch_core.models import explain
 from websearch_core.provenance import Ledger, Provenance
 from websearch_core.render import (
     Format,
-    fenced,
     page_as_json,
+    page_for_model,
     render_error,
-    render_page,
-    render_search,
     search_as_json,
+    search_for_model,
 )
 
 from .web import with_web
@@ -59,6 +60,11 @@ class ToolOptions(ToolkitOptions, total=False):
     extras: dict[str, Any] | None
 
 
+def _wrong_arguments(error: ValidationError) -> str:
+    """Tell a model which of its arguments is wrong, in the form of all other failures."""
+    return render_error(InvalidOption(explain(error)))
+
+
 def _ledger(given: Provenance | Ledger) -> Ledger:
     return given if isinstance(given, Ledger) else Ledger(given)
 
@@ -84,6 +90,7 @@ class _WebTool(BaseTool):
     provenance: Annotated[Ledger, BeforeValidator(_ledger)] = Field(default_factory=Ledger, exclude=True, repr=False)
     response_format: Literal["content_and_artifact"] = "content_and_artifact"
     handle_tool_error: OnError = True
+    handle_validation_error: bool | str | Callable[[Any], str] | None = _wrong_arguments
     metadata: dict[str, Any] | None = Field(default_factory=lambda: {"read_only": True})
 
 
@@ -151,8 +158,7 @@ class WebSearchTool(_WebTool):
 
     def _shown(self, response: SearchResponse, config: RunnableConfig) -> tuple[str, dict[str, Any]]:
         self.provenance.found(response, _conversation(config))
-        text = fenced(render_search(response, self.output_format), f"Search results for {response.query!r}")
-        return text, search_as_json(response)
+        return search_for_model(response, self.output_format), search_as_json(response)
 
 
 class OpenPageTool(_WebTool):
@@ -199,8 +205,7 @@ class OpenPageTool(_WebTool):
 
     def _shown(self, page: Page, config: RunnableConfig) -> tuple[str, dict[str, Any]]:
         self.provenance.opened(page, _conversation(config))
-        text = fenced(render_page(page, self.output_format), f"The page {page.final_url or page.url}")
-        return text, page_as_json(page)
+        return page_for_model(page, self.output_format), page_as_json(page)
 
 
 class WebSearchToolkit(BaseToolkit):

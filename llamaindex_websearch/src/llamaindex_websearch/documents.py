@@ -8,7 +8,8 @@ from llama_index.core.schema import Document
 
 from websearch_core import Page, SearchResult
 
-UNSAID = ["citation_id", "language", "media_type", "next_offset", "provider", "read_error", "score"]  # to a model
+# What is not said to a model.
+UNSAID = ["citation_id", "language", "media_type", "next_offset", "provider", "read_error", "score", "truncated"]
 UNEMBEDDED = [*UNSAID, "published", "url"]
 
 
@@ -58,6 +59,7 @@ def facts_of_page(page: Page) -> dict[str, Any]:
         media_type=page.media_type,
         provider=page.provider,
         next_offset=page.next_offset,
+        truncated=page.truncated or None,
     )
 
 

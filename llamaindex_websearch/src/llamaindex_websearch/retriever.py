@@ -11,6 +11,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebSearch, WebSearchError
 from websearch_core.client import WebSearchArguments, given
+from websearch_core.errors import InvalidOption
 from websearch_core.models import SearchOptions
 
 from .documents import UNEMBEDDED, UNSAID, facts_of_page, facts_of_result
@@ -64,18 +65,23 @@ class WebSearchRetriever(BaseRetriever):
         self.k = k
         self.read_pages = read_pages
         self.max_length = max_length
-        self.search_options: SearchOptions = {**(search_options or {}), "limit": k}
-        SearchQuery.of("anything", **self.search_options)  # tell what is wrong now rather than at the first search
+        self.search_options: SearchOptions = search_options or {}
+        if "limit" in self.search_options:
+            raise InvalidOption("search_options: the limit is called k here")
+        SearchQuery.of("anything", **self._options())  # tell what is wrong now rather than at the first search
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        response = self.web.search(_words(query_bundle), **self.search_options)
+        response = self.web.search(_words(query_bundle), **self._options())
         urls = _urls(response) if self.read_pages else []
         return _nodes(response, self.web.read_many(urls, max_length=self.max_length))
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        response = await self.web.asearch(_words(query_bundle), **self.search_options)
+        response = await self.web.asearch(_words(query_bundle), **self._options())
         urls = _urls(response) if self.read_pages else []
         return _nodes(response, await self.web.aread_many(urls, max_length=self.max_length))
+
+    def _options(self) -> SearchOptions:
+        return {**self.search_options, "limit": self.k}
 
 
 def _words(query: QueryBundle) -> str:

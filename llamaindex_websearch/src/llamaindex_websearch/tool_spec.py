@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, Literal, ParamSpec, TypeVar, Unpack
+from typing import Any, Literal, ParamSpec, TypeVar, Unpack, get_args
 
 from llama_index.core.schema import Document
 from llama_index.core.tools import FunctionTool, ToolMetadata
@@ -15,10 +15,10 @@ from pydantic import ValidationError
 
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError, tools
 from websearch_core.client import WebSearchArguments, given
-from websearch_core.errors import InvalidOption
+from websearch_core.errors import ConfigurationError, InvalidOption
 from websearch_core.models import explain
 from websearch_core.provenance import Ledger, Provenance
-from websearch_core.render import Format, fenced, render_error, render_page, render_search
+from websearch_core.render import Format, page_for_model, render_error, search_for_model
 
 from .documents import of_page, of_result
 
@@ -140,6 +140,8 @@ class WebSearchToolSpec(BaseToolSpec):
         provenance: Provenance | Ledger = "any",
         **arguments: Unpack[WebSearchArguments],
     ) -> None:
+        if output_format not in get_args(Format):
+            raise ConfigurationError(f"output_format: {output_format!r} is none of {', '.join(get_args(Format))}")
         self.web = given(web, arguments)
         self.output_format = output_format
         self.ledger = provenance if isinstance(provenance, Ledger) else Ledger(provenance)
@@ -237,12 +239,11 @@ class WebSearchToolSpec(BaseToolSpec):
 
     def _found(self, response: SearchResponse) -> Told:
         self.ledger.found(response)
-        text = fenced(render_search(response, self.output_format), "Search results")
-        return Told(map(of_result, response.results), text)
+        return Told(map(of_result, response.results), search_for_model(response, self.output_format))
 
     def _read(self, page: Page) -> Told:
         self.ledger.opened(page)
-        return Told([of_page(page)], fenced(render_page(page, self.output_format), "A web page"))
+        return Told([of_page(page)], page_for_model(page, self.output_format))
 
 
 def _shown(returned: Any) -> str | None:

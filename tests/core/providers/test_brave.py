@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from websearch_core.errors import AuthenticationError, Blocked, QuotaExhausted, RateLimited
+from websearch_core.errors import AuthenticationError, Blocked, QuotaExhausted, RateLimited, UnsupportedOption
 from websearch_core.models import SearchQuery
 from websearch_core.providers.brave import Brave
 from websearch_core.testing import SECRET, play, reply
@@ -144,3 +144,15 @@ def test_the_old_plural_form_of_errors_is_read_too():
             BRAVE.search(SearchQuery.of("kelp")),
             reply({"errors": [{"code": "QUOTA_LIMITED", "detail": "about QUOTA_LIMITED"}]}, 429),
         )
+
+
+def test_a_page_beyond_the_last_is_refused():
+    with pytest.raises(UnsupportedOption, match="ten|10 pages"):
+        first(page=11)
+
+
+def test_a_further_page_that_fails_does_not_cost_what_was_found():
+    outcome = play(BRAVE.search(SearchQuery.of("kelp", limit=30)), hits("a", more=True), problem(429, "RATE_LIMITED"))
+
+    assert [result.title for result in outcome.result.results] == ["a"]
+    assert outcome.result.notes == ("brave failed at a further page (rate_limited)",)

@@ -45,7 +45,6 @@ def test_a_token_for_the_proxy_in_front_is_sent():
         ({"language": "de"}, "language", "de"),
         ({"language": "en", "country": "GB"}, "language", "en-GB"),
         ({"safe_search": "strict"}, "safesearch", 2),
-        ({"page": 2}, "pageno", 2),
         ({"topic": "news"}, "categories", "news"),
         ({"allowed_domains": ["a.org", "b.org"]}, "q", "kelp (site:a.org OR site:b.org)"),
         ({"blocked_domains": ["x.com", "y.com"]}, "q", "kelp -site:x.com -site:y.com"),
@@ -66,6 +65,20 @@ def test_a_larger_limit_is_met_by_asking_for_more_pages_until_nothing_new_comes(
 
     assert [request.params.get("pageno") for request in outcome.requests] == [None, 2, 3]
     assert [result.title for result in outcome.result.results] == ["a", "b", "c"]
+
+
+def test_a_page_is_as_long_as_the_limit_whatever_the_server_has_to_a_page():
+    outcome = play(SEARXNG.search(SearchQuery.of("kelp", limit=2, page=2)), hits("a", "b", "c"), hits("d"))
+
+    assert [request.params.get("pageno") for request in outcome.requests] == [None, 2]
+    assert [result.title for result in outcome.result.results] == ["c", "d"]
+
+
+def test_a_further_page_that_fails_does_not_cost_what_was_found():
+    outcome = play(SEARXNG.search(SearchQuery.of("kelp", limit=9)), hits("a"), reply({}, 429))
+
+    assert [result.title for result in outcome.result.results] == ["a"]
+    assert outcome.result.notes == ("searxng failed at a further page (rate_limited)",)
 
 
 def test_nothing_found_while_engines_failed_is_a_failure():

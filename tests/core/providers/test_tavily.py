@@ -133,3 +133,13 @@ def test_a_page_that_could_not_be_read_is_an_error_although_the_status_says_succ
 def test_a_page_in_neither_list_is_an_error():
     with pytest.raises(Unavailable, match="missing"):
         play(TAVILY.read(URL), reply({"results": []}))
+
+
+def test_extra_parameters_are_sent_even_if_they_say_no():
+    assert (
+        body_of(extra={"auto_parameters": False, "chunks_per_source": 0}).items()
+        >= {
+            "auto_parameters": False,
+            "chunks_per_source": 0,
+        }.items()
+    )

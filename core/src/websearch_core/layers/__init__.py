@@ -1,7 +1,7 @@
 """
 Providers made of providers.
 
-A layer takes providers and is one: it has a ``name``, and ``search`` and ``read`` as far as what it holds has them.
+A layer takes providers and is one: it has a ``name``, ``search`` and ``read``, which work as far as what it holds can.
 Composing is wrapping, so the order is what you see::
 
     Fallback((Retry(Tavily(...)), Retry(Brave(...))))

@@ -23,11 +23,13 @@ class Fallback:
     Args:
         providers: Whom to ask, in order.
         after: The failures after which the next one is asked; any other ends the search.
+        tacit: The failures that need no remark in the answer.
 
     """
 
     providers: tuple[Any, ...]
     after: tuple[type[WebSearchError], ...] = (ServiceError, UnsupportedOption)
+    tacit: tuple[type[WebSearchError], ...] = ()
 
     @property
     def name(self) -> str:
@@ -54,7 +56,8 @@ class Fallback:
             who = [
                 f"{failed.name} failed ({failure.code})"
                 for failed, failure in zip(self.providers, failures, strict=False)
+                if not isinstance(failure, self.tacit)
             ]
-            return answer.noting(f"{'; '.join(who)}; answered by {provider.name}") if failures else answer
+            return answer.noting(f"{'; '.join(who)}; answered by {provider.name}") if who else answer
         reasons = "; ".join(str(failure) for failure in failures)
         raise AllProvidersFailed(f"every provider failed: {reasons}", failures)

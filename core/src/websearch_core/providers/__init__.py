@@ -37,11 +37,13 @@ def register(name: str, provider: type[Any]) -> None:
     Make a provider known by *name* in this process.
 
     Raises:
-        ConfigurationError: The name is taken.
+        ConfigurationError: The name is taken, or is not the provider's own.
 
     """
     if name in known() or name in _ALIASES:
         raise _already(name)
+    if name != getattr(provider, "name", name):
+        raise ConfigurationError(f"the provider is called {provider.name!r}, not {name!r}")
     _registered[name] = provider
 
 

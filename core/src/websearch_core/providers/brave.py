@@ -15,7 +15,7 @@ from datetime import UTC, date, datetime
 from math import ceil
 from typing import Annotated, Any, ClassVar
 
-from ..errors import AuthenticationError, Blocked, QuotaExhausted, ServiceError
+from ..errors import AuthenticationError, Blocked, QuotaExhausted, ServiceError, UnsupportedOption
 from ..flow import Flow, Request, Response
 from ..models import SearchQuery, SearchResponse, SearchResult
 from ..provider import BaseUrl, Env, Key, provider
@@ -54,18 +54,28 @@ class Brave:
         check_options(query, self)
         pages = ceil(query.limit / _PAGE)
         first = (query.page - 1) * pages
+        if first > _LAST_PAGE:
+            raise UnsupportedOption(f"brave has {_LAST_PAGE + 1} pages of {_PAGE} results", options=["page"])
         results: list[SearchResult] = []
+        notes: list[str] = []
         altered: str | None = None
         for page in range(first, min(first + pages, _LAST_PAGE + 1)):
             response = yield self._request(query, count=ceil(query.limit / pages), page=page)
-            body = self._body(response)
+            try:
+                body = self._body(response)
+            except ServiceError as error:
+                if not results:
+                    raise
+                notes.append(f"brave failed at a further page ({error.code})")  # what was found is paid for
+                break
             results += found(self._items(body), self.name, snippet="description", published="page_age")
             about = table(body.get("query"))
             altered = word(about.get("altered")) or altered
             if not about.get("more_results_available"):
                 break
-        notes = (f"brave searched for {altered!r} instead",) if altered else ()
-        return SearchResponse(query=query.text, results=tuple(results), provider=self.name, notes=notes)
+        if altered:
+            notes.append(f"brave searched for {altered!r} instead")
+        return SearchResponse(query=query.text, results=tuple(results), provider=self.name, notes=tuple(notes))
 
     def _request(self, query: SearchQuery, *, count: int, page: int) -> Request:
         wishes = {

@@ -135,8 +135,8 @@ def _target(link: LexborNode | None) -> str | None:
     if parts.path == "/l/" and (named := parse_qs(parts.query).get("uddg")):
         url = named[0]
         parts = urlsplit(url)
-    own = (parts.hostname or "").endswith("duckduckgo.com")
-    return None if not href or (own and parts.path in {"/", "/l/", "/y.js"}) else url
+    own = f".{parts.hostname}".endswith(".duckduckgo.com")
+    return None if not href or (own and parts.path in {"/l/", "/y.js"}) else url
 
 
 def _date(extras: LexborNode | None) -> str | None:

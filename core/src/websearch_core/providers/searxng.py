@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
-from ..errors import AuthenticationError, Unavailable, UnsupportedOption
+from ..errors import AuthenticationError, ServiceError, Unavailable, UnsupportedOption
 from ..flow import Flow, Request, Response
 from ..models import SearchQuery, SearchResponse, SearchResult
 from ..provider import BaseUrl, Env, Key, provider
@@ -23,7 +23,7 @@ from ..results import found, plain
 from ..service import answer, check_options, failure, table, with_sites
 
 _SAFE_SEARCH = {"off": 0, "moderate": 1, "strict": 2}
-_MOST_PAGES = 5
+_MOST_PAGES = 10
 
 
 @provider
@@ -52,14 +52,24 @@ class SearXNG:
         check_options(query, self)
         results: dict[str, SearchResult] = {}
         body: dict[str, Any] = {}
-        for page in range(query.page, query.page + _MOST_PAGES):
-            body = self._body((yield self._request(query, page)))
+        notes: list[str] = []
+        wanted = query.page * query.limit  # how many the server has to a page, it does not tell
+        for page in range(1, _MOST_PAGES + 1):
+            response = yield self._request(query, page)
+            try:
+                body = self._body(response)
+            except ServiceError as error:
+                if not results:
+                    raise
+                notes.append(f"searxng failed at a further page ({error.code})")
+                break
             new = found(body.get("results"), self.name, snippet="content", published=_published)
             before = len(results)
             results.update((result.url, result) for result in new if result.url not in results)
-            if len(results) >= query.limit or len(results) == before:
+            if len(results) >= wanted or len(results) == before:
                 break
-        return self._response(query, tuple(results.values()), body)
+        answered = self._response(query, tuple(results.values()), body)
+        return answered.model_copy(update={"results": answered.results[wanted - query.limit :]}).noting(*notes)
 
     def _request(self, query: SearchQuery, page: int) -> Request:
         wishes = {

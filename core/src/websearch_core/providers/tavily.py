@@ -33,7 +33,7 @@ class Tavily:
 
     Args:
         api_key: Starts with ``tvly-``.
-        keyless: Do without a key, within the free allowance.
+        keyless: Do without a key, within the free allowance, even if there is one.
         base_url: Where the API is.
         search_depth: How hard to search; ``advanced`` costs double.
         extract_depth: How hard to read; ``advanced`` costs double.
@@ -99,14 +99,12 @@ class Tavily:
             "exclude_domains": list(query.blocked_domains),
             "country": _country(query),
             "include_answer": self.include_answer,
-            **query.extra,
         }
-        return self._request(
-            "search", {name: value for name, value in wishes.items() if value not in (None, [], False)}
-        )
+        asked = {name: value for name, value in wishes.items() if value not in (None, [], False)}
+        return self._request("search", {**asked, **query.extra})
 
     def _request(self, endpoint: str, wishes: dict[str, Any], target: str | None = None) -> Request:
-        if self.api_key is None:
+        if self.keyless or self.api_key is None:
             headers = {"X-Tavily-Access-Mode": "keyless"}
         else:
             headers = {"Authorization": f"Bearer {self.api_key.get_secret_value()}"}

@@ -194,13 +194,15 @@ class _Tamer:
                 return
         else:
             return
-        inside = self.open[place + 1 :]
-        self.open[place:] = inside if name in _STYLES else [one for one in inside if one.name in _STYLES]
         self.names[name] -= 1
-        if name not in _STYLES:
-            self.names -= Counter(one.name for one in inside if one.name not in _STYLES)
-        elif name not in _ONE_AT_A_TIME:
-            self.styles -= 1
+        if name in _STYLES:
+            del self.open[place]
+            self.styles -= name not in _ONE_AT_A_TIME
+            return
+        inside = self.open[place + 1 :]
+        self.open[place:] = [one for one in inside if one.name in _STYLES]
+        for one in inside:
+            self.names[one.name] -= one.name not in _STYLES
 
     def _lost(self, name: bytes) -> int:
         """Return the size of the styles that a tag of a block may close, which open again after it."""
