@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,11 +13,13 @@ from typing import Annotated, Any, Literal
 import typer
 
 from ..client import WebSearch
+from ..errors import ConfigurationError
 from ..flow import run
 from ..guard import Guard
 from ..http import Sender
 from ..index import Index, Report, crawl
 from ..layers import Retry
+from ..providers import provider_class
 from ..render import Format, error_as_json, render_error, render_page, render_search
 from ..settings import Settings, configured
 from . import doctor as doctors
@@ -105,7 +107,10 @@ def search(
 def read(
     *,
     url: Annotated[str, typer.Argument(help="The page, an absolute http(s) URL")],
-    reader: Annotated[str | None, typer.Option("--reader", "-r", help="Who reads; a,b,c is a chain")] = None,
+    reader: Annotated[
+        str | None, typer.Option("--reader", "--provider", "-r", "-p", help="Who reads; a,b,c is a chain")
+    ] = None,
+    base_url: Annotated[str | None, typer.Option(help="Where the one reader named is to be reached")] = None,
     max_length: Annotated[int | None, typer.Option(help="Characters to show at most; 15000 unless configured")] = None,
     offset: Annotated[int, typer.Option(help="Where to begin, in characters")] = 0,
     allow_address: _Holes = None,
@@ -114,7 +119,11 @@ def read(
 ) -> None:
     """Read a page."""
     with reported(form):
-        with WebSearch(reader=reader, allow=allow_address, timeout=timeout) as web, progress("Reading"):
+        if base_url and not reader:
+            raise ConfigurationError("--base-url: name the reader that this is for")
+        at = {reader: {"base_url": base_url}} if reader and base_url else None
+        web = WebSearch(reader=reader, provider_options=at, allow=allow_address, timeout=timeout)
+        with web, progress("Reading"):
             page = web.read(url, max_length=max_length, offset=offset)
         _put(render_page(page, form), form)
 
@@ -190,6 +199,9 @@ def doctor(
     with reported(form):
         settings = Settings.load()
         tried = names or doctors.in_use(settings)
+        for name in tried:
+            with suppress(ImportError, AttributeError):  # a broken plug-in is what a doctor is for
+                provider_class(name)
         with _sender(settings) as sender, progress("Trying providers"):
             checked = run(doctors.checks(tried, settings), sender.send)
     broken = any(check.error for check in checked)
