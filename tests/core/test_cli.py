@@ -494,9 +494,5 @@ def test_a_terminal_gets_drawn_tables_and_set_markdown(monkeypatch):
     assert "\x1b[31m" not in terminal.getvalue()
 
 
-def test_doctor_takes_no_unknown_name(websearch):
-    assert websearch("doctor", "nope").exit_code == 2
-
-
 def test_a_base_url_of_a_reader_needs_its_name(websearch):
     assert websearch("read", "https://a.example/", "--base-url", "https://b.example").exit_code == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,7 +19,6 @@ from ..guard import Guard
 from ..http import Sender
 from ..index import Index, Report, crawl
 from ..layers import Retry
-from ..providers import provider_class
 from ..render import Format, error_as_json, render_error, render_page, render_search
 from ..settings import Settings, configured
 from . import doctor as doctors
@@ -199,9 +198,6 @@ def doctor(
     with reported(form):
         settings = Settings.load()
         tried = names or doctors.in_use(settings)
-        for name in tried:
-            with suppress(ImportError, AttributeError):  # a broken plug-in is what a doctor is for
-                provider_class(name)
         with _sender(settings) as sender, progress("Trying providers"):
             checked = run(doctors.checks(tried, settings), sender.send)
     broken = any(check.error for check in checked)
