@@ -241,6 +241,8 @@ def _prepared(library: Library, verify: ssl.SSLContext | None, kind: str, guard:
 
 def _set_aside(reply: Any) -> None:
     """Keep where a redirect leads from the HTTP library, which reads it even if told not to follow, and may stumble."""
+    if not 300 <= reply.status_code < 400:
+        return
     reply.extensions[_ASIDE] = [value for name, value in reply.headers.raw if name.lower() == b"location"]
     reply.headers.pop("location", None)
 
