@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import socket
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -20,6 +19,7 @@ from typing import Any, cast
 from .deadline import time_left
 from .errors import TimedOut, Unavailable, UnsafeURL
 from .guard import Guard, Resolve, literal
+from .guard import addresses as addresses_of
 
 _STAGGER = 0.25  # seconds until the next address is tried beside the first (RFC 8305)
 _SHORTEST = 0.001  # seconds; zero would make a socket non-blocking
@@ -137,7 +137,7 @@ _lookups = threading.BoundedSemaphore(16)  # getaddrinfo cannot be cancelled: bo
 def _look_up(guard: Guard | None, host: str, port: int) -> Future[Sequence[str]]:
     """Resolve *host* in a thread that nobody has to wait for."""
     found: Future[Sequence[str]] = Future()
-    ask: Resolve = guard.resolve if guard else _resolve_service
+    ask: Resolve = guard.resolve if guard else addresses_of
 
     def look_up() -> None:
         try:
@@ -159,12 +159,6 @@ def _look_up(guard: Guard | None, host: str, port: int) -> Future[Sequence[str]]
         found.set_running_or_notify_cancel()
         threading.Thread(target=look_up, name="websearch-dns", daemon=True).start()
     return found
-
-
-def _resolve_service(host: str, port: int) -> Sequence[str]:
-    """Resolve the name of a service, which may be a short one of this network: ``searxng``."""
-    infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(info[4][0]) for info in infos))
 
 
 def _judged(guard: Guard | None, host: str, port: int, addresses: Sequence[str]) -> list[str]:

@@ -181,7 +181,7 @@ def _perform(effect: Effect, send: Send) -> Any:
             with ThreadPoolExecutor(min(limit, len(flows)) or 1) as threads:
                 return list(threads.map(lambda job: job[0].run(one, job[1]), [(copy_context(), f) for f in flows]))
         case _:
-            raise TypeError(f"a flow may ask for a Request, Sleep, Call or Gather, not for {effect!r}")
+            raise _no_effect(effect)
 
 
 async def _aperform(effect: Effect, send: AsyncSend) -> Any:
@@ -208,7 +208,11 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
                 tasks = [group.create_task(one(flow)) for flow in flows]
             return [task.result() for task in tasks]
         case _:
-            raise TypeError(f"a flow may ask for a Request, Sleep, Call or Gather, not for {effect!r}")
+            raise _no_effect(effect)
+
+
+def _no_effect(effect: object) -> TypeError:
+    return TypeError(f"a flow may ask for a Request, Sleep, Call or Gather, not for {effect!r}")
 
 
 def _affordable(seconds: float) -> float:

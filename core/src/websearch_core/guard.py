@@ -116,7 +116,11 @@ def is_readable(url: str) -> bool:
 
 def ask_system(host: str, port: int) -> list[str]:
     """Ask the system for the addresses of *host*; a trailing dot keeps the search domains of resolv.conf out of it."""
-    name = f"{host}." if "." in host else host
+    return addresses(f"{host}." if "." in host else host, port)
+
+
+def addresses(name: str, port: int) -> list[str]:
+    """Ask the system for the addresses of *name* as it stands: a short one may be of this network."""
     found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(info[4][0]) for info in found))
 
