@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -51,6 +52,7 @@ class Section:
         tables: What came out.
         goals: Which of our goals that meets.
         remark: What to make of it, in a paragraph.
+        plot: A file that shows it, as seen from the page.
 
     """
 
@@ -59,32 +61,52 @@ class Section:
     tables: Sequence[Table]
     goals: Sequence[Goal]
     remark: str = ""
+    plot: str = ""
 
     def __str__(self) -> str:
-        parts = [f"## {self.title}", self.method, *map(str, self.tables), "\n".join(map(str, self.goals)), self.remark]
+        plot = f"![{self.title}]({self.plot})" if self.plot else ""
+        goals = "\n".join(map(str, self.goals))
+        parts = [f"## {self.title}", self.method, plot, *map(str, self.tables), goals, self.remark]
         return "\n\n".join(filter(None, parts))
 
 
-def page(sections: Sequence[Section]) -> str:
-    """Put together ``docs/benchmarks.md``."""
-    goals = [goal for section in sections for goal in section.goals]
-    met = sum(goal.met for goal in goals)
+def head() -> str:
+    """Return how ``docs/benchmarks.md`` begins: what is compared there, when and on what it was measured."""
     introduction = (
         "What this costs beside the same thing done by hand, and beside "
         "[langchain-tavily](https://pypi.org/project/langchain-tavily/), which asks the same service. Everything talks "
         "to a server on the same machine, so nothing here says how fast any service is. The contestants take turns and "
         "are compared within each turn; trust the ratios, which are medians of those comparisons, more than the times. "
-        "A spread is the first to the third quartile."
+        "A spread is the first to the third quartile. The sections on reading pages compare with other readers, and "
+        "say for themselves when and with what they were measured."
     )
     parts = [
-        "<!-- Written by `make bench`. Do not edit. -->",
+        "<!-- Written by `make bench` and `make bench-reading`. Do not edit. -->",
         "# Benchmarks",
         introduction,
-        f"**{met} of {len(goals)} goals were met in this run.**",
+        "**0 of 0 goals were met.**",
         str(Table(("", ""), _machine(), numbers=False)),
-        *map(str, sections),
     ]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(parts) + "\n\n"
+
+
+def put(page: str, sections: Sequence[Section], beginning: str = "") -> str:
+    """
+    Put *sections* into ``docs/benchmarks.md``, in the place of those with the same titles, and count the goals anew.
+
+    Args:
+        page: What is there.
+        sections: Those that were measured.
+        beginning: What the page shall begin with; as it does, if empty.
+
+    """
+    old, *texts = re.split(r"^(?=## )", page, flags=re.MULTILINE)
+    by_title = {text.partition("\n")[0]: text.rstrip() for text in texts}
+    by_title |= {f"## {section.title}": str(section) for section in sections}
+    body = "\n\n".join(by_title.values())
+    met, missed = (len(re.findall(rf"^- \*\*{outcome}\*\*: ", body, re.MULTILINE)) for outcome in ("met", "missed"))
+    counted = f"**{met} of {met + missed} goals were met.**"
+    return re.sub(r"^\*\*\d+ of \d+ goals .*$", counted, beginning or old, flags=re.MULTILINE) + body + "\n"
 
 
 def _machine() -> list[tuple[str, str]]:

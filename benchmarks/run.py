@@ -4,7 +4,8 @@ Measure, and write ``docs/benchmarks.md``.
     python benchmarks/run.py                   # everything, and write the page
     python benchmarks/run.py imports calls     # these, and only print them
 
-The page is written as a whole, since its numbers are for comparison with one another.
+These sections are written together, since their numbers are for comparison with one another. Those on reading pages
+are written by ``reading.py`` and stay as they are.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from report import Section, page
+from report import Section, head, put
 from server import Server
 
 _PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
@@ -39,7 +40,7 @@ def main() -> int:
             print(section, end="\n\n", flush=True)
             sections.append(section)
     if set(chosen) == set(_MEASUREMENTS):
-        _PAGE.write_text(page(sections), "utf-8")
+        _PAGE.write_text(put(_PAGE.read_text("utf-8"), sections, head()), "utf-8")
     return 0
 
 

@@ -224,6 +224,31 @@ def test_read_prints_a_window_of_the_page(websearch, site):
     assert "read on with offset=" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "shown"),
+    [
+        ("--query", "which alga is red?", "Palmaria is a red alga."),
+        ("--find", "RED  alga", "Note: 1 place with 'RED alga'."),
+        ("--max-tokens", "20", "read on with offset="),
+    ],
+)
+def test_read_prints_the_part_of_the_page_that_is_asked_for(websearch, local, option, value, shown):
+    text = f"{'Stones and sand. ' * 50}\n\nPalmaria is a red alga.\n\n{'Stones and sand. ' * 50}"
+    local.index.add(Page(url="https://sea.example/red", final_url="https://sea.example/red", content=text))
+
+    done = websearch("read", "https://sea.example/red", "-r", "local", "--max-length", 300, option, value)
+
+    assert done.exit_code == 0
+    assert shown in done.stdout
+    assert len(done.stdout) < 600
+
+
+def test_search_shows_what_the_first_pages_say(websearch, local):
+    done = websearch("search", "-p", "local", "dulse", "--limit", 1, "--read-top", 1)
+
+    assert "1. Dulse — https://sea.example/dulse\n\n   dulse is an alga." in done.stdout
+
+
 @pytest.mark.enable_socket
 def test_read_in_json_is_the_documented_schema(websearch, site):
     url = f"{site.url}/docs/rotation/"

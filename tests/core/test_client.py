@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import pickle
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -59,7 +60,8 @@ def tavily(server, http):
     server.answers["/search"] = http(HITS)
 
     def make(**options):
-        return WebSearch("tavily", api_key="key", base_url=server.url, allow=["127.0.0.0/8"], **options)
+        options = {"allow": ["127.0.0.0/8"], **options}
+        return WebSearch("tavily", api_key="key", base_url=server.url, **options)
 
     return make
 
@@ -236,6 +238,129 @@ def test_a_window_that_makes_no_sense_is_told(server, http, tavily, call, option
         call(tavily(), "read", f"{server.url}/page", **options)
 
 
+DULL = "Nothing of interest here. " * 40
+FOREST = (
+    "# Kelp\n\n"
+    + "".join(f"## Part {n}\n\n{DULL}\n\n" for n in range(20))
+    + "## Growth\n\nGiant kelp grows half a metre a day.\n\n"
+    + "".join(f"## Rest {n}\n\n{DULL}\n\n" for n in range(20))
+)
+
+
+@pytest.fixture
+def forest(server, http):
+    """The URL of a long page."""
+    server.answers["/forest"] = http(FOREST, "200 OK", "Content-Type: text/markdown")
+    return f"{server.url}/forest"
+
+
+@pytest.mark.parametrize("part", [{"query": "how fast does giant kelp grow?"}, {"find": "HALF a metre"}], ids=str)
+def test_a_part_of_a_page_is_read_by_what_it_says(tavily, forest, call, part):
+    page = call(tavily(), "read", forest, max_length=1_000, **part)
+
+    assert "Giant kelp grows half a metre a day." in page.content
+    assert "## Growth" in page.content
+    assert page.content_length <= 1_000 < 15_000 < page.original_length
+    assert call(tavily(), "read", forest, offset=page.passages[-1].offset).content.startswith("## Growth")
+
+
+def test_parts_of_many_pages_are_read(tavily, forest, call):
+    pages = call(tavily(), "read_many", [forest, forest], query="giant kelp", max_length=500)
+
+    assert ["half a metre" in page.content for page in pages] == [True, True]
+
+
+@pytest.mark.parametrize("method", ["read", "read_many"])
+def test_a_question_and_a_phrase_together_are_refused_before_anything_is_read(server, tavily, forest, call, method):
+    with pytest.raises(InvalidOption, match="query or find, not both"):
+        call(tavily(), method, forest, query="kelp", find="kelp")
+    assert server.requests == []
+
+
+def test_a_budget_of_tokens_takes_the_place_of_that_of_characters(tavily, forest, call, monkeypatch):
+    def words(text):
+        return len(text.split())
+
+    assert call(tavily(), "read", forest).content_length > 10_000
+    web = tavily(max_tokens=100, token_counter=words)
+    assert 60 <= words(call(web, "read", forest).content) <= 100
+    assert 5 <= words(call(web, "read", forest, max_tokens=10).content) <= 10
+    assert call(web, "read", forest, max_length=9_000).content_length > 5_000
+    assert words(call(web, "read", forest, max_length=9_000, max_tokens=50).content) <= 50
+    monkeypatch.setenv("WEB_SEARCH_MAX_TOKENS", "30")
+    assert call(tavily(), "read", forest).content_length < 200
+
+
+def test_choosing_a_part_holds_up_no_event_loop(tavily, forest):
+    threads = set()
+
+    def counting(text):
+        threads.add(threading.get_ident())
+        return len(text)
+
+    async def read():
+        async with tavily(token_counter=counting) as web:
+            await web.aread(forest, max_tokens=500, query="kelp")
+        return threading.get_ident()
+
+    assert asyncio.run(read()) not in threads
+    assert threads
+
+
+@pytest.fixture
+def shelf(server, http, forest):
+    """A search that finds a long page, one that is not there, one that says nothing of the query, and a last one."""
+    server.answers["/other"] = http("Only stones.", "200 OK", "Content-Type: text/markdown")
+    urls = [forest, f"{server.url}/missing", f"{server.url}/other", f"{server.url}/forest?last"]
+    server.answers["/search"] = http({
+        "results": [{"title": f"Hit {n}", "url": url, "content": "Snippet"} for n, url in enumerate(urls, 1)]
+    })  # fmt: skip
+
+
+def test_the_first_results_come_with_what_their_pages_say(server, tavily, shelf, call):
+    response = call(tavily(), "search", "giant kelp growth", read_top=3, passage_length=600)
+    forest, missing, other, last = response.results
+
+    assert "Giant kelp grows half a metre a day." in forest.content
+    assert len(forest.content) <= 600
+    assert [missing.content, other.content, last.content] == [None, None, None]
+    assert {result.snippet for result in response.results} == {"Snippet"}
+    assert response.notes == (
+        "result 2 could not be read (page_not_found): only its snippet is known",
+        "the page of result 3 holds no word of the query: its snippet stands",
+    )
+    assert sorted(server.paths)[:-1] == ["/forest", "/missing", "/other"]
+
+
+def test_nothing_is_read_unless_asked_for(server, tavily, shelf, call):
+    assert [result.content for result in call(tavily(), "search", "giant kelp").results] == [None] * 4
+    assert server.paths == ["/search"]
+
+
+def test_reading_the_first_results_keeps_to_the_time_of_the_call(server, http, tavily, shelf, call):
+    server.answers["/missing"] = lambda connection: connection.recv(1)  # says nothing
+    started = time.monotonic()
+    response = call(tavily(timeout=1.0, attempts=1), "search", "giant kelp", read_top=2)
+
+    assert "half a metre" in response.results[0].content
+    assert response.notes == ("result 2 could not be read (timed_out): only its snippet is known",)
+    assert time.monotonic() - started < 3
+
+
+def test_results_are_read_from_public_addresses_only(server, tavily, shelf, call):
+    response = call(tavily(allow=["10.0.0.0/8"]), "search", "giant kelp", read_top=1)
+
+    assert response.results[0].content is None
+    assert response.notes == ("result 1 could not be read (unsafe_url): only its snippet is known",)
+
+
+@pytest.mark.parametrize("options", [{"read_top": -1}, {"read_top": 1, "passage_length": 0}], ids=str)
+def test_reading_that_makes_no_sense_is_told(server, tavily, shelf, call, options):
+    with pytest.raises(InvalidOption):
+        call(tavily(), "search", "kelp", **options)
+    assert server.requests == []
+
+
 def test_requests_sent_are_calls_made_across_loops_and_threads(server, tavily):
     web = tavily()
     for _ in range(4):
@@ -305,6 +430,28 @@ def test_many_pages_are_read_side_by_side_and_each_is_a_page_or_its_error(server
     assert isinstance(missing, PageNotFound)
     assert isinstance(refused, UnsafeURL)
     assert time.monotonic() - started < 0.2 * 3
+
+
+def test_the_time_for_many_pages_is_for_all_of_them_together(server, http, tavily, call):
+    server.answers["/quick"] = http(PAGE, "200 OK", "Content-Type: text/html")
+    server.answers["/slow"] = lambda connection: connection.recv(1)  # says nothing
+    started = time.monotonic()
+    quick, *slow = call(
+        tavily(attempts=1), "read_many", [f"{server.url}/quick", *[f"{server.url}/slow"] * 20], timeout=1.0
+    )
+
+    assert quick.title == "Kelp"
+    assert {TimedOut} == {type(page) for page in slow}
+    assert time.monotonic() - started < 3
+
+
+def test_the_time_for_many_pages_is_that_of_one_for_every_eight(server, tavily, call):
+    server.answers["/slow"] = lambda connection: connection.recv(1)
+    started = time.monotonic()
+    pages = call(tavily(attempts=1, timeout=0.3), "read_many", [f"{server.url}/slow"] * 17)
+
+    assert {TimedOut} == {type(page) for page in pages}
+    assert 0.8 < time.monotonic() - started < 3
 
 
 def test_no_pages_are_read_at_once(tavily, call):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from websearch_core.dates import parse_date
+from websearch_core.dates import find_date, parse_date
 
 MORNING = datetime(2026, 5, 4, 9, 8, 7, tzinfo=UTC)
 MIDNIGHT = datetime(2026, 5, 4, tzinfo=UTC)
@@ -125,3 +125,27 @@ def test_nothing_raises_and_every_date_has_a_zone(text: object) -> None:
 def test_what_python_writes_is_read_back(moment: datetime, offset: int) -> None:
     aware = moment.replace(tzinfo=timezone(timedelta(minutes=offset)))
     assert aware == parse_date(aware.isoformat())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Updated: May 4, 2026 by Ada",
+        "By Ada | 4 May 2026 | 5 min read",
+        "Mon, 4th May 2026, 9:08 AM",
+        "(2026-05-04)",
+        "Stand: 4.5.2026",
+        "2026/5/4 更新",
+        "2026年5月4日",
+        "99 bottles 2026 May 4, 2026",
+    ],
+)
+def test_a_date_is_found_among_other_words(line: str) -> None:
+    assert find_date(line) == MIDNIGHT
+
+
+@pytest.mark.parametrize(
+    "line", ["", "4/5/2026", "May 2026", "since 2026", "version 12026-05-04", "31.02.2026", "1.2.3.2026.4", "x" * 400]
+)
+def test_what_could_be_another_day_is_not_found(line: str) -> None:
+    assert find_date(line) is None

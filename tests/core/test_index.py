@@ -30,9 +30,9 @@ from websearch_core.index import Index, crawl
 from websearch_core.index.robots import Robots
 from websearch_core.index.snippet import bare, snippet
 from websearch_core.index.store import address
-from websearch_core.index.words import spelled, wanted, words
 from websearch_core.models import Page, SearchQuery
 from websearch_core.providers.direct import Direct
+from websearch_core.words import spelled, wanted, words
 
 XQUAD = Path(__file__).parents[3] / "shared" / "corpora" / "ir" / "xquad"
 
@@ -418,6 +418,24 @@ def test_a_folder_is_indexed_and_what_is_skipped_is_said(index, folder):
     assert sorted(told) == index.urls()
     assert (folder / "sub" / "ä b.md").resolve().as_uri() in index.urls()
     assert len(names(index, "kelp", limit=20)) == 8
+
+
+def test_documents_and_pictures_with_words_are_indexed(index, tmp_path):
+    pypdf, openpyxl = pytest.importorskip("pypdf"), pytest.importorskip("openpyxl")
+    paper = pypdf.PdfWriter()
+    paper.add_blank_page(99, 99)
+    paper.write(tmp_path / "paper.pdf")
+    book = openpyxl.Workbook()
+    book.active.append(["kelp", "brown"])
+    book.save(tmp_path / "algae.xlsx")
+    (tmp_path / "shore.svg").write_text("<svg><title>Kelp at ebb</title></svg>")
+    (tmp_path / "plain.svg").write_text("<svg width='9' height='9'/>")
+
+    report = index.add_folder(tmp_path)
+
+    assert sorted(names(index, "kelp", limit=20)) == ["algae.xlsx", "shore.svg"]
+    assert {Path(one.what).name: one.why for one in report.skipped} == {"plain.svg": "a picture without words"}
+    assert index.page((tmp_path / "paper.pdf").as_uri()).media_type == "application/pdf"
 
 
 def test_files_have_titles(index, folder):

@@ -154,7 +154,7 @@ REFUSED = {
     "zstd": (encoded(b"\x28\xb5\x2f\xfd", "zstd"), BadResponse, None),
     "an encoding nobody knows": (encoded(PAGE, "compress"), BadResponse, None),
     "a PDF that says it is HTML": (html(b"%PDF-1.7 \0\xff"), UnsupportedContent, None),
-    "an image": (answered(b"\x89PNG\r\n\x1a\n", "200 OK", "Content-Type: image/png"), UnsupportedContent, None),
+    "a video": (answered(b"\0\0\0\x18ftypmp42", "200 OK", "Content-Type: video/mp4"), UnsupportedContent, None),
     "rubbish": (answered(bytes(range(256)) * 4, "200 OK", "Content-Type: text/plain"), UnsupportedContent, None),
     "a redirect to nowhere": (answered(b"", "302 Found"), BadResponse, 302),
     "a redirect to itself": (answered(b"", "302 Found", "Location: /page"), BadResponse, None),

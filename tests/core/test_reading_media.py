@@ -21,9 +21,13 @@ HTML = b"<!doctype html><title>T</title><p>Some words of a page.</p>"
     [
         (b"%PDF-1.7 ...", "text/html", "application/pdf"),
         (b"\n%PDF-1.7", None, "application/pdf"),
-        (b"\x89PNG\r\n\x1a\n\x00\x00", "text/html; charset=utf-8", "image/png"),
-        (b"GIF89a\x01\x00", "text/plain", "image/gif"),
-        (b"\xff\xd8\xff\xe0", None, "image/jpeg"),
+        (b"\x00asm\x01\x00\x00\x00", "application/wasm", "application/wasm"),
+        (b"wOF2\x00\x01", None, "font/woff"),
+        (b"ID3\x04\x00", "text/html", "audio/mpeg"),
+        (b"OggS\x00\x02", None, "application/ogg"),
+        (b"\x7fELF\x02\x01", "text/plain", "application/x-executable"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "WordDocument".encode("utf-16-le"), None, "application/msword"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "Workbook".encode("utf-16-le"), "x", "application/vnd.ms-excel"),
         (b"PK\x03\x04\x14\x00", "text/html", "application/zip"),
         (b"PK\x03\x04\x14\x00", "application/epub+zip", "application/epub+zip"),
         (b"\x1f\x8b\x08\x00", "text/html", "application/gzip"),
@@ -57,7 +61,11 @@ def test_what_has_no_text_is_refused_by_its_true_name(data: bytes, declared: str
         (codecs.BOM_UTF16_BE + HTML.decode().encode("utf-16-be"), None, "text/html"),
         (b"<p>one \x00 NUL</p>", "text/html", "text/html"),
         (b"<?xml version='1.0'?><html xmlns='x'>", None, "text/html"),
-        (b"<?xml version='1.0'?><rss>", "text/html", "application/xml"),
+        (b"<?xml version='1.0'?><rss>", "text/html", "application/rss+xml"),
+        (b"<?xml-stylesheet href='x'?><!-- a --><rss>", "text/xml", "application/rss+xml"),
+        (b"<atom:feed xmlns:atom='x'>", None, "application/atom+xml"),
+        (b'{"version": "https://jsonfeed.org/version/1.1"}', "application/json", "application/feed+json"),
+        (b"<urlset>", "text/html", "application/xml"),
         (b"<feed xmlns='x'>", "application/atom+xml", "application/atom+xml"),
         (b"<?xml version='1.0'?><other/>", None, "application/xml"),
         (b"just words", None, "text/plain"),
@@ -139,8 +147,43 @@ def test_a_csv_that_cannot_be_parsed_is_text_with_a_note() -> None:
     assert page.notes == ("the table could not be parsed: this is its text",)
 
 
-def test_xml_is_fenced() -> None:
-    assert read("<rss>é</rss>", "application/rss+xml").content == "```xml\n<rss>é</rss>\n```"
+def test_other_xml_is_fenced() -> None:
+    assert read("<kelp>é</kelp>", "application/xml").content == "```xml\n<kelp>é</kelp>\n```"
+
+
+def test_json_of_many_lines_is_left_as_it_is() -> None:
+    page = read('{"a": 1}\n{"a": 2}\n', "application/x-ndjson")
+    assert (page.content, page.notes) == ('```json\n{"a": 1}\n{"a": 2}\n```', ())
+
+
+def test_a_wide_table_is_a_list_of_records() -> None:
+    names = [f"c{n}" for n in range(1, 14)]
+    table = read(f"{','.join(names)}\n1,,![x](y)\n{','.join('abcdefghijklm')}\n", "text/csv")
+    first, second = table.content.splitlines()
+    assert first == "- c1: 1; c3: ! [x](y)"
+    assert second.startswith("- c1: a; c2: b; ")
+    assert second.endswith("; c13: m")
+    assert table.notes == ("2 rows, 13 columns",)
+
+
+def test_columns_without_a_name_have_a_number() -> None:
+    assert read("a" + "," * 12 + "\n" + "," * 12 + "z\n", "text/csv").content == "- column 13: z"
+
+
+def test_columns_beyond_the_limit_are_told() -> None:
+    page = read(",".join(map(str, range(1500))) + "\n" + "x," * 1499 + "x\n", "text/csv")
+    assert page.notes == ("1 rows, of 1500 columns, the first 1000",)
+    assert page.content.endswith("; 999: x")
+
+
+def test_a_csv_that_cannot_be_parsed_holds_no_images() -> None:
+    assert "![" not in read("![a](https://evil.example/)" + "x" * 200_000, "text/csv").content
+
+
+def test_a_text_of_addresses_alone_leads_to_them() -> None:
+    page = read("https://a.example/x\n\nhttps://a.example/y\n", "text/plain")
+    assert page.links == ("https://a.example/x", "https://a.example/y")
+    assert read("https://a.example/x\nand words\n", "text/plain").links == ()
 
 
 def test_text_beyond_the_limit_is_cut_and_told() -> None:

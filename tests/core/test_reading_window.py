@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from websearch_core.errors import InvalidOption
 from websearch_core.models import Page
 from websearch_core.reading import window
-from websearch_core.reading.fences import fences
+from websearch_core.reading.parts.fences import fences
 
 CODE = "```python\n" + "x = 1\n\n" * 20 + "```\n"
 PARAGRAPH = "Words and more words. " * 10

@@ -195,10 +195,10 @@ async def test_a_page_is_opened_and_read_on(service, agent, told, answer):
 
 @pytest.mark.parametrize(
     ("path", "code"),
-    [("/missing", "page_not_found"), ("/image", "unsupported_content"), ("/broken", "unavailable")],
+    [("/missing", "page_not_found"), ("/video", "unsupported_content"), ("/broken", "unavailable")],
 )
 async def test_a_page_that_cannot_be_read_is_an_error(path, code, service, agent, told, answer):
-    service.pages["/image"] = answer(body="\x89PNG\r\n\x1a\n\0\0\0\rIHDR", headers={"Content-Type": "image/png"})
+    service.pages["/video"] = answer(body="\0\0\0\x18ftypmp42", headers={"Content-Type": "video/mp4"})
     service.pages["/broken"] = answer(status=503, body="<p>Come back later</p>", headers={"Content-Type": "text/html"})
     tool = OpenPageTool(web=service.web())
 

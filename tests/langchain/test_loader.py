@@ -12,7 +12,8 @@ from websearch_core.errors import ConfigurationError, InvalidOption, PageNotFoun
 pytestmark = pytest.mark.enable_socket
 
 KELP = """<!doctype html><html lang="en"><head><title>Kelp</title><meta name="author" content="A. Phycologist">
-<meta name="description" content="What kelp is."></head><body><main><h1>Kelp</h1>
+<meta name="description" content="What kelp is."><meta property="article:modified_time" content="2026-05-04">
+<meta property="og:site_name" content="The Sea"><link rel="canonical" href="/kelp"></head><body><main><h1>Kelp</h1>
 <p>Kelp is a large brown alga that grows in shallow, cold and nutrient-rich seas all over the world.</p></main></body></html>"""
 
 
@@ -39,7 +40,10 @@ async def test_a_page_is_a_document_whose_source_is_where_it_was_found(site):
         "url": f"{site.url}/seaweed",
         "title": "Kelp",
         "author": "A. Phycologist",
+        "modified": "2026-05-04T00:00:00+00:00",
         "description": "What kelp is.",
+        "canonical_url": f"{site.url}/kelp",
+        "site_name": "The Sea",
         "language": "en",
         "media_type": "text/html",
         "provider": "direct",

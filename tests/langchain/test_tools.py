@@ -18,9 +18,9 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import ValidationError
 
 from langchain_websearch import OpenPageTool, WebSearchRetriever, WebSearchTool, WebSearchToolkit
-from websearch_core import Page, SearchResponse, WebSearch
+from websearch_core import Page, SearchResponse, SearchResult, WebSearch
 from websearch_core.client import WebSearchArguments
-from websearch_core.errors import ConfigurationError, MissingKey
+from websearch_core.errors import ConfigurationError, MissingKey, PageNotFound
 from websearch_core.render import CITE
 from websearch_core.tools import PageArguments, SearchArguments
 
@@ -66,6 +66,8 @@ def test_a_model_sees_these_parameters_and_no_others():
         "url": ("string", None),
         "max_length": ("integer", 15_000),
         "offset": ("integer", 0),
+        "query": ("string", ""),
+        "find": ("string", ""),
     }
 
 
@@ -209,6 +211,96 @@ def test_the_window_is_what_was_configured_unless_the_model_chooses(monkeypatch)
     assert tool.invoke(call).artifact["content_length"] == 400
     call["args"]["max_length"] = 1000
     assert tool.invoke(call).artifact["content_length"] == 1000
+
+
+class Forest:
+    """Finds three pages: a long one, one that cannot be read, and one that says nothing of kelp."""
+
+    name = "forest"
+
+    def search(self, query):
+        results = [
+            SearchResult(title=name, url=f"https://forest.example/{name}", snippet=f"Snippet of {name}.")
+            for name in ("long", "lost", "stones")
+        ]
+        return SearchResponse(query=query.text, results=tuple(results), provider=self.name)
+        yield
+
+    def read(self, url):
+        if url.endswith("lost"):
+            raise PageNotFound("404", provider=self.name)
+        filler = "Nothing of interest here. " * 40
+        kelp = f"# Long\n\n{filler}\n\n## Growth\n\nGiant kelp grows fast. {filler}\n\n## Rest\n\n{filler * 20}"
+        content = kelp if url.endswith("long") else "Only stones."
+        return Page(url=url, final_url=url, title="Long", content=content, provider=self.name)
+        yield
+
+
+@pytest.fixture(params=["invoke", "ainvoke"])
+def colour(request):
+    async def call(tool, **arguments):
+        called = getattr(tool, request.param)({"type": "tool_call", "name": tool.name, "id": "1", "args": arguments})
+        return await called if inspect.isawaitable(called) else called
+
+    return call
+
+
+async def test_a_model_gets_the_passages_for_its_question_or_the_places_of_a_phrase(colour):
+    tool = OpenPageTool(reader=Forest(), provider=Forest())
+    url = "https://forest.example/long"
+
+    asked = await colour(tool, url=url, query="How fast does kelp grow?", max_length=500)
+    assert "## Growth\n\nGiant kelp grows fast." in asked.content
+    assert "give its offset alone" in asked.content
+    offset = asked.artifact["passages"][0]["offset"]
+    assert f"characters left out; offset {offset}" in asked.content
+    read_on = await colour(tool, url=url, offset=offset)
+    assert read_on.artifact["content"].startswith("## Growth")
+
+    found = await colour(tool, url=url, find="giant KELP")
+    assert "Giant kelp grows fast." in found.content
+    assert "Note: 1 place with 'giant KELP'." in found.content
+    nothing = await colour(tool, url=url, find="zebra")
+    assert (nothing.status, nothing.artifact["content"]) == ("success", "")
+    assert "Note: no place with 'zebra'." in nothing.content
+    both = await colour(tool, url=url, find="zebra", query="zebra")
+    assert both.content == "ERROR [invalid_option] give query or find, not both."
+
+
+@pytest.mark.parametrize("make", [WebSearchTool, lambda **options: WebSearchToolkit(**options).get_tools()[0]])
+async def test_a_search_can_show_what_the_pages_say(colour, make):
+    message = await colour(make(provider=Forest(), reader=Forest(), read_top=3, passage_length=300), query="giant kelp")
+
+    assert "Giant kelp grows fast." in message.content
+    assert "Snippet of long." not in message.content
+    assert "   Snippet of lost." in message.content
+    assert "Note: result 2 could not be read (page_not_found): only its snippet is known." in message.content
+    assert len(message.artifact["results"][0]["content"]) <= 300
+    assert [result["content"] for result in message.artifact["results"][1:]] == [None, None]
+
+
+async def test_a_budget_in_tokens_holds_for_what_a_model_gets_and_is_not_the_models_to_change(colour):
+    options = {
+        "provider": Forest(),
+        "reader": Forest(),
+        "max_tokens": 60,
+        "token_counter": lambda text: len(text.split()),
+    }
+    search, read = WebSearchToolkit(**options).get_tools()
+
+    page = await colour(read, url="https://forest.example/long", max_length=100_000)
+    assert 30 <= len(page.artifact["content"].split()) <= 60
+    search.read_top = 1
+    found = await colour(search, query="giant kelp")
+    assert len(found.content.split()) <= 60
+    assert "left out: 60 tokens have no room for more" in found.content
+    assert len(found.artifact["results"]) == 3
+
+
+@pytest.mark.parametrize("wrong", [{"read_top": -1}, {"passage_length": 0}], ids=str)
+def test_a_search_tool_that_makes_no_sense_is_refused(wrong):
+    with pytest.raises(ValidationError, match=next(iter(wrong))):
+        WebSearchTool(provider=Forest(), **wrong)
 
 
 def test_the_tools_say_that_they_change_nothing():

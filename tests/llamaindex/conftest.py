@@ -70,9 +70,9 @@ class Sea:
 def sea() -> Callable[..., WebSearch]:
     """Return what makes a `WebSearch` of a `Sea`, which is its ``provider.provider``."""
 
-    def make(**sea: Any) -> WebSearch:
+    def make(*, max_tokens: int | None = None, token_counter: Any = None, **sea: Any) -> WebSearch:
         water = Sea(**sea)
-        return WebSearch(water, reader=water, attempts=1)
+        return WebSearch(water, reader=water, attempts=1, max_tokens=max_tokens, token_counter=token_counter)
 
     return make
 

@@ -34,7 +34,7 @@ ANSWERS = {
     "brotli": (HEAD + b"Content-Encoding: br\r\n\r\nxxx", "ERROR [bad_response]"),
     "cut off": (HEAD + b"Content-Length: 999\r\n\r\n" + PAGE, "ERROR [unavailable]"),
     "no HTTP": (SECRET.encode(), "ERROR [unavailable]"),
-    "an image": (HEAD + b"\r\n\x89PNG\r\n\x1a\n", "ERROR [unsupported_content]"),
+    "a video": (HEAD + b"\r\n\0\0\0\x18ftypmp42", "ERROR [unsupported_content]"),
     "silence": (None, "ERROR [timed_out]"),
 }
 

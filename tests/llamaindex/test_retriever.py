@@ -60,6 +60,15 @@ async def test_pages_are_read_and_a_lost_one_keeps_its_snippet(sea: Sea) -> None
         assert [node.text for node in nodes] == ["# Kelp"]
 
 
+async def test_of_a_long_page_the_passages_that_answer_are_kept(sea: Sea) -> None:
+    filler = "Nothing of interest here. " * 100
+    pages = {"https://sea.example/kelp": f"# Kelp\n\n{filler}\n\nGiant kelp grows fast.\n\n{filler}"}
+    for nodes in await both(WebSearchRetriever(web=sea(pages=pages), k=1, read_pages=True, max_length=300), "giant"):
+        assert "Giant kelp grows fast." in nodes[0].text
+        assert len(nodes[0].text) <= 300
+        assert nodes[0].metadata["truncated"] is True
+
+
 async def test_pages_are_read_side_by_side(sea: Sea) -> None:
     meeting = threading.Barrier(3)
     alone = iter([True, False, False, False] * 2)  # the search comes by itself, the three pages together

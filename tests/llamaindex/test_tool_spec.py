@@ -40,7 +40,7 @@ def test_there_are_two_tools_which_are_small_and_fully_described(sea: Sea) -> No
     assert list(search["function"]["parameters"]["properties"]) == ["query", "limit", "allowed_domains", "time_range"]
     assert search["function"]["parameters"]["required"] == ["query"]
     assert read["function"]["name"] == "open_page"
-    assert list(read["function"]["parameters"]["properties"]) == ["url", "max_length", "offset"]
+    assert list(read["function"]["parameters"]["properties"]) == ["url", "max_length", "offset", "query", "find"]
     assert read["function"]["parameters"]["required"] == ["url"]
     for definition in (search, read):
         assert len(json.dumps(definition)) / 4 <= 250
@@ -115,6 +115,59 @@ async def test_a_page_is_shown_in_parts(sea: Sea, unmarked: Callable[[str], str]
     assert f"offset={offset}" in first.content
     rest, _ = await both(read, {"url": "https://sea.example/kelp", "offset": offset})
     assert "Giant kelp grows half a metre a day." in rest.content
+
+
+FILLER = "Nothing of interest here. " * 40
+LONG = {
+    "https://sea.example/kelp": f"# Kelp\n\n{FILLER}\n\n## Growth\n\nGiant kelp grows fast. {FILLER}\n\n## Rest\n\n{FILLER}",
+    "https://sea.example/dulse": "Only stones.",
+}
+
+
+async def test_a_model_gets_the_passages_for_its_question_or_the_places_of_a_phrase(sea: Sea) -> None:
+    _, read = WebSearchToolSpec(web=sea(pages=LONG)).to_tool_list()
+    page = {"url": "https://sea.example/kelp"}
+
+    for asked in await both(read, {**page, "query": "How fast does kelp grow?", "max_length": 500}):
+        assert "## Growth\n\nGiant kelp grows fast." in asked.content
+        assert "give its offset alone" in asked.content
+        assert "Giant kelp grows fast." in asked.raw_output[0].text
+    for found in await both(read, {**page, "find": "giant KELP"}):
+        assert "Giant kelp grows fast." in found.content
+        assert "Note: 1 place with 'giant KELP'." in found.content
+    for nothing in await both(read, {**page, "find": "zebra"}):
+        assert "Note: no place with 'zebra'." in nothing.content
+        assert not nothing.is_error
+
+
+async def test_a_search_can_show_what_the_pages_say(sea: Sea) -> None:
+    search, _ = WebSearchToolSpec(web=sea(pages=LONG), read_top=3, passage_length=300).to_tool_list()
+    for output in await both(search, {"query": "giant kelp"}):
+        assert "   Giant kelp grows fast." in output.content
+        assert "Kelp is a brown alga." not in output.content
+        assert "   Dulse is red." in output.content
+        assert "Note: result 3 could not be read (page_not_found): only its snippet is known." in output.content
+        kelp, dulse, _ = output.raw_output
+        assert "Giant kelp grows fast." in kelp.text
+        assert dulse.text == "Dulse is red."
+
+
+async def test_a_budget_in_tokens_holds_for_what_a_model_gets(sea: Sea) -> None:
+    web = sea(pages=LONG, max_tokens=60, token_counter=lambda text: len(text.split()))
+    search, read = WebSearchToolSpec(web=web, read_top=1).to_tool_list()
+
+    for page in await both(read, {"url": "https://sea.example/kelp", "max_length": 100_000}):
+        assert 30 <= len(page.raw_output[0].text.split()) <= 60
+    for output in await both(search, {"query": "giant kelp"}):
+        assert len(output.content.split()) <= 60
+        assert "left out: 60 tokens have no room for more" in output.content
+        assert len(output.raw_output) == 3
+
+
+@pytest.mark.parametrize("wrong", [{"read_top": -1}, {"passage_length": 0}], ids=str)
+def test_reading_that_makes_no_sense_is_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(ConfigurationError, match="read_top"):
+        WebSearchToolSpec(provider="duckduckgo", **wrong)
 
 
 @pytest.mark.parametrize(("output_format", "shown"), [("markdown", "### 1. Kelp"), ("json", '"citation_id": 1')])

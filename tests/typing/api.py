@@ -18,6 +18,9 @@ web = WebSearch()
 assert_type(web.search("kelp", limit=3, time_range="week", allowed_domains=["python.org"]), SearchResponse)
 assert_type(web.search(SearchQuery(text="kelp")).results, tuple[SearchResult, ...])
 assert_type(web.read("https://a.example/", max_length=100), Page)
+assert_type(web.read("https://a.example/", query="kelp", max_tokens=100), Page)
+assert_type(web.search("kelp", read_top=3, passage_length=500).results[0].content, str | None)
+web.read("https://a.example/", qurey="kelp")  # type: ignore[call-arg]
 assert_type(web.read_many(["https://a.example/"]), list[Page | WebSearchError])
 web.search("kelp", limti=3)  # type: ignore[call-arg]
 web.search("kelp", time_range="decade")  # type: ignore[arg-type]

@@ -30,6 +30,14 @@ _PIECE = 2**16  # characters
 _SYMBOLS = {"So", "Sm", "Sk", "Po", "Nd", "No"}
 
 
+_UNCLEAN = re.compile("|".join(p.pattern for p in (_LINE_ENDS, _NEVER_SEEN, _MODIFIERS)))
+
+
+def is_clean(text: str) -> bool:
+    """Return True only if `clean` would leave *text* as it is."""
+    return _UNCLEAN.search(text) is None
+
+
 def clean(text: str) -> tuple[str, int]:
     """
     Remove what no reader sees, and write every line end as a newline.

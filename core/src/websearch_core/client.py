@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from math import ceil
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypedDict, TypeVar, Unpack
 
 from .deadline import time_limit
 from .errors import ConfigurationError, InvalidOption, WebSearchError
-from .flow import Flow, Gather, arun, run
+from .flow import Call, Flow, Gather, arun, run
 from .guard import Guard
 from .http import Sender
 from .models import Page, SearchOptions, SearchQuery, SearchResponse
 from .ports import PageReader, SearchProvider
-from .results import settle, settle_page
+from .results import settle, settle_page, with_content
+from .tokens import TokenCounter, estimated
 
 if TYPE_CHECKING:
+    from .reading import Part, ReadOptions
     from .settings import Settings
 
 Choice: TypeAlias = "str | SearchProvider | PageReader | Sequence[str | SearchProvider | PageReader]"
 Unsupported = Literal["raise", "note"]
 T = TypeVar("T")
+_SIDE_BY_SIDE = 8  # pages that `WebSearch.read_many` reads at a time
 
 
 class WebSearchArguments(TypedDict, total=False):
@@ -39,6 +43,8 @@ class WebSearchArguments(TypedDict, total=False):
     http_async_client: Any
     verify: Any
     http_library: str | None
+    max_tokens: int | None
+    token_counter: TokenCounter | None
 
 
 class WebSearch:
@@ -71,6 +77,9 @@ class WebSearch:
         http_async_client: The same for async calls; it belongs to one event loop.
         verify: An ``ssl.SSLContext`` that says which certificates to trust.
         http_library: ``httpx`` or ``httpx2``.
+        max_tokens: Tokens of a page that `read` returns at most, unless a call says otherwise, and of a text that a
+            tool shows a model; in the place of the 15,000 characters that are the limit else.
+        token_counter: How many tokens a text is; left out, `websearch_core.tokens.estimated` says.
 
     Raises:
         UnknownProvider: A name is not known; the message lists those that are.
@@ -95,6 +104,8 @@ class WebSearch:
         http_async_client: Any = None,
         verify: Any = None,
         http_library: str | None = None,
+        max_tokens: int | None = None,
+        token_counter: TokenCounter | None = None,
     ) -> None:
         from .selection import Selection, read_chain, search_chain  # bring pydantic-settings: not before it is needed
         from .settings import Settings
@@ -105,6 +116,7 @@ class WebSearch:
             connect_timeout=connect_timeout,
             attempts=attempts,
             http_library=http_library,
+            max_tokens=max_tokens,
         )
         selection = Selection(settings, provider_options or {})
         one = {"api_key": api_key, "base_url": base_url}
@@ -112,6 +124,7 @@ class WebSearch:
         readers, implied = selection.readers(reader, searchers)
         links = searchers, settings.attempts
         self.settings: Settings = settings
+        self.token_counter: TokenCounter = token_counter or estimated
         self.provider: SearchProvider = search_chain(*links, automatic=automatic, relaxed=False)
         self.reader: PageReader = read_chain(readers, settings.attempts, automatic=implied)
         self._relaxed: SearchProvider = search_chain(*links, automatic=automatic, relaxed=True)
@@ -125,13 +138,24 @@ class WebSearch:
         )
 
     def search(
-        self, query: str | SearchQuery, /, *, unsupported: Unsupported = "raise", **options: Unpack[SearchOptions]
+        self,
+        query: str | SearchQuery,
+        /,
+        *,
+        read_top: int = 0,
+        passage_length: int = 1_500,
+        unsupported: Unsupported = "raise",
+        **options: Unpack[SearchOptions],
     ) -> SearchResponse:
         """
         Search the web.
 
         Args:
             query: The words to look for, or a whole `SearchQuery`.
+            read_top: How many of the first results to read, side by side, within the time of the whole call: their
+                ``content`` is then what the page says to the query. A page that cannot be read has none, and a note
+                says why.
+            passage_length: Characters of the ``content`` of each, at most.
             unsupported: What to do about options that the provider cannot express: ``raise``, or do without them and
                 ``note`` it in the response.
             options: The fields of `SearchQuery`: ``limit``, ``allowed_domains``, ``time_range`` and so on.
@@ -142,52 +166,77 @@ class WebSearch:
             ServiceError: The service failed, in one of the ways that `websearch_core.errors` draws.
 
         """
-        return self.drive(self._search(_query(query, options), unsupported))
+        return self.drive(self._search(_query(query, options), unsupported, read_top, passage_length))
 
     async def asearch(
-        self, query: str | SearchQuery, /, *, unsupported: Unsupported = "raise", **options: Unpack[SearchOptions]
+        self,
+        query: str | SearchQuery,
+        /,
+        *,
+        read_top: int = 0,
+        passage_length: int = 1_500,
+        unsupported: Unsupported = "raise",
+        **options: Unpack[SearchOptions],
     ) -> SearchResponse:
         """Do as `search` does, on the running event loop."""
-        return await self.adrive(self._search(_query(query, options), unsupported))
+        return await self.adrive(self._search(_query(query, options), unsupported, read_top, passage_length))
 
-    def read(self, url: str, /, *, max_length: int | None = None, offset: int = 0) -> Page:
+    def read(self, url: str, /, **part: Unpack[ReadOptions]) -> Page:
         """
-        Read a page, or the window of it that begins at *offset*.
+        Read a page, or a part of it.
+
+        ::
+
+            page = web.read(url)                                # the beginning, and
+            web.read(url, offset=page.next_offset)              # what follows
+            web.read(url, query="how do I rotate a key?")       # the passages that answer
+            web.read(url, find="grace period")                  # the places around a phrase
 
         Args:
             url: Absolute http(s) URL.
-            max_length: Characters to return at most; 15,000 unless set otherwise.
-            offset: Where to begin, in characters: 0, or the ``next_offset`` of the window before.
+            part: Which part of it: ``max_length``, ``max_tokens``, ``offset``, and ``query`` or ``find``, as
+                `websearch_core.reading.ReadOptions` explains. Without a limit, those of the settings hold: 15,000
+                characters unless set otherwise.
 
         Raises:
+            InvalidOption: There can be no such part.
             UnsafeURL: The URL may not be opened from here.
             PageNotFound: There is no such page.
             ServiceError: The page or the reading service failed in another way.
 
         """
-        return self.drive(self._read(url, max_length, offset))
+        return self.drive(self._read(url, self._part(part)))
 
-    async def aread(self, url: str, /, *, max_length: int | None = None, offset: int = 0) -> Page:
+    async def aread(self, url: str, /, **part: Unpack[ReadOptions]) -> Page:
         """Do as `read` does, on the running event loop."""
-        return await self.adrive(self._read(url, max_length, offset))
+        return await self.adrive(self._read(url, self._part(part)))
 
-    def read_many(self, urls: Iterable[str], /, *, max_length: int | None = None) -> list[Page | WebSearchError]:
+    def read_many(
+        self, urls: Iterable[str], /, *, timeout: float | None = None, **part: Unpack[ReadOptions]
+    ) -> list[Page | WebSearchError]:
         """
-        Read pages side by side, a few at a time, each in its own time.
+        Read pages side by side, eight at a time, each within the timeout of one call.
 
         Args:
             urls: Absolute http(s) URLs.
-            max_length: Characters of each page, at most; 15,000 unless set otherwise.
+            timeout: Seconds for all of them together; left out, the timeout of one call for every eight pages begun.
+                A page that is not read by then has `TimedOut` in its place.
+            part: Which part of each, as for `read`.
 
         Returns:
             For each URL, in order, the page or what went wrong with it.
 
-        """
-        return self.drive(self._read_many(urls, max_length))
+        Raises:
+            InvalidOption: There can be no such part.
 
-    async def aread_many(self, urls: Iterable[str], /, *, max_length: int | None = None) -> list[Page | WebSearchError]:
+        """
+        return self.drive(self._read_many(urls, self._part(part), timeout))
+
+    async def aread_many(
+        self, urls: Iterable[str], /, *, timeout: float | None = None, **part: Unpack[ReadOptions]
+    ) -> list[Page | WebSearchError]:
         """Do as `read_many` does, on the running event loop."""
-        return await self.adrive(self._read_many(urls, max_length))
+        return await self.adrive(self._read_many(urls, self._part(part), timeout))
 
     def drive(self, flow: Flow[T]) -> T:
         """Do what a flow of your own asks for, such as `websearch_core.index.crawl`, with the connections of this."""
@@ -220,22 +269,42 @@ class WebSearch:
     def __repr__(self) -> str:
         return f"WebSearch({self.provider.name!r}, reader={self.reader.name!r})"
 
-    def _search(self, query: SearchQuery, unsupported: Unsupported) -> Flow[SearchResponse]:
+    def _search(
+        self, query: SearchQuery, unsupported: Unsupported, read_top: int, passage_length: int
+    ) -> Flow[SearchResponse]:
+        if read_top < 0:
+            raise InvalidOption(f"read_top: must not be negative, not {read_top}")
         started = time.monotonic()
         provider = self._relaxed if unsupported == "note" else self.provider
+        reads = self._part({"query": query.text, "max_length": passage_length}) if read_top else None
         with time_limit(self.settings.timeout):
-            response = yield from provider.search(query)
-        return settle(response, query).model_copy(update={"elapsed": time.monotonic() - started})
+            response = settle((yield from provider.search(query)), query)
+            if reads and response.results:
+                urls = [result.url for result in response.results[:read_top]]
+                response = with_content(response, (yield from self._read_many(urls, reads)))
+        return response.model_copy(update={"elapsed": time.monotonic() - started})
 
-    def _read(self, url: str, max_length: int | None, offset: int) -> Flow[Page]:
-        from .reading import window
-
+    def _read(self, url: str, part: Part) -> Flow[Page]:
         with time_limit(self.settings.timeout):
             page = settle_page((yield from self.reader.read(url)))
-        return window(page, max_length if max_length is not None else self.settings.max_length, offset)
+            return part.of(page) if part.is_cheap else (yield Call(part.of, page))
 
-    def _read_many(self, urls: Iterable[str], max_length: int | None) -> Flow[list[Page | WebSearchError]]:
-        return (yield Gather([self._read(url, max_length, 0) for url in urls]))  # type: ignore[no-any-return]
+    def _read_many(
+        self, urls: Iterable[str], part: Part, timeout: float | None = None
+    ) -> Flow[list[Page | WebSearchError]]:
+        pages = [self._read(url, part) for url in urls]
+        with time_limit(timeout if timeout is not None else self.settings.timeout * ceil(len(pages) / _SIDE_BY_SIDE)):
+            return (yield Gather(pages, limit=_SIDE_BY_SIDE))  # type: ignore[no-any-return]
+
+    def _part(self, options: ReadOptions) -> Part:
+        """The limits of a call take the place of those of the settings, and tokens that of characters."""
+        from .reading import Part
+
+        part: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+        if not {"max_length", "max_tokens"} & set(part):
+            settings = self.settings
+            part |= {"max_tokens": settings.max_tokens} if settings.max_tokens else {"max_length": settings.max_length}
+        return Part(count=self.token_counter, **part)
 
 
 def given(web: WebSearch | None, arguments: WebSearchArguments) -> WebSearch:

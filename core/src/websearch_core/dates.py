@@ -31,6 +31,16 @@ _FORMATS = tuple(
         rf"{_WEEKDAY}{_MONTH}\s+{_DAY},?\s+{_YEAR}{_CLOCK}",
     )
 )
+# A date among other words. The year of four digits makes it one.
+_IN_TEXT = re.compile(
+    r"(?<![\d/.-])(?:"
+    r"(?P<year>[12]\d{3})(?:[-/.年]\s?)(?P<month>\d{1,2})(?:[-/.月]\s?)(?P<day>\d{1,2})"
+    r"|(?P<last_day>\d{1,2})\.\s?(?P<last_month>\d{1,2})\.\s?(?P<last_year>[12]\d{3})"
+    r"|\d{1,2}(?:st|nd|rd|th)?[\s-]+[a-z]{3,9}\.?,?[\s-]+[12]\d{3}"
+    r"|[a-z]{3,9}\.?\s+\d{1,2}(?:st|nd|rd|th)?,?\s+[12]\d{3}"
+    r")(?!\d)",
+    re.IGNORECASE,
+)
 _LONGEST = 80  # characters: no date is longer, and no pattern should chew on what is
 
 
@@ -55,6 +65,24 @@ def parse_date(text: object) -> datetime | None:
             return _read(re.sub(r"\s*\([^()]*\)$", "", text.strip()))
     except (ValueError, OverflowError, OSError):  # the 31st of February, the year 0, a number beyond all calendars
         return None
+    return None
+
+
+def find_date(text: str) -> datetime | None:
+    """
+    Find the first date in a line such as ``Updated: May 4, 2026 by Ada``; the time of day is not looked for.
+
+    Besides what `parse_date` understands: ``4.5.2026`` and ``2026年5月4日``. Not understood, since it would be a guess:
+    ``4/5/2026``.
+
+    Args:
+        text: A line. Only its first 300 characters are looked at.
+
+    """
+    for found in _IN_TEXT.finditer(text[:300]):
+        year, month, day = (found[name] or found[f"last_{name}"] for name in ("year", "month", "day"))
+        if date := parse_date(f"{year}-{month:0>2}-{day:0>2}" if year else found[0]):
+            return date
     return None
 
 

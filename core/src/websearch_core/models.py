@@ -150,6 +150,7 @@ class SearchResult(Model):
         title: Plain text.
         url: Absolute http(s) URL (a local index may also hold ``file:`` URLs).
         snippet: Plain text: what the service shows of the page, not the page.
+        content: Markdown: the passages of the page that answer the query, where it was read (``read_top``).
         score: The service's own relevance, where it tells one; not comparable between services.
         published: When, if the service says so in a way that can be understood; always with a time zone.
         provider: Who found it.
@@ -162,6 +163,7 @@ class SearchResult(Model):
     title: str
     url: str
     snippet: str = ""
+    content: str | None = None
     score: float | None = None
     published: datetime | None = None
     provider: str = ""
@@ -202,25 +204,48 @@ class SearchResponse(Model):
         return self.model_copy(update={"notes": (*self.notes, *notes)})
 
 
+class Passage(Model):
+    """
+    A part of a page that was chosen for what it says.
+
+    Args:
+        offset: Where it begins in the whole text, in characters: reading on from there gives it and what follows.
+        length: Characters in it.
+        headings: The titles that it stands under, outermost first, without that of the page.
+
+    """
+
+    offset: int
+    length: int
+    headings: tuple[str, ...] = ()
+
+
 class Page(Model):
     """
-    A page as text, or a window of it.
+    A page as text, or a part of it: a window, the passages for a query, or the places of a phrase.
 
     Args:
         url: What was asked for.
         final_url: Where it was found, after redirects.
         title: Plain text.
-        content: Markdown: the window from ``offset`` on.
+        content: Markdown: the window from ``offset`` on; or the ``passages``, with marks between them that say how
+            much is left out.
         content_length: Characters in ``content``.
         original_length: Characters in the whole text.
-        offset: Where ``content`` begins in the whole text.
-        truncated: True if text is missing after ``content``, or the page was cut before it was read.
-        next_offset: The ``offset`` to read on from; None at the end.
+        offset: Where ``content`` begins in the whole text, or where the text begins that passages were chosen from.
+        truncated: True if text is missing in or after ``content``, or the page was cut before it was read.
+        next_offset: The ``offset`` to read on from, or for the next places of a phrase; None at the end, and for the
+            passages for a query, which are chosen from all of the text.
+        passages: What was chosen for a query or a phrase, and where it stands; empty if nothing holds what was asked
+            for.
         media_type: Such as ``text/html``.
         language: BCP 47 tag, where the page tells.
-        author: Who wrote it, where the page tells.
+        author: Who wrote it, where the page tells: one name, or several with commas between them.
         published: When, where the page tells; always with a time zone.
+        modified: When it was last changed, where the page tells; always with a time zone.
         description: The page's own summary.
+        canonical_url: The address that the page gives as its own, if that is one of the same site.
+        site_name: What the site calls itself, where the page tells.
         links: Absolute http(s) URLs that the page links to.
         provider: Who read it.
         notes: What the caller should know of how this came about, in plain words.
@@ -236,11 +261,15 @@ class Page(Model):
     offset: int = 0
     truncated: bool = False
     next_offset: int | None = None
+    passages: tuple[Passage, ...] = ()
     media_type: str = ""
     language: str | None = None
     author: str | None = None
     published: datetime | None = None
+    modified: datetime | None = None
     description: str | None = None
+    canonical_url: str | None = None
+    site_name: str | None = None
     links: tuple[str, ...] = Field(default=(), repr=False)
     provider: str = ""
     notes: tuple[str, ...] = ()

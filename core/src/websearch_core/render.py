@@ -11,11 +11,14 @@ from __future__ import annotations
 import json
 import re
 import secrets
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from textwrap import indent
 from typing import Any, Literal, assert_never
 
 from .errors import WebSearchError
 from .models import Page, SearchResponse, SearchResult
+from .tokens import TokenCounter, estimated
 
 Format = Literal["text", "markdown", "json"]
 
@@ -133,8 +136,41 @@ def fenced(text: str, what: str, boundary: str | None = None) -> str:
     )
 
 
-def search_for_model(response: SearchResponse, form: Format = "text") -> str:
-    """Show what a search found as `render_search` does, marked as data from the web."""
+def search_for_model(
+    response: SearchResponse,
+    form: Format = "text",
+    *,
+    max_tokens: int | None = None,
+    count: TokenCounter = estimated,
+) -> str:
+    """
+    Show what a search found as `render_search` does, marked as data from the web.
+
+    Args:
+        response: The response.
+        form: As for `render_search`.
+        max_tokens: Tokens of all of the text, at most: the last results are left out, as many as need be, and a note
+            says so. The title and URL of the first one stay, and what is said around the results.
+        count: How many tokens a text is.
+
+    """
+    text = _search_for_model(response, form)
+    if max_tokens is None or count(text) <= max_tokens:
+        return text
+
+    results = response.results
+
+    def first(kept: int) -> str:
+        bare = tuple(result.model_copy(update={"snippet": "", "content": None}) for result in results[:1])
+        fewer = response.model_copy(update={"results": results[:kept] or bare})
+        left_out = f"{len(results) - kept} of {len(results)} results left out" if kept else "all but a title left out"
+        return _search_for_model(fewer.noting(f"{left_out}: {max_tokens} tokens have no room for more"), form)
+
+    too_many = bisect_left(range(len(results)), 1, key=lambda kept: count(first(kept)) > max_tokens)
+    return first(max(too_many - 1, 0))
+
+
+def _search_for_model(response: SearchResponse, form: Format) -> str:
     if form == "json":
         return _as_json(_notice("Search results") | search_as_json(response))
     return fenced(render_search(response, form), "Search results")
@@ -184,6 +220,8 @@ def _search_as_text(response: SearchResponse) -> str:
 
 def _result_as_text(result: SearchResult) -> str:
     lines = [f"{result.citation_id}. {_line(result.title)} — {result.url}"]
+    if result.content is not None:
+        return "\n\n".join([*lines, indent(result.content, "   ")])  # so that no line of it passes for a result
     snippet = _line(result.snippet)
     if len(snippet) > _MOST_SNIPPET:
         snippet = f"{snippet[:_MOST_SNIPPET].rstrip()}…"
@@ -206,12 +244,15 @@ def _result_as_markdown(result: SearchResult) -> str:
     lines = [f"### {result.citation_id}. {_line(result.title)}", f"**URL:** {result.url}"]
     if result.published:
         lines.append(f"**Published:** {result.published:%Y-%m-%d}")
+    if result.content is not None:
+        return "\n".join(lines) + "\n\n" + indent(result.content, "> ", lambda _: True)
     return "\n".join(lines) + (f"\n\n{_line(result.snippet)}" if result.snippet else "")
 
 
 def _page_as_text(page: Page) -> str:
     facts = [("Title", page.title), ("URL", page.final_url or page.url)]
-    facts += [("Author", page.author or ""), ("Published", f"{page.published:%Y-%m-%d}" if page.published else "")]
+    dates = (("Published", page.published), ("Updated", page.modified))
+    facts += [("Author", page.author or ""), *((name, f"{date:%Y-%m-%d}") for name, date in dates if date)]
     head = "\n".join(f"{name}: {_line(value)}" for name, value in facts if value)
     return "\n\n".join(filter(None, [head, page.content, *_remarks(page), _position(page)]))
 
@@ -222,6 +263,12 @@ def _page_as_markdown(page: Page) -> str:
 
 
 def _position(page: Page) -> str:
+    if page.passages and page.next_offset is not None:
+        return f"(For the next places, find the same with offset={page.next_offset}.)"
+    if page.passages and page.truncated:
+        return (
+            f"(Passages from a text of {page.original_length} characters; to read on from one, give its offset alone.)"
+        )
     if page.next_offset is None:
         return ""
     end = page.offset + page.content_length

@@ -5,13 +5,14 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
 from .clean import clean, removed
 from .dates import parse_date
+from .errors import WebSearchError
 from .guard import canonical, is_readable
 from .models import Page, SearchQuery, SearchResponse, SearchResult
 from .service import changed, rows
@@ -108,6 +109,19 @@ def settle(response: SearchResponse, query: SearchQuery) -> SearchResponse:
 
 def _numbered(result: SearchResult, n: int) -> SearchResult:
     return result if result.rank == n == result.citation_id else result.model_copy(update={"rank": n, "citation_id": n})
+
+
+def with_content(response: SearchResponse, pages: Sequence[Page | WebSearchError]) -> SearchResponse:
+    """Put into the first results what their *pages* say to the query; notes say of which there is nothing, and why."""
+    results, notes = list(response.results), []
+    for n, (result, page) in enumerate(zip(results, pages, strict=False)):
+        if isinstance(page, WebSearchError):
+            notes.append(f"result {result.citation_id} could not be read ({page.code}): only its snippet is known")
+        elif page.passages:
+            results[n] = result.model_copy(update={"content": page.content})
+        else:
+            notes.append(f"the page of result {result.citation_id} holds no word of the query: its snippet stands")
+    return response.model_copy(update={"results": tuple(results)}).noting(*notes)
 
 
 def settle_page(page: Page) -> Page:

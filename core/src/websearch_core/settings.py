@@ -73,6 +73,7 @@ class Settings(BaseSettings):
         connect_timeout: Seconds to wait for a connection.
         attempts: How often a request is sent when its failures may pass.
         max_length: Characters of a page's text in one window.
+        max_tokens: Tokens of it, instead of characters.
         http_library: ``httpx`` or ``httpx2``.
         providers: The options of each provider, by its name.
 
@@ -89,6 +90,7 @@ class Settings(BaseSettings):
     connect_timeout: float = Field(default=10.0, gt=0)
     attempts: int = Field(default=3, ge=1)
     max_length: int = Field(default=15_000, ge=1)
+    max_tokens: int | None = Field(default=None, ge=1)
     http_library: Literal["httpx", "httpx2"] = "httpx"
     providers: Annotated[dict[str, dict[str, Any]], AfterValidator(by_name)] = Field(default_factory=dict, repr=False)
 

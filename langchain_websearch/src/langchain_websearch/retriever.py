@@ -48,8 +48,8 @@ class WebSearchRetriever(BaseRetriever):
         k: How many documents, at most; ``invoke(query, k=...)`` overrules it.
         read_pages: Return the text of the pages instead of snippets. A page that cannot be read keeps its snippet, and
             its metadata names the reason as ``read_error``, by its code.
-        max_length: Characters of each page, at most; 15,000 unless set otherwise. The metadata of a page that is
-            longer says ``truncated``.
+        max_length: Characters of each page, at most; 15,000 unless set otherwise. Of a page that is longer, the
+            passages that answer the query best are kept, and its metadata say ``truncated``.
         search_options: What else to ask of every search, such as ``{"time_range": "week"}``: fields of `SearchQuery`.
 
     Raises:
@@ -87,7 +87,8 @@ class WebSearchRetriever(BaseRetriever):
         results = self.web.search(query, limit=self._limit(k), **self.search_options).results
         if not self.read_pages:
             return [_document(result) for result in results]
-        pages = self.web.read_many([result.url for result in results], max_length=self.max_length)
+        urls = [result.url for result in results]
+        pages = self.web.read_many(urls, query=query, max_length=self.max_length)
         return _documents(results, pages)
 
     async def _aget_relevant_documents(
@@ -100,7 +101,8 @@ class WebSearchRetriever(BaseRetriever):
         results = (await self.web.asearch(query, limit=self._limit(k), **self.search_options)).results
         if not self.read_pages:
             return [_document(result) for result in results]
-        pages = await self.web.aread_many([result.url for result in results], max_length=self.max_length)
+        urls = [result.url for result in results]
+        pages = await self.web.aread_many(urls, query=query, max_length=self.max_length)
         return _documents(results, pages)
 
     def _limit(self, k: int | None) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any, Literal, TypeAlias, Unpack
+from typing import Annotated, Any, Literal, TypeAlias, TypedDict, Unpack
 
 from langchain_core.callbacks import BaseCallbackHandler, Callbacks
 from langchain_core.messages import BaseMessage, HumanMessage
@@ -38,15 +38,26 @@ from .web import with_web
 OnError: TypeAlias = bool | str | Callable[[ToolException], Any] | None
 
 
-class ToolkitOptions(WebSearchArguments, total=False):
-    """What the toolkit takes besides ``web``."""
+class SharedOptions(WebSearchArguments, total=False):
+    """What the tools and the toolkit take besides ``web``."""
 
     output_format: Format
     handle_tool_error: OnError
     provenance: Provenance | Ledger
 
 
-class ToolOptions(ToolkitOptions, total=False):
+class ReadTop(TypedDict, total=False):
+    """What there is to say about reading the first results."""
+
+    read_top: int
+    passage_length: int
+
+
+class ToolkitOptions(SharedOptions, ReadTop, total=False):
+    """What the toolkit takes besides ``web``."""
+
+
+class ToolOptions(SharedOptions, total=False):
     """What a tool takes besides ``web``: the above, and what every LangChain tool takes."""
 
     name: str
@@ -58,6 +69,10 @@ class ToolOptions(ToolkitOptions, total=False):
     tags: list[str] | None
     metadata: dict[str, Any] | None
     extras: dict[str, Any] | None
+
+
+class SearchToolOptions(ToolOptions, ReadTop, total=False):
+    """What the tool that searches takes besides ``web``."""
 
 
 def _wrong_arguments(error: ValidationError) -> str:
@@ -109,6 +124,9 @@ class WebSearchTool(_WebTool):
     Args:
         web: The `WebSearch` to search with; or else the arguments of one.
         output_format: What the text looks like: ``text``, ``markdown`` or ``json``.
+        read_top: How many of the first results to read, side by side: the model gets the passages of their pages that
+            answer its query, in the place of their snippets.
+        passage_length: Characters of those passages, at most, for each page.
         handle_tool_error: What becomes of a failure. True: a tool message of status ``error`` that begins with a
             stable code, ``ERROR [rate_limited] ...``. False: a ``ToolException``, whose ``__cause__`` is the
             `WebSearchError`, for middleware to catch.
@@ -122,8 +140,10 @@ class WebSearchTool(_WebTool):
     name: str = "web_search"
     description: str = tools.SEARCH
     args_schema: type[BaseModel] = tools.SearchArguments
+    read_top: int = Field(default=0, ge=0)
+    passage_length: int = Field(default=1_500, ge=1)
 
-    def __init__(self, *, web: WebSearch | None = None, **options: Unpack[ToolOptions]) -> None:
+    def __init__(self, *, web: WebSearch | None = None, **options: Unpack[SearchToolOptions]) -> None:
         super().__init__(**with_web(web, options))
 
     def _run(
@@ -136,9 +156,7 @@ class WebSearchTool(_WebTool):
         config: RunnableConfig,
     ) -> tuple[str, dict[str, Any]]:
         with _failures_told():
-            response = self.web.search(
-                query, unsupported="note", limit=limit, allowed_domains=allowed_domains, time_range=time_range
-            )
+            response = self.web.search(query, **self._options(limit, allowed_domains, time_range))
         return self._shown(response, config)
 
     async def _arun(
@@ -151,19 +169,29 @@ class WebSearchTool(_WebTool):
         config: RunnableConfig,
     ) -> tuple[str, dict[str, Any]]:
         with _failures_told():
-            response = await self.web.asearch(
-                query, unsupported="note", limit=limit, allowed_domains=allowed_domains, time_range=time_range
-            )
+            response = await self.web.asearch(query, **self._options(limit, allowed_domains, time_range))
         return self._shown(response, config)
+
+    def _options(self, limit: int, allowed_domains: Sequence[str], time_range: Any) -> dict[str, Any]:
+        return {
+            "limit": limit,
+            "allowed_domains": allowed_domains,
+            "time_range": time_range,
+            "read_top": self.read_top,
+            "passage_length": self.passage_length,
+            "unsupported": "note",
+        }
 
     def _shown(self, response: SearchResponse, config: RunnableConfig) -> tuple[str, dict[str, Any]]:
         self.provenance.found(response, _conversation(config))
-        return search_for_model(response, self.output_format), search_as_json(response)
+        most, count = self.web.settings.max_tokens, self.web.token_counter
+        text = search_for_model(response, self.output_format, max_tokens=most, count=count)
+        return text, search_as_json(response)
 
 
 class OpenPageTool(_WebTool):
     """
-    Reads a page for an agent: ``open_page(url, max_length, offset)``.
+    Reads a page for an agent, or the part of it that answers: ``open_page(url, max_length, offset, query, find)``.
 
     Pages of this machine and its network are refused, wherever a name or a redirect leads, except for what ``allow``
     names: ``OpenPageTool(allow=["https://wiki.corp:8443"])``.
@@ -188,19 +216,33 @@ class OpenPageTool(_WebTool):
         super().__init__(**with_web(web, options))
 
     def _run(
-        self, url: str, max_length: int = tools.WINDOW, offset: int = 0, *, config: RunnableConfig
+        self,
+        url: str,
+        max_length: int = tools.WINDOW,
+        offset: int = 0,
+        query: str = "",
+        find: str = "",
+        *,
+        config: RunnableConfig,
     ) -> tuple[str, dict[str, Any]]:
         with _failures_told():
             self.provenance.check(url, _conversation(config))
-            page = self.web.read(url, max_length=tools.wanted(max_length), offset=offset)
+            page = self.web.read(url, **tools.part(self.web, max_length, offset, query, find))
         return self._shown(page, config)
 
     async def _arun(
-        self, url: str, max_length: int = tools.WINDOW, offset: int = 0, *, config: RunnableConfig
+        self,
+        url: str,
+        max_length: int = tools.WINDOW,
+        offset: int = 0,
+        query: str = "",
+        find: str = "",
+        *,
+        config: RunnableConfig,
     ) -> tuple[str, dict[str, Any]]:
         with _failures_told():
             self.provenance.check(url, _conversation(config))
-            page = await self.web.aread(url, max_length=tools.wanted(max_length), offset=offset)
+            page = await self.web.aread(url, **tools.part(self.web, max_length, offset, query, find))
         return self._shown(page, config)
 
     def _shown(self, page: Page, config: RunnableConfig) -> tuple[str, dict[str, Any]]:
@@ -221,6 +263,8 @@ class WebSearchToolkit(BaseToolkit):
     Args:
         web: The `WebSearch` to share; or else the arguments of one.
         output_format: What the texts look like: ``text``, ``markdown`` or ``json``.
+        read_top: How many results of a search to read, as with `WebSearchTool`.
+        passage_length: Characters of their passages, likewise.
         handle_tool_error: What becomes of a failure, as with `WebSearchTool`.
         provenance: Which URLs may be opened: ``any``; ``seen``, those that a search of the same conversation (its
             ``thread_id``; without one, this toolkit's) returned or the user named; or ``seen+links``.
@@ -234,6 +278,8 @@ class WebSearchToolkit(BaseToolkit):
 
     web: WebSearch = Field(exclude=True)
     output_format: Format = "text"
+    read_top: int = Field(default=0, ge=0)
+    passage_length: int = Field(default=1_500, ge=1)
     handle_tool_error: OnError = True
     provenance: Annotated[Ledger, BeforeValidator(_ledger)] = Field(default_factory=Ledger, exclude=True, repr=False)
 
@@ -242,10 +288,11 @@ class WebSearchToolkit(BaseToolkit):
 
     def get_tools(self) -> list[BaseTool]:
         """Return ``web_search`` and ``open_page``."""
-        shared = ToolkitOptions(
+        shared = SharedOptions(
             output_format=self.output_format, handle_tool_error=self.handle_tool_error, provenance=self.provenance
         )
-        return [WebSearchTool(web=self.web, **shared), OpenPageTool(web=self.web, **shared)]
+        top = ReadTop(read_top=self.read_top, passage_length=self.passage_length)
+        return [WebSearchTool(web=self.web, **shared, **top), OpenPageTool(web=self.web, **shared)]
 
     @property
     def user_urls(self) -> BaseCallbackHandler:

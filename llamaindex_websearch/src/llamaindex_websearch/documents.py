@@ -14,10 +14,10 @@ UNEMBEDDED = [*UNSAID, "published", "url"]
 
 
 def of_result(result: SearchResult) -> Document:
-    """Return *result* as a document: its text is the snippet, or the title of a page that has none."""
+    """Return *result* as a document: its text is what its page says, if it was read, or the snippet, or the title."""
     return Document(
         id_=result.url,
-        text=result.snippet or result.title,
+        text=result.content or result.snippet or result.title,
         metadata=facts_of_result(result),
         excluded_llm_metadata_keys=UNSAID,
         excluded_embed_metadata_keys=UNEMBEDDED,
@@ -54,7 +54,10 @@ def facts_of_page(page: Page) -> dict[str, Any]:
         title=page.title,
         author=page.author,
         published=page.published and page.published.isoformat(),
+        modified=page.modified and page.modified.isoformat(),
         description=page.description,
+        canonical_url=page.canonical_url,
+        site_name=page.site_name,
         language=page.language,
         media_type=page.media_type,
         provider=page.provider,

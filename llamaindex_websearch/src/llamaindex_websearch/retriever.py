@@ -34,7 +34,8 @@ class WebSearchRetriever(BaseRetriever):
         k: How many results at most.
         read_pages: Read the pages found, side by side, and make their text the nodes'. A page that cannot be read
             keeps its snippet, and the ``read_error`` in its metadata says why.
-        max_length: Characters of a page to keep at most; 15,000 unless set otherwise.
+        max_length: Characters of a page to keep at most; 15,000 unless set otherwise. Of a longer one the passages
+            that answer the query best are kept.
         search_options: More fields of `SearchQuery`: ``allowed_domains``, ``time_range``, ``country`` and so on.
         callback_manager: For the events of LlamaIndex.
         verbose: For the output of LlamaIndex.
@@ -73,12 +74,13 @@ class WebSearchRetriever(BaseRetriever):
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         response = self.web.search(_words(query_bundle), **self._options())
         urls = _urls(response) if self.read_pages else []
-        return _nodes(response, self.web.read_many(urls, max_length=self.max_length))
+        return _nodes(response, self.web.read_many(urls, query=_words(query_bundle), max_length=self.max_length))
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         response = await self.web.asearch(_words(query_bundle), **self._options())
         urls = _urls(response) if self.read_pages else []
-        return _nodes(response, await self.web.aread_many(urls, max_length=self.max_length))
+        pages = await self.web.aread_many(urls, query=_words(query_bundle), max_length=self.max_length)
+        return _nodes(response, pages)
 
     def _options(self) -> SearchOptions:
         return {**self.search_options, "limit": self.k}

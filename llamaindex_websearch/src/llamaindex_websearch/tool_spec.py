@@ -121,6 +121,9 @@ class WebSearchToolSpec(BaseToolSpec):
     Args:
         web: Whom to ask.
         output_format: How the model is shown what was found: ``text``, ``markdown`` or ``json``.
+        read_top: How many results of a search to read, side by side: the model gets the passages of their pages that
+            answer its query, in the place of their snippets.
+        passage_length: Characters of those passages, at most, for each page.
         provenance: Which URLs may be opened: ``any``; ``seen``, those that a search by this spec returned or that
             ``spec.ledger.name(message_of_the_user)`` named; or ``seen+links``. One spec is one conversation.
         arguments: The arguments of `WebSearch`, instead of *web*.
@@ -137,12 +140,17 @@ class WebSearchToolSpec(BaseToolSpec):
         *,
         web: WebSearch | None = None,
         output_format: Format = "text",
+        read_top: int = 0,
+        passage_length: int = 1_500,
         provenance: Provenance | Ledger = "any",
         **arguments: Unpack[WebSearchArguments],
     ) -> None:
         if output_format not in get_args(Format):
             raise ConfigurationError(f"output_format: {output_format!r} is none of {', '.join(get_args(Format))}")
+        if read_top < 0 or passage_length < 1:
+            raise ConfigurationError("read_top: must be at least 0; passage_length: at least 1")
         self.web = given(web, arguments)
+        self.read_top, self.passage_length = read_top, passage_length
         self.output_format = output_format
         self.ledger = provenance if isinstance(provenance, Ledger) else Ledger(provenance)
 
@@ -160,38 +168,35 @@ class WebSearchToolSpec(BaseToolSpec):
             time_range: Only results of the last day, week, month or year.
 
         Returns:
-            A document for each result: the snippet, with ``url``, ``title`` and whatever else is known as metadata.
+            A document for each result: the snippet, or with ``read_top`` what the page says to the query. Its metadata
+            are ``url``, ``title`` and whatever else is known.
 
         Raises:
             ToolError: An argument makes no sense, or the service failed.
 
         """
-        return self._found(
-            self.web.search(
-                query, unsupported="note", limit=limit, allowed_domains=allowed_domains, time_range=time_range
-            )
-        )
+        return self._found(self.web.search(query, **self._options(limit, allowed_domains, time_range)))
 
     @_takes(tools.SearchArguments)
     async def aweb_search(
         self, query: str, limit: int = 5, allowed_domains: Sequence[str] = (), time_range: Since = "all"
     ) -> list[Document]:
         """Do as `web_search` does, on the running event loop."""
-        return self._found(
-            await self.web.asearch(
-                query, unsupported="note", limit=limit, allowed_domains=allowed_domains, time_range=time_range
-            )
-        )
+        return self._found(await self.web.asearch(query, **self._options(limit, allowed_domains, time_range)))
 
     @_takes(tools.PageArguments)
-    def open_page(self, url: str, max_length: int = tools.WINDOW, offset: int = 0) -> list[Document]:
+    def open_page(
+        self, url: str, max_length: int = tools.WINDOW, offset: int = 0, query: str = "", find: str = ""
+    ) -> list[Document]:
         """
-        Read a page, or the part of it that begins at *offset*.
+        Read a page, or a part of it.
 
         Args:
             url: Absolute http(s) URL.
             max_length: Characters to return at most.
             offset: Where to begin, in characters.
+            query: Return the passages that answer this, instead of the text from the offset on.
+            find: Return the places around this phrase, likewise.
 
         Returns:
             One document: the text as Markdown, with ``url``, ``title`` and whatever else is known as metadata.
@@ -201,13 +206,15 @@ class WebSearchToolSpec(BaseToolSpec):
 
         """
         self.ledger.check(url)
-        return self._read(self.web.read(url, max_length=tools.wanted(max_length), offset=offset))
+        return self._read(self.web.read(url, **tools.part(self.web, max_length, offset, query, find)))
 
     @_takes(tools.PageArguments)
-    async def aopen_page(self, url: str, max_length: int = tools.WINDOW, offset: int = 0) -> list[Document]:
+    async def aopen_page(
+        self, url: str, max_length: int = tools.WINDOW, offset: int = 0, query: str = "", find: str = ""
+    ) -> list[Document]:
         """Do as `open_page` does, on the running event loop."""
         self.ledger.check(url)
-        return self._read(await self.web.aread(url, max_length=tools.wanted(max_length), offset=offset))
+        return self._read(await self.web.aread(url, **tools.part(self.web, max_length, offset, query, find)))
 
     def to_tool_list(
         self,
@@ -237,9 +244,21 @@ class WebSearchToolSpec(BaseToolSpec):
             for tool in tools
         ]
 
+    def _options(self, limit: int, allowed_domains: Sequence[str], time_range: Since) -> dict[str, Any]:
+        return {
+            "limit": limit,
+            "allowed_domains": allowed_domains,
+            "time_range": time_range,
+            "read_top": self.read_top,
+            "passage_length": self.passage_length,
+            "unsupported": "note",
+        }
+
     def _found(self, response: SearchResponse) -> Told:
         self.ledger.found(response)
-        return Told(map(of_result, response.results), search_for_model(response, self.output_format))
+        most, count = self.web.settings.max_tokens, self.web.token_counter
+        text = search_for_model(response, self.output_format, max_tokens=most, count=count)
+        return Told(map(of_result, response.results), text)
 
     def _read(self, page: Page) -> Told:
         self.ledger.opened(page)

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from ..cli import doctor as doctors
 from ..client import WebSearch
 from ..errors import ConfigurationError
 from ..flow import run
@@ -21,7 +22,6 @@ from ..index import Index, Report, crawl
 from ..layers import Retry
 from ..render import Format, error_as_json, render_error, render_page, render_search
 from ..settings import Settings, configured
-from . import doctor as doctors
 from .show import EXIT_CODES, progress, put, put_json, put_markdown, put_table, reported
 from .standing import Standing, standings
 
@@ -79,6 +79,7 @@ def search(
     topic: Annotated[str, typer.Option(help="general or news")] = "general",
     safe_search: Annotated[str | None, typer.Option(help="off, moderate or strict")] = None,
     page: Annotated[int, typer.Option(help="Which page of results, from 1")] = 1,
+    read_top: Annotated[int, typer.Option(help="Show what so many of the first pages say, not their snippets")] = 0,
     timeout: _Timeout = None,
     form: _Format = "text",
 ) -> None:
@@ -98,7 +99,7 @@ def search(
     }
     with reported(form):
         with WebSearch(provider, base_url=base_url, timeout=timeout) as web, progress("Searching"):
-            response = web.search(" ".join(query), **options)
+            response = web.search(" ".join(query), read_top=read_top, **options)
         _put(render_search(response, form), form)
 
 
@@ -111,7 +112,10 @@ def read(
     ] = None,
     base_url: Annotated[str | None, typer.Option(help="Where the one reader named is to be reached")] = None,
     max_length: Annotated[int | None, typer.Option(help="Characters to show at most; 15000 unless configured")] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="Tokens to show at most, as estimated")] = None,
     offset: Annotated[int, typer.Option(help="Where to begin, in characters")] = 0,
+    query: Annotated[str | None, typer.Option(help="Show the passages that answer this question")] = None,
+    find: Annotated[str | None, typer.Option(help="Show the places around this phrase")] = None,
     allow_address: _Holes = None,
     timeout: _Timeout = None,
     form: _Format = "text",
@@ -123,7 +127,7 @@ def read(
         at = {reader: {"base_url": base_url}} if reader and base_url else None
         web = WebSearch(reader=reader, provider_options=at, allow=allow_address, timeout=timeout)
         with web, progress("Reading"):
-            page = web.read(url, max_length=max_length, offset=offset)
+            page = web.read(url, max_length=max_length, max_tokens=max_tokens, offset=offset, query=query, find=find)
         _put(render_page(page, form), form)
 
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from .words import Word, words
+from ..words import Word, words
 
 _LENGTH = 300  # characters of a snippet
 _LEAD = 80  # characters that a snippet begins earlier, where a sentence does
@@ -34,7 +34,7 @@ def snippet(text: str, asked: Sequence[str]) -> str:
 
     Args:
         text: Plain text, such as `bare` returns.
-        asked: The words asked for, as `websearch_core.index.words.wanted` returns them.
+        asked: The words asked for, as `websearch_core.words.wanted` returns them.
 
     """
     if len(text) <= _LENGTH:

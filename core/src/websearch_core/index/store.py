@@ -19,14 +19,22 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from ..errors import BadResponse, ConfigurationError, InvalidOption, PageNotFound, ServiceError, Unavailable
+from ..errors import (
+    BadResponse,
+    ConfigurationError,
+    InvalidOption,
+    PageNotFound,
+    ServiceError,
+    Unavailable,
+    UnsupportedContent,
+)
 from ..guard import is_readable
 from ..models import Page, SearchQuery
 from ..results import in_domains
+from ..words import spelled, wanted
 from .folder import files, read_file
 from .report import Report, Skipped
 from .snippet import bare, snippet
-from .words import spelled, wanted
 
 _OURS = 0x77736978  # in the header of the file: "wsix"
 _VERSION = 1  # of the tables, and of how words are spelled in them
@@ -82,8 +90,10 @@ class Index:
 
         Raises:
             InvalidOption: Its URL is neither absolute http(s) nor ``file:``.
+            UnsupportedContent: It is a picture whose file has no words, so that nothing could find it.
 
         """
+        _must_have_words(page)
         url = address(page.final_url or page.url)
         if not is_readable(url) and not url.startswith("file:///"):
             raise InvalidOption(f"{url!r} is neither an absolute http(s) URL nor a file: URL")
@@ -122,6 +132,7 @@ class Index:
             elif not self._is_own(file):
                 try:
                     page = read_file(file)
+                    _must_have_words(page)
                 except ServiceError as error:
                     skipped.append(Skipped(str(file), str(error)))
                     continue
@@ -243,6 +254,11 @@ class Index:
                 db.execute("ROLLBACK")
                 raise
             db.execute("COMMIT")
+
+
+def _must_have_words(page: Page) -> None:
+    if page.media_type.startswith("image/") and "\n" not in page.content:  # one line: its kind and size
+        raise UnsupportedContent("a picture without words")
 
 
 def address(url: str) -> str:

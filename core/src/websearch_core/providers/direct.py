@@ -9,9 +9,10 @@ content.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import urljoin, urlsplit
+
+from pydantic import Field
 
 from ..errors import BadResponse, PageNotFound, ServiceError, UnsafeURL
 from ..flow import Call, Flow, Request, Response
@@ -35,7 +36,9 @@ class Direct:
         allow_downgrade: Follow redirects from https to http.
         user_agent: What to call ourselves.
         links: ``keep`` the links of a page with their targets, keep their ``text`` alone, or ``drop`` them altogether.
-        isolate: Turn pages into text in another process, so that a page that crashes the parser costs that page alone.
+        isolate: Turn pages into text in other processes: ``True`` always, so that a page that crashes the parser costs
+            that page alone, ``False`` never, and left out where it is faster: large pages, and many side by side.
+        processes: How many such processes there may be; left out, as many as there are cores, 8 at most.
 
     """
 
@@ -46,7 +49,8 @@ class Direct:
     allow_downgrade: bool = False
     user_agent: str = "Mozilla/5.0 (compatible; websearch-core; +https://pypi.org/project/websearch-core)"
     links: Literal["keep", "text", "drop"] = "keep"
-    isolate: bool = False
+    isolate: bool | None = None
+    processes: Annotated[int, Field(ge=1)] | None = None
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*."""
@@ -75,7 +79,8 @@ class Direct:
         if response.status != 200:
             raise failure(response, self, verb="read", meanings=_MEANINGS)
         kind = response.headers.get("content-type")
-        page: Page = yield Call(_reading(self.isolate), response.content, here, kind, links=self.links)
+        how = {"links": self.links, "isolate": self.isolate, "processes": self.processes}
+        page: Page = yield Call(_read, response.content, here, kind, **how)
         page = page.model_copy(update={"url": url, "final_url": here, "provider": self.name})
         if response.truncated:
             page = page.model_copy(update={"truncated": True})
@@ -83,12 +88,8 @@ class Direct:
         return page
 
 
-def _reading(isolate: bool) -> Callable[..., Page]:
-    """Bring the parser, which a search does not need."""
-    if isolate:
-        from ..reading.isolated import read_isolated
+def _read(*page: Any, **how: Any) -> Page:
+    """Bring the parser, which a search does not need, and an event loop need not wait for."""
+    from ..reading.aside.pool import read_aside
 
-        return read_isolated
-    from ..reading import read_bytes
-
-    return read_bytes
+    return read_aside(*page, **how)

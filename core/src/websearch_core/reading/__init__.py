@@ -1,20 +1,27 @@
 """
 Bytes -> `Page`: what a page says, as Markdown.
 
-`read_bytes` looks at what the bytes are and hands them to the file of that kind; `window` cuts a long page into
-leaves. Nothing here touches the network, and nothing raises but the errors of this library, whatever the bytes.
+`read_bytes` looks at what the bytes are and hands them to the file of that kind. `Part` takes from a long page what is
+wanted of it: a `window`, the `passages` for a query, or the places that `find` finds. Nothing here touches the
+network, and nothing raises but the errors of this library, whatever the bytes.
 """
 
 from __future__ import annotations
 
 from ..errors import UnsupportedContent
 from ..models import Page
-from .html import Links, read_html
-from .sniff import HTML, declared, is_text, media_type
-from .text import read_text
-from .window import window
+from .documents.text import read_text
+from .html.page import Links, read_html
+from .parts.find import find
+from .parts.part import Part, ReadOptions
+from .parts.passages import passages
+from .parts.window import window
+from .sniff import FEEDS, HTML, OFFICE, PDF, declared, is_text, media_type
 
-__all__ = ["Links", "read_bytes", "read_html", "window"]
+# Headers that are right about all that ends like this, and only say less than the bytes do.
+_VAGUE = {"application/octet-stream": "", "application/xml": "xml", "text/xml": "xml", "application/json": "json"}
+
+__all__ = ["Links", "Part", "ReadOptions", "find", "passages", "read_bytes", "read_html", "window"]
 
 
 def read_bytes(data: bytes, url: str, content_type: str | None = None, *, links: Links = "keep") -> Page:
@@ -25,23 +32,53 @@ def read_bytes(data: bytes, url: str, content_type: str | None = None, *, links:
         data: The bytes of the page.
         url: Where they came from; what relative links are relative to.
         content_type: The value of the HTTP header, where there was one. Bytes that are plainly something else win.
-        links: What becomes of the links of a page of HTML, as `read_html` has it.
+        links: What becomes of links, as `read_html` has it.
 
     Returns:
-        The page with all of its text: `window` cuts it.
+        The page with all of its text: `Part` takes from it.
 
     Raises:
-        UnsupportedContent: The bytes are no text: an image, an archive. The message names the kind.
+        UnsupportedContent: The bytes are no text, such as a video, or are encrypted or damaged, or need an extra that
+            is not installed. The message names the kind.
 
     """
     kind = media_type(data, content_type)
-    if kind in HTML:
-        page = read_html(data, url, content_type, links=links)
-    elif is_text(kind):
-        page = read_text(data, url, kind, content_type)
-    else:
-        raise UnsupportedContent(f"{kind} has no text that can be read")
+    page = _read(data, url, kind, content_type, links)
+    if links != "keep":
+        page = page.model_copy(update={"links": ()})
     stated = declared(content_type)
-    if stated and stated != page.media_type and not (stated in HTML and page.media_type in HTML):
+    if stated and stated != page.media_type and not _agree(stated, page.media_type):
         return page.noting(f"declared as {stated}, but it is {page.media_type}")
     return page
+
+
+def _agree(stated: str, kind: str) -> bool:
+    return {stated, kind} <= HTML or (stated in _VAGUE and kind.endswith(_VAGUE[stated]))
+
+
+def _read(data: bytes, url: str, kind: str, content_type: str | None, links: Links) -> Page:
+    if kind in HTML:
+        return read_html(data, url, content_type, links=links)
+    if kind == PDF:
+        from .documents.pdf import read_pdf
+
+        return read_pdf(data, url)
+    if kind in OFFICE:
+        from .documents.office import read_office
+
+        return read_office(data, url, kind, links=links)
+    if kind in FEEDS:
+        from .documents.feed import read_feed
+
+        return read_feed(data, url, kind, content_type, links=links)
+    if kind.startswith("image/"):
+        from .documents.image import read_image
+
+        return read_image(data, url, kind)
+    if kind.endswith("xml"):
+        from .documents.sitemap import read_sitemap
+
+        return read_sitemap(data, url, kind, content_type) or read_text(data, url, kind, content_type)
+    if is_text(kind):
+        return read_text(data, url, kind, content_type)
+    raise UnsupportedContent(f"{kind} has no text that can be read")

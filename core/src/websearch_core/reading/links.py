@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from urllib.parse import quote, urljoin, urlsplit
 
 from ..clean import clean
 
 _LONGEST = 2000  # characters: what is longer is data, not an address
+# Most addresses are one of these two, of which nothing has to be resolved, cleaned or quoted.
+_WHOLE = re.compile(r"https?://[a-z0-9][a-z0-9.-]*/[\w~!$&*+,=:@%/?.-]*(?<!\?)", re.ASCII)
+_FROM_ROOT = re.compile(r"/(?:[\w~!$&*+,=:@%-]|(?<!/)[/.])*", re.ASCII)
 _UNSAFE = re.compile(r"""[\s<>"'()\\^`{|}\x00-\x20\x7f]""")
+
+_UNSAFE_BEHIND = re.compile(_UNSAFE.pattern.replace("[", r"[\[\]", 1))  # the host
 
 
 def absolute(href: str | None, base: str) -> str | None:
@@ -20,6 +26,11 @@ def absolute(href: str | None, base: str) -> str | None:
         base: The absolute URL that it is relative to.
 
     """
+    if href and len(href) <= _LONGEST:
+        if _WHOLE.fullmatch(href):
+            return href
+        if _FROM_ROOT.fullmatch(href) and (origin := _origin(base)):
+            return origin + href
     address = re.sub(r"[\t\n\r]", "", href or "").strip()  # browsers overlook these; java\nscript: is no trick
     if not address or len(address) > _LONGEST or "\\" in address:
         return None
@@ -30,8 +41,20 @@ def absolute(href: str | None, base: str) -> str | None:
             return None
     except ValueError:
         return None
-    visible, _ = clean(url)
-    return _UNSAFE.sub(lambda found: quote(found[0], safe=""), visible)
+    begin = len(parts.scheme) + len("://") + len(parts.netloc)  # an address of IPv6 keeps its brackets
+    visible, _ = clean(url[begin:])
+    return _UNSAFE.sub(_quoted, url[:begin]) + _UNSAFE_BEHIND.sub(_quoted, visible)
+
+
+def _quoted(found: re.Match[str]) -> str:
+    return quote(found[0], safe="")
+
+
+@lru_cache(maxsize=64)
+def _origin(base: str) -> str | None:
+    """Return what an address from the root begins with; None where that has to be looked at."""
+    found = _WHOLE.match(base)
+    return base[: base.index("/", len("https://"))] if found else None
 
 
 def without_fragment(url: str) -> str:

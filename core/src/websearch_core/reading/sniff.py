@@ -6,6 +6,13 @@ import codecs
 import re
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
+PDF = "application/pdf"
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+EPUB = "application/epub+zip"
+OFFICE = frozenset({DOCX, XLSX, PPTX, EPUB})
+FEEDS = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
 _SAMPLE = 1024  # bytes
 
 _MAGIC = (
@@ -15,12 +22,17 @@ _MAGIC = (
     (rb"\xff\xd8\xff", "image/jpeg"),
     (rb"RIFF....WEBP", "image/webp"),
     (rb"RIFF....WAVE", "audio/wave"),
+    (rb"BM.{4}\x00{4}.{4}[\x0c\x28\x40\x6c\x7c]\x00{3}", "image/bmp"),
+    (rb"II\*\x00|MM\x00\*", "image/tiff"),
     (rb"\x00\x00\x01\x00", "image/x-icon"),
     (rb"....ftyp(?:avif|avis)", "image/avif"),
+    (rb"....ftyp(?:heic|heix|heim|heis|hevc|hevx|mif1|msf1)", "image/heic"),
+    (rb"....ftypM4A", "audio/mp4"),
     (rb"....ftyp", "video/mp4"),
     (rb"\x1a\x45\xdf\xa3", "video/webm"),
     (rb"OggS\x00", "application/ogg"),
     (rb"ID3", "audio/mpeg"),
+    (rb"fLaC", "audio/flac"),
     (rb"PK\x03\x04", "application/zip"),
     (rb"\x1f\x8b\x08", "application/gzip"),
     (rb"Rar!\x1a\x07", "application/x-rar-compressed"),
@@ -28,6 +40,12 @@ _MAGIC = (
     (rb"wOF[F2]", "font/woff"),
     (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage"),
     (rb"\x7fELF", "application/x-executable"),
+    (rb"MZ.{58}.{4}.{0,960}PE\x00\x00", "application/vnd.microsoft.portable-executable"),
+    (rb"\x00asm\x01\x00\x00\x00", "application/wasm"),
+    (rb"BZh[1-9]1AY&SY", "application/x-bzip2"),
+    (rb"\xfd7zXZ\x00", "application/x-xz"),
+    (rb"\x28\xb5\x2f\xfd", "application/zstd"),
+    (rb"OTTO\x00|\x00\x01\x00\x00\x00[\x04-\x30]", "font/sfnt"),
     (rb"SQLite format 3\x00", "application/vnd.sqlite3"),
 )
 _SIGNATURES = tuple((re.compile(pattern, re.DOTALL), media_type) for pattern, media_type in _MAGIC)
@@ -37,11 +55,39 @@ _HTML = re.compile(
     rb"h1|br|p|a|b)(?=[\s/>]))",
     re.IGNORECASE | re.DOTALL,
 )
-_FEED = re.compile(
-    rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*+-->\s*)*<(?:rss|feed|rdf:rdf|urlset|svg)[\s>]",
+_ROOT = re.compile(
+    rb"(?:\s|<\?[^>]*>|<!--(?:(?!-->).)*+-->|<!doctype\s+(?!html)[^<>\[]*+>)*+"
+    rb"<(?:[a-z]{1,20}:)?(rss|feed|rdf|urlset|sitemapindex|svg)(?=[\s>/])",
     re.IGNORECASE | re.DOTALL,
 )
+_ROOTS = {
+    b"rss": "application/rss+xml",
+    b"feed": "application/atom+xml",
+    b"rdf": "application/rdf+xml",
+    b"svg": "image/svg+xml",
+}
+_JSON_FEED = re.compile(rb"\s*\{.{0,900}\"https:\\?/\\?/jsonfeed\.org\\?/version\\?/", re.DOTALL)
+# What an archive is, by the name of the part that only that kind has, where its entry in the archive begins.
+_PARTS = tuple(
+    (re.compile(rb"PK\x03\x04.{26}" + name, re.DOTALL), kind)
+    for name, kind in (
+        (rb"mimetypeapplication/epub\+zip", EPUB),
+        (rb"mimetypeapplication/vnd\.oasis\.opendocument\.text", "application/vnd.oasis.opendocument.text"),
+        (rb"mimetypeapplication/vnd\.oasis\.opendocument\.", "application/vnd.oasis.opendocument"),
+        (rb"word/document\d{0,3}\.xml", DOCX),
+        (rb"xl/workbook\d{0,3}\.xml", XLSX),
+        (rb"ppt/presentation\d{0,3}\.xml", PPTX),
+    )
+)
+# The same for the files of older programs, which hold the names of their parts in UTF-16.
+_STREAMS = (
+    ("EncryptedPackage", "application/x-ole-storage (an encrypted Office file)"),
+    ("WordDocument", "application/msword"),
+    ("Workbook", "application/vnd.ms-excel"),
+    ("PowerPoint Document", "application/vnd.ms-powerpoint"),
+)
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+_TEXTS = frozenset("json xml ndjson x-ndjson jsonl x-jsonlines javascript ecmascript yaml x-yaml toml sql csv".split())
 # A server that says one of these of a text means it, even if the text begins with a tag.
 _MEANT = frozenset({"text/plain", "text/markdown", "text/x-markdown", "text/css", "text/javascript"})
 
@@ -55,11 +101,7 @@ def declared(content_type: str | None) -> str | None:
 def is_text(media_type: str) -> bool:
     """Return whether that kind of content is characters."""
     kind, _, name = media_type.partition("/")
-    return (
-        kind == "text"
-        or name.endswith(("+xml", "+json"))
-        or name in {"json", "xml", "x-ndjson", "jsonl", "javascript", "ecmascript", "yaml", "x-yaml", "toml", "sql"}
-    )
+    return kind == "text" or name.endswith(("+xml", "+json")) or name in _TEXTS
 
 
 def media_type(data: bytes, content_type: str | None = None) -> str:
@@ -77,13 +119,16 @@ def media_type(data: bytes, content_type: str | None = None) -> str:
     head, stated = data[:_SAMPLE], declared(content_type)
     for signature, kind in _SIGNATURES:
         if signature.match(head):
-            # Office files and the like are archives that the header knows better.
-            return stated if kind == "application/zip" and stated and not is_text(stated) else kind
+            known_better = kind == "application/zip" and stated and not is_text(stated)  # many formats are archives
+            return _contained(data, kind) or (stated if stated and known_better else kind)
     narrow = _narrow(head)
     if stated in _MEANT and not _BINARY.search(narrow):
         return stated
-    if _FEED.match(narrow):
-        return stated if stated and stated.endswith("xml") and stated not in HTML else "application/xml"
+    if root := _ROOT.match(narrow):
+        kept = stated if stated and stated.endswith("xml") and stated not in HTML else "application/xml"
+        return _ROOTS.get(root[1].lower(), kept)
+    if _JSON_FEED.match(narrow):
+        return "application/feed+json"
     if _HTML.match(narrow):
         return stated if stated in HTML else "text/html"
     if _BINARY.search(narrow):
@@ -91,6 +136,15 @@ def media_type(data: bytes, content_type: str | None = None) -> str:
     if stated and (is_text(stated) or stated in HTML or not data):
         return stated
     return _guess(narrow, data)
+
+
+def _contained(data: bytes, kind: str) -> str | None:
+    """Tell what a container of that kind holds, if its parts tell."""
+    if kind == "application/zip":
+        return next((inner for part, inner in _PARTS if part.search(data)), None)
+    if kind == "application/x-ole-storage":
+        return next((inner for name, inner in _STREAMS if name.encode("utf-16-le") in data), None)
+    return None
 
 
 def _narrow(head: bytes) -> bytes:

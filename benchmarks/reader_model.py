@@ -1,0 +1,330 @@
+"""
+Train the model of the page reader, and write it as a table of numbers: ``core/src/websearch_core/reading/html/forest.json``.
+
+The pages are those of WCXB (Murrough Foley, 2026, CC BY 4.0), a public corpus of pages of seven kinds with the text of
+their main content, and the test pages of Mozilla's Readability (Apache 2.0). Nothing of a page goes into the model but
+numbers: how much the words of class and id names and the names of elements speak for content, and decision trees over
+the traits of a block. It is the same on every machine, since training is deterministic.
+
+    python benchmarks/reader_model.py            writes the model
+    python benchmarks/reader_model.py --folds 5  trains one model on each four fifths of the sites, and scores it on the
+                                                 pages of the others, which it has not seen
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+import zlib
+from bisect import insort
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import compress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import lightgbm
+import numpy as np
+from numpy.typing import NDArray
+from reading_corpus import ROOT, Page, mozilla, wcxb
+from reading_labels import labels
+from reading_metrics import agreement, words
+
+from websearch_core.reading.html.choose import choose
+from websearch_core.reading.html.forest import QUESTIONS, Feature, Forest
+from websearch_core.reading.html.metadata import Metadata, metadata
+from websearch_core.reading.html.outline import Outline, outline
+from websearch_core.reading.html.parse import parse
+from websearch_core.reading.html.tame import tame
+from websearch_core.reading.html.traits import LEVELS, UNKNOWN, Traits, traits, words_of
+
+MODEL = Path(__file__).resolve().parents[1] / "core/src/websearch_core/reading/html/forest.json"
+
+_TREES = 300
+_FEATURES = 120
+_MOST_EDGES = 31  # of a feature
+_WORD_LEVELS = 8  # elements around a block whose names count
+_FEWEST_SITES = 5  # that a word must be met on
+_NEIGHBOURS = {"tag": (-2, -1, 1, 2), "length": (-1, 1), "linked": (-1, 1)}
+_COUNTED = 60  # words of a block that count for the lexicon
+_LONGEST = 200  # words of a block that count for the trees
+_NOTHING_TRUE = 0.25  # the weight of a page whose truth is empty: it may as well be one that was not understood
+_SETTINGS = {
+    "objective": "cross_entropy",
+    "learning_rate": 0.1,
+    "num_leaves": QUESTIONS + 1,
+    "min_data_in_leaf": 150,
+    "feature_fraction": 0.25,
+    "bagging_fraction": 0.8,
+    "bagging_freq": 1,
+    "lambda_l2": 5,
+    "max_bin": _MOST_EDGES,
+    "seed": 1,
+    "deterministic": True,
+    "force_row_wise": True,
+    "num_threads": 2,
+    "verbose": -1,
+}
+
+
+@dataclass
+class Sample:
+    """A page as the model sees it, and the truth about it."""
+
+    site: str
+    kind: str
+    url: str
+    facts: Metadata
+    outline: Outline
+    labels: list[float]
+    truth: list[str]  # words
+
+    sizes: list[int]  # words of each block
+
+
+def sample(page: Page) -> Sample:
+    """Read a page as far as the model's part in reading it."""
+    document = parse(tame(page.data).source)
+    seen = outline(document.body)
+    text = page.text or _text(page.html)
+    site = (urlsplit(page.url).hostname or page.name).removeprefix("www.")
+    return Sample(
+        site=page.name if page.html else site,
+        kind=page.kind,
+        url=page.url,
+        facts=metadata(document, page.url),
+        outline=seen,
+        labels=labels(seen.block_texts, text),
+        truth=words(text),
+        sizes=[len(words(text)) for text in seen.block_texts],
+    )
+
+
+def _text(source: str) -> str:
+    return "\n".join(outline(parse(source.encode()).body).block_texts)
+
+
+def lexicon(samples: Sequence[Sample]) -> dict[str, float]:
+    """
+    Learn what the words of class and id names, and elements, say.
+
+    For each: the log-odds of the text under it being content, less those of any text; each page counts once.
+    """
+    shares: dict[str, list[float]] = defaultdict(list)
+    sites: dict[str, set[str]] = defaultdict(set)
+    for page in samples:
+        good: dict[str, float] = defaultdict(float)
+        total: dict[str, float] = defaultdict(float)
+        seen = page.outline
+        for block, (element, label) in enumerate(zip(seen.block_elements, page.labels, strict=True)):
+            weight = min(page.sizes[block], _COUNTED) + 1
+            for word in _names(seen, element):
+                total[word] += weight
+                good[word] += weight * (label >= 0.5)
+        for word, of in total.items():
+            shares[word].append(good[word] / of)
+            sites[word].add(page.site)
+    base = sum(map(sum, shares.values())) / sum(map(len, shares.values()))
+    return {
+        word: round(_log_odds((sum(some) + 3 * base) / (len(some) + 3)) - _log_odds(base), 2)
+        for word, some in sorted(shares.items())
+        if len(sites[word]) >= _FEWEST_SITES
+    }
+
+
+def _names(seen: Outline, element: int) -> set[str]:
+    names: set[str] = set()
+    for _ in range(_WORD_LEVELS):
+        if element <= 0:
+            break
+        names |= {f"<{seen.names[element]}>"} | words_of(seen.marks[element])
+        element = seen.parents[element]
+    return names
+
+
+def _log_odds(chance: float) -> float:
+    return math.log(chance / (1 - chance))
+
+
+def candidates(some: Traits) -> list[Feature]:
+    """Return every feature that the model may ask for."""
+    return [
+        *(Feature("element", trait, level) for trait in some.elements for level in range(_levels(trait))),
+        *(Feature("block", trait, where) for trait in some.blocks for where in (0, *_NEIGHBOURS.get(trait, ()))),
+        *(Feature("page", trait) for trait in some.page),
+    ]
+
+
+def _levels(trait: str) -> int:
+    """What adds up along the way is told by the innermost element alone."""
+    return 1 if trait.startswith("in ") or trait.endswith((" yet", " words")) or trait in {"tags", "depth"} else LEVELS
+
+
+def matrix(page: Sample, words: Mapping[str, float]) -> tuple[list[Feature], NDArray[np.float32]]:
+    """Return all features of all blocks of a page."""
+    if not page.labels:
+        return [], np.zeros((0, 0), np.float32)
+    some = traits(page.outline, page.url, page.facts, words)
+    features = candidates(some)
+    return features, np.column_stack([_values(some, feature) for feature in features]).astype(np.float32)
+
+
+def _values(some: Traits, feature: Feature) -> NDArray[np.float64]:
+    count = len(some.levels[0])
+    if feature.of == "page":
+        return np.full(count, some.page[feature.trait], np.float64)
+    if feature.of == "element":
+        return np.array(some.elements[feature.trait], np.float64)[some.levels[feature.where]]
+    values = np.array(some.blocks[feature.trait], np.float64)
+    beyond = np.full(min(abs(feature.where), count), UNKNOWN)
+    if feature.where > 0:
+        return np.concatenate([values[feature.where :], beyond])
+    return np.concatenate([beyond, values[: feature.where]])[:count] if feature.where else values
+
+
+def fit(samples: Sequence[Sample], features: int = _FEATURES, trees: int = _TREES) -> dict[str, Any]:
+    """Train a model, as `Forest` takes it."""
+    said = lexicon(samples)
+    with ProcessPoolExecutor() as pool:
+        tables = list(pool.map(partial(matrix, words=said), samples, chunksize=8))
+    names = next(names for names, _ in tables if names)
+    x = np.vstack([table for _, table in tables if table.size])
+    y = np.concatenate([page.labels for page in samples])
+    weights = np.concatenate([_weights(page) for page in samples])
+    gains = _grow(x, y, weights, trees).feature_importance("gain")
+    best = sorted(np.argsort(-gains, kind="stable")[:features].tolist())
+    booster = _grow(x[:, best], y, weights, trees)
+    return _written(booster.dump_model(), [names[place] for place in best], said)
+
+
+def _weights(page: Sample) -> NDArray[np.float64]:
+    """Every page counts the same, and in it every block by its words."""
+    sizes = np.minimum(np.array(page.sizes, np.float64), _LONGEST)
+    weights = (sizes + 2) / max(sizes.sum(), 1)
+    return weights if page.truth else weights * _NOTHING_TRUE
+
+
+def _grow(x: NDArray[np.float32], y: NDArray[Any], weights: NDArray[np.float64], trees: int) -> lightgbm.Booster:
+    data = lightgbm.Dataset(x, y, weight=weights * len(weights) / weights.sum(), params=_SETTINGS)
+    return lightgbm.train(_SETTINGS, data, trees)
+
+
+def _written(dump: Mapping[str, Any], features: Sequence[Feature], said: Mapping[str, float]) -> dict[str, Any]:
+    """Turn LightGBM's trees into the tables of `Forest`."""
+    grown = [_tree(tree["tree_structure"]) for tree in dump["tree_info"]]
+    used = sorted({feature for questions, _, _ in grown for feature, _ in questions})
+    edges: dict[str, dict[str, list[float]]] = {"element": {}, "block": {}, "page": {}}
+    for questions, _, _ in grown:
+        for feature, edge in questions:
+            of, trait, _ = features[feature]
+            known = edges[of].setdefault(trait, [])
+            if edge not in known:
+                insort(known, edge)
+    lowest = min(min(values) for _, _, values in grown)
+    highest = max(max(values) for _, _, values in grown)
+    scale = (highest - lowest) / 255
+
+    def question(feature: int, edge: float) -> list[int]:
+        of, trait, _ = features[feature]
+        return [used.index(feature), edges[of][trait].index(edge)]
+
+    return {
+        "words": dict(said),
+        "features": [list(features[feature]) for feature in used],
+        "edges": edges,
+        "trees": [
+            {
+                "questions": [question(*asked) for asked in questions],
+                "ways": ways,
+                "votes": [round((value - lowest) / scale) for value in values],
+            }
+            for questions, ways, values in grown
+        ],
+        "base": lowest * len(grown),
+        "scale": scale,
+    }
+
+
+def _tree(structure: Mapping[str, Any]) -> tuple[list[tuple[int, float]], list[list[int]], list[float]]:
+    """Questions (feature, threshold), the ways on from each (no, yes), and the values at the ends."""
+    questions: list[tuple[int, float]] = []
+    ways: list[list[int]] = []
+    values: list[float] = []
+
+    def visit(node: Mapping[str, Any]) -> int:
+        if "split_feature" not in node:
+            values.append(float(node["leaf_value"]))
+            return ~(len(values) - 1)
+        place = len(questions)
+        questions.append((int(node["split_feature"]), float(f"{node['threshold']:.6g}")))
+        ways.append([])
+        ways[place] = [visit(node["left_child"]), visit(node["right_child"])]
+        return place
+
+    visit(structure)
+    return questions, ways, values
+
+
+def across_sites(samples: Sequence[Sample], extra: Sequence[Sample], folds: int) -> list[float]:
+    """Return the word F1 of each page by a model that has seen no page of its site."""
+    scores: list[float] = [0.0] * len(samples)
+    for fold in range(folds):
+        unseen = [zlib.crc32(page.site.encode()) % folds == fold for page in samples]
+        model = Forest(fit([*compress(samples, (not new for new in unseen)), *extra]))
+        for place in compress(range(len(samples)), unseen):
+            scores[place] = _f1(samples[place], model)
+    return scores
+
+
+def _f1(page: Sample, model: Forest) -> float:
+    kept = choose(page.outline, page.url, page.facts, model)
+    return agreement([word for text in compress(page.outline.block_texts, kept) for word in words(text)], page.truth)[2]
+
+
+def _report(name: str, samples: Sequence[Sample], score: Callable[[Sample], float] | Sequence[float]) -> None:
+    scores = [score(page) for page in samples] if callable(score) else score
+    kinds: dict[str, list[float]] = defaultdict(list)
+    for page, value in zip(samples, scores, strict=True):
+        kinds[page.kind].append(value)
+    parts = ", ".join(f"{kind} {statistics.fmean(some):.3f}" for kind, some in sorted(kinds.items()))
+    print(f"{name}: {statistics.fmean(scores):.4f} ({parts})")
+
+
+def main() -> None:
+    """Write the model, or score it on pages that it has not seen."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--corpus", type=Path, default=ROOT, help="the folder with wcxb and mozilla")
+    options.add_argument("--folds", type=int, default=0)
+    chosen = options.parse_args()
+    with ProcessPoolExecutor() as pool:
+        pages = list(pool.map(sample, wcxb(chosen.corpus / "wcxb"), chunksize=4))
+        extra = list(pool.map(sample, mozilla(chosen.corpus / "mozilla"), chunksize=4))
+    if chosen.folds:
+        _report(
+            "best possible",
+            pages,
+            lambda page: agreement(
+                [
+                    word
+                    for text, label in zip(page.outline.block_texts, page.labels, strict=True)
+                    if label >= 0.5
+                    for word in words(text)
+                ],
+                page.truth,
+            )[2],
+        )
+        _report("on sites not seen", pages, across_sites(pages, extra, chosen.folds))
+        return
+    model = fit([*pages, *extra])
+    MODEL.write_text(json.dumps(model, separators=(",", ":")) + "\n", "utf-8")
+    _report("on the pages it has seen", pages, partial(_f1, model=Forest(model)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Reading in other processes."""

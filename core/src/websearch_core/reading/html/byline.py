@@ -1,0 +1,212 @@
+"""Who wrote a page and when, as readers are told it: in microdata, or in the few lines around the headline."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from ...dates import find_date, parse_date
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+_NEAR = 80  # nodes after the headline
+_BEFORE = 60  # nodes that may stand before it, within
+_ABOVE = 3  # levels above it
+_MOST_PROPERTIES = 200
+_LONGEST = 100  # characters of a line that names its author
+_MOST_LEVELS = 20
+_MOST_WITHIN = 100  # nodes in an element that has a line of text
+_LONGEST_TEXT = 6_000  # characters
+_MOST_WORDS = 12  # of a name, or of several
+
+_UNSEEN = frozenset("script style nav svg button select form template iframe picture img".split())
+_APART = frozenset({"br", "div", "li", "p"})
+_HEADINGS = frozenset({"h2", "h3", "h4"})
+# Inside these, what is told is told of something else than the page.
+_OTHERS = re.compile(r"comment|review|answer|hasPart|itemListElement|related", re.IGNORECASE)
+# Names of classes, as people make them up: byline, post-author, authorName, c-author__name, username.
+_BY_CLASS = re.compile(
+    r"(?:^|[\s_-])(?:post|entry|article|page|blog|story|meta|c|m)?[_-]*(?:authors?|by-?line|writers?|user-?name|posted-?by)"
+    r"(?:[_-]*(?:names?|links?|text|titles?|info|url|label|value))?(?:__?\w{5,6})?(?=\s|$)"
+    r"|[aA]uthor_?Name|PostUser-name",
+    re.ASCII,
+)
+_VERB = r"(?:written|posted|published|reported|created|authored|submitted|asked|started|words|story|article)"
+_BY = re.compile(rf"^(?:{_VERB}\s+)?by\b[\s:]*|^(?:author|authors|writer|par|von|por)\b\s*:?\s*", re.IGNORECASE)
+_LABEL = re.compile(rf"(?:{_VERB}\s+)?by\s*:?|authors?\s*:?|thread starter|topic author|topic starter", re.IGNORECASE)
+_BY_NAME = re.compile(rf"(?:(?i:{_VERB})\s+)?(?:by|By|BY)\b[\s:]+(?=[^\W\d_])(?![a-z])")
+_END = re.compile(
+    r"\s*[|·•»«]\s*|\s+[-–—/]\s+"  # noqa: RUF001 - as pages have them
+    r"|,?\s*\b(?:published|last updated|updated on|updated|posted|on)\b[\s:]*(?=\w*\W*\d|$)",
+    re.IGNORECASE,
+)
+_YEAR = re.compile(r"[12]\d{3}")
+_CHANGED = re.compile(r"updat|modif|revis|edited|changed", re.IGNORECASE)
+_NO_NAME = re.compile(
+    r"https?:|www\.|@\S+\.\w|[{}<>\[\]]|[.!?]\s+\w+\s+\w+\s+\w+|^\W*$|^\d+\b"
+    r"|^(?:the )?(?:authors?|by|admin|administrator|unknown|anonymous|guest|editor|user-?name|name)$"
+    r"|^(?:share|follow|more|reviews?|home|category)$",
+    re.IGNORECASE,
+)
+
+
+@dataclass
+class Byline:
+    """What was found; each may be missing."""
+
+    author: str | None = None
+    published: datetime | None = None
+    modified: datetime | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether there is nothing more to look for; few pages that tell two of three tell the third."""
+        return bool(self.author and self.published)
+
+    def date(self, date: datetime | None, words: str) -> None:
+        """Take a date for what the *words* around it say."""
+        if date is None:
+            return
+        if _CHANGED.search(words):
+            self.modified = self.modified or date
+        else:
+            self.published = self.published or date
+
+
+def byline(document: LexborHTMLParser, headline: LexborNode | None) -> Byline:
+    """
+    Look for who wrote a page and when.
+
+    Args:
+        document: The page.
+        headline: Where its title is shown.
+
+    """
+    found = Byline()
+    _read_microdata(document, found)
+    if headline is not None and not found.complete:
+        _read_lines(headline, found)
+    return found
+
+
+def person(text: str) -> str | None:
+    """Return the name in a line such as ``By Ada Lovelace | May 4``; None if there is none."""
+    line = _BY.sub("", " ".join(text[: 2 * _LONGEST].split()))
+    line = _END.split(line, maxsplit=1)[0].strip(" ,;:-–—")  # noqa: RUF001 - as pages have them
+    if not 2 <= len(line) <= _LONGEST or _NO_NAME.search(line) or find_date(line):
+        return None
+    return line if len(line.split()) <= _MOST_WORDS else None
+
+
+def _read_microdata(document: LexborHTMLParser, found: Byline) -> None:
+    for node in document.css("[itemprop]")[:_MOST_PROPERTIES]:
+        kind = node.attributes.get("itemprop")
+        if kind not in {"author", "creator", "datePublished", "dateCreated", "dateModified"} or _is_of_others(node):
+            continue
+        if kind.startswith("date"):
+            value = _value(node)
+            found.date(parse_date(value) or find_date(value), kind)
+        elif not found.author:
+            found.author = person(_value(node.css_first('[itemprop="name"]') or node))
+
+
+def _value(node: LexborNode) -> str:
+    attributes = node.attributes
+    return attributes.get("content") or attributes.get("datetime") or line_of(node)
+
+
+def _is_of_others(node: LexborNode) -> bool:
+    above = node.parent
+    for _ in range(_MOST_LEVELS):
+        if above is None or above.tag == "body":
+            break
+        attributes = above.attributes
+        if _OTHERS.search(f"{attributes.get('itemprop')} {attributes.get('itemtype')}"):
+            return True
+        above = above.parent
+    return False
+
+
+def _read_lines(headline: LexborNode, found: Byline) -> None:
+    title = line_of(headline)
+    before, labelled, below = "", False, False
+    for node in _around(headline):
+        below = below or node.mem_id == headline.mem_id
+        if node.is_text_node:
+            line = (node.text_content or "")[: 2 * _LONGEST].strip()
+            if not line:
+                continue
+            if len(line) <= _LONGEST:
+                if not found.author and (labelled or _BY_NAME.match(line)):
+                    found.author = person(line)
+                if _YEAR.search(line):
+                    found.date(find_date(line), f"{before} {line}")
+            labelled = bool(_LABEL.fullmatch(line))
+            before = line[-40:]
+        elif node.tag == "time":
+            attributes = node.attributes
+            found.date(parse_date((attributes.get("datetime") or "").strip()), f"{before} {attributes.get('class')}")
+        elif below and node.tag in _HEADINGS and _leads_on(node, title):
+            return
+        elif not found.author:
+            attributes = node.attributes
+            if "author" in (attributes.get("rel") or "") or _BY_CLASS.search(attributes.get("class") or ""):
+                found.author = person(line_of(node))
+        if found.complete:
+            return
+
+
+def _leads_on(heading: LexborNode, title: str) -> bool:
+    """Whether a heading is a link to another page: from there on, others are told of."""
+    text = line_of(heading)
+    return heading.css_first("a") is not None and text not in title and title not in text
+
+
+def _around(headline: LexborNode) -> Iterator[LexborNode]:
+    """Walk over the elements and texts shortly before the headline, in it, and after it, in the order of the page."""
+    start = headline
+    for _ in range(_ABOVE):
+        above = start.parent
+        if above is None or above.tag in {"body", "html", "main", None}:
+            break
+        start = above
+    goal = headline.mem_id
+    node: LexborNode | None = start
+    left, passed = _BEFORE, False
+    while node is not None and left:
+        if node.mem_id == goal:
+            left, passed = _NEAR, True
+        left -= 1
+        if not left and not passed:  # too much stands before the headline
+            node, left, passed = headline, _NEAR, True
+        seen = node.is_text_node or (node.is_element_node and node.tag not in _UNSEEN)
+        if seen:
+            yield node
+        following = node.first_child if seen and node.is_element_node else None
+        while following is None and node is not None:
+            following = node.next
+            if following is None:
+                node = node.parent
+        node = following
+
+
+def line_of(node: LexborNode) -> str:
+    """Return the text of an element on one line: the beginning of it, if there are many elements in it."""
+    pieces: list[str] = []
+    waiting, left = [node.first_child], _MOST_WITHIN
+    while waiting and left:
+        child = waiting.pop()
+        if child is None:
+            continue
+        left -= 1
+        waiting.append(child.next)
+        if child.is_text_node:
+            pieces.append((child.text_content or "")[:_LONGEST_TEXT])
+        elif child.is_element_node and child.tag not in _UNSEEN:
+            pieces.append(" " * (child.tag in _APART))
+            waiting.append(child.first_child)
+    return " ".join("".join(pieces).split())

@@ -1,0 +1,46 @@
+"""Find what the page is about: which of its blocks a reader came for."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from .forest import Forest, forest
+from .outline import Outline
+from .traits import traits
+
+if TYPE_CHECKING:
+    from .metadata import Metadata
+
+
+def choose(outline: Outline, url: str, facts: Metadata, model: Forest | None = None) -> list[bool]:
+    """
+    Say for each block of the page whether it is content.
+
+    A learned model says how likely each block is. Where to draw the line differs from page to page: it is drawn where
+    the words that are kept can be expected to have the best F1, so that a page that leaves the model in doubt keeps
+    what it is in doubt about (Lipton et al., "Optimal Thresholding of Classifiers to Maximize F1", 2014).
+
+    Args:
+        outline: The page.
+        url: Its address.
+        facts: What it says of itself.
+        model: Another model than the one that comes with this package.
+
+    """
+    if not outline.block_texts:
+        return []
+    model = model or forest()
+    chances = model.chances(traits(outline, url, facts, model.words))
+    words = [text.count(" ") + 1 for text in outline.block_texts]
+    line = _line(chances, words)
+    return [chance >= line for chance in chances]
+
+
+def _line(chances: list[float], words: list[int]) -> float:
+    """The chance from which on to keep a block."""
+    order = sorted(range(len(chances)), key=chances.__getitem__, reverse=True)
+    hoped = list(accumulate(chances[block] * words[block] for block in order))
+    kept = accumulate(words[block] for block in order)
+    quality = [gain / (cost + hoped[-1]) for gain, cost in zip(hoped, kept, strict=True)]
+    return chances[order[quality.index(max(quality))]]

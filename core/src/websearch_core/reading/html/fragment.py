@@ -1,0 +1,56 @@
+"""A piece of HTML from inside something else, such as an entry of a feed -> Markdown, all of it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ..links import absolute
+from ..parts.fences import outside_fences
+from .outline import Outline, outline
+from .parse import parse
+from .tame import tame
+from .tree import grow
+
+if TYPE_CHECKING:
+    from .page import Links
+
+_LARGEST = 200_000  # characters of source
+_HEADING = re.compile(r"^(#{1,6})(?= )", re.MULTILINE)
+
+
+def read_fragment(source: str, base: str, *, links: Links = "keep", below: int = 0) -> tuple[str, list[str]]:
+    """
+    Turn a piece of HTML into Markdown. What is hidden is left out; nothing else is.
+
+    Args:
+        source: The piece.
+        base: What its links are relative to.
+        links: What becomes of its links, as `read_html` has it.
+        below: The level of the heading that it stands under: its own begin one deeper.
+
+    Returns:
+        The text, and where its links lead.
+
+    """
+    from ..markdown.writer import to_markdown
+
+    seen = _outline(source)
+    body = grow(seen, linked=links != "drop").body
+    targets = {href: there for href in seen.links() if (there := absolute(href, base))} if links == "keep" else {}
+    try:
+        text = to_markdown(body, targets)
+    except RecursionError:  # the tree is bounded, but the caller's own stack may be nearly full
+        text = body.text()
+    if below:
+        text = outside_fences(text, lambda part: _HEADING.sub(lambda mark: "#" * min(6, len(mark[1]) + below), part))
+    return text, list(dict.fromkeys(targets.values()))
+
+
+def bare(source: str) -> str:
+    """Return the text of what may be a piece of HTML, or plain text, such as the title of an entry."""
+    return " ".join(_outline(source).block_texts) if "<" in source or "&" in source else source
+
+
+def _outline(source: str) -> Outline:
+    return outline(parse(tame(source[:_LARGEST].replace("\x00", "").encode("utf-8", "replace")).source).body)

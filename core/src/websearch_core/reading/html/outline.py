@@ -1,0 +1,248 @@
+"""
+The page as a flat outline of what a reader can see: the one walk over the parser's nodes that the other steps share.
+
+What is bounded here (elements, characters) is bounded for every step after it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from ...clean import clean, is_clean
+from ..markdown.formula import FORMULAS, formula
+from .hidden import MAY_HIDE, is_hidden, is_on_top, is_opened
+from .tree import BLOCKS
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
+
+MOST_ELEMENTS = 50_000
+MOST_CHARACTERS = 1_000_000
+
+_SILENT = frozenset(
+    "script style template iframe object embed svg canvas audio video map select datalist textarea input noembed "
+    "noframes link meta head title annotation annotation-xml progress meter".split()
+)
+# What it tells to be inside one of these; a bit for each.
+TELLING = {name: 1 << place for place, name in enumerate("a article main nav header footer aside".split())}
+_IN_LINK = TELLING["a"]
+_PARTS = BLOCKS | {"button", "label"}  # what is read by itself
+_NO_ATTRIBUTES: dict[str, str | None] = {}
+_DISPLAYED: dict[str, str | None] = {"display": "block"}
+_GLYPHS = re.compile("[\ue000-\uf8ff]")  # of icon fonts, where they say nothing
+_CONTROLS = frozenset({"aria-controls", "data-target", "data-bs-target", "href"})
+_LONGEST_MARKS = 2_000  # characters
+_KNOWN_TAGS = 200  # the parser numbers the elements of the standard; beyond are those that a page makes up
+_NAMES: dict[int, str] = {}
+_BARELY = 200  # characters: less is no page
+_MUCH = 1_000  # characters: what is hidden and so long, and longer than all that can be seen, scripts will show
+
+
+class Outline:
+    """
+    Elements by number, in the order of the page, so that each comes after what it is in; number 0 is the body.
+
+    Runs of text are numbered too, and so are blocks: texts that are read in one go, from one or several runs.
+    """
+
+    __slots__ = (
+        "around", "attributes", "block_elements", "block_linked", "block_texts", "closed", "cut", "formulas",
+            "hidden", "invisible", "marks", "names", "parents", "run_blocks", "run_elements", "run_texts", "scriptless",
+        "stream",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.names = ["body"]
+        self.parents = [-1]
+        self.attributes: list[Mapping[str, str | None]] = [_NO_ATTRIBUTES]
+        self.marks = [""]  # class, id and role
+        self.around = [0]  # bits of TELLING elements that it is in, itself among them
+        self.stream: list[int] = []  # elements as they open, and runs r as ~r
+        self.run_texts: list[str] = []
+        self.run_elements: list[int] = []
+        self.run_blocks: list[int] = []  # -1 for blanks between blocks
+        self.block_elements: list[int] = []  # the block element that a block is in
+        self.block_texts: list[str] = []
+        self.block_linked: list[int] = []  # how many characters of it are in links
+        self.hidden = 0  # passages of text that were left out
+        self.invisible = 0  # characters that were removed
+        self.scriptless = False  # True if this is what the page tells readers without scripts
+        self.cut = False  # True if the page is larger than is read
+
+    def is_linked(self, run: int) -> bool:
+        """Return whether a run of text is in a link."""
+        return self.around[self.run_elements[run]] & _IN_LINK > 0
+
+    def links(self) -> Iterator[str]:
+        """Where the links of the page lead, as the page writes it."""
+        for name, attributes in zip(self.names, self.attributes, strict=True):
+            if name == "a" and (href := attributes.get("href")):
+                yield href
+
+
+def outline(body: LexborNode | None) -> Outline:
+    """
+    Walk over the parsed page, and keep what a reader can see.
+
+    What is hidden is left out, but for what a control before it opens (tabs, accordions), the parts of a page that is
+    sent in pieces, and what is longer than all that can be seen: scripts show that. What is only for readers without scripts
+    is left out too, unless it is all that the page has to say.
+    """
+    seen = _Walk(body, frozenset(), noscript=False)
+    opened = seen.shown_by_scripts()
+    if opened:
+        seen = _Walk(body, opened, noscript=False)
+    if seen.characters < _BARELY and body is not None and body.css_first("noscript"):
+        without = _Walk(body, opened, noscript=True)
+        if without.characters > max(_BARELY, 2 * seen.characters):
+            without.outline.scriptless = True
+            seen = without
+    return seen.finish()
+
+
+class _Walk:
+    """One walk over the page; nearly all pages need no other."""
+
+    def __init__(self, body: LexborNode | None, opened: frozenset[int], *, noscript: bool) -> None:
+        self.outline = Outline()
+        self.characters = 0
+        self._hidden: list[tuple[LexborNode, Mapping[str, str | None]]] = []
+        self._pieces: list[list[str]] = []  # of each block
+        if body is not None:
+            self._walk(body.first_child, opened, _SILENT if noscript else _SILENT | {"noscript"})
+
+    def _walk(self, node: LexborNode | None, opened: frozenset[int], silent: frozenset[str]) -> None:  # noqa: PLR0915
+        # One loop with everything at hand: it turns some thousand times for a page, and little else does.
+        o, pieces = self.outline, self._pieces
+        names, parents, marks, around, stream, linked = o.names, o.parents, o.marks, o.around, o.stream, o.block_linked
+        run_texts, run_elements, run_blocks = o.run_texts, o.run_elements, o.run_blocks
+        all_attributes, ids, controlled = o.attributes, set[str](), set[str]()
+        waiting: list[LexborNode | None] = []  # the next nodes on the levels above
+        here, block, room = 0, -1, MOST_CHARACTERS
+        while True:
+            if node is None:
+                if not waiting:
+                    break
+                if names[here] in _PARTS:
+                    block = -1
+                here = parents[here]
+                node = waiting.pop()
+                continue
+            following = node.next
+            place, child, text = here, None, None
+            if node.is_text_node:
+                text = node.text_content
+            elif node.is_element_node:  # no other kind of node has a name: asking it for one may crash
+                name = _NAMES.get(node.tag_id) or _name(node)
+                if name not in silent:
+                    attributes = node.attributes
+                    hidden = name == "dialog" and "open" not in attributes
+                    if not MAY_HIDE.isdisjoint(attributes) and is_hidden(attributes):
+                        hidden = node.mem_id not in opened and not is_opened(attributes, controlled, ids)
+                    if hidden:
+                        self._hidden.append((node, attributes))
+                    else:
+                        place = len(names)
+                        mark = ""
+                        if attributes:
+                            get = attributes.get
+                            mark = get("class") or ""
+                            if name_of_it := get("id"):
+                                ids.add(name_of_it)
+                                mark = f"{mark} {name_of_it}"
+                            if role := get("role"):
+                                mark = f"{mark} {role}"
+                            if not _CONTROLS.isdisjoint(attributes):
+                                controlled.update(_controlled(attributes))
+                        if name in FORMULAS and (tex := formula(node, name, attributes)):
+                            name, text = "math", tex.source
+                            attributes = _DISPLAYED if tex.display else _NO_ATTRIBUTES
+                        else:
+                            child = node.first_child
+                        stream.append(place)
+                        names.append(name)
+                        parents.append(here)
+                        marks.append(mark[:_LONGEST_MARKS])
+                        around.append(around[here] | TELLING.get(name, 0))
+                        all_attributes.append(attributes)
+                        if name in _PARTS:
+                            block = -1
+                        elif name == "br" and block >= 0:
+                            pieces[block].append(" ")
+            if text:
+                if block < 0 and not text.isspace():
+                    element = here
+                    while names[element] not in _PARTS:
+                        element = parents[element]
+                    block = len(pieces)
+                    o.block_elements.append(element)
+                    linked.append(0)
+                    pieces.append([])
+                if len(text) > room:
+                    text = text[:room]
+                    o.cut = True
+                room -= len(text)
+                stream.append(~len(run_texts))
+                run_texts.append(text)
+                run_elements.append(place)
+                run_blocks.append(block)
+                if block >= 0:
+                    pieces[block].append(text)
+                    if around[place] & _IN_LINK:
+                        linked[block] += len(text)
+            if len(names) > MOST_ELEMENTS:
+                o.cut = True
+            if o.cut:
+                break
+            if child is not None:
+                waiting.append(following)
+                here, node = place, child
+            else:
+                if place != here and names[place] in _PARTS:
+                    block = -1
+                node = following
+        self.characters = sum(len(piece.strip()) for some in pieces for piece in some)
+
+    def shown_by_scripts(self) -> frozenset[int]:
+        """Return what is hidden and yet nearly all of the page: a reader will see it when its scripts have run."""
+        return frozenset(
+            node.mem_id
+            for node, attributes in self._hidden
+            if not is_on_top(attributes) and len(node.text()) > max(_MUCH, self.characters)
+        )
+
+    def finish(self) -> Outline:
+        """Write the blocks out, without the characters that nobody sees."""
+        o = self.outline
+        whole = "".join(o.run_texts)
+        if not is_clean(whole):
+            cleaned = [clean(text) for text in o.run_texts]
+            o.run_texts = [text for text, _ in cleaned]
+            o.invisible = sum(count for _, count in cleaned)
+            self._pieces = [[clean(piece)[0] for piece in pieces] for pieces in self._pieces]
+        if _GLYPHS.search(whole):
+            o.run_texts = [_GLYPHS.sub("", text) for text in o.run_texts]
+            self._pieces = [[_GLYPHS.sub("", piece) for piece in pieces] for pieces in self._pieces]
+        o.block_texts = [" ".join("".join(pieces).split()) for pieces in self._pieces]
+        o.hidden = sum(bool(node.text().strip()) for node, _ in self._hidden)
+        return o
+
+
+def _controlled(attributes: Mapping[str, str | None]) -> Iterator[str]:
+    """The ids of what an element says it opens: a tab, the head of an accordion, a link within the page."""
+    for name in _CONTROLS & attributes.keys():
+        for target in (attributes[name] or "").split():
+            if name != "href" or target[0] == "#":
+                yield target.removeprefix("#")
+
+
+def _name(node: LexborNode) -> str:
+    number = node.tag_id
+    name = _NAMES.get(number)
+    if name is None:
+        name = node.tag or "-"
+        if number < _KNOWN_TAGS:
+            _NAMES[number] = name
+    return name

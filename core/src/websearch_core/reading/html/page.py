@@ -1,0 +1,130 @@
+"""HTML -> Page, each step a file: decode, tame, parse, outline, choose, grow, write Markdown."""
+
+from __future__ import annotations
+
+from itertools import compress
+from typing import TYPE_CHECKING, Literal
+
+from ...clean import removed
+from ...models import Page
+from ..charset import to_utf8
+from ..links import absolute, without_fragment
+from ..parts.window import window
+from ..sniff import HTML, declared
+from .choose import choose
+from .metadata import metadata
+from .outline import Outline, outline
+from .parse import parse
+from .tame import tame
+from .told import told
+from .tree import Element, grow
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
+
+Links = Literal["keep", "text", "drop"]
+
+_LITTLE = 120  # characters: a page that says less may have more to say in its data
+_MOST_LINKS = 1000
+_LARGEST = 10 * 2**20  # bytes of source, in UTF-8, that are looked at
+
+
+def read_html(
+    data: bytes,
+    url: str,
+    content_type: str | None = None,
+    max_length: int | None = None,
+    *,
+    links: Links = "keep",
+) -> Page:
+    """
+    Read a page of HTML: its main part as Markdown, and what it says of itself.
+
+    Args:
+        data: The bytes of the page.
+        url: Where they came from; what relative links are relative to.
+        content_type: The value of the HTTP header, where there was one.
+        max_length: Characters of Markdown to return at most; everything by default.
+        links: ``keep`` links with their targets, keep their ``text`` alone, or ``drop`` them with their text.
+
+    Raises:
+        InvalidOption: *max_length* is less than 1.
+
+    """
+    text, decoding, beginning = to_utf8(data, content_type, most=_LARGEST)
+    tamed = tame(text.replace(b"\x00", b""))
+    del text
+    document = parse(tamed.source)
+    facts = metadata(document, url)
+    base = _base(document.css_first("base[href]"), url)
+    seen = outline(document.body)
+    kept: list[bool] | None = choose(seen, url, facts)
+    del document  # the parser's room is needed for what follows
+    targets = _targets(seen, base) if links == "keep" else {}  # of the navigation too: it leads on
+    silent = sum(compress(map(len, seen.block_texts), kept)) < _LITTLE
+    if silent and len(source := told(facts).encode("utf-8", "replace")) > _LITTLE:
+        seen, kept = outline(parse(tame(source).source).body), None
+        targets |= _targets(seen, base) if links == "keep" else {}
+    else:
+        silent = False
+    main = grow(seen, kept, linked=links != "drop")
+    content, written = _write(main.body, targets)
+    cut = beginning or tamed.cut or seen.cut
+
+    notes = [
+        *([decoding] if decoding else []),
+        *removed(seen.invisible),
+        *([f"{seen.hidden} hidden passages left out"] if seen.hidden else []),
+        *(["the page is larger than is read: this is its beginning"] if cut else []),
+        *(["elements were nested too deeply: some structure is lost"] if tamed.simpler or main.flattened else []),
+        *(["this is what the page tells readers without scripts"] if seen.scriptless else []),
+        *(["the page shows its text only by scripts: this is what its data says"] if silent else []),
+        *written,
+        *([] if content else ["the page has no text that can be read without running its scripts"]),
+    ]
+    stated = declared(content_type)
+    page = Page(
+        url=url,
+        final_url=url,
+        title=facts.title,
+        content=content,
+        content_length=len(content),
+        original_length=len(content),
+        truncated=cut,
+        media_type=stated if stated in HTML else "text/html",
+        language=facts.language,
+        author=facts.author,
+        published=facts.published,
+        modified=facts.modified,
+        description=facts.description,
+        canonical_url=facts.canonical_url,
+        site_name=facts.site_name,
+        links=_outward(targets, url),
+        notes=tuple(notes),
+    )
+    return page if max_length is None else window(page, max_length)
+
+
+def _base(tag: LexborNode | None, url: str) -> str:
+    """What links are relative to: the page may say so, but never leads out of http(s) with it."""
+    return absolute(tag.attributes.get("href"), url) or url if tag else url
+
+
+def _targets(seen: Outline, base: str) -> dict[str, str]:
+    """Resolve the links that a reader can see, by what the page has in their place."""
+    return {href: url for href in dict.fromkeys(seen.links()) if (url := absolute(href, base))}
+
+
+def _outward(links: dict[str, str], url: str) -> tuple[str, ...]:
+    """Each link once, in the order of the page, without those that only lead to another place of it."""
+    here = without_fragment(url)
+    return tuple(dict.fromkeys(link for link in links.values() if without_fragment(link) != here))[:_MOST_LINKS]
+
+
+def _write(main: Element, links: dict[str, str]) -> tuple[str, list[str]]:
+    from ..markdown.writer import to_markdown
+
+    try:
+        return to_markdown(main, links), []
+    except RecursionError:  # the tree is bounded, but the caller's own stack may be nearly full
+        return main.text(), ["elements were nested too deeply: this is the text without its structure"]

@@ -1,0 +1,1 @@
+"""The kept part of a page -> Markdown, by a subclass of the converter of markdownify."""

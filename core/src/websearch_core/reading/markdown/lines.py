@@ -1,0 +1,104 @@
+"""The lines of a Markdown text in the making, with marks of ours in it; text of the page is kept from being more."""
+
+from __future__ import annotations
+
+import re
+
+# Our own marks while the text is made. They are characters that no text of a page has: `clean` takes them out.
+LINK, TO, END, CODE, TICK, HASH, QUOTE, INDENT = "\x01", "\x02", "\x03", "\x04", "\x05", "\x06", "\x07", "\x08"
+CELL, ROW, DOWN, BOLD = "\x0e", "\x0f", "\x10", "\x11"
+BREAK = "\x1e"  # the end of a line, if it is not one already; a blank to Python
+_MEANINGS = {
+    BOLD: "**",
+    TICK * 2: "` `",
+    TICK: "`",
+    HASH: "#",
+    QUOTE: ">",
+    INDENT: " ",
+    LINK: "[",
+    TO: "](",
+    END: ")",
+}
+_SPAN = re.compile(f"({TICK}[^{TICK}\n]*{TICK})")
+_MISLEADING = frozenset("#>=-`~0123456789")  # what a line may begin with that is text, and reads as something else
+_HEADING = re.compile("#{1,6}(?: |$)")
+_YEAR = re.compile(r"([0-9]{4,9})([.)] )")  # would be the number of an item
+_DEFINITION = re.compile(  # of a link that is elsewhere
+    f"^((?:[ >*+{QUOTE}{INDENT}-]|[0-9]{{1,9}}[.)])*)\\[(?=(?s:.{{1,999}}?)\\]:)", re.MULTILINE
+)
+_RULES = re.compile(r"\A---(?:\n+|\Z)|\n+---\Z")
+TAG = re.compile(r"<(?=[A-Za-z/!?]|$)")
+
+
+def finished(text: str) -> str:
+    """Return the text of a whole page, with Markdown's own signs in place of our marks."""
+    text = tidy(text).replace(BOLD * 2, "")  # two bold texts side by side are one
+    text = _harmless(_RULES.sub("", text))  # a line between nothing and something parts nothing
+    for mark, sign in _MEANINGS.items():
+        text = text.replace(mark, sign)
+    return text
+
+
+def tidy(text: str) -> str:
+    """Strip each line, leave one empty line at most between two, and let none begin with what it does not mean."""
+    while "  " in text:
+        text = text.replace("  ", " ")
+    lines: list[str] = []
+    last = ""
+    for line in _split(text):
+        line = line.strip(" ")  # noqa: PLW2901 (the stripped line is the line)
+        if line:
+            if line[0] in _MISLEADING:
+                if line == "---" and not last and lines[-2:-1] == ["---"]:
+                    continue
+                line = _as_text(line, last)  # noqa: PLW2901
+            lines.append(line)
+        elif last:
+            lines.append("")
+        last = line
+    return "\n".join(lines).rstrip("\n")
+
+
+def _split(text: str) -> list[str]:
+    if BREAK not in text:
+        return text.split("\n")
+    return [
+        part
+        for line in text.split("\n")
+        for part in (line.split(BREAK) if BREAK in line else [line])
+        if part.strip() or BREAK not in line
+    ]
+
+
+def _as_text(line: str, before: str) -> str:
+    """Escape the line if it would be read as a heading, a quotation, a fence, an underline of the line *before*."""
+    first = line[0]
+    if (
+        first == ">"
+        or (first == "#" and _HEADING.match(line))
+        or (first in "`~" and line.startswith(("```", "~~~")))
+        or (first in "=-" and before and line.strip(first) == "")
+    ):
+        return "\\" + line
+    return _YEAR.sub(r"\1\\\2", line, count=1) if first.isdigit() and _YEAR.match(line) else line
+
+
+def _harmless(text: str) -> str:
+    """Keep the text of the page from being a link, an image or a tag."""
+    if any(sign in text for sign in ("](", "![", "`", f"\\{TICK}")):
+        text = "\n\n".join(map(_harmless_block, text.split("\n\n")))
+    if "]:" in text:
+        text = _DEFINITION.sub(r"\1\\[", text)
+    return text.replace(f"!{LINK}", f"! {LINK}")
+
+
+def _harmless_block(block: str) -> str:
+    if "`" in block or f"\\{TICK}" in block:  # may pair with those of the code in it, which is then code no more
+        return _unlinked(TAG.sub("&lt;", block))
+    pieces = _SPAN.split(block)
+    pieces[::2] = map(_unlinked, pieces[::2])
+    return "".join(pieces)
+
+
+def _unlinked(text: str) -> str:
+    return text.replace("](", "]\\(").replace("![", "! [")

@@ -1,0 +1,98 @@
+"""Which part of a page is wanted: a window of it, the passages for a query, or the places of a phrase."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TypedDict
+
+from ...errors import InvalidOption
+from ...models import Page
+from ...tokens import CHARACTERS, TokenCounter, estimated, held
+from .find import by_phrase
+from .passages import by_query
+from .window import check, window
+
+
+class ReadOptions(TypedDict, total=False):
+    """
+    Which part of a page to read.
+
+    Args:
+        max_length: Characters of it, at most.
+        max_tokens: Tokens of it, at most. With both, both hold.
+        offset: Where to begin, in characters: 0, or the ``next_offset`` of the part before. A query and a phrase are
+            looked for from there on.
+        query: The passages that answer this best, instead of the text from the offset on.
+        find: The places around this phrase, likewise.
+
+    """
+
+    max_length: int | None
+    max_tokens: int | None
+    offset: int
+    query: str | None
+    find: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """
+    A part of a page: one of three ways to choose, under one or two budgets.
+
+    Args:
+        max_length: As in `ReadOptions`; None for no limit.
+        max_tokens: As in `ReadOptions`; None for no limit.
+        offset: As in `ReadOptions`.
+        query: As in `ReadOptions`; empty is none.
+        find: As in `ReadOptions`; empty is none.
+        count: How many tokens a text is.
+
+    Raises:
+        InvalidOption: There can be no such part.
+
+    """
+
+    max_length: int | None = None
+    max_tokens: int | None = None
+    offset: int = 0
+    query: str | None = None
+    find: str | None = None
+    count: TokenCounter = estimated
+
+    def __post_init__(self) -> None:
+        """What is wrong is told before anything is read."""
+        check(1 if self.max_length is None else self.max_length, self.offset)
+        if self.max_tokens is not None and self.max_tokens < 1:
+            raise InvalidOption(f"max_tokens: must be at least 1, not {self.max_tokens}")
+        if _said(self.query) and _said(self.find):
+            raise InvalidOption("give query or find, not both")
+
+    @property
+    def is_cheap(self) -> bool:
+        """True if taking it costs next to nothing, however long the page is."""
+        return self.max_tokens is None and not _said(self.query) and not _said(self.find)
+
+    def of(self, page: Page) -> Page:
+        """
+        Return this part of *page*, which is whole.
+
+        Raises:
+            InvalidOption: The phrase holds nothing to look for, or the budget has no room for a character.
+
+        """
+        most = max(1, 2 * len(page.content)) if self.max_length is None else self.max_length
+        cut = self._cut(page, most if self.max_tokens is None else min(most, CHARACTERS * self.max_tokens))
+        return cut(most) if self.max_tokens is None else held(cut, most, self.max_tokens, self.count)
+
+    def _cut(self, page: Page, about: int) -> Callable[[int], Page]:
+        if _said(self.find):
+            return by_phrase(page, self.find or "", self.offset, about)
+        if _said(self.query):
+            return by_query(page, self.query or "", self.offset, about)
+        return partial(window, page, offset=self.offset)
+
+
+def _said(words: str | None) -> bool:
+    return bool(words and words.strip())

@@ -1,0 +1,38 @@
+"""What every kind of page is made of in the end: its text, harmless, with true lengths."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ..models import Page
+
+_IMAGE_TAG = re.compile(r"<(?=img\b)", re.IGNORECASE)
+
+
+def whole(url: str, media_type: str, content: str, **facts: Any) -> Page:
+    """
+    Make the page that has all of its text.
+
+    Args:
+        url: Where it was found.
+        media_type: What it is.
+        content: Markdown.
+        facts: Other fields of `Page`.
+
+    """
+    content = content.strip("\n")
+    size = len(content)
+    known = {"content": content, "content_length": size, "original_length": size, "media_type": media_type}
+    return Page(url=url, final_url=url, **known, **facts)
+
+
+def without_images(text: str) -> str:
+    """Return *text* with no image left in it: a front end that shows it must not fetch what it names."""
+    return _IMAGE_TAG.sub("&lt;", text.replace("![", "! ["))
+
+
+def fenced(code: str, language: str) -> str:
+    """Return *code* as a block of code that it cannot end by itself; nothing for nothing."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", code)), default=0))
+    return f"{fence}{language}\n{code}\n{fence}" if code else ""

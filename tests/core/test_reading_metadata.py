@@ -1,0 +1,340 @@
+"""What a page says of itself, table by table: the head of a page on the left, what is read from it on the right."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from websearch_core.models import Page
+from websearch_core.reading import read_html
+from websearch_core.reading.html.byline import person
+from websearch_core.reading.html.titles import title_of
+
+URL = "https://www.seanews.example/2026/kelp-forests"
+PROSE = "<p>" + "The quick brown fox jumps over the lazy dog, and then it does so again. " * 6 + "</p>"
+DAY = datetime(2026, 5, 4, tzinfo=UTC)
+
+
+def read(head: str = "", body: str = PROSE, url: str = URL, attributes: str = "") -> Page:
+    return read_html(f"<!doctype html><html {attributes}><head>{head}</head><body>{body}</body></html>".encode(), url)
+
+
+def meta(**content: str) -> str:
+    return "".join(f'<meta name="{name.replace("__", ":")}" content="{value}">' for name, value in content.items())
+
+
+def linked(*things: Any) -> str:
+    """The script that tells *things* to machines."""
+    return "".join(f'<script type="application/ld+json">{json.dumps(thing)}</script>' for thing in things)
+
+
+ARTICLE = {"@type": "Article", "headline": "Kelp forests", "author": {"@type": "Person", "name": "Ada"}}
+
+
+@pytest.mark.parametrize(
+    ("told", "headlines", "site", "expected"),
+    [
+        (["Kelp forests - Sea News"], [], None, "Kelp forests"),  # the host says so
+        (["Sea News | Kelp forests"], [], None, "Kelp forests"),
+        (["Kelp forests » Reports » Seanews.example"], [], None, "Kelp forests » Reports"),
+        (["Kelp forests – The Ocean Report"], [], "The Ocean Report", "Kelp forests"),
+        (["Kelp forests – The Ocean Report"], [], None, "Kelp forests – The Ocean Report"),
+        (["Kelp - Forests | Sea News"], [], None, "Kelp - Forests"),
+        (["Sea News"], ["Sea News"], None, "Sea News"),  # nothing else is told
+        (["KELP FORESTS"], [], None, "KELP FORESTS"),
+        (
+            ["Kelp forests: what they are - Sea News"],
+            ["Kelp forests: what they are"],
+            None,
+            "Kelp forests: what they are",
+        ),
+        (["Best Kelp Forests 2026"], ["The best kelp forests of 2026"], None, "The best kelp forests of 2026"),
+        (["Kelp forests"], ["Sea News", "Kelp forests"], None, "Kelp forests"),
+        (["Kelp forests - Manual"], ["Manual", "Kelp forests"], None, "Kelp forests"),
+        (["Kelp forests"], ["We love the sea"], None, "Kelp forests"),  # a slogan
+        (["Residential kelp coupons"], ["Coupons"], None, "Residential kelp coupons"),
+        (["Kelp forests"], ["Kelp forests ¶"], None, "Kelp forests"),
+        ([], ["Kelp forests"], None, "Kelp forests"),
+        ([], ["Sea News"], None, "Sea News"),
+        ([], [], None, ""),
+    ],
+)
+def test_the_title_is_the_headline_without_the_name_of_the_site(
+    told: list[str], headlines: list[str], site: str | None, expected: str
+) -> None:
+    assert title_of(told, headlines, site, URL) == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "title", "expected"),
+    [
+        ("https://redfishtech.com/x", "Recruiters - Redfish Technology", "Recruiters"),
+        ("https://uwkc.org/x", "Tax help | United Way of King County", "Tax help"),
+        ("https://docs.python.org/3/", "json - Python documentation", "json"),
+        ("https://nintendo.com/x", "Nintendo Switch – OLED Model", "Nintendo Switch – OLED Model"),
+        ("https://nintendo.com/", "Nintendo | Games", "Nintendo | Games"),  # the home of the site
+    ],
+)
+def test_the_name_of_a_site_is_known_by_its_host(url: str, title: str, expected: str) -> None:
+    assert title_of([title], [], None, url) == expected
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        ("<title>From title</title>", "From title"),
+        ("<title>x</title>" + meta(og__title="From graph"), "From graph"),
+        ("<title>x</title>" + meta(twitter__title="From Twitter"), "From Twitter"),
+        ("<title>x</title>" + meta(citation_title="From a journal"), "From a journal"),
+        ("<title>Kelp forests</title>" + linked(ARTICLE), "Kelp forests"),
+        ("<title>Salt &amp;amp; pepper</title>", "Salt & pepper"),  # written twice
+        ("<title>Salt</title>" + linked(ARTICLE | {"headline": "<em>Salt</em> &#38; pepper"}), "Salt & pepper"),
+        # of a film on a page about something else
+        ("<title>Kelp forests</title>" + linked({"@type": "VideoObject", "name": "Live from Oslo"}), "Kelp forests"),
+    ],
+)
+def test_the_title_is_told_in_many_ways(head: str, expected: str) -> None:
+    assert read(head).title == expected
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        (meta(author="Ada Lovelace"), "Ada Lovelace"),
+        (meta(author="By Ada Lovelace | May 4, 2026"), "Ada Lovelace"),
+        (meta(author="https://facebook.com/ada"), None),
+        (meta(author="admin"), None),
+        (meta(dc__creator="Ada"), "Ada"),
+        (meta(citation_author="Lovelace, Ada") + meta(citation_author="Babbage, C."), "Lovelace, Ada, Babbage, C."),
+        (meta(twitter__label1="Written by", twitter__data1="Ada", twitter__label2="Reading time"), "Ada"),
+        (meta(parsely_author="x") + meta(**{"parsely-author": "Ada"}), "Ada"),
+        (linked(ARTICLE), "Ada"),
+        (linked([ARTICLE]), "Ada"),
+        (
+            linked(
+                {"@graph": [{"@type": "Person", "@id": "#ada", "name": "Ada"}, ARTICLE | {"author": {"@id": "#ada"}}]}
+            ),
+            "Ada",
+        ),
+        (linked(ARTICLE | {"author": [{"name": "Ada"}, {"name": ["Bob", "Rob"]}, {"name": "Ada"}]}), "Ada, Bob"),
+        (linked(ARTICLE | {"author": "Ada"}), "Ada"),
+        (linked(ARTICLE | {"author": "https://sea.example/ada"}), None),
+        (linked(ARTICLE | {"author": {"@id": "#nobody"}}), None),
+        (linked(ARTICLE | {"@type": ["https://schema.org/NewsArticle", "Thing"]}), "Ada"),
+        (linked({"@type": "WebPage", "mainEntity": ARTICLE}), "Ada"),
+        (linked(ARTICLE).replace("{", "<![CDATA[{", 1).replace("</script>", "]]></script>"), "Ada"),
+        (linked(ARTICLE | {"description": "a\nb"}).replace("\\n", "\n"), "Ada"),  # a raw line end in a string
+        # not the author of a comment, a review or a picture
+        (linked({"@type": "Comment", "author": "Troll"}, {"@type": "ImageObject", "author": "Photographer"}), None),
+        (linked({"@type": "Product", "name": "Kelp", "review": {"@type": "Review", "author": "Buyer"}}), None),
+        # of many articles the one that is at this address, else none
+        (linked(*[ARTICLE | {"author": f"Writer {n}", "url": f"/{n}"} for n in range(3)]), None),
+        (
+            linked(
+                *[ARTICLE | {"author": f"Writer {n}", "url": f"/2026/{n}"} for n in range(3)], ARTICLE | {"url": URL}
+            ),
+            "Ada",
+        ),
+        # rather a person than the site
+        (linked(ARTICLE | {"author": {"name": "Sea News"}}) + meta(author="Ada"), "Ada"),
+        (linked(ARTICLE | {"author": {"name": "Sea News"}}), "Sea News"),
+    ],
+)
+def test_the_authors_are_told_in_many_ways(head: str, expected: str | None) -> None:
+    assert read("<title>Kelp forests</title>" + head).author == expected
+
+
+@pytest.mark.parametrize(
+    ("head", "published", "modified"),
+    [
+        (meta(article__published_time="2026-05-04"), True, False),
+        (meta(article__modified_time="2026-05-04"), False, True),
+        (meta(date="2026-05-04", og__updated_time="2026-05-04"), True, True),
+        (meta(citation_publication_date="2026/05/04"), True, False),
+        (meta(date="05/04/2026"), False, False),  # could not be read without guessing
+        (meta(citation_date="4 May 2026"), True, False),
+        (meta(dcterms__modified="2026-05-04"), False, True),
+        (meta(date="1970-01-01"), False, False),  # how machines write none
+        (meta(date="1969-12-31T16:00:00-08:00"), False, False),
+        (meta(date="soon", pubdate="2026-05-04"), True, False),
+        (linked(ARTICLE | {"datePublished": "2026-05-04"}), True, False),
+        (linked(ARTICLE | {"dateModified": "2026-05-04"}), False, True),
+        (linked({"@type": "JobPosting", "title": "Diver", "datePosted": "2026-05-04"}), True, False),
+        (linked(ARTICLE | {"comment": {"@type": "Comment", "datePublished": "2026-05-04"}}), False, False),
+        (linked(ARTICLE | {"datePublished": ["2026-05-04", "2020-01-01"]}), True, False),
+    ],
+)
+def test_the_dates_are_told_in_many_ways(head: str, published: bool, modified: bool) -> None:
+    page = read("<title>Kelp forests</title>" + head)
+    assert (DAY if published else None, DAY if modified else None) == (page.published, page.modified)
+
+
+HEADLINE = "<h1>Kelp forests</h1>"
+
+
+@pytest.mark.parametrize(
+    ("body", "author", "published", "modified"),
+    [
+        (f"{HEADLINE}<p>By <a href=/ada>Ada Lovelace</a></p><p>May 4, 2026</p>", "Ada Lovelace", True, False),
+        (f"{HEADLINE}<p>By Ada Lovelace on 4 May 2026</p>", "Ada Lovelace", True, False),
+        (f"{HEADLINE}<p>by the way, it is wet</p>", None, False, False),
+        (f"{HEADLINE}<span class=post-author>Ada</span><time datetime=2026-05-04>today</time>", "Ada", True, False),
+        (f"{HEADLINE}<div class=block_authorName__N6j3Y>Ada</div><p>Updated May 4, 2026</p>", "Ada", False, True),
+        (f"{HEADLINE}<a rel='author nofollow'>Ada</a><p>Last modified: <b>2026-05-04</b></p>", "Ada", False, True),
+        (f"<p>May 4, 2026</p><div class=byline>By Ada</div>{HEADLINE}", None, False, False),
+        (f"<header><p>May 4, 2026</p><div class=byline>By Ada</div>{HEADLINE}</header>", "Ada", True, False),
+        ("<h1>Forum</h1><h2><a>Kelp forests</a></h2><a class=username>ada_42</a>", "ada_42", False, False),
+        # of the next page, to which a heading leads
+        (f"{HEADLINE}<h2><a href=/b>Whales</a></h2><p>By Ada</p><time datetime=2026-05-04></time>", None, False, False),
+        (f"{HEADLINE}<nav><p>By Ada</p></nav><script>By Ada</script>", None, False, False),
+        (f"{HEADLINE}{'<p>word</p>' * 100}<p>By Ada</p>", None, False, False),
+        (
+            "<span itemprop=author><b itemprop=name>Ada</b></span><meta itemprop=datePublished content=2026-05-04>",
+            "Ada",
+            True,
+            False,
+        ),
+        ("<div itemprop=comment><b itemprop=author>Troll</b></div><b itemprop=author>Ada</b>", "Ada", False, False),
+        ("<div itemtype=https://schema.org/Review itemscope><b itemprop=author>Buyer</b></div>", None, False, False),
+    ],
+)
+def test_authors_and_dates_are_looked_for_around_the_headline(
+    body: str, author: str | None, published: bool, modified: bool
+) -> None:
+    page = read("<title>Kelp forests</title>", body + PROSE)
+    expected = (author, DAY if published else None, DAY if modified else None)
+    assert expected == (page.author, page.published, page.modified)
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("Ada", "Ada"),
+        ("  by   Ada   Lovelace ", "Ada Lovelace"),
+        ("Written by Ada Lovelace, PhD", "Ada Lovelace, PhD"),
+        ("Posted by ada_42 · 3 hours ago", "ada_42"),
+        ("Author: Ada", "Ada"),
+        ("Ada Lovelace, updated on 4 May 2026", "Ada Lovelace"),
+        ("Byron", "Byron"),
+        ("Иван Иванов", "Иван Иванов"),
+        ("By", None),
+        ("May 4, 2026", None),
+        ("ada@example.org", None),
+        ("www.example.org", None),
+        ("42 comments", None),
+        ("...", None),
+        ("x" * 101, None),
+        ("word " * 20, None),
+    ],
+)
+def test_a_byline_is_a_name_or_none(line: str, name: str | None) -> None:
+    assert person(line) == name
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/2026/05/04/kelp", DAY),
+        ("/2026-05-04/kelp", DAY),
+        ("/2026/05/kelp", None),
+        ("/12026/05/04", None),
+        ("/2026/13/04/x", None),
+    ],
+)
+def test_a_day_in_the_address_is_the_last_resort(path: str, expected: datetime | None) -> None:
+    url = f"https://sea.example{path}"
+    assert read(url=url).published == expected
+    assert read(meta(date="2025-01-02"), url=url).published == datetime(2025, 1, 2, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "head", "expected"),
+    [
+        ("lang=en-GB", "", "en-GB"),
+        ("lang=EN_us", "", "en-US"),
+        ("lang=zh-hans-cn", "", "zh-Hans-CN"),
+        ("lang=english", "", None),
+        ("lang=und", meta(language="de"), "de"),
+        ("lang=''", '<meta http-equiv="Content-Language" content="de, en">', "de"),
+        ("", meta(og__locale="pt_BR"), "pt-BR"),
+        ("", linked(ARTICLE | {"inLanguage": {"@type": "Language", "name": "fr"}}), "fr"),
+        ("", "", None),
+    ],
+)
+def test_the_language_is_a_tag_or_none(attributes: str, head: str, expected: str | None) -> None:
+    assert read(head, attributes=attributes).language == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "href", "expected"),
+    [
+        (URL, "https://www.seanews.example/kelp", "https://www.seanews.example/kelp"),
+        (URL, "/kelp", "https://www.seanews.example/kelp"),
+        (URL, "https://seanews.example/kelp", "https://seanews.example/kelp"),
+        (URL, "https://blog.seanews.example/kelp", "https://blog.seanews.example/kelp"),
+        (
+            "https://en.m.wikipedia.org/wiki/Kelp",
+            "https://en.wikipedia.org/wiki/Kelp",
+            "https://en.wikipedia.org/wiki/Kelp",
+        ),
+        ("https://amp.sea.example/k", "https://www.sea.example/k", "https://www.sea.example/k"),
+        (URL, "https://other.example/kelp", None),  # no page speaks for another site
+        (URL, "https://fakeseanews.example/kelp", None),
+        ("https://ada.github.io/", "https://bob.github.io/", None),
+        (URL, "javascript:alert(1)", None),
+        (URL, "https://user:secret@www.seanews.example/", None),
+        (URL, "", None),
+    ],
+)
+def test_the_canonical_address_is_one_of_the_same_site(url: str, href: str, expected: str | None) -> None:
+    assert read(f'<link rel="canonical" href="{href}">', url=url).canonical_url == expected
+    assert read(meta(og__url=href), url=url).canonical_url == expected
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        (meta(og__site_name="Sea News"), "Sea News"),
+        (meta(**{"application-name": "Sea"}), "Sea"),
+        (linked({"@type": "WebSite", "name": "Sea &amp; News"}), "Sea & News"),
+        ("<title>Kelp - Sea News</title>", None),
+    ],
+)
+def test_the_name_of_the_site_is_told_or_unknown(head: str, expected: str | None) -> None:
+    assert read(head).site_name == expected
+
+
+def test_metas_are_found_behind_an_element_that_ends_the_head_too_early() -> None:
+    assert read("<div></div>" + meta(og__title="Kelp", author="Ada")).author == "Ada"
+
+
+def test_every_text_is_one_clean_line_of_bounded_length() -> None:
+    nasty = "Kelp\u200b\u202e\nforest\ue000 " + "x" * 10_000
+    things = ARTICLE | {"headline": nasty, "author": ["A\u200bda\nL."], "description": nasty}
+    page = read(f"<title>{nasty}</title>" + meta(og__site_name=nasty) + linked(things))
+    assert [len(text or "") for text in (page.title, page.description, page.site_name)] == [300, 1000, 200]
+    assert page.author == "Ada L."
+    assert (page.title + str(page.description)).isprintable()
+    assert page.title.startswith("Kelp forest xxx")
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        '{"@type": "Article", "author": {"@id": "#a"}, "@id": "#a"}',
+        '{"@graph": {"@graph": {"@graph": [1, null, "x", {"@type": 7, "author": true}]}}}',
+        '{"@type": {"a": 1}, "@id": ["x"], "name": {"name": {"name": "x"}}}',
+        '{"@type": "Article", "datePublished": 1e999, "author": -1e999}',
+        "[" * 5_000 + "]" * 5_000,
+        '{"@type":"Article","author":[' + '{"@type":"Person","name":{"@value":[]}},' * 9_000 + "{}]}",
+        '"text"',
+        "",
+    ],
+)
+def test_nonsense_in_json_ld_is_survived(script: str) -> None:
+    page = read(f'<title>Kelp</title><script type="application/ld+json">{script}</script>')
+    assert page.title == "Kelp"
+    assert page.published is None
