@@ -3,11 +3,12 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 INSTALLED := .venv/installed
-SOURCES := core/src langchain_websearch/src llamaindex_websearch/src
+MEASURING := .venv/measuring
+PEERS := build/peers
 
-.PHONY: help install demo test lint format docs bench record lock
+.PHONY: help install demo test lint format docs bench bench-reading model record lock
 help:  ## show this
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
 install: $(INSTALLED)  ## set up .venv from requirements.txt
 
@@ -37,9 +38,23 @@ format: install  ## bring the code into shape
 docs: install  ## bring the generated parts of the documentation up to date
 	$(BIN)/python docs/generate.py
 
-bench: install  ## measure, and write docs/benchmarks.md
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement benchmarks/requirements.txt
+bench: $(MEASURING)  ## measure, and write docs/benchmarks.md
 	$(BIN)/python benchmarks/run.py
+
+bench-reading: $(MEASURING) $(PEERS)/installed  ## measure reading pages beside other readers, and write its part of docs/benchmarks.md
+	$(BIN)/python benchmarks/reading.py --peers $(PEERS)/bin/python --unseen reader_model:unseen
+
+model: $(MEASURING)  ## train the model that tells the content of a page
+	$(BIN)/python benchmarks/reader_model.py
+
+$(MEASURING): $(INSTALLED) benchmarks/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement benchmarks/requirements.txt
+	touch $@
+
+$(PEERS)/installed: benchmarks/requirements-reading.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement $<
+	touch $@
 
 record: install  ## record the cassettes of a provider anew: make record PROVIDER=tavily, with its key set
 	$(BIN)/python tests/record.py $(PROVIDER)
@@ -48,3 +63,5 @@ lock: install  ## resolve anew, with uv, and export
 	uv lock --upgrade
 	uv export --quiet --all-packages --all-extras --group dev --no-emit-workspace --no-annotate --no-header --output-file requirements.txt
 	uv export --quiet --only-group bench --no-emit-workspace --no-annotate --no-header --output-file benchmarks/requirements.txt
+	uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+		--output-file benchmarks/requirements-reading.txt benchmarks/requirements-reading.in

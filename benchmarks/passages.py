@@ -1,8 +1,6 @@
 """
 Whether the part of a page that is read holds the answer: the passages for a question, and the first characters.
 
-    python benchmarks/passages.py              # measure, and write docs/passages.md
-
 The pages are made of XQuAD (1,190 questions of 48 articles in twelve languages, CC BY-SA 4.0), which is looked for
 beside the repository, at ``../shared/corpora/ir/xquad``. Four articles are a page.
 """
@@ -12,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import statistics
-import sys
 import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -25,9 +22,7 @@ from websearch_core.models import Page
 from websearch_core.reading import find, passages
 from websearch_core.tokens import estimated
 
-_REPOSITORY = Path(__file__).resolve().parents[1]
-_CORPUS = _REPOSITORY.parent / "shared" / "corpora" / "ir" / "xquad"
-_PAGE = _REPOSITORY / "docs" / "passages.md"
+CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpora" / "ir" / "xquad"
 
 _LANGUAGES = {
     "en": "English", "de": "German", "es": "Spanish", "ro": "Romanian", "el": "Greek", "ru": "Russian",
@@ -64,10 +59,8 @@ class Kept(NamedTuple):
     seconds: float
 
 
-def measure(*_: object) -> Section:
-    """Measure; what is not here is not measured, and said."""
-    if not _CORPUS.is_dir():
-        return Section("The part that answers", f"Not measured: there is no XQuAD at {_CORPUS}.", [], [])
+def measure() -> Section:
+    """Ask every question of its page."""
     kept = {name: _kept(code) for code, name in _LANGUAGES.items()}
     best = max(one.passages for one in kept.values())
     worst = min(kept, key=lambda name: kept[name].passages)
@@ -121,7 +114,7 @@ def measure(*_: object) -> Section:
 
 def _pages(code: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Yield the text of each page, and the questions with their answers."""
-    articles = json.loads((_CORPUS / f"xquad.{code}.json").read_text("utf-8"))["data"]
+    articles = json.loads((CORPUS / f"xquad.{code}.json").read_text("utf-8"))["data"]
     for start in range(0, len(articles) - _ARTICLES + 1, _ARTICLES):
         paragraphs = [one for article in articles[start : start + _ARTICLES] for one in article["paragraphs"]]
         asked = [(one["question"], one["answers"][0]["text"]) for paragraph in paragraphs for one in paragraph["qas"]]
@@ -176,18 +169,3 @@ def _estimates() -> Iterator[Table]:
             row.append(f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})")
         rows.append(row)
     yield Table(("tokens estimated for each one there is", *_TOKENIZERS), rows)
-
-
-def main() -> int:
-    """Measure, print, and write the page."""
-    section = measure()
-    print(section)
-    if not section.tables:
-        return 0
-    about = "<!-- Written by benchmarks/passages.py. Do not edit. -->"
-    _PAGE.write_text(f"{about}\n{str(section).replace('## ', '# ', 1)}\n", "utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

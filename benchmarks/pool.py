@@ -2,8 +2,8 @@
 Reading many pages at once, on one core and on several; and what an event loop notices of it.
 
 What would be linear is measured as well, since other work on the machine takes its part of the cores: as many programs
-that know nothing of one another, each of which reads its share of the pages. ``python benchmarks/pool.py 0 4`` is the
-first of four.
+that know nothing of one another, each of which reads its share of the pages. ``python benchmarks/pool.py FOLDER 0 4``
+is the first of four.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from compare import Cost, compare, timed
-from reading_corpus import CONTENT_TYPE, ROOT, wcxb
+from reading_corpus import CONTENT_TYPE, wcxb
 from report import Goal, Section, Table, milliseconds, times
-from server import Server
 
 from websearch_core import Page, WebSearch
 from websearch_core.flow import Flow, Response
@@ -62,9 +62,9 @@ class _Served:
         raise AssertionError("the reader asked for more than the page")
 
 
-def measure(_: Server) -> Section:
-    """Read the pages of WCXB, from memory, again and again."""
-    corpus = _corpus()
+def measure(folder: Path) -> Section:
+    """Read the pages of a *folder* in WCXB's layout, from memory, again and again."""
+    corpus = _corpus(folder)
     numbers = [number for number in _NUMBERS if number <= cores()]
     options: dict[str, dict[str, Any]] = {
         _HERE: {"isolate": False},
@@ -84,7 +84,7 @@ def measure(_: Server) -> Section:
     result = compare(
         {
             **{name: partial(timed, partial(read, name, list(corpus))) for name in webs},
-            linear: partial(_programs, numbers[-1]),
+            linear: partial(_programs, folder, numbers[-1]),
         },
         reference=linear,
         rounds=_ROUNDS,
@@ -107,8 +107,8 @@ def measure(_: Server) -> Section:
     return Section(
         title="Many pages at once",
         method=(
-            f"The {len(corpus)} pages of WCXB that are for tuning, {sum(map(len, corpus.values())) / 2**20:.0f} MiB in "
-            "all, from memory through `WebSearch.read_many`, so that only turning them into text counts; "
+            f"{len(corpus)} pages of WCXB, {sum(map(len, corpus.values())) / 2**20:.0f} MiB in all, from memory "
+            "through `WebSearch.read_many`, so that only turning them into text counts; "
             f"{_ROUNDS} rounds after one to warm up. Beside it, what the process that asks spends of its processor on "
             "a page, and what as many programs do of which each reads its share. The second table is of an event loop "
             "that does nothing but pause for "
@@ -137,17 +137,19 @@ def measure(_: Server) -> Section:
     )
 
 
-def _corpus() -> dict[str, bytes]:
-    return {page.url: page.data for page in wcxb(ROOT / "wcxb")}
+def _corpus(folder: Path) -> dict[str, bytes]:
+    return {page.url: page.data for page in wcxb(folder)}
 
 
-def _programs(number: int) -> Cost:
+def _programs(folder: Path, number: int) -> Cost:
     """Return what the slowest of *number* programs took that begin together."""
     with ExitStack() as stack:
         programs = [
             stack.enter_context(
                 subprocess.Popen(
-                    [sys.executable, __file__, str(first), str(number)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                    [sys.executable, __file__, str(folder), str(first), str(number)],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
                 )
             )
             for first in range(number)
@@ -166,9 +168,9 @@ def _together(programs: Sequence[subprocess.Popen[bytes]]) -> list[bytes]:
     return [program.stdout.read() for program in programs if program.stdout]
 
 
-def _read_share(first: int, of: int) -> None:
+def _read_share(folder: Path, first: int, of: int) -> None:
     """Be one of the programs: load everything, say so, and begin when told."""
-    share = list(islice(_corpus().items(), first, None, of))
+    share = list(islice(_corpus(folder).items(), first, None, of))
     read_bytes(share[0][1], share[0][0], CONTENT_TYPE)
     print("ready", flush=True)
     sys.stdin.read()
@@ -219,4 +221,4 @@ def _spread(late: Sequence[float]) -> tuple[str, str, str]:
 
 
 if __name__ == "__main__":
-    _read_share(int(sys.argv[1]), int(sys.argv[2]))
+    _read_share(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

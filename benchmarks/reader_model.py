@@ -1,5 +1,5 @@
 """
-Train the model of the page reader, and write it as a table of numbers: ``core/src/websearch_core/reading/html/forest.json``.
+Train the model of the page reader, and write it as a table of numbers: ``reading/html/forest.json`` of the core.
 
 The pages are those of WCXB (Murrough Foley, 2026, CC BY 4.0), a public corpus of pages of seven kinds with the text of
 their main content, and the test pages of Mozilla's Readability (Apache 2.0). Nothing of a page goes into the model but
@@ -9,13 +9,17 @@ the traits of a block. It is the same on every machine, since training is determ
     python benchmarks/reader_model.py            writes the model
     python benchmarks/reader_model.py --folds 5  trains one model on each four fifths of the sites, and scores it on the
                                                  pages of the others, which it has not seen
+
+`unseen` reads pages by such models, for ``python benchmarks/reading.py --unseen reader_model:unseen``.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import math
+import os
 import statistics
 import zlib
 from bisect import insort
@@ -23,10 +27,11 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 from urllib.parse import urlsplit
 
 import lightgbm
@@ -36,16 +41,24 @@ from reading_corpus import ROOT, Page, mozilla, wcxb
 from reading_labels import labels
 from reading_metrics import agreement, words
 
+from websearch_core.reading.html import page as reader
 from websearch_core.reading.html.choose import choose
-from websearch_core.reading.html.forest import QUESTIONS, Feature, Forest
+from websearch_core.reading.html.forest import MOST_VOTES, QUESTIONS, Feature, Forest
 from websearch_core.reading.html.metadata import Metadata, metadata
 from websearch_core.reading.html.outline import Outline, outline
 from websearch_core.reading.html.parse import parse
 from websearch_core.reading.html.tame import tame
 from websearch_core.reading.html.traits import LEVELS, UNKNOWN, Traits, traits, words_of
 
-MODEL = Path(__file__).resolve().parents[1] / "core/src/websearch_core/reading/html/forest.json"
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser
 
+_HERE = Path(__file__).resolve().parent
+_STEPS = _HERE.parent / "core/src/websearch_core/reading/html"
+_STORED = _HERE.parent / "build/reading"
+MODEL = _STEPS / "forest.json"
+
+_FOLDS = 5  # of `unseen`
 _TREES = 300
 _FEATURES = 120
 _MOST_EDGES = 31  # of a feature
@@ -93,9 +106,8 @@ def sample(page: Page) -> Sample:
     document = parse(tame(page.data).source)
     seen = outline(document.body)
     text = page.text or _text(page.html)
-    site = (urlsplit(page.url).hostname or page.name).removeprefix("www.")
     return Sample(
-        site=page.name if page.html else site,
+        site=_site(_own_address(document)) or page.name if page.html else _site(page.url),
         kind=page.kind,
         url=page.url,
         facts=metadata(document, page.url),
@@ -104,6 +116,16 @@ def sample(page: Page) -> Sample:
         truth=words(text),
         sizes=[len(words(text)) for text in seen.block_texts],
     )
+
+
+def _site(url: str) -> str:
+    return (urlsplit(url).hostname or "").removeprefix("www.")
+
+
+def _own_address(document: LexborHTMLParser) -> str:
+    """Where a page says it is from: the addresses of Readability's test pages are made up."""
+    link = document.css_first('link[rel="canonical"]')
+    return (link.attributes.get("href") or "") if link else ""
 
 
 def _text(source: str) -> str:
@@ -155,15 +177,10 @@ def _log_odds(chance: float) -> float:
 def candidates(some: Traits) -> list[Feature]:
     """Return every feature that the model may ask for."""
     return [
-        *(Feature("element", trait, level) for trait in some.elements for level in range(_levels(trait))),
+        *(Feature("element", trait, level) for trait in some.elements for level in range(LEVELS)),
         *(Feature("block", trait, where) for trait in some.blocks for where in (0, *_NEIGHBOURS.get(trait, ()))),
         *(Feature("page", trait) for trait in some.page),
     ]
-
-
-def _levels(trait: str) -> int:
-    """What adds up along the way is told by the innermost element alone."""
-    return 1 if trait.startswith("in ") or trait.endswith((" yet", " words")) or trait in {"tags", "depth"} else LEVELS
 
 
 def matrix(page: Sample, words: Mapping[str, float]) -> tuple[list[Feature], NDArray[np.float32]]:
@@ -206,7 +223,7 @@ def fit(samples: Sequence[Sample], features: int = _FEATURES, trees: int = _TREE
 def _weights(page: Sample) -> NDArray[np.float64]:
     """Every page counts the same, and in it every block by its words."""
     sizes = np.minimum(np.array(page.sizes, np.float64), _LONGEST)
-    weights = (sizes + 2) / max(sizes.sum(), 1)
+    weights: NDArray[np.float64] = (sizes + 2) / max(sizes.sum(), 1)
     return weights if page.truth else weights * _NOTHING_TRUE
 
 
@@ -228,7 +245,7 @@ def _written(dump: Mapping[str, Any], features: Sequence[Feature], said: Mapping
                 insort(known, edge)
     lowest = min(min(values) for _, _, values in grown)
     highest = max(max(values) for _, _, values in grown)
-    scale = (highest - lowest) / 255
+    scale = (highest - lowest) / min(255, MOST_VOTES // len(grown))
 
     def question(feature: int, edge: float) -> list[int]:
         of, trait, _ = features[feature]
@@ -271,15 +288,44 @@ def _tree(structure: Mapping[str, Any]) -> tuple[list[tuple[int, float]], list[l
     return questions, ways, values
 
 
-def across_sites(samples: Sequence[Sample], extra: Sequence[Sample], folds: int) -> list[float]:
-    """Return the word F1 of each page by a model that has seen no page of its site."""
-    scores: list[float] = [0.0] * len(samples)
-    for fold in range(folds):
-        unseen = [zlib.crc32(page.site.encode()) % folds == fold for page in samples]
-        model = Forest(fit([*compress(samples, (not new for new in unseen)), *extra]))
-        for place in compress(range(len(samples)), unseen):
-            scores[place] = _f1(samples[place], model)
-    return scores
+def folds(samples: Sequence[Sample], count: int) -> list[dict[str, Any]]:
+    """Train as many models; each has seen no page of the sites in its fold."""
+    return [fit([page for page in samples if _fold(page.site, count) != fold]) for fold in range(count)]
+
+
+def _fold(site: str, count: int) -> int:
+    return zlib.crc32(site.encode()) % count
+
+
+def unseen(data: bytes, url: str, content_type: str | None) -> str:
+    """Read a page of WCXB as `read_html` does, but by a model that has seen no page of its site."""
+    models = _stored_folds()
+    with patch.object(reader, "choose", partial(choose, model=models[_fold(_site(url), len(models))])):
+        return reader.read_html(data, url, content_type).content
+
+
+@cache
+def _stored_folds() -> list[Forest]:
+    """The models of the folds. They take minutes, so they are kept until what they are made by changes."""
+    parts = [_HERE / f"reading_{part}.py" for part in ("corpus", "labels", "metrics")]
+    sources = [Path(__file__), *parts, *sorted(_STEPS.glob("*.py"))]
+    made_by = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
+    path = _STORED / f"folds-{made_by[:16]}.json"
+    if not path.exists():
+        pages, extra = _samples(ROOT)
+        part = path.with_suffix(f".{os.getpid()}")
+        _STORED.mkdir(parents=True, exist_ok=True)
+        part.write_text(json.dumps(folds([*pages, *extra], _FOLDS)), "utf-8")
+        part.replace(path)  # all of it, or nothing
+    return [Forest(model) for model in json.loads(path.read_text("utf-8"))]
+
+
+def _samples(corpus: Path) -> tuple[list[Sample], list[Sample]]:
+    """Return the pages of WCXB, and those of Readability."""
+    with ProcessPoolExecutor() as pool:
+        pages = pool.map(sample, wcxb(corpus / "wcxb"), chunksize=4)
+        extra = pool.map(sample, mozilla(corpus / "mozilla"), chunksize=4)
+        return list(pages), list(extra)
 
 
 def _f1(page: Sample, model: Forest) -> float:
@@ -287,8 +333,8 @@ def _f1(page: Sample, model: Forest) -> float:
     return agreement([word for text in compress(page.outline.block_texts, kept) for word in words(text)], page.truth)[2]
 
 
-def _report(name: str, samples: Sequence[Sample], score: Callable[[Sample], float] | Sequence[float]) -> None:
-    scores = [score(page) for page in samples] if callable(score) else score
+def _report(name: str, samples: Sequence[Sample], score: Callable[[Sample], float]) -> None:
+    scores = [score(page) for page in samples]
     kinds: dict[str, list[float]] = defaultdict(list)
     for page, value in zip(samples, scores, strict=True):
         kinds[page.kind].append(value)
@@ -302,9 +348,7 @@ def main() -> None:
     options.add_argument("--corpus", type=Path, default=ROOT, help="the folder with wcxb and mozilla")
     options.add_argument("--folds", type=int, default=0)
     chosen = options.parse_args()
-    with ProcessPoolExecutor() as pool:
-        pages = list(pool.map(sample, wcxb(chosen.corpus / "wcxb"), chunksize=4))
-        extra = list(pool.map(sample, mozilla(chosen.corpus / "mozilla"), chunksize=4))
+    pages, extra = _samples(chosen.corpus)
     if chosen.folds:
         _report(
             "best possible",
@@ -319,7 +363,8 @@ def main() -> None:
                 page.truth,
             )[2],
         )
-        _report("on sites not seen", pages, across_sites(pages, extra, chosen.folds))
+        models = [Forest(model) for model in folds([*pages, *extra], chosen.folds)]
+        _report("on sites not seen", pages, lambda page: _f1(page, models[_fold(page.site, len(models))]))
         return
     model = fit([*pages, *extra])
     MODEL.write_text(json.dumps(model, separators=(",", ":")) + "\n", "utf-8")

@@ -3,12 +3,12 @@ Reading pages: ours and the peers, on pages of which it is known what they say.
 
 ::
 
-    python3 -m venv /tmp/peers && /tmp/peers/bin/pip install --no-deps -r benchmarks/requirements-reading.txt
-    .venv/bin/python benchmarks/reading.py --peers /tmp/peers/bin/python            # everything
-    .venv/bin/python benchmarks/reading.py --peers /tmp/peers/bin/python quality    # one section
+    make bench-reading                                                                  # everything
+    .venv/bin/python benchmarks/reading.py --peers build/peers/bin/python quality       # one section
 
-Writes its sections of ``docs/benchmarks.md``, and ``docs/plots``; with ``--only``, nothing. The peers do not have to
-agree with our own requirements, so they live in an environment of their own, never in ``.venv``.
+Writes its sections of ``docs/benchmarks.md``, and ``docs/plots``; with ``--only``, nothing. The sections on many pages
+at once and on passages (of XQuAD, beside WCXB) are of ours alone. The peers do not have to agree with our own
+requirements, so they live in an environment of their own, never in ``.venv``.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import passages
+import pool
 import reading_encodings as encodings
 import reading_plots as plots
 import reading_quality as quality
@@ -36,7 +38,7 @@ from report import Section, put
 _ROOT = Path(__file__).resolve().parents[1]
 _PAGE = _ROOT / "docs" / "benchmarks.md"
 _STORED = _ROOT / "build" / "reading"  # what was measured, for the plot that needs two measurements
-_PARTS = ("quality", "speed", "size", "encodings")
+_PARTS = ("quality", "speed", "size", "encodings", "pool", "passages")
 
 
 def main() -> int:
@@ -72,8 +74,15 @@ def main() -> int:
         elif part == "size":
             results[part] = size.measure(timed, pages)
             section = size.section(results[part], measured)
-        else:
+        elif part == "encodings":
             section = encodings.section(encodings.measure(timed), measured)
+        elif part == "pool":
+            section = pool.measure(corpus)
+        elif passages.CORPUS.is_dir():
+            section = passages.measure()
+        else:
+            print(f"there is no XQuAD in {passages.CORPUS}", file=sys.stderr)
+            continue
         print(section, end="\n\n", flush=True)
         sections.append(section)
     if not asked.only:

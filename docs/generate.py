@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from dataclasses import MISSING, fields
 from pathlib import Path
@@ -44,8 +45,11 @@ def _section(cls: type[Any]) -> str:
 
 
 def _options(cls: type[Any]) -> str:
-    described = inspect.cleandoc(cls.__doc__ or "").partition("Args:\n")[2].splitlines()
-    said = {line.strip().partition(": ")[0]: line.strip().partition(": ")[2] for line in described if ": " in line}
+    described = inspect.cleandoc(cls.__doc__ or "").partition("Args:\n")[2].partition("\n\n")[0]
+    entries = [
+        " ".join(entry.split()).partition(": ") for entry in re.split(r"^ {4}(?! )", described, flags=re.MULTILINE)
+    ]
+    said = {name: meaning for name, _, meaning in entries}
     variables = environment(cls)
     rows = ["| option | default | environment | |", "|---|---|---|---|"]
     for field in fields(cls):

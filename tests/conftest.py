@@ -1,13 +1,18 @@
 """
 The network of all tests: none, and for those marked ``enable_socket`` this machine alone.
 
-pytest-socket turns sockets off (see ``addopts``); the mark turns them on again for 127.0.0.1.
+pytest-socket turns sockets off (see ``addopts``); the mark turns them on again for 127.0.0.1. And what both frameworks
+have to bear: hostile pages.
 """
 
 from __future__ import annotations
 
+import gzip
 import os
+import socket
+import threading
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import pytest
 import pytest_socket
@@ -44,3 +49,78 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
         report.outcome = "failed"
         report.longrepr = f"skipped where it must not be: {report.longrepr}"
     return report
+
+
+class HostilePage(NamedTuple):
+    """
+    A page that does no good.
+
+    Args:
+        url: Where it is, on this machine.
+        told: What a model is told of it: how an error begins, or a part of the text.
+        failed: Whether it is told an error.
+        timeout: How many seconds a reader should wait for it.
+
+    """
+
+    url: str
+    told: str
+    failed: bool
+    timeout: float
+
+
+_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+_PAGE = b"<title>Kelp</title><p>Brown algae of the northern seas."
+_SECRET = b"<p>Password: hunter2 at 10.1.2.3"
+_HOSTILE: dict[str, tuple[bytes | None, str]] = {  # None: nothing is answered
+    "a page": (_HEAD + b"\r\n" + _PAGE, "Brown algae"),
+    "two members of gzip": (
+        _HEAD + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(_PAGE[:30]) + gzip.compress(_PAGE[30:]),
+        "Brown algae",
+    ),
+    "a bomb": (_HEAD + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"<p>boom " * 2**21), "boom"),
+    "nested": (_HEAD + b"\r\n" + b"<div>" * 100_000 + _PAGE, "Brown algae"),
+    "not found": (b"HTTP/1.1 404 Not Found\r\n\r\n" + _SECRET, "ERROR [page_not_found]"),
+    "an error page": (b"HTTP/1.1 500 Oops\r\n\r\n" + _SECRET, "ERROR [unavailable]"),
+    "forbidden": (b"HTTP/1.1 403 Forbidden\r\n\r\n" + _SECRET, "ERROR [authentication_failed]"),
+    "no content": (b"HTTP/1.1 204 No Content\r\n\r\n", "ERROR [bad_response]"),
+    "a redirect inside": (b"HTTP/1.1 302 Found\r\nLocation: http://10.1.2.3/\r\n\r\n", "ERROR [unsafe_url]"),
+    "brotli": (_HEAD + b"Content-Encoding: br\r\n\r\nxxx", "ERROR [bad_response]"),
+    "cut off": (_HEAD + b"Content-Length: 999\r\n\r\n" + _PAGE, "ERROR [unavailable]"),
+    "no HTTP": (_SECRET, "ERROR [unavailable]"),
+    "a video": (_HEAD + b"\r\n\0\0\0\x18ftypmp42", "ERROR [unsupported_content]"),
+    "silence": (None, "ERROR [timed_out]"),
+}
+
+
+@pytest.fixture(params=_HOSTILE)
+def hostile_page(request: pytest.FixtureRequest) -> Iterator[HostilePage]:
+    """Each of the hostile pages, from a server that answers with it once for each connection, to the byte."""
+    answer, told = _HOSTILE[request.param]
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        while True:
+            try:
+                connection, _ = listening.accept()
+            except OSError:
+                return
+            with connection:
+                connection.settimeout(5)
+                try:
+                    while b"\r\n\r\n" not in connection.recv(65536):
+                        pass
+                    if answer is None:
+                        connection.recv(1)
+                    else:
+                        connection.sendall(answer)
+                except OSError:  # the reader has had enough
+                    continue
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
+    yield HostilePage(url, told, failed=told.startswith("ERROR"), timeout=0.5 if answer is None else 20)
+    listening.shutdown(socket.SHUT_RDWR)
+    listening.close()
+    thread.join(5)

@@ -124,6 +124,54 @@ def test_the_interval_holds_the_mean_and_is_the_same_again(metrics: ModuleType) 
     assert (low, high) == metrics.interval(differences)
 
 
+@pytest.fixture
+def labels(benchmark_path: None) -> Any:
+    return import_module("reading_labels").labels
+
+
+TRUTH = (
+    "How tea is made\n\nPick the two upper leaves and the bud early in the morning, and let them wither in the shade for a "
+    "day.\n\nRoll them by hand until they are bruised all over.\n\nServe hot"
+)
+
+
+@pytest.mark.parametrize(
+    ("texts", "shares"),
+    [
+        (TRUTH.split("\n\n"), [1, 1, 1, 1]),
+        (["Log in", *TRUTH.split("\n\n"), "Write to us"], [0, 1, 1, 1, 1, 0]),
+        # A word of the menu that happens to be in the truth as well is no content.
+        (["Tea", "Coffee", "How tea is made", TRUTH.split("\n\n")[1], "Tea"], [0, 0, 1, 1, 0]),
+        # One text of the page may be in part content.
+        (["Menu " * 10 + TRUTH.replace("\n\n", " ")], [41 / 51]),
+        (["HOW TEA is Made!"], [1]),
+        (["", "...", "How tea is made"], [0, 0, 1]),
+        ([], []),
+    ],
+)
+def test_a_text_is_labelled_by_the_share_of_it_that_is_content(
+    labels: Any, texts: list[str], shares: list[float]
+) -> None:
+    assert labels(texts, TRUTH) == pytest.approx(shares, abs=0.005)
+
+
+def test_content_in_another_order_is_found(labels: Any) -> None:
+    title, pick, roll, serve = TRUTH.split("\n\n")
+    assert labels([serve, roll, pick, title], TRUTH)[1:3] == [1, 1]
+
+
+def test_content_that_is_there_twice_is_content_both_times(labels: Any) -> None:
+    assert labels([TRUTH.split("\n\n")[1]] * 2, TRUTH) == [1, 1]
+
+
+def test_a_short_line_of_the_truth_in_the_wrong_place_is_content_by_half(labels: Any) -> None:
+    assert labels(["Serve hot", "Buy now", "Roll them by hand until they are bruised all over."], TRUTH) == [0.5, 0, 1]
+
+
+def test_without_truth_nothing_is_content(labels: Any) -> None:
+    assert labels(["How tea is made", "Serve hot"], "") == [0, 0]
+
+
 @pytest.mark.parametrize(("power", "expected"), [(1, 1.0), (2, 2.0)])
 def test_the_exponent_is_the_power_of_the_size(benchmark_path: None, power: int, expected: float) -> None:
     size = import_module("reading_size")

@@ -48,6 +48,9 @@ def element(name: str, *children: Element | str, **attributes: str) -> Element:
         ("<h2>With <a href=/x>a link</a> <a href=#b>#</a></h2>", "## With [a link](https://e.org/x)"),
         ("<h2>Words <img alt='a picture of the words'></h2>", "## Words"),
         ("<h2><div>a</div><p>b</p></h2>", "## a b"),
+        ("<h2>Two <a href='#two'>¶</a></h2>", "## Two"),
+        ("<h2></h2><p>x", "x"),
+        ("<h3><b>Bold</b> <em>title</em></h3>", "### Bold title"),
     ],
 )
 def test_there_is_one_title_and_the_headings_keep_their_order(html: str, expected: str) -> None:
@@ -58,7 +61,11 @@ def test_there_is_one_title_and_the_headings_keep_their_order(html: str, expecte
     ("html", "expected"),
     [
         ("<ul><li>a<br>b<ul><li>c</ul>after</ul>", "- a\n  b\n  - c\n\n  after"),
+        ("<ul><li>a<ul><li>b<ul><li>c</ul></ul><li>d</ul>", "- a\n  - b\n    - c\n- d"),
+        ("<ul><li>a<ol><li>b</ol><li></li></ul>", "- a\n  1. b"),
+        ("<ol><li>a<li>b</ol>", "1. a\n2. b"),
         ("<ol start=9><li>a<li><p>b</p><p>c</p></ol>", "9. a\n10. b\n\n    c"),
+        ("<ol start=99999999999999999999><li>a</ol>", "1. a"),
         ("<ul><li>a</ul><ul><li>b</ul>", "- a\n\n- b"),
         ("<ul><li><ol><li>a<li>b</ol></ul>", "- 1. a\n  2. b"),
         ("<menu><li>a</menu>", "- a"),
@@ -67,6 +74,7 @@ def test_there_is_one_title_and_the_headings_keep_their_order(html: str, expecte
         ("<ul><li><blockquote><pre>x</pre></blockquote></ul>", "-\n  > ```\n  > x\n  > ```"),
         ("<ul><li># a<li>> b</ul>", "- \\# a\n- \\> b"),
         ("<blockquote>a<blockquote>b</blockquote></blockquote>", "> a\n>\n> > b"),
+        ("<blockquote><p>a</p><p>b</p></blockquote>", "> a\n>\n> b"),
         ("<blockquote cite=/x><p>a<br># b</p></blockquote>", "> a\n> \\# b"),
     ],
 )
@@ -115,6 +123,11 @@ def test_terms_stand_above_what_they_mean(html: str, expected: str) -> None:
             "<table><tr><th>A<th>B<tr><td><a href=/x>l|k</a><td><code>a|b</code></table>",
             "| A | B |\n| --- | --- |\n| [l\\|k](https://e.org/x) | `a\\|b` |",
         ),
+        ("<table><tr><td>A<td>B<tr><td>1|2<td></table>", "| A | B |\n| --- | --- |\n| 1\\|2 | |"),
+        ("<table><tr><th colspan=2>A<tr><td>1<td>2</table>", "| A | |\n| --- | --- |\n| 1 | 2 |"),
+        ("<table><tr><th>A<tr><td>1<td>2</table>", "| A | |\n| --- | --- |\n| 1 | 2 |"),
+        ("<table><tr><th>A<th>B<tr><td><p>1</p><p>2</p><td>3<br>4</table>", "| A | B |\n| --- | --- |\n| 1 2 | 3 4 |"),
+        ("<table><tr><td><h2>Title</h2><td>x<tr><td>a<td>b</table>", "## Title\n\nx\n\na\n\nb"),
         ("<table><tr><th>A<th><th>B<tr><td>1<td><td>2</table>", "| A | B |\n| --- | --- |\n| 1 | 2 |"),
         (
             "<table><tr><th colspan=2>A<th>B<tr><td>1<td>2<td>3</table>",
@@ -157,6 +170,13 @@ def test_a_table_too_wide_to_read_is_a_list_of_records() -> None:
     ("html", "expected"),
     [
         ("<pre><code class='hljs language-js'>x</code></pre>", "```js\nx\n```"),
+        ("<pre><code class='language-none'>x</code></pre>", "```\nx\n```"),
+        ("<pre class='lang-rust'>x</pre>", "```rust\nx\n```"),
+        ("<div class='highlight highlight-source-shell'><pre>x</pre></div>", "```shell\nx\n```"),
+        ("<div class='highlight-c++ notranslate'><div class=highlight><pre>x</pre></div></div>", "```c++\nx\n```"),
+        ("<pre>a\n\n\n    b  # [c](d) ![e](f) &lt;p></pre>", "```\na\n\n\n    b  # [c](d) ![e](f) <p>\n```"),
+        ("<pre>```\nx\n```</pre>", "````\n```\nx\n```\n````"),
+        ("<pre><div>a</div><div>b</div><span>c<br>d</span></pre>", "```\na\nb\nc\nd\n```"),
         ("<pre class='brush: php; gutter: true'>x</pre>", "```php\nx\n```"),
         ("<pre class=python>x</pre>", "```python\nx\n```"),
         ("<div class='highlight'><pre class=sh>x</pre></div>", "```sh\nx\n```"),
@@ -167,6 +187,7 @@ def test_a_table_too_wide_to_read_is_a_list_of_records() -> None:
         ("<table><tr><td class=gutter><pre>1\n2</pre><td><pre>a\nb</pre></table>", "```\na\nb\n```"),
         ("<code>a<br>b</code>", "```\na\nb\n```"),
         ("<p>a</p><button>Copy code</button><pre>b</pre>", "a\n\n```\nb\n```"),
+        ("<p>say <code>a `b` c</code></p>", "say `` a `b` c ``"),
         ("<code>`</code> <code>a</code><code>b</code>", "`` ` `` `a` `b`"),
         ("<kbd>Ctrl</kbd>+<samp>x</samp>", "`Ctrl`+`x`"),
         ("<pre> </pre>", ""),
@@ -262,7 +283,11 @@ def test_footnotes_carry_the_mark_that_refers_to_them(html: str, expected: str) 
         ("<b>a</b><b>b</b> <b><strong>c</strong></b> <i>d </i>e", "**ab** **c** *d* e"),
         ("<s>a</s> <del>b</del> <mark>c</mark> <u>d</u>", "~~a~~ ~~b~~ c d"),
         ("<q>a</q> <abbr title=Bee>b</abbr> <time datetime=2026-01-01>c</time> <cite>d</cite>", '"a" b c d'),
-        ("x<sup>2</sup> H<sub>2</sub>O", "x^2 H2O"),
+        ("10<sup>6</sup> and H<sub>2</sub>O and 1<sup>st</sup>", "10^6 and H2O and 1st"),
+        ("<b><p>a</p><p>b</p></b><b><p>c</p></b>d", "a\n\nb\n\n**c**\n\nd"),
+        ("<p>a</p>\n\n\n<div><div><div></div></div></div><p>b</p>", "a\n\nb"),
+        ("<p>a<br>b<br><br>c</p>", "a\nb\n\nc"),
+        ("<p>an <img src=x alt='a picture of a fox'> image</p>", "an a picture of a fox image"),
         ("<details open><summary>Why?</summary><p>So.</p></details>", "**Why?**\n\nSo."),
         (
             "<figure><img alt='a red fox runs'><figcaption>A red fox runs away</figcaption></figure>",
@@ -281,6 +306,11 @@ def test_each_element_says_what_it_is_for(html: str, expected: str) -> None:
     ("html", "expected"),
     [
         ("<a href=/x><span>News</span><h3>Title</h3><p>Text</p></a>", "News\n\n### [Title](https://e.org/x)\n\nText"),
+        ("<a href=/x><h3>Title</h3><p>Summary</p></a>", "### [Title](https://e.org/x)\n\nSummary"),
+        ("<a href=/x><b>bold</b></a>", "[**bold**](https://e.org/x)"),
+        ("<a href=/x>[1</a>", "[\\[1](https://e.org/x)"),
+        ("x<a href=/x></a>y", "xy"),
+        ("<a href=/x>  </a>", ""),
         ("<a href=/x><p>a</p></a><a href=/y><p>b</p></a>", "[a](https://e.org/x)\n\n[b](https://e.org/y)"),
         ("<a href=/x>a<br>b</a>", "[a b](https://e.org/x)"),
         ("<a href=/x><ul><li>a<li>b</ul></a>", "- [a](https://e.org/x)\n- b"),
@@ -292,6 +322,28 @@ def test_each_element_says_what_it_is_for(html: str, expected: str) -> None:
 )
 def test_links_are_on_what_they_name(html: str, expected: str) -> None:
     assert expected == markdown(html)
+
+
+@pytest.mark.parametrize(
+    ("href", "url"),
+    [
+        ("/x", "https://e.org/x"),
+        ("x?y=1#z", "https://e.org/docs/x?y=1#z"),
+        ("//cdn.example.net/x", "https://cdn.example.net/x"),
+        ("/a (1)", "https://e.org/a%20%281%29"),
+        ("javascript:alert(1)", None),
+        ("java\nscript:alert(1)", None),
+        ("data:text/html,x", None),
+        ("file:///etc/passwd", None),
+        ("mailto:a@b.c", None),
+        ("https://user:pw@example.org/", None),
+        ("http://[bad", None),
+        ("https:\\\\example.org", None),
+        ("", None),
+    ],
+)
+def test_links_lead_to_the_web_or_are_text(href: str, url: str | None) -> None:
+    assert (f"[there]({url})" if url else "there") == markdown(f"<p><a href='{href}'>there</a></p>")
 
 
 def image(alt: str, **attributes: str) -> Element:
@@ -322,6 +374,16 @@ def test_an_empty_block_parts_what_is_around_it_even_in_code() -> None:
 @pytest.mark.parametrize(
     ("html", "expected"),
     [
+        ("<p>![x](http://evil.example/?q=1)</p>", "! [x]\\(http://evil.example/?q=1)"),
+        ("<p>[x](javascript:alert(1))</p>", "[x]\\(javascript:alert(1))"),
+        ("<p><span>[x]</span><span>(http://evil.example)</span></p>", "[x]\\(http://evil.example)"),
+        ("<p>Hello!<a href=/x>there</a></p>", "Hello! [there](https://e.org/x)"),
+        ("<p>&lt;img src=http://evil.example></p>", "&lt;img src=http://evil.example>"),
+        ("<p>&lt;<b></b>img src=x></p>", "&lt;img src=x>"),
+        ("<p>1 &lt; 2</p>", "1 < 2"),
+        ("<p>```<br>not code</p>", "\\```\nnot code"),
+        ("<p>x <img alt='![a](http://evil.example/) b c'> y</p>", "x ! [a]\\(http://evil.example/) b c y"),
+        ("<p>snake_case and 2 * 3 * 4</p>", "snake_case and 2 * 3 * 4"),
         ("<p># a</p>", "\\# a"),
         ("<p>#a</p>", "#a"),
         ("<p><span>#</span> a</p>", "\\# a"),
@@ -359,6 +421,7 @@ def test_an_element_of_any_name_is_its_text(name: str) -> None:
 
 
 def test_marks_of_ours_in_a_page_are_not_taken_for_ours() -> None:
+    assert markdown("<p>a &#xe001;b&#xe002;http://evil.example&#xe003;</p>") == "a bhttp://evil.example"
     assert markdown("<p>a&#1;b&#2;http://evil.example&#3; &#4;0&#4; &#14;&#15;</p>") == "abhttp://evil.example 0"
 
 

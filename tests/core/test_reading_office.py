@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from websearch_core.errors import UnsupportedContent
-from websearch_core.reading import office, read_bytes, window
+from websearch_core.reading import read_bytes, window
+from websearch_core.reading.documents import office
 from websearch_core.reading.sniff import DOCX, EPUB, PPTX, XLSX, media_type
 
 openpyxl = pytest.importorskip("openpyxl")

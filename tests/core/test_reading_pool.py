@@ -23,7 +23,8 @@ from websearch_core import WebSearch
 from websearch_core.deadline import time_limit
 from websearch_core.errors import BadResponse, ConfigurationError, TimedOut, UnsupportedContent
 from websearch_core.providers.direct import Direct
-from websearch_core.reading import pool, process, read_bytes
+from websearch_core.reading import read_bytes
+from websearch_core.reading.aside import pool, process
 from websearch_core.reading.aside.pool import cores, read_aside
 
 URL = "https://page.example/"
@@ -172,7 +173,7 @@ def test_waiting_for_ones_turn_ends_with_the_deadline():
 
 
 def test_a_process_whose_host_is_gone_ends_itself_in_the_midst_of_a_page():
-    program = "from websearch_core.reading import worker; worker._end_after(1); sum(range(10**15))"
+    program = "from websearch_core.reading.aside import worker; worker._end_after(1); sum(range(10**15))"
     assert subprocess.run([sys.executable, "-c", program], timeout=20).returncode == -signal.SIGALRM
 
 
@@ -270,7 +271,7 @@ def test_a_script_without_a_guard_is_not_run_again(tmp_path):
 def test_no_process_is_left_behind(ending):
     program = f"""
 import os, sys, threading
-from websearch_core.reading import pool
+from websearch_core.reading.aside import pool
 pool.read_aside(b"<p>x", "https://page.example/", isolate=True)
 print(*(worker.process.pid for worker in pool._pool._workers), flush=True)
 if {ending == "is killed while it reads"}:

@@ -30,7 +30,7 @@ _PIECE = 2**16  # characters
 _SYMBOLS = {"So", "Sm", "Sk", "Po", "Nd", "No"}
 
 
-_UNCLEAN = re.compile("|".join(p.pattern for p in (_LINE_ENDS, _NEVER_SEEN, _MODIFIERS)))
+_UNCLEAN = re.compile("[" + "".join(p.pattern.strip("[]+") for p in (_LINE_ENDS, _NEVER_SEEN, _MODIFIERS)) + "]")
 
 
 def is_clean(text: str) -> bool:

@@ -12,6 +12,10 @@ from .traits import traits
 if TYPE_CHECKING:
     from .metadata import Metadata
 
+_NEIGHBOURS = 0.4  # what a block is thought to be hangs so much on those before and after it
+_LONG = 100  # characters: what is so long and there again is there for wide and for narrow screens
+_VERBATIM = frozenset({"pre", "code", "td", "th"})  # where the same is said twice with reason
+
 
 def choose(outline: Outline, url: str, facts: Metadata, model: Forest | None = None) -> list[bool]:
     """
@@ -31,10 +35,31 @@ def choose(outline: Outline, url: str, facts: Metadata, model: Forest | None = N
     if not outline.block_texts:
         return []
     model = model or forest()
-    chances = model.chances(traits(outline, url, facts, model.words))
+    chances = _smooth(model.chances(traits(outline, url, facts, model.words)))
     words = [text.count(" ") + 1 for text in outline.block_texts]
     line = _line(chances, words)
-    return [chance >= line for chance in chances]
+    return _once(outline, [chance >= line for chance in chances])
+
+
+def _smooth(chances: list[float]) -> list[float]:
+    """Content comes in one piece, or a few: draw each block towards its neighbours."""
+    before, after = [chances[0], *chances[:-1]], [*chances[1:], chances[-1]]
+    return [
+        (1 - _NEIGHBOURS) * chance + _NEIGHBOURS * (one + other) / 2
+        for chance, one, other in zip(chances, before, after, strict=True)
+    ]
+
+
+def _once(outline: Outline, kept: list[bool]) -> list[bool]:
+    """Keep of the same long text the first only, and what is beside that."""
+    said: dict[str, int] = {}
+    once: list[bool] = []
+    for text, element, keep in zip(outline.block_texts, outline.block_elements, kept, strict=True):
+        around = outline.parents[element]
+        once.append(keep and said.get(text, around) == around)
+        if keep and len(text) >= _LONG and outline.names[element] not in _VERBATIM:
+            said.setdefault(text, around)
+    return once
 
 
 def _line(chances: list[float], words: list[int]) -> float:

@@ -4,24 +4,27 @@ A small learned model, and nothing needed to ask it: decision trees as tables of
 The trees are many and small (seven questions, eight answers). What costs is not the questions but asking them one by
 one, so they are asked of all blocks of a page in one step each: the answers to one question are the bytes of a long
 integer, the answers to the questions of a tree are shifted into one byte for each block, and a table of 256 bytes turns
-that byte into the tree's vote. (Lucchese et al., "QuickScorer", SIGIR 2015, have the idea of answering questions out of
-order.) See `benchmarks/reader_model.py` for where the numbers are from.
+that byte into the tree's vote, again for all blocks. That questions may be answered out of order is the idea of
+Lucchese et al., "QuickScorer" (SIGIR 2015). `benchmarks/reader_model.py` is where the numbers are from.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import struct
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+from itertools import chain, islice
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from .traits import UNKNOWN, Traits, Values
 
 QUESTIONS = 7  # of a tree
+MOST_VOTES = 0xFFFF  # of all trees together: as much as two bytes hold
 _AT_ONCE = 4096  # blocks, so that a page of many does not take much room
 
 
@@ -46,10 +49,10 @@ class Forest:
     The model.
 
     Args:
-        model: As `benchmarks/reader_model.py` writes it: ``words``, and what they say; ``features``; ``edges``, for
-            each trait the values of which a question may ask whether it exceeds them; ``trees``, each with its
-            questions ([feature, edge]), the ways on from them and its votes, from 0 to 255; ``base`` and ``scale``,
-            which turn the sum of the votes into log-odds.
+        model: As `benchmarks/reader_model.py` writes it. ``words``: what each says for being content. ``features``.
+            ``edges``: for each trait, the values that questions ask whether it exceeds. ``trees``: each with its
+            questions ([feature, edge]), the ways on from them and its votes; those of all trees together are at most
+            `MOST_VOTES`. ``base`` and ``scale``: they turn the sum of the votes into log-odds.
 
     """
 
@@ -57,7 +60,13 @@ class Forest:
         self.words: dict[str, float] = model["words"]
         self._features = [Feature(*named) for named in model["features"]]
         self._edges: dict[str, dict[str, list[float]]] = model["edges"]
-        self._trees = [([tuple(question) for question in tree["questions"]], _table(tree)) for tree in model["trees"]]
+        asked = {tuple(question): None for tree in model["trees"] for question in tree["questions"]}
+        place = dict(zip(asked, range(len(asked)), strict=True))
+        self._questions = [(feature, bytes(edge + 1) + b"\x01" * (255 - edge)) for feature, edge in asked]
+        self._trees = [
+            ([place[tuple(question)] for question in _padded(tree["questions"])], _table(tree))
+            for tree in model["trees"]
+        ]
         self._base: float = model["base"]
         self._scale: float = model["scale"]
 
@@ -90,20 +99,20 @@ class Forest:
         return columns
 
     def _votes(self, columns: list[bytes]) -> Iterator[int]:
-        answers: dict[tuple[int, ...], int] = {}
+        """For each block the sum of the votes of all trees."""
         count = len(columns[0])
-        votes: list[bytes] = []
-        for questions, table in self._trees:
-            asked = 0
-            for place, question in enumerate(questions):
-                answer = answers.get(question)
-                if answer is None:
-                    feature, edge = question
-                    answer = int.from_bytes(columns[feature].translate(_exceeds(edge)), "little")
-                    answers[question] = answer
-                asked |= answer << place
-            votes.append(asked.to_bytes(count, "little").translate(table))
-        return map(sum, zip(*votes, strict=True))
+        pairs = count // 2 + 1
+        lanes = int.from_bytes(b"\xff\0" * pairs, "little")  # a sum takes two bytes: every other block has its own
+        even = odd = 0
+        # Of each question the answers of all blocks, a byte with 0 or 1 for each.
+        told = [int.from_bytes(columns[feature].translate(exceeds), "little") for feature, exceeds in self._questions]
+        for (a, b, c, d, e, f, g), table in self._trees:
+            asked = told[a] | told[b] << 1 | told[c] << 2 | told[d] << 3 | told[e] << 4 | told[f] << 5 | told[g] << 6
+            votes = int.from_bytes(asked.to_bytes(count, "little").translate(table), "little")
+            even += votes & lanes
+            odd += votes >> 8 & lanes
+        sums = (struct.unpack(f"<{pairs}H", some.to_bytes(2 * pairs, "little")) for some in (even, odd))
+        return islice(chain.from_iterable(zip(*sums, strict=True)), count)
 
 
 @cache
@@ -118,10 +127,9 @@ def _steps(values: Values, edges: list[float]) -> bytes:
     return bytes(map(known.__getitem__, values))
 
 
-@cache
-def _exceeds(edge: int) -> bytes:
-    """A table that turns the count of edges that are exceeded into whether this one is."""
-    return bytes(edge + 1) + b"\x01" * (255 - edge)
+def _padded(questions: list[list[int]]) -> list[list[int]]:
+    """Let a smaller tree ask its first question again, of which nothing follows."""
+    return questions + questions[:1] * (QUESTIONS - len(questions))
 
 
 def _table(tree: Mapping[str, Any]) -> bytes:
@@ -132,7 +140,7 @@ def _table(tree: Mapping[str, Any]) -> bytes:
     question if zero or more, to vote v if ~v.
     """
     table = bytearray(256)
-    for answers in range(1 << len(tree["questions"])):
+    for answers in range(1 << QUESTIONS):
         way = 0
         while way >= 0:
             way = tree["ways"][way][answers >> way & 1]

@@ -1,18 +1,20 @@
 """
-Whether an element is one that no reader sees, as far as its own attributes tell.
+Whether an element is one that no reader sees, as far as the page's own attributes tell.
 
-What style sheets hide by class, and what is white on white, only a layout engine knows: that is out of reach here.
+What style sheets hide by class, or make white on white, only a layout engine knows: that is out of reach here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping
 
 MAY_HIDE = frozenset({"hidden", "aria-hidden", "style"})
+MAY_OPEN = frozenset({"aria-controls", "data-target", "data-bs-target", "href", "role"})
 
-_SENT_LATER = re.compile("[SP]:[0-9a-f]+")  # a part of a page that React sends in pieces, before it is put in its place
+_NAMES_TARGETS = ("aria-controls", "data-target", "data-bs-target")
 _ON_TOP = frozenset("dialog alertdialog menu listbox tooltip".split())
+_SENT_LATER = re.compile("S:([0-9a-f]+)")  # a part of a page that React sends in pieces, before it is put in its place
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _NOTHING = re.compile(r"[+-]?0*\.?0*(?:px|pt|em|rem|ex|ch|vw|vh|cm|mm|in|%)?")
 _HEX = re.compile("#([0-9a-f]{3}|[0-9a-f]{6})")
@@ -20,39 +22,73 @@ _RGB = re.compile(r"rgba?\(([0-9]{1,3}),([0-9]{1,3}),([0-9]{1,3})(?:,1(?:\.0)?)?
 _FAR_AWAY = re.compile(r"-\d{3,}(?:\.\d+)?(?:px|em|rem|pt|vw|%)?|-\d{2,}(?:em|rem)")
 
 
-def is_hidden(attributes: Mapping[str, str | None]) -> bool:
-    """Return whether an element with these attributes is not shown."""
+def is_hidden(name: str, attributes: Mapping[str, str | None]) -> bool:
+    """Return whether an element is not shown when the page opens."""
+    if name == "dialog" and "open" not in attributes:
+        return True
     if "hidden" in attributes and (attributes["hidden"] or "").strip().lower() != "until-found":
         return True
     if (attributes.get("aria-hidden") or "").strip().lower() == "true":
         return True
     style = attributes.get("style")
-    return bool(style) and _hides(_declarations(style or ""))
-
-
-def is_on_top(attributes: Mapping[str, str | None]) -> bool:
-    """Return whether an element with these attributes opens above the page, and so is no part of it."""
-    return (attributes.get("role") or "").lower() in _ON_TOP
-
-
-def is_opened(attributes: Mapping[str, str | None], controlled: Set[str], seen: Set[str]) -> bool:
-    """
-    Return whether a hidden element with these attributes is one that the page itself offers to open.
-
-    Args:
-        attributes: Its attributes.
-        controlled: The ids that controls which can be seen say they open.
-        seen: The ids of everything that can be seen.
-
-    """
-    if is_on_top(attributes):
+    if not style:
         return False
-    name = attributes.get("id") or ""
-    if attributes.get("role") == "tabpanel" or name in controlled:
+    declared = _declarations(style)
+    return _closes(declared) or _disguises(declared)
+
+
+def stays_hidden(name: str, attributes: Mapping[str, str | None]) -> bool:
+    """
+    Return whether a hidden element is one that no control and no script makes a part of the page.
+
+    Such is what opens above the page, and what is there to be read by machines alone: nobody makes text white on
+    white to show it later.
+    """
+    if name == "dialog" or (attributes.get("role") or "").lower() in _ON_TOP:
         return True
-    if "hidden" in attributes and _SENT_LATER.fullmatch(name):
-        return True
-    return not seen.isdisjoint((attributes.get("aria-labelledby") or "").split())
+    return _disguises(_declarations(attributes.get("style") or ""))
+
+
+class Openers:
+    """What a reader has come by on the page that opens, or will be replaced by, something hidden further down."""
+
+    def __init__(self) -> None:
+        self._targets: set[str] = set()  # ids that controls say they open
+        self._tabs: set[str] = set()  # ids of tabs
+        self._gaps: set[str] = set()  # where React puts what it sends later
+
+    def pass_by(self, name: str, attributes: Mapping[str, str | None]) -> None:
+        """Take note of an element that is not hidden: a tab, the head of an accordion, a link within the page."""
+        if name == "template":
+            gap = attributes.get("id") or ""
+            if gap.startswith(("B:", "P:")):
+                self._gaps.add(gap[2:])
+            return
+        if (attributes.get("role") or "").lower() == "tab":
+            self._tabs.update((attributes.get("id") or "").split())
+        self._targets.update(filter(None, _targets(name, attributes)))
+
+    def open(self, name: str, attributes: Mapping[str, str | None]) -> bool:
+        """Return whether a hidden element is one that a reader of the page gets to see."""
+        if stays_hidden(name, attributes):
+            return False
+        identity = attributes.get("id") or ""
+        if identity in self._targets:
+            return True
+        if (attributes.get("role") or "").lower() == "tabpanel":
+            return not self._tabs.isdisjoint((attributes.get("aria-labelledby") or "").split())
+        piece = _SENT_LATER.fullmatch(identity)
+        return piece is not None and "hidden" in attributes and piece[1] in self._gaps
+
+
+def _targets(name: str, attributes: Mapping[str, str | None]) -> Iterator[str]:
+    for attribute in _NAMES_TARGETS:
+        for target in (attributes.get(attribute) or "").split():
+            yield target.removeprefix("#")
+    if name == "a":
+        page, _, place = (attributes.get("href") or "").partition("#")
+        if not page:
+            yield place
 
 
 def _declarations(style: str) -> dict[str, str]:
@@ -64,24 +100,35 @@ def _declarations(style: str) -> dict[str, str]:
     return declared
 
 
-def _hides(style: Mapping[str, str]) -> bool:
-    def nothing(name: str) -> bool:
-        return bool(style.get(name)) and _NOTHING.fullmatch(style[name]) is not None
-
+def _closes(style: Mapping[str, str]) -> bool:
+    """Tell whether this is how pages put away what they may show later."""
     return (
         style.get("display") == "none"
         or style.get("visibility") in {"hidden", "collapse"}
-        or nothing("opacity")
-        or nothing("font-size")
-        or (style.get("overflow") == "hidden" and (nothing("height") or nothing("width") or nothing("max-height")))
+        or _is_nothing(style, "opacity")
+        or style.get("transform", "").replace(" ", "") == "scale(0)"
+        or (
+            style.get("overflow") == "hidden"
+            and any(_is_nothing(style, size) for size in ("height", "width", "max-height"))
+        )
+    )
+
+
+def _disguises(style: Mapping[str, str]) -> bool:
+    """Tell whether this keeps people from seeing what machines read."""
+    return (
+        _is_nothing(style, "font-size")
         or (style.get("position") in {"absolute", "fixed"} and (_away(style, "left") or _away(style, "top")))
         or _away(style, "text-indent")
         or style.get("color") == "transparent"
         or _same_colours(style)
-        or style.get("transform", "").replace(" ", "") == "scale(0)"
         or style.get("clip", "").replace(" ", "").replace("px", "") in {"rect(0,0,0,0)", "rect(0000)", "rect(1,1,1,1)"}
         or style.get("clip-path", "").replace(" ", "") in {"inset(50%)", "inset(100%)", "circle(0)"}
     )
+
+
+def _is_nothing(style: Mapping[str, str], name: str) -> bool:
+    return bool(style.get(name)) and _NOTHING.fullmatch(style[name]) is not None
 
 
 def _away(style: Mapping[str, str], name: str) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...clean import clean, is_clean
 from ..markdown.formula import FORMULAS, formula
-from .hidden import MAY_HIDE, is_hidden, is_on_top, is_opened
+from .hidden import MAY_HIDE, MAY_OPEN, Openers, is_hidden, stays_hidden
 from .tree import BLOCKS
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ MOST_ELEMENTS = 50_000
 MOST_CHARACTERS = 1_000_000
 
 _SILENT = frozenset(
-    "script style template iframe object embed svg canvas audio video map select datalist textarea input noembed "
+    "script style template iframe object embed svg canvas audio video map select datalist textarea noembed "
     "noframes link meta head title annotation annotation-xml progress meter".split()
 )
 # What it tells to be inside one of these; a bit for each.
@@ -32,8 +32,7 @@ _PARTS = BLOCKS | {"button", "label"}  # what is read by itself
 _NO_ATTRIBUTES: dict[str, str | None] = {}
 _DISPLAYED: dict[str, str | None] = {"display": "block"}
 _GLYPHS = re.compile("[\ue000-\uf8ff]")  # of icon fonts, where they say nothing
-_CONTROLS = frozenset({"aria-controls", "data-target", "data-bs-target", "href"})
-_LONGEST_MARKS = 2_000  # characters
+_LONGEST_MARKS = 1_000  # characters
 _KNOWN_TAGS = 200  # the parser numbers the elements of the standard; beyond are those that a page makes up
 _NAMES: dict[int, str] = {}
 _BARELY = 200  # characters: less is no page
@@ -62,7 +61,7 @@ class Outline:
         self.stream: list[int] = []  # elements as they open, and runs r as ~r
         self.run_texts: list[str] = []
         self.run_elements: list[int] = []
-        self.run_blocks: list[int] = []  # -1 for blanks between blocks
+        self.run_blocks: list[int] = []
         self.block_elements: list[int] = []  # the block element that a block is in
         self.block_texts: list[str] = []
         self.block_linked: list[int] = []  # how many characters of it are in links
@@ -71,9 +70,9 @@ class Outline:
         self.scriptless = False  # True if this is what the page tells readers without scripts
         self.cut = False  # True if the page is larger than is read
 
-    def is_linked(self, run: int) -> bool:
-        """Return whether a run of text is in a link."""
-        return self.around[self.run_elements[run]] & _IN_LINK > 0
+    def is_linked(self, element: int) -> bool:
+        """Return whether an element is a link or in one."""
+        return self.around[element] & _IN_LINK > 0
 
     def links(self) -> Iterator[str]:
         """Where the links of the page lead, as the page writes it."""
@@ -87,8 +86,8 @@ def outline(body: LexborNode | None) -> Outline:
     Walk over the parsed page, and keep what a reader can see.
 
     What is hidden is left out, but for what a control before it opens (tabs, accordions), the parts of a page that is
-    sent in pieces, and what is longer than all that can be seen: scripts show that. What is only for readers without scripts
-    is left out too, unless it is all that the page has to say.
+    sent in pieces, and what is longer than all that can be seen: scripts show that. What is only for readers without
+    scripts is left out too, unless it is all that the page has to say.
     """
     seen = _Walk(body, frozenset(), noscript=False)
     opened = seen.shown_by_scripts()
@@ -108,7 +107,7 @@ class _Walk:
     def __init__(self, body: LexborNode | None, opened: frozenset[int], *, noscript: bool) -> None:
         self.outline = Outline()
         self.characters = 0
-        self._hidden: list[tuple[LexborNode, Mapping[str, str | None]]] = []
+        self._hidden: list[tuple[LexborNode, str, Mapping[str, str | None]]] = []
         self._pieces: list[list[str]] = []  # of each block
         if body is not None:
             self._walk(body.first_child, opened, _SILENT if noscript else _SILENT | {"noscript"})
@@ -118,7 +117,7 @@ class _Walk:
         o, pieces = self.outline, self._pieces
         names, parents, marks, around, stream, linked = o.names, o.parents, o.marks, o.around, o.stream, o.block_linked
         run_texts, run_elements, run_blocks = o.run_texts, o.run_elements, o.run_blocks
-        all_attributes, ids, controlled = o.attributes, set[str](), set[str]()
+        all_attributes, openers = o.attributes, Openers()
         waiting: list[LexborNode | None] = []  # the next nodes on the levels above
         here, block, room = 0, -1, MOST_CHARACTERS
         while True:
@@ -131,48 +130,59 @@ class _Walk:
                 node = waiting.pop()
                 continue
             following = node.next
-            place, child, text = here, None, None
             if node.is_text_node:
-                text = node.text_content
+                text, place, child = node.text_content, here, None
+                if not text or (block < 0 and text.isspace()):
+                    node = following
+                    continue
             elif node.is_element_node:  # no other kind of node has a name: asking it for one may crash
                 name = _NAMES.get(node.tag_id) or _name(node)
-                if name not in silent:
-                    attributes = node.attributes
-                    hidden = name == "dialog" and "open" not in attributes
-                    if not MAY_HIDE.isdisjoint(attributes) and is_hidden(attributes):
-                        hidden = node.mem_id not in opened and not is_opened(attributes, controlled, ids)
-                    if hidden:
-                        self._hidden.append((node, attributes))
-                    else:
-                        place = len(names)
-                        mark = ""
-                        if attributes:
-                            get = attributes.get
-                            mark = get("class") or ""
-                            if name_of_it := get("id"):
-                                ids.add(name_of_it)
-                                mark = f"{mark} {name_of_it}"
-                            if role := get("role"):
-                                mark = f"{mark} {role}"
-                            if not _CONTROLS.isdisjoint(attributes):
-                                controlled.update(_controlled(attributes))
-                        if name in FORMULAS and (tex := formula(node, name, attributes)):
-                            name, text = "math", tex.source
-                            attributes = _DISPLAYED if tex.display else _NO_ATTRIBUTES
-                        else:
-                            child = node.first_child
-                        stream.append(place)
-                        names.append(name)
-                        parents.append(here)
-                        marks.append(mark[:_LONGEST_MARKS])
-                        around.append(around[here] | TELLING.get(name, 0))
-                        all_attributes.append(attributes)
-                        if name in _PARTS:
-                            block = -1
-                        elif name == "br" and block >= 0:
-                            pieces[block].append(" ")
+                if name in silent:
+                    if name == "template":
+                        openers.pass_by(name, node.attributes)
+                    node = following
+                    continue
+                attributes = node.attributes
+                if (name == "dialog" or not MAY_HIDE.isdisjoint(attributes)) and (
+                    is_hidden(name, attributes) and not openers.open(name, attributes) and node.mem_id not in opened
+                ):
+                    self._hidden.append((node, name, attributes))
+                    node = following
+                    continue
+                mark = ""
+                if attributes:
+                    mark = attributes.get("class") or ""
+                    if identity := attributes.get("id"):
+                        mark = f"{mark} {identity}"
+                    if role := attributes.get("role"):
+                        mark = f"{mark} {role}"
+                text = None
+                if name in FORMULAS and (tex := formula(node, name, attributes)):
+                    name, text, child = "math", tex.source, None
+                    attributes = _DISPLAYED if tex.display else _NO_ATTRIBUTES
+                else:
+                    child = node.first_child
+                    if child is not None and not MAY_OPEN.isdisjoint(attributes):
+                        openers.pass_by(name, attributes)
+                place = len(names)
+                if place > MOST_ELEMENTS:
+                    o.cut = True
+                    break
+                stream.append(place)
+                names.append(name)
+                parents.append(here)
+                marks.append(mark[:_LONGEST_MARKS])
+                around.append(around[here] | TELLING.get(name, 0))
+                all_attributes.append(attributes)
+                if name in _PARTS:
+                    block = -1
+                elif name == "br" and block >= 0:
+                    pieces[block].append(" ")
+            else:
+                node = following
+                continue
             if text:
-                if block < 0 and not text.isspace():
+                if block < 0:
                     element = here
                     while names[element] not in _PARTS:
                         element = parents[element]
@@ -180,37 +190,33 @@ class _Walk:
                     o.block_elements.append(element)
                     linked.append(0)
                     pieces.append([])
-                if len(text) > room:
-                    text = text[:room]
-                    o.cut = True
-                room -= len(text)
                 stream.append(~len(run_texts))
-                run_texts.append(text)
+                run_texts.append(text[:room])
                 run_elements.append(place)
                 run_blocks.append(block)
-                if block >= 0:
-                    pieces[block].append(text)
-                    if around[place] & _IN_LINK:
-                        linked[block] += len(text)
-            if len(names) > MOST_ELEMENTS:
-                o.cut = True
-            if o.cut:
-                break
-            if child is not None:
+                pieces[block].append(text[:room])
+                if around[place] & _IN_LINK:
+                    linked[block] += len(text)
+                room -= len(text)
+                if room < 0:
+                    o.cut = True
+                    break
+            if child is None:
+                node = following
+            else:
                 waiting.append(following)
                 here, node = place, child
-            else:
-                if place != here and names[place] in _PARTS:
-                    block = -1
-                node = following
         self.characters = sum(len(piece.strip()) for some in pieces for piece in some)
 
     def shown_by_scripts(self) -> frozenset[int]:
         """Return what is hidden and yet nearly all of the page: a reader will see it when its scripts have run."""
+        most = max(_MUCH, self.characters)
         return frozenset(
             node.mem_id
-            for node, attributes in self._hidden
-            if not is_on_top(attributes) and len(node.text()) > max(_MUCH, self.characters)
+            for node, name, attributes in self._hidden
+            if len(node.text()) > most  # of its scripts too
+            and not stays_hidden(name, attributes)
+            and _Walk(node, frozenset(), noscript=False).characters > most
         )
 
     def finish(self) -> Outline:
@@ -226,16 +232,8 @@ class _Walk:
             o.run_texts = [_GLYPHS.sub("", text) for text in o.run_texts]
             self._pieces = [[_GLYPHS.sub("", piece) for piece in pieces] for pieces in self._pieces]
         o.block_texts = [" ".join("".join(pieces).split()) for pieces in self._pieces]
-        o.hidden = sum(bool(node.text().strip()) for node, _ in self._hidden)
+        o.hidden = sum(bool(node.text().strip()) for node, _, _ in self._hidden)
         return o
-
-
-def _controlled(attributes: Mapping[str, str | None]) -> Iterator[str]:
-    """The ids of what an element says it opens: a tab, the head of an accordion, a link within the page."""
-    for name in _CONTROLS & attributes.keys():
-        for target in (attributes[name] or "").split():
-            if name != "href" or target[0] == "#":
-                yield target.removeprefix("#")
 
 
 def _name(node: LexborNode) -> str:

@@ -58,15 +58,15 @@ def read_html(
     facts = metadata(document, url)
     base = _base(document.css_first("base[href]"), url)
     seen = outline(document.body)
-    kept: list[bool] | None = choose(seen, url, facts)
+    kept = choose(seen, url, facts)
     del document  # the parser's room is needed for what follows
     targets = _targets(seen, base) if links == "keep" else {}  # of the navigation too: it leads on
-    silent = sum(compress(map(len, seen.block_texts), kept)) < _LITTLE
-    if silent and len(source := told(facts).encode("utf-8", "replace")) > _LITTLE:
-        seen, kept = outline(parse(tame(source).source).body), None
+    source = told(facts) if sum(map(len, compress(seen.block_texts, kept))) < _LITTLE else ""
+    silent = len(source) > _LITTLE
+    if silent:
+        seen = outline(parse(tame(source.encode("utf-8", "replace")).source).body)
+        kept = [True] * len(seen.block_texts)
         targets |= _targets(seen, base) if links == "keep" else {}
-    else:
-        silent = False
     main = grow(seen, kept, linked=links != "drop")
     content, written = _write(main.body, targets)
     cut = beginning or tamed.cut or seen.cut

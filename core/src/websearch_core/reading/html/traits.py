@@ -1,8 +1,9 @@
 """
 What there is to know of a block of text without reading it: how much text and how many links are around it, what the
-page's own names for its parts say, what comes before and after. `words` is all that has to be learned for it.
+page's own names for its parts say, what comes before and after.
 
-Class and id names are telling in any language, and so is structure; no trait looks at what the text says.
+Class and id names tell much the same in any language, and so does structure. No trait looks at what the text says, but
+for prices and the words of the title: stop words, capitals and punctuation were tried, and added nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
+from itertools import accumulate, compress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -23,17 +24,25 @@ if TYPE_CHECKING:
     from .metadata import Metadata
 
 LEVELS = 6  # a block's element, and so many less one around it, are looked at
-UNKNOWN = -1.0  # what there is not: a parent of the body, a heading before the first
+UNKNOWN = -1.0  # what there is not: an element around the body, a heading before the first
+
 _PROSE = frozenset({"p", "li", "blockquote", "pre", "td", "dd"})
 _LINE = 60  # characters, from which on a text in one of these is prose
 _LONG = 200  # characters, from which on a text is long
 _MOSTLY_LINKS = 0.8
 _REPEATED = 3  # siblings of the same kind, from which on they are a list of things
-_FIRST_WORDS = 60
-
+_FAR = 999  # blocks: there is no headline
+_FIRST_CHARACTERS = 100  # of a text are compared with the title
+_LETTERS = re.compile(r"\w+")
+_CURRENCIES = re.compile("[$€£]")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORD = re.compile("[a-z]{3,19}")
-_LETTERS = re.compile(r"\w+")
+_KINDS = {
+    "article": {"Article", "NewsArticle", "BlogPosting", "TechArticle", "Report", "ScholarlyArticle"},
+    "product": {"Product", "ProductGroup"},
+    "discussion": {"QAPage", "DiscussionForumPosting"},
+    "list": {"ItemList", "CollectionPage"},
+}
 
 Values = Sequence[float]
 
@@ -59,7 +68,7 @@ class Traits:
 
 def words_of(marks: str) -> set[str]:
     """``"SideBar ad-slot_2"`` -> ``{"side", "bar", "slot"}``: what names mean does not hang on how they are spelt."""
-    return set(_WORD.findall(_CAMEL.sub(" ", marks).lower()))
+    return set(_WORD.findall(marks if marks.islower() else _CAMEL.sub(" ", marks).lower()))
 
 
 def traits(outline: Outline, url: str, facts: Metadata, words: Mapping[str, float]) -> Traits:
@@ -73,239 +82,228 @@ def traits(outline: Outline, url: str, facts: Metadata, words: Mapping[str, floa
         words: What a word of a class or id name, or an element (``<li>``), says for or against being content.
 
     """
-    kept = bytearray(len(outline.names))
-    kept[0] = 1
-    for element in outline.block_elements:
-        while not kept[element]:
-            kept[element] = 1
-            element = outline.parents[element]
-    numbers = list(compress(range(len(kept)), kept))
-    place = dict(zip(numbers, range(len(numbers)), strict=True))
-    parents = [place.get(outline.parents[number], -1) for number in numbers]
-    names = [outline.names[number] for number in numbers]
-    marks = [outline.marks[number] for number in numbers]
-    around = [outline.around[number] for number in numbers]
-    own = [place[element] for element in outline.block_elements]
-    texts, last = outline.block_texts, len(numbers)
-
-    lengths = [len(text) or 1 for text in texts]
-    linked_shares = [min(1.0, linked / length) for linked, length in zip(outline.block_linked, lengths, strict=True)]
-    total, count = sum(lengths), len(texts)
-
-    letters, linked, prose = [0] * last, [0.0] * last, [0] * last
-    blocks, headings, link_blocks = [0] * last, [0] * last, [0] * last
-    first, final = [count] * last, [-1] * last
-    for block, element in enumerate(own):
-        length = lengths[block]
-        letters[element] += length
-        linked[element] += linked_shares[block] * length
-        blocks[element] += 1
-        link_blocks[element] += linked_shares[block] > _MOSTLY_LINKS
-        name = names[element]
-        if name in _PROSE:
-            if length > _LINE:
-                prose[element] += length
-        elif name in HEADINGS:
-            headings[element] += 1
-        if final[element] < 0:
-            first[element] = block
-        final[element] = block
-    for element in range(last - 1, 0, -1):
-        parent = parents[element]
-        letters[parent] += letters[element]
-        linked[parent] += linked[element]
-        prose[parent] += prose[element]
-        blocks[parent] += blocks[element]
-        headings[parent] += headings[element]
-        link_blocks[parent] += link_blocks[element]
-        first[parent] = min(first[parent], first[element])
-        final[parent] = max(final[parent], final[element])
-
-    known: dict[str, tuple[float, float]] = {"": (0.0, 0.0)}
-    worst, best, tags = [0.0] * last, [0.0] * last, [0.0] * last
-    worst_yet, best_yet, worst_sum, best_sum = [0.0] * last, [0.0] * last, [0.0] * last, [0.0] * last
-    tag_sum, depths = [0.0] * last, [0] * last
-    kinds = [(parent, name, mark.partition(" ")[0]) for parent, name, mark in zip(parents, names, marks, strict=True)]
-    siblings, alike = Counter(kinds), Counter(zip(names, marks, strict=True))
-    for element in range(last):
-        mark, parent = marks[element], parents[element]
-        if mark not in known:
-            said = [words[word] for word in words_of(mark) if word in words]
-            known[mark] = (min(said), max(said)) if said else (0.0, 0.0)
-        low, high = known[mark]
-        tag = words.get(f"<{names[element]}>", 0.0)
-        worst[element], best[element], tags[element] = low, high, tag
-        if element:
-            worst_yet[element] = min(low, worst_yet[parent])
-            best_yet[element] = max(high, best_yet[parent])
-            worst_sum[element] = worst_sum[parent] + low
-            best_sum[element] = best_sum[parent] + high
-            tag_sum[element] = tag_sum[parent] + tag
-            depths[element] = depths[parent] + 1
-
-    levels = [own]
-    parents[0] = last  # the element that there is not is its own parent
-    parents.append(last)
-    for _ in range(LEVELS - 1):
-        levels.append([parents[element] for element in levels[-1]])
-
+    tree = _Tree(outline)
+    names = _Names(tree, words)
+    total = tree.letters[0]
     elements: dict[str, Values] = {
-        "letters": letters,
-        "blocks": blocks,
-        "letters per block": [part / of for part, of in zip(letters, blocks, strict=True)],
-        "share of the page": [part / total for part in letters],
-        "prose": [part / of for part, of in zip(prose, letters, strict=True)],
-        "linked": [part / of for part, of in zip(linked, letters, strict=True)],
-        "link blocks": [part / of for part, of in zip(link_blocks, blocks, strict=True)],
-        "headings": headings,
-        "siblings": [siblings[kind] for kind in kinds],
-        "alike": [alike[kind] for kind in zip(names, marks, strict=True)],
-        "worst word": worst,
-        "best word": best,
-        "tag": tags,
-        "worst word yet": worst_yet,
-        "best word yet": best_yet,
-        "worst words": worst_sum,
-        "best words": best_sum,
-        "tags": tag_sum,
-        "depth": depths,
-        **{f"in {name}": [float(bits & bit > 0) for bits in around] for name, bit in TELLING.items()},
+        "letters": tree.letters,
+        "blocks": tree.blocks,
+        "letters per block": [part / of for part, of in zip(tree.letters, tree.blocks, strict=True)],
+        "share of the page": [part / total for part in tree.letters],
+        "prose": [part / of for part, of in zip(tree.prose, tree.letters, strict=True)],
+        "linked": [part / of for part, of in zip(tree.linked, tree.letters, strict=True)],
+        "link blocks": [part / of for part, of in zip(tree.link_blocks, tree.blocks, strict=True)],
+        "headings": tree.headings,
+        "siblings": names.siblings,
+        "alike": names.alike,
+        "worst word": names.worst,
+        "best word": names.best,
+        "tag": names.tags,
     }
-    lists: dict[int, tuple[float, ...]] = {}
-    for element in own:
-        if element not in lists:
-            lists[element] = _list_around(element, parents, elements["siblings"], letters, blocks, first, final)
-            lists[element] += _half_around(element, parents, letters, depths, total)
-    told = list(zip(*(lists[element] for element in own), strict=True))
-
-    title_words = set(_LETTERS.findall(facts.title.lower()))
-    since: list[float] = []
-    level: list[float] = []
-    heading, heading_level, headline = -1, 0, -1
-    for block, element in enumerate(own):
-        name = names[element]
-        if name in HEADINGS:
-            heading, heading_level = block, int(name[1])
-            if headline < 0 and name == "h1":
-                headline = block
-        since.append(block - heading if heading >= 0 else UNKNOWN)
-        level.append(heading_level)
-    before = 0
-    shares: list[float] = []
-    for length in lengths:
-        shares.append(before / total)
-        before += length
-    seen = Counter(texts)
-    spread: dict[str, Values] = {
-        "length": lengths,
-        "words": [text.count(" ") + 1 for text in texts],
-        "linked": linked_shares,
-        "tag": [tags[element] for element in own],
-        "times": [seen[text] for text in texts],
-        "since heading": since,
-        "heading level": level,
-        "after headline": [block - headline if headline >= 0 else 999 for block in range(count)],
-        "place": [block / count for block in range(count)],
-        "text before": shares,
-        "sentence": [text[-1:] in '.!?。！？…"”' for text in texts],
-        "in title": [_share_in(text, title_words) for text in texts],
-        **dict(zip(_TOLD, told, strict=True)),
-    }
-
-    tag_count = Counter(outline.names)
-    paragraphs = [length for length, element in zip(lengths, own, strict=True) if names[element] == "p"]
-    path = [part for part in urlsplit(url).path.split("/") if part]
-    slug = path[-1] if path else ""
-    page: dict[str, float] = {
-        "letters": total,
-        "blocks": count,
-        "letters per block": total / count,
-        "linked": linked[0] / total,
-        "link blocks": link_blocks[0] / count,
-        "headings": headings[0],
-        "subheadings": (tag_count["h2"] + tag_count["h3"]) / count,
-        "paragraphs": len(paragraphs),
-        "paragraph text": sum(paragraphs) / total,
-        "long texts": sum(length > _LONG for length in lengths) / count,
-        "articles": tag_count["article"],
-        "forms": tag_count["form"],
-        "buttons": tag_count["button"] / count,
-        "items": tag_count["li"] / len(outline.names),
-        "cells": tag_count["td"] / len(outline.names),
-        "code": tag_count["pre"],
-        "images": tag_count["img"] / count,
-        "prices": sum("$" in text or "€" in text or "£" in text for text in texts) / count,
-        "path": len(path),
-        "slug": len(slug),
-        "dashes": slug.count("-"),
-        **_kinds(facts),
-        "number in path": float(bool(re.search("[0-9]{4}", urlsplit(url).path))),
-    }
-    return Traits(levels, {name: [*values, UNKNOWN] for name, values in elements.items()}, spread, page)
-
-
-_KINDS = {
-    "article": {"Article", "NewsArticle", "BlogPosting", "TechArticle", "Report", "ScholarlyArticle"},
-    "product": {"Product", "ProductGroup"},
-    "questions": {"QAPage", "DiscussionForumPosting"},
-    "answers": {"FAQPage"},
-    "list": {"ItemList", "CollectionPage"},
-}
-
-
-def _kinds(facts: Metadata) -> dict[str, float]:
-    """Whether the page says that there is an article on it, a product, questions, a list."""
-    said = set().union(*(types(thing) for thing in facts.linked.things))
-    return {f"says {kind}": float(not said.isdisjoint(names)) for kind, names in _KINDS.items()}
-
-
-_TOLD = (
-    "list: levels up", "list: things", "list: letters", "list: blocks", "list: share", "list: share of the page",
-    "list: linked before", "list: begin", "list: end", "half: levels up", "half: depth", "half: share",
-)  # fmt: skip
-
-
-def _list_around(
-    element: int,
-    parents: Sequence[int],
-    siblings: Values,
-    letters: Sequence[int],
-    blocks: Sequence[int],
-    first: Sequence[int],
-    final: Sequence[int],
-) -> tuple[float, ...]:
-    """The list of similar things that an element is in, if it is in one: products, posts, links of a menu."""
-    up = 0
-    while element < len(letters) and siblings[element] < _REPEATED:
-        element = parents[element]
-        up += 1
-    if element >= len(letters) or parents[element] >= len(letters):
-        return (UNKNOWN,) * 9
-    whole = parents[element]
-    return (
-        up,
-        siblings[element],
-        letters[element],
-        blocks[element],
-        letters[element] / letters[whole],
-        letters[whole] / letters[0],
-        first[element] / blocks[0],
-        first[whole] / blocks[0],
-        final[whole] / blocks[0],
+    blocks = _around(tree, names) | _in_order(outline, tree, set(_LETTERS.findall(facts.title.lower())))
+    return Traits(
+        levels=tree.levels(),
+        elements={name: [*values, UNKNOWN] for name, values in elements.items()},
+        blocks=blocks | {"tag": [names.tags[element] for element in tree.own]},
+        page=_page(outline, tree, url, facts),
     )
 
 
-def _half_around(
-    element: int, parents: Sequence[int], letters: Sequence[int], depths: Sequence[int], total: int
-) -> tuple[float, ...]:
-    """The smallest part around an element that holds half of the text of the page."""
-    up = 0
-    while letters[element] < total / 2:
-        element = parents[element]
+class _Tree:
+    """The elements with text in them, by new numbers in the same order, and how much there is in each."""
+
+    def __init__(self, outline: Outline) -> None:
+        kept = bytearray(len(outline.names))
+        kept[0] = 1
+        for within in outline.block_elements:
+            element = within
+            while not kept[element]:
+                kept[element] = 1
+                element = outline.parents[element]
+        number = list(accumulate(kept, initial=-1))[1:]
+        self.names = list(compress(outline.names, kept))
+        self.marks = list(compress(outline.marks, kept))
+        self.around = list(compress(outline.around, kept))
+        self.parents = [number[parent] for parent in compress(outline.parents, kept)]
+        self.parents[0] = -1
+        self.own = [number[element] for element in outline.block_elements]  # of each block
+        self.lengths = [len(text) or 1 for text in outline.block_texts]
+        self.linked_shares = [min(1.0, part / of) for part, of in zip(outline.block_linked, self.lengths, strict=True)]
+        self._measure()
+
+    def _measure(self) -> None:
+        count, names, parents = len(self.names), self.names, self.parents
+        letters, prose, blocks, headings, link_blocks = ([0] * count for _ in range(5))
+        linked, last = [0.0] * count, [-1] * count
+        for block, (element, length, share) in enumerate(zip(self.own, self.lengths, self.linked_shares, strict=True)):
+            letters[element] += length
+            linked[element] += share * length
+            blocks[element] += 1
+            link_blocks[element] += share > _MOSTLY_LINKS
+            name = names[element]
+            if name in _PROSE:
+                prose[element] += length if length > _LINE else 0
+            elif name in HEADINGS:
+                headings[element] += 1
+            last[element] = block
+        for element in range(count - 1, 0, -1):
+            parent = parents[element]
+            letters[parent] += letters[element]
+            blocks[parent] += blocks[element]
+            if linked[element]:
+                linked[parent] += linked[element]
+                link_blocks[parent] += link_blocks[element]
+            if prose[element]:
+                prose[parent] += prose[element]
+            if headings[element]:
+                headings[parent] += headings[element]
+            last[parent] = max(last[parent], last[element])
+        self.letters, self.linked, self.prose, self.last = letters, linked, prose, last
+        self.blocks, self.headings, self.link_blocks = blocks, headings, link_blocks
+
+    def levels(self) -> list[list[int]]:
+        """For each level, the element of each block; the one past the last stands for none."""
+        none = len(self.names)
+        parents = [none, *self.parents[1:], none]
+        levels = [self.own]
+        for _ in range(LEVELS - 1):
+            levels.append([parents[element] for element in levels[-1]])
+        return levels
+
+
+class _Names:
+    """What the names of the elements say, alone and together with those around them."""
+
+    def __init__(self, tree: _Tree, words: Mapping[str, float]) -> None:
+        kinds = [*zip(tree.parents, tree.names, [mark.partition(" ")[0] for mark in tree.marks], strict=True)]
+        looks = [*zip(tree.names, tree.marks, strict=True)]
+        same, alike = Counter(kinds), Counter(looks)
+        self.siblings = [same[kind] for kind in kinds]
+        self.alike = [alike[look] for look in looks]
+        said: dict[str, tuple[float, float]] = {"": (0.0, 0.0)}
+        for mark in set(tree.marks):
+            known = [words[word] for word in words_of(mark) if word in words]
+            said[mark] = (min(known), max(known)) if known else (0.0, 0.0)
+        tags = {name: words.get(f"<{name}>", 0.0) for name in set(tree.names)}
+        self.worst = [said[mark][0] for mark in tree.marks]
+        self.best = [said[mark][1] for mark in tree.marks]
+        self.tags = [tags[name] for name in tree.names]
+        # Along the way from the body: the worst and the best yet, the sums of all, and how long the way is.
+        ways: list[tuple[float, float, float, float, float, int]] = [(0.0, 0.0, 0.0, 0.0, 0.0, 0)]
+        for element in range(1, len(tree.names)):
+            worst, best, tag = self.worst[element], self.best[element], self.tags[element]
+            least, most, bad, good, sum_of_tags, depth = ways[tree.parents[element]]
+            ways.append(
+                (
+                    min(worst, least),
+                    max(best, most),
+                    bad + worst,
+                    good + best,
+                    sum_of_tags + tag,
+                    depth + 1,
+                )
+            )
+        self.ways = ways
+
+
+_WAY = ("worst word yet", "best word yet", "worst words", "best words", "tags", "depth")
+_PLACE = (
+    "list: things", "list: letters", "list: share of the page", "list: end",
+    "half: levels up", "half: depth", "half: share",
+)  # fmt: skip
+
+
+def _around(tree: _Tree, names: _Names) -> dict[str, Values]:
+    """What the element of a block says of it: where it is, and what it is part of."""
+    places = {element: _place(element, tree, names) for element in set(tree.own)}
+    told = zip(*(names.ways[element] + places[element] for element in tree.own), strict=True)
+    bits = [tree.around[element] for element in tree.own]
+    return {
+        **dict(zip(_WAY + _PLACE, told, strict=True)),
+        **{f"in {name}": [bool(some & bit) for some in bits] for name, bit in TELLING.items()},
+    }
+
+
+def _place(element: int, tree: _Tree, names: _Names) -> tuple[float, ...]:
+    """The list of similar things that an element is in, if it is in one; and the part that is half of the page."""
+    letters, parents, siblings = tree.letters, tree.parents, names.siblings
+    thing = element
+    while thing > 0 and siblings[thing] < _REPEATED:
+        thing = parents[thing]
+    listed: tuple[float, ...] = UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN
+    if thing > 0:
+        whole = parents[thing]
+        listed = siblings[thing], letters[thing], letters[whole] / letters[0], tree.last[whole] / tree.blocks[0]
+    half, up = element, 0
+    while 2 * letters[half] < letters[0]:
+        half = parents[half]
         up += 1
-    return up, depths[element], letters[element] / total
+    return *listed, up, names.ways[half][-1], letters[half] / letters[0]
+
+
+def _in_order(outline: Outline, tree: _Tree, title: set[str]) -> dict[str, Values]:
+    """What there is before a block, and the block itself."""
+    texts, lengths, count = outline.block_texts, tree.lengths, len(tree.lengths)
+    since: list[float] = []
+    heading = headline = -1
+    for block, element in enumerate(tree.own):
+        name = tree.names[element]
+        if name in HEADINGS:
+            heading = block
+            if headline < 0 and name == "h1":
+                headline = block
+        since.append(block - heading if heading >= 0 else UNKNOWN)
+    times = Counter(texts)
+    total = tree.letters[0]
+    return {
+        "length": lengths,
+        "words": [text.count(" ") + 1 for text in texts],
+        "linked": tree.linked_shares,
+        "times": [times[text] for text in texts],
+        "since heading": since,
+        "after headline": range(-headline, count - headline) if headline >= 0 else [_FAR] * count,
+        "place": [block / count for block in range(count)],
+        "in title": [_share_in(text, title) for text in texts],
+        "text before": [before / total for before in accumulate(lengths[:-1], initial=0)],
+    }
 
 
 def _share_in(text: str, words: set[str]) -> float:
-    found = _LETTERS.findall(text[: 10 * _FIRST_WORDS].lower())[:_FIRST_WORDS]
-    return sum(word in words for word in found) / len(found) if found and words else 0.0
+    found = _LETTERS.findall(text[:_FIRST_CHARACTERS].lower())
+    return sum(map(words.__contains__, found)) / len(found) if found and words else 0.0
+
+
+def _page(outline: Outline, tree: _Tree, url: str, facts: Metadata) -> dict[str, float]:
+    """What is the same for all blocks: mostly what sort of page it is."""
+    total, count = tree.letters[0], tree.blocks[0]
+    tags = Counter(outline.names)
+    paragraphs = [length for length, element in zip(tree.lengths, tree.own, strict=True) if tree.names[element] == "p"]
+    address = urlsplit(url).path
+    path = [part for part in address.split("/") if part]
+    slug = path[-1] if path else ""
+    said = set().union(*(types(thing) for thing in facts.linked.things))
+    return {
+        "letters": total,
+        "blocks": count,
+        "letters per block": total / count,
+        "linked": tree.linked[0] / total,
+        "link blocks": tree.link_blocks[0] / count,
+        "headings": tree.headings[0],
+        "subheadings": (tags["h2"] + tags["h3"]) / count,
+        "paragraphs": len(paragraphs),
+        "paragraph text": sum(paragraphs) / total,
+        "long texts": sum(length > _LONG for length in tree.lengths) / count,
+        "articles": tags["article"],
+        "forms": tags["form"],
+        "buttons": tags["button"] / count,
+        "items": tags["li"] / len(outline.names),
+        "cells": tags["td"] / len(outline.names),
+        "code": tags["pre"],
+        "images": tags["img"] / count,
+        "prices": sum(_CURRENCIES.search(text) is not None for text in outline.block_texts) / count,
+        "path": len(path),
+        "slug": len(slug),
+        "dashes": slug.count("-"),
+        "number in path": float(re.search("[0-9]{4}", address) is not None),
+        **{f"says {kind}": float(not said.isdisjoint(names)) for kind, names in _KINDS.items()},
+    }

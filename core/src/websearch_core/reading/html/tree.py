@@ -24,7 +24,6 @@ BLOCKS = HEADINGS | frozenset(
 )
 _WRAPPERS = frozenset("div span section article main font center b i u em strong small form fieldset figure".split())
 _INDENTS = frozenset({"ul", "ol", "blockquote", "dl", "menu", "dir"})
-_BREAKS = frozenset({"br", "hr", "wbr", "td", "th"})  # what says something without text, beside text that is kept
 _BLANKS = re.compile("[ \t\n\r\f\xa0]{2,}|[\t\n\r\f\xa0]")
 
 
@@ -91,16 +90,20 @@ def grow(outline: Outline, kept: Sequence[bool] | None = None, *, linked: bool =
     """
     Make the tree of what is kept.
 
+    An element without text (a picture, a line, an empty cell) goes with the text that it shares the smallest part of
+    the page with, and stays if that is kept; with the texts before and after it, if both are as near.
+
     Args:
         outline: The page.
         kept: For each block, whether to keep it; all of them by default.
         linked: False to leave out the text of links.
 
     """
-    names, parents, run_elements = outline.names, outline.parents, outline.run_elements
-    stays = [block >= 0 and (kept is None or kept[block]) for block in outline.run_blocks]
+    names, parents = outline.names, outline.parents
+    run_elements = [*outline.run_elements, 0]  # the ends of the page are in the body alone
+    stays = [kept is None or kept[block] for block in outline.run_blocks]
     if not linked:
-        stays = [stay and not outline.is_linked(run) for run, stay in enumerate(stays)]
+        stays = [stay and not outline.is_linked(element) for stay, element in zip(stays, run_elements, strict=False)]
     alive = bytearray(len(names))  # 1 for elements that have kept text in them
     alive[0] = 1
     for element in compress(run_elements, stays):
@@ -108,31 +111,31 @@ def grow(outline: Outline, kept: Sequence[bool] | None = None, *, linked: bool =
     for element in range(len(names) - 1, 0, -1):
         if alive[element]:
             alive[parents[element]] = 1
-    coming = _coming(outline, stays)
+    stays.append(kept is None or all(kept))  # what is beyond the end, and, as the one at -1, before the beginning
 
     body = Element("body", {}, None)
     grown: dict[int, Element] = {0: body}  # by number; a dissolved element is the one around it
     flattened = False
-    run, passed = -1, False  # the last run, and whether the last text was kept
+    run = -1  # the last one
     for number in outline.stream:
         if number < 0:
             run = ~number
-            text = outline.run_texts[run]
             if stays[run]:
-                parent = grown[run_elements[run]]
+                parent, text = grown[run_elements[run]], outline.run_texts[run]
                 parent.children.append(text if parent.verbatim else in_pieces(_BLANKS, " ", text))
-            if not text.isspace():
-                passed = stays[run]
             continue
-        around = parents[number]
         name = names[number]
         if not alive[number]:
-            if name == "img" and passed and coming[run + 1]:
-                while not alive[around]:
-                    around = parents[around]
-            elif name not in _BREAKS or not alive[around]:
+            stay, other = stays[run], stays[run + 1]
+            if stay is not other:
+                before = _shared(number, run_elements[run], parents)
+                after = _shared(number, run_elements[run + 1], parents)
+                stay = before > after if stay else after > before
+            if not stay or (name == "input" and not _is_task(outline.attributes[number])):
                 continue
-        parent = grown[around]
+            if not linked and outline.is_linked(number):
+                continue
+        parent = grown[parents[number]]
         if _dissolves(name, parent):
             flattened = True
             parent.children.append(" ")
@@ -143,12 +146,19 @@ def grow(outline: Outline, kept: Sequence[bool] | None = None, *, linked: bool =
     return Grown(body, flattened)
 
 
-def _coming(outline: Outline, stays: Sequence[bool]) -> bytearray:
-    """For each run, and for the end, whether the next that is not blank is kept."""
-    coming = bytearray(len(stays) + 1)
-    for run in range(len(stays) - 1, -1, -1):
-        coming[run] = coming[run + 1] if outline.run_texts[run].isspace() else stays[run]
-    return coming
+def _shared(one: int, other: int, parents: Sequence[int]) -> int:
+    """The smallest element that both are in: of two around the same element, the one inside has the higher number."""
+    while one != other:
+        if one > other:
+            one = parents[one]
+        else:
+            other = parents[other]
+    return one
+
+
+def _is_task(attributes: Mapping[str, str | None]) -> bool:
+    """Tell the box of a task from that of a form, which has a name to be sent with."""
+    return (attributes.get("type") or "").lower() == "checkbox" and not attributes.get("name")
 
 
 def _dissolves(name: str, parent: Element) -> bool:

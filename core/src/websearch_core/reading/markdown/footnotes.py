@@ -47,7 +47,7 @@ def footnotes(root: Element, hrefs: Iterable[str]) -> dict[str, str]:
     marks: dict[str, str] = {}
     places: set[str] = set()
     for element in root.elements():
-        if own := element.get("id"):
+        if element.children and (own := element.get("id")):
             places.add(own)
         if element.name == "a" and "#" in element.get("href"):
             label = element.text()

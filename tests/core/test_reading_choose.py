@@ -1,0 +1,269 @@
+"""How content is told from the rest: traits of blocks, the model that is asked of them, and where the line is drawn."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from websearch_core.reading.html.choose import _line, choose
+from websearch_core.reading.html.forest import MOST_VOTES, QUESTIONS, Forest, forest
+from websearch_core.reading.html.metadata import metadata
+from websearch_core.reading.html.outline import outline
+from websearch_core.reading.html.parse import parse
+from websearch_core.reading.html.traits import LEVELS, UNKNOWN, Traits, traits, words_of
+
+PIECES = [
+    *(f"<{name}>" for name in "div p ul li a span table td h1 h3 pre nav main article footer button form img dd".split()),
+    *(f"</{name}>" for name in "div p ul li a table h1 nav main footer".split()),
+    "<div class='sideBar ad-slot'>", "<div id=content>", "<a href=/x>", "<li class=item>", "one", " two ", "\u200b",
+    "&nbsp;", "$5", "四月。", "Tea is hot and rather good, it is said. " * 3,
+]  # fmt: skip
+markup = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
+urls = st.sampled_from(
+    ["https://e.org", "https://e.org/", "https://e.org/2026/05/how-tea-is-made", "https://e.org/a/?x"]
+)
+
+
+def traits_of(body: str, url: str) -> tuple[int, Traits | None]:
+    document = parse(f"<title>Hot tea</title><body>{body}".encode())
+    page = outline(document.body)
+    count = len(page.block_texts)
+    return count, traits(page, url, metadata(document, url), forest().words) if count else None
+
+
+@given(markup, urls)
+def test_traits_are_numbers_for_every_block_of_every_page(body: str, url: str) -> None:
+    count, found = traits_of(body, url)
+    if found is None:
+        return
+    assert [len(level) for level in found.levels] == [count] * LEVELS
+    assert {len(values) for values in found.blocks.values()} == {count}
+    (elements,) = {len(values) for values in found.elements.values()}
+    assert all(0 <= place < elements for level in found.levels for place in level)
+    assert {values[-1] for values in found.elements.values()} == {UNKNOWN}
+    numbers = [
+        *found.page.values(),
+        *(value for some in (found.blocks, found.elements) for one in some.values() for value in one),
+    ]
+    assert all(map(math.isfinite, numbers))
+
+
+@given(markup, urls)
+def test_traits_are_the_same_each_time(body: str, url: str) -> None:
+    assert traits_of(body, url) == traits_of(body, url)
+
+
+@given(markup, urls)
+def test_every_block_gets_a_chance(body: str, url: str) -> None:
+    count, found = traits_of(body, url)
+    if found is not None:
+        chances = forest().chances(found)
+        assert len(chances) == count
+        assert all(0 < chance < 1 for chance in chances)
+
+
+@pytest.mark.parametrize(
+    ("marks", "words"),
+    [
+        ("", set()),
+        ("SideBar ad-slot_2", {"side", "bar", "slot"}),
+        ("side-bar AD SLOT", {"side", "bar", "slot"}),
+        ("mainContent main__content--wide", {"main", "content", "wide"}),
+        ("css-1x2y3z it 7", {"css"}),
+    ],
+)
+def test_names_say_the_same_however_they_are_spelt(marks: str, words: set[str]) -> None:
+    assert words == words_of(marks)
+
+
+def trees(chance: random.Random, count: int) -> list[dict[str, Any]]:
+    """Trees of any shape, with questions in the order in which they are met from the left."""
+
+    def tree() -> dict[str, Any]:
+        questions: list[list[int]] = []
+        ways: list[list[int]] = []
+        votes: list[int] = []
+
+        def grown(room: int) -> int:
+            if not room:
+                votes.append(chance.randrange(256))
+                return ~(len(votes) - 1)
+            place = len(questions)
+            questions.append([chance.randrange(12), chance.randrange(3)])
+            ways.append([])
+            left = chance.randrange(room)
+            ways[place] = [grown(left), grown(room - 1 - left)]
+            return place
+
+        grown(QUESTIONS)
+        return {"questions": questions, "ways": ways, "votes": votes}
+
+    return [tree() for _ in range(count)]
+
+
+def model(chance: random.Random, count: int = 20) -> dict[str, Any]:
+    """A model that asks for elements on four levels, blocks before and after, and the page."""
+    edges = [-1.5, UNKNOWN, 0.25] if chance.random() < 0.5 else [0.0, 0.5, 2.0]
+    features = [["element", "e", level] for level in (0, 1, 3, 5)]
+    features += [["block", "b", away] for away in (-5000, -2, -1, 0, 1, 3)] + [["page", "p", 0], ["block", "c", 0]]
+    return {
+        "words": {},
+        "features": features,
+        "edges": {"element": {"e": edges}, "block": {"b": edges, "c": edges}, "page": {"p": edges}},
+        "trees": trees(chance, count),
+        "base": -2.0,
+        "scale": 0.001,
+    }
+
+
+def any_traits(chance: random.Random, blocks: int) -> Traits:
+    def numbers(count: int) -> list[float]:
+        return [chance.choice([-2.0, UNKNOWN, 0.0, 0.25, 0.5, 1.0, 2.0, 3.0]) for _ in range(count)]
+
+    elements = chance.randrange(1, 50)
+    levels = [[chance.randrange(elements) for _ in range(blocks)] for _ in range(LEVELS)]
+    return Traits(
+        levels=levels,
+        elements={"e": [*numbers(elements - 1), UNKNOWN]},
+        blocks={"b": numbers(blocks), "c": numbers(blocks)},
+        page={"p": numbers(1)[0]},
+    )
+
+
+def walked(model: Mapping[str, Any], traits: Traits) -> list[float]:
+    """The chances by a plain walk down each tree, block by block."""
+
+    def value(feature: int, block: int) -> float:
+        of, trait, where = model["features"][feature]
+        if of == "page":
+            return traits.page[trait]
+        if of == "element":
+            return traits.elements[trait][traits.levels[where][block]]
+        return traits.blocks[trait][block + where] if 0 <= block + where < len(traits.levels[0]) else UNKNOWN
+
+    def vote(tree: Mapping[str, Any], block: int) -> int:
+        way = 0
+        while way >= 0:
+            feature, edge = tree["questions"][way]
+            of, trait, _ = model["features"][feature]
+            way = tree["ways"][way][value(feature, block) > model["edges"][of][trait][edge]]
+        return tree["votes"][~way]
+
+    sums = (sum(vote(tree, block) for tree in model["trees"]) for block in range(len(traits.levels[0])))
+    return [1 / (1 + math.exp(-model["base"] - model["scale"] * votes)) for votes in sums]
+
+
+@given(st.integers(), st.integers(1, 30))
+@settings(max_examples=60)
+def test_all_blocks_at_once_get_the_votes_of_a_walk_down_each_tree(seed: int, blocks: int) -> None:
+    chance = random.Random(seed)
+    asked, found = model(chance), any_traits(chance, blocks)
+    assert walked(asked, found) == Forest(asked).chances(found)
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 255, 4095, 4096, 4097, 9001])
+def test_a_page_of_any_length_gets_them(blocks: int) -> None:
+    chance = random.Random(blocks)
+    asked, found = model(chance, count=3), any_traits(chance, blocks)
+    assert walked(asked, found) == Forest(asked).chances(found)
+
+
+def test_the_sum_of_the_votes_may_be_as_large_as_it_can_be() -> None:
+    chance = random.Random(1)
+    asked, found = model(chance), any_traits(chance, 5)
+    count, rest = divmod(MOST_VOTES, 255)
+    assert rest == 0
+    asked |= {
+        "trees": [tree | {"votes": [255] * 8} for tree in trees(chance, count)],
+        "base": -1.0,
+        "scale": 1 / MOST_VOTES,
+    }
+    assert Forest(asked).chances(found) == pytest.approx([0.5] * 5)
+
+
+def test_the_model_that_comes_with_the_package_is_well_formed() -> None:
+    written = json.loads(files("websearch_core.reading.html").joinpath("forest.json").read_text("utf-8"))
+    features, edges = written["features"], written["edges"]
+    _, found = traits_of("<p>one</p>", "https://e.org/")
+    assert found is not None
+    known = {"element": found.elements.keys(), "block": found.blocks.keys(), "page": found.page.keys()}
+    for of, trait, *where in features:
+        assert trait in known[of]
+        assert 0 < len(edges[of][trait]) <= 255
+        assert of != "element" or 0 <= where[0] < LEVELS
+    for some in edges.values():
+        for values in some.values():
+            assert values == sorted(values)
+            assert all(map(math.isfinite, values))
+    for tree in written["trees"]:
+        assert 0 < len(tree["questions"]) == len(tree["ways"]) <= QUESTIONS
+        assert len(tree["votes"]) == len(tree["questions"]) + 1
+        for feature, edge in tree["questions"]:
+            of, trait, *_ = features[feature]
+            assert 0 <= edge < len(edges[of][trait])
+        ways = [way for both in tree["ways"] for way in both]
+        assert sorted(ways) == sorted(
+            [*range(1, len(tree["questions"])), *(~vote for vote in range(len(tree["votes"])))]
+        )
+        assert all(vote in range(256) for vote in tree["votes"])
+    assert sum(max(tree["votes"]) for tree in written["trees"]) <= MOST_VOTES
+    assert written["scale"] > 0
+    assert all(map(math.isfinite, [written["base"], *written["words"].values()]))
+
+
+def test_the_model_that_comes_with_the_package_says_what_its_trees_say() -> None:
+    written = json.loads(files("websearch_core.reading.html").joinpath("forest.json").read_text("utf-8"))
+    written["features"] = [[of, trait, where[0] if where else 0] for of, trait, *where in written["features"]]
+    body = "<nav><a href=/x>one</a></nav><main><h1>Hot tea</h1><p>" + PIECES[-1] * 5 + "<ul><li>one<li>two</ul></main>"
+    _, found = traits_of(body, "https://e.org/how-tea-is-made")
+    assert found is not None
+    assert walked(written, found) == pytest.approx(forest().chances(found))
+
+
+def expected_f1(chances: list[float], words: list[int], line: float) -> float:
+    """The expected F1 of the words, were all blocks kept that are at least so likely."""
+    kept = [(chance, count) for chance, count in zip(chances, words, strict=True) if chance >= line]
+    hoped = sum(chance * count for chance, count in zip(chances, words, strict=True))
+    return 2 * sum(chance * count for chance, count in kept) / (sum(count for _, count in kept) + hoped)
+
+
+blocks = st.lists(
+    st.tuples(st.floats(0.001, 0.999) | st.sampled_from([0.1, 0.5, 0.9]), st.integers(1, 200)), min_size=1, max_size=30
+)
+
+
+@given(blocks)
+def test_no_other_line_is_expected_to_do_better(pages: list[tuple[float, int]]) -> None:
+    chances, words = [chance for chance, _ in pages], [count for _, count in pages]
+    line = _line(chances, words)
+    best = max(expected_f1(chances, words, other) for other in chances)
+    assert expected_f1(chances, words, line) == pytest.approx(best)
+
+
+@pytest.mark.parametrize(
+    ("chances", "words", "kept"),
+    [
+        ([0.9, 0.9, 0.1], [100, 100, 100], [0, 1]),  # sure of what is content
+        ([0.3, 0.3, 0.3], [10, 10, 10], [0, 1, 2]),  # in doubt: all
+        ([0.9, 0.3, 0.3], [1, 100, 100], [0, 1, 2]),  # what it is sure of is little
+        ([0.01], [5], [0]),  # something is always kept
+    ],
+)
+def test_a_page_that_leaves_the_model_in_doubt_keeps_more(
+    chances: list[float], words: list[int], kept: list[int]
+) -> None:
+    line = _line(chances, words)
+    assert kept == [block for block, chance in enumerate(chances) if chance >= line]
+
+
+def test_of_a_page_without_text_nothing_is_chosen() -> None:
+    document = parse(b"<body><img><p hidden>one")
+    assert choose(outline(document.body), "https://e.org/", metadata(document, "https://e.org/")) == []

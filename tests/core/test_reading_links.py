@@ -1,0 +1,73 @@
+"""Where links lead: most addresses are resolved in a fast way, which has to give what the slow way gives."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from websearch_core.reading import links
+from websearch_core.reading.links import absolute
+
+BASES = [
+    "https://example.org/docs/page.html",
+    "http://e.org",
+    "https://e.org/?q=/x",
+    "https://e.org:8080/a/b#c/d",
+    "https://[::1]/x",
+    "https://E.org/é",
+    "https://user@e.org/",
+]
+BEGINNINGS = [
+    "",
+    "/",
+    "//",
+    "/../",
+    "/./",
+    "?",
+    "#",
+    "http://e.org",
+    "https://e.org/",
+    "https://a-b.example/x/",
+    "HTTP://e.org/",
+]
+_ALPHABET = "ab0/..//:?#%&=~-_+,;@!$*()'\"<>[]{}|^\\` \t\n\x00\u200bé"
+
+
+def slowly(href: str, base: str) -> str | None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(links, "_WHOLE", re.compile("(?!)"))
+        patch.setattr(links, "_FROM_ROOT", re.compile("(?!)"))
+        return absolute(href, base)
+
+
+@given(st.sampled_from(BEGINNINGS), st.text(_ALPHABET, max_size=12), st.sampled_from(BASES))
+def test_the_fast_way_leads_where_the_slow_way_leads(beginning: str, rest: str, base: str) -> None:
+    assert slowly(beginning + rest, base) == absolute(beginning + rest, base)
+
+
+@pytest.mark.parametrize(
+    "href",
+    [
+        "/a/../b",
+        "/a/./b",
+        "//other.example/x",
+        "/a//b",
+        "/.",
+        "/..",
+        "/a?b#c",
+        "https://e.org/a?",
+        "https://e.org/a/../b",
+        "/a b",
+    ],
+)
+def test_what_has_to_be_resolved_is_not_taken_as_it_stands(href: str) -> None:
+    assert slowly(href, BASES[0]) == absolute(href, BASES[0])
+
+
+def test_the_fast_way_is_taken_for_what_most_pages_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(links, "urljoin", None)
+    assert absolute("/a/b-c_d.html", BASES[0]) == "https://example.org/a/b-c_d.html"
+    assert absolute("https://other.example/a?b=c&d=%20", BASES[0]) == "https://other.example/a?b=c&d=%20"
