@@ -48,7 +48,7 @@ from websearch_core.reading.html.metadata import Metadata, metadata
 from websearch_core.reading.html.outline import Outline, outline
 from websearch_core.reading.html.parse import parse
 from websearch_core.reading.html.tame import tame
-from websearch_core.reading.html.traits import LEVELS, UNKNOWN, Traits, traits, words_of
+from websearch_core.reading.html.traits import LEVELS, UNKNOWN, Traits, words_of
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
@@ -174,35 +174,31 @@ def _log_odds(chance: float) -> float:
     return math.log(chance / (1 - chance))
 
 
-def candidates(some: Traits) -> list[Feature]:
-    """Return every feature that the model may ask for."""
-    return [
-        *(Feature("element", trait, level) for trait in some.elements for level in range(LEVELS)),
-        *(Feature("block", trait, where) for trait in some.blocks for where in (0, *_NEIGHBOURS.get(trait, ()))),
-        *(Feature("page", trait) for trait in some.page),
-    ]
-
-
 def matrix(page: Sample, words: Mapping[str, float]) -> tuple[list[Feature], NDArray[np.float32]]:
-    """Return all features of all blocks of a page."""
+    """Return every feature that the model may ask for, of all blocks of a page."""
     if not page.labels:
         return [], np.zeros((0, 0), np.float32)
-    some = traits(page.outline, page.url, page.facts, words)
-    features = candidates(some)
-    return features, np.column_stack([_values(some, feature) for feature in features]).astype(np.float32)
+    some = Traits(page.outline, page.url, page.facts, words)
+    levels = some.levels
+    columns: dict[Feature, NDArray[np.float64]] = {}
+    for trait, told in some.elements():
+        values = np.array(told, np.float64)
+        columns |= {Feature("element", trait, level): values[levels[level]] for level in range(LEVELS)}
+    for trait, told in some.blocks():
+        values = np.array(told, np.float64)
+        for where in (0, *_NEIGHBOURS.get(trait, ())):
+            columns[Feature("block", trait, where)] = _moved(values, where)
+    for trait, value in some.page.items():
+        columns[Feature("page", trait)] = np.full(some.count, value, np.float64)
+    return list(columns), np.column_stack(list(columns.values())).astype(np.float32)
 
 
-def _values(some: Traits, feature: Feature) -> NDArray[np.float64]:
-    count = len(some.levels[0])
-    if feature.of == "page":
-        return np.full(count, some.page[feature.trait], np.float64)
-    if feature.of == "element":
-        return np.array(some.elements[feature.trait], np.float64)[some.levels[feature.where]]
-    values = np.array(some.blocks[feature.trait], np.float64)
-    beyond = np.full(min(abs(feature.where), count), UNKNOWN)
-    if feature.where > 0:
-        return np.concatenate([values[feature.where :], beyond])
-    return np.concatenate([beyond, values[: feature.where]])[:count] if feature.where else values
+def _moved(values: NDArray[np.float64], where: int) -> NDArray[np.float64]:
+    """Let each block have the value of the one so many after it."""
+    beyond = np.full(min(abs(where), len(values)), UNKNOWN)
+    if where > 0:
+        return np.concatenate([values[where:], beyond])
+    return np.concatenate([beyond, values[:where]])[: len(values)] if where else values
 
 
 def fit(samples: Sequence[Sample], features: int = _FEATURES, trees: int = _TREES) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
@@ -18,7 +19,7 @@ from websearch_core.reading.html.forest import MOST_VOTES, QUESTIONS, Forest, fo
 from websearch_core.reading.html.metadata import metadata
 from websearch_core.reading.html.outline import outline
 from websearch_core.reading.html.parse import parse
-from websearch_core.reading.html.traits import LEVELS, UNKNOWN, Traits, traits, words_of
+from websearch_core.reading.html.traits import LEVELS, UNKNOWN, Traits, words_of
 
 PIECES = [
     *(f"<{name}>" for name in "div p ul li a span table td h1 h3 pre nav main article footer button form img dd".split()),
@@ -36,7 +37,7 @@ def traits_of(body: str, url: str) -> tuple[int, Traits | None]:
     document = parse(f"<title>Hot tea</title><body>{body}".encode())
     page = outline(document.body)
     count = len(page.block_texts)
-    return count, traits(page, url, metadata(document, url), forest().words) if count else None
+    return count, Traits(page, url, metadata(document, url), forest().words) if count else None
 
 
 @given(markup, urls)
@@ -44,21 +45,24 @@ def test_traits_are_numbers_for_every_block_of_every_page(body: str, url: str) -
     count, found = traits_of(body, url)
     if found is None:
         return
+    elements, blocks = dict(found.elements()), dict(found.blocks())
+    assert found.count == count
     assert [len(level) for level in found.levels] == [count] * LEVELS
-    assert {len(values) for values in found.blocks.values()} == {count}
-    (elements,) = {len(values) for values in found.elements.values()}
-    assert all(0 <= place < elements for level in found.levels for place in level)
-    assert {values[-1] for values in found.elements.values()} == {UNKNOWN}
-    numbers = [
-        *found.page.values(),
-        *(value for some in (found.blocks, found.elements) for one in some.values() for value in one),
-    ]
-    assert all(map(math.isfinite, numbers))
+    assert {len(values) for values in blocks.values()} == {count}
+    (most,) = {len(values) for values in elements.values()}
+    assert all(0 <= place < most for level in found.levels for place in level)
+    assert {values[-1] for values in elements.values()} == {UNKNOWN}
+    assert all(map(math.isfinite, found.page.values()))
+    assert all(math.isfinite(value) for values in (*elements.values(), *blocks.values()) for value in values)
 
 
 @given(markup, urls)
 def test_traits_are_the_same_each_time(body: str, url: str) -> None:
-    assert traits_of(body, url) == traits_of(body, url)
+    def told() -> Any:
+        _, found = traits_of(body, url)
+        return found and (found.levels, dict(found.elements()), dict(found.blocks()), found.page)
+
+    assert told() == told()
 
 
 @given(markup, urls)
@@ -124,40 +128,59 @@ def model(chance: random.Random, count: int = 20) -> dict[str, Any]:
     }
 
 
-def any_traits(chance: random.Random, blocks: int) -> Traits:
+@dataclass
+class Given:
+    """Traits as a model asks for them, but of no page."""
+
+    count: int
+    levels: list[list[int]]
+    page: dict[str, float]
+    of_elements: dict[str, list[float]]
+    of_blocks: dict[str, list[float]]
+
+    def elements(self) -> Iterator[tuple[str, list[float]]]:
+        yield from self.of_elements.items()
+
+    def blocks(self) -> Iterator[tuple[str, list[float]]]:
+        yield from self.of_blocks.items()
+
+
+def any_traits(chance: random.Random, blocks: int) -> Any:
     def numbers(count: int) -> list[float]:
         return [chance.choice([-2.0, UNKNOWN, 0.0, 0.25, 0.5, 1.0, 2.0, 3.0]) for _ in range(count)]
 
     elements = chance.randrange(1, 50)
-    levels = [[chance.randrange(elements) for _ in range(blocks)] for _ in range(LEVELS)]
-    return Traits(
-        levels=levels,
-        elements={"e": [*numbers(elements - 1), UNKNOWN]},
-        blocks={"b": numbers(blocks), "c": numbers(blocks)},
-        page={"p": numbers(1)[0]},
+    return Given(
+        count=blocks,
+        levels=[[chance.randrange(elements) for _ in range(blocks)] for _ in range(LEVELS)],
+        page={"p": numbers(1)[0], "unasked": 0.0},
+        of_elements={"e": [*numbers(elements - 1), UNKNOWN], "unasked": [0.0] * elements},
+        of_blocks={"b": numbers(blocks), "c": numbers(blocks), "unasked": [0.0] * blocks},
     )
 
 
-def walked(model: Mapping[str, Any], traits: Traits) -> list[float]:
+def walked(model: Mapping[str, Any], traits: Any) -> list[float]:
     """The chances by a plain walk down each tree, block by block."""
+    levels, elements, blocks = traits.levels, dict(traits.elements()), dict(traits.blocks())
 
     def value(feature: int, block: int) -> float:
-        of, trait, where = model["features"][feature]
+        of, trait, *maybe = model["features"][feature]
+        where = maybe[0] if maybe else 0
         if of == "page":
             return traits.page[trait]
         if of == "element":
-            return traits.elements[trait][traits.levels[where][block]]
-        return traits.blocks[trait][block + where] if 0 <= block + where < len(traits.levels[0]) else UNKNOWN
+            return elements[trait][levels[where][block]]
+        return blocks[trait][block + where] if 0 <= block + where < traits.count else UNKNOWN
 
     def vote(tree: Mapping[str, Any], block: int) -> int:
         way = 0
         while way >= 0:
             feature, edge = tree["questions"][way]
-            of, trait, _ = model["features"][feature]
+            of, trait, *_ = model["features"][feature]
             way = tree["ways"][way][value(feature, block) > model["edges"][of][trait][edge]]
         return tree["votes"][~way]
 
-    sums = (sum(vote(tree, block) for tree in model["trees"]) for block in range(len(traits.levels[0])))
+    sums = (sum(vote(tree, block) for tree in model["trees"]) for block in range(traits.count))
     return [1 / (1 + math.exp(-model["base"] - model["scale"] * votes)) for votes in sums]
 
 
@@ -194,7 +217,7 @@ def test_the_model_that_comes_with_the_package_is_well_formed() -> None:
     features, edges = written["features"], written["edges"]
     _, found = traits_of("<p>one</p>", "https://e.org/")
     assert found is not None
-    known = {"element": found.elements.keys(), "block": found.blocks.keys(), "page": found.page.keys()}
+    known = {"element": dict(found.elements()), "block": dict(found.blocks()), "page": found.page}
     for of, trait, *where in features:
         assert trait in known[of]
         assert 0 < len(edges[of][trait]) <= 255
@@ -221,7 +244,6 @@ def test_the_model_that_comes_with_the_package_is_well_formed() -> None:
 
 def test_the_model_that_comes_with_the_package_says_what_its_trees_say() -> None:
     written = json.loads(files("websearch_core.reading.html").joinpath("forest.json").read_text("utf-8"))
-    written["features"] = [[of, trait, where[0] if where else 0] for of, trait, *where in written["features"]]
     body = "<nav><a href=/x>one</a></nav><main><h1>Hot tea</h1><p>" + PIECES[-1] * 5 + "<ul><li>one<li>two</ul></main>"
     _, found = traits_of(body, "https://e.org/how-tea-is-made")
     assert found is not None

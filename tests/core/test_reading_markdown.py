@@ -307,6 +307,7 @@ def test_each_element_says_what_it_is_for(html: str, expected: str) -> None:
     [
         ("<a href=/x><span>News</span><h3>Title</h3><p>Text</p></a>", "News\n\n### [Title](https://e.org/x)\n\nText"),
         ("<a href=/x><h3>Title</h3><p>Summary</p></a>", "### [Title](https://e.org/x)\n\nSummary"),
+        ("a <a href=/x><img alt=Home></a> b", "a [Home](https://e.org/x) b"),
         ("<a href=/x><b>bold</b></a>", "[**bold**](https://e.org/x)"),
         ("<a href=/x>[1</a>", "[\\[1](https://e.org/x)"),
         ("x<a href=/x></a>y", "xy"),

@@ -89,7 +89,7 @@ def test_what_an_element_is_in_and_says_is_known() -> None:
     assert page.names == ["body", "main", "p", "a", "footer"]
     assert page.marks == ["", "a b", " c note", "", ""]
     assert page.parents == [-1, 0, 1, 2, 0]
-    assert [page.is_linked(run) for run in range(3)] == [False, True, False]
+    assert [page.is_linked(element) for element in range(5)] == [False, False, False, True, False]
     assert page.block_linked == [len("two"), 0]
     assert list(page.links()) == ["/x"]
 
@@ -154,7 +154,9 @@ def test_what_is_kept_is_in_the_tree_and_nothing_else(body: str, seed: int) -> N
 @given(markup)
 def test_links_can_be_left_out_with_their_text(body: str) -> None:
     page = outlined(body)
-    unlinked = (text for run, text in enumerate(page.run_texts) if not page.is_linked(run))
+    unlinked = (
+        text for text, within in zip(page.run_texts, page.run_elements, strict=True) if not page.is_linked(within)
+    )
     assert bare(grow(page, linked=False).body.text()) == bare("".join(unlinked))
 
 
@@ -169,20 +171,31 @@ def shape(element: Element) -> str:
         ("<p>a</p><p>b</p>", "01", "(body (p b))"),
         ("<div><div><p>a</p></div></div><ul><li>b</ul>", "10", "(body (div (div (p a))))"),
         ("<p>a</p><img><p>b</p>", "11", "(body (p a)img(p b))"),
-        ("<p>a</p><div><figure><img></figure></div><p>b</p>", "11", "(body (p a)img(p b))"),
-        ("<p>a</p><img><p>b</p>", "10", "(body (p a))"),
-        ("<p>a</p><img><p>b</p>", "01", "(body (p b))"),
-        ("<img><p>a</p><img>", "1", "(body (p a))"),
-        ("<p>a</p><p>x</p><img><p>x</p><p>b</p>", "1001", "(body (p a)(p b))"),
+        ("<p>a</p><a href=/x><img></a><p>b</p>", "11", "(body (p a)(a img)(p b))"),
+        ("<p>a</p><img><p>x</p>", "10", "(body (p a))"),
+        ("<p>x</p><img><p>b</p>", "01", "(body (p b))"),
+        ("<div><p>a</p><img></div><p>x</p>", "10", "(body (div (p a)img))"),
+        ("<p>a</p><div><img><p>x</p></div><p>b</p>", "101", "(body (p a)(p b))"),
+        ("<p>a</p><div>x<figure><img></figure></div><p>b</p>", "101", "(body (p a)(p b))"),
+        ("<figure><img><figcaption>a</figcaption></figure><p>x</p>", "10", "(body (figure img(figcaption a)))"),
+        ("<img><p>a</p><img>", "1", "(body img(p a)img)"),
+        ("<img><p>a</p><p>x</p><img>", "10", "(body (p a))"),
         ("<p>a<img>b</p>", "1", "(body (p aimgb))"),
-        ("<p>a<br>b</p><br><p>c</p>", "10", "(body (p abrb)br)"),
+        ("<p>a<br>b</p><br><p>x</p>", "10", "(body (p abrb))"),
         ("<table><tr><td>a<td><td>b</table>", "11", "(body (table (tbody (tr (td a)td(td b)))))"),
         ("<table><tr><td>a<td><tr><td><td>x</table>", "10", "(body (table (tbody (tr (td a)td))))"),
-        ("<p>a</p><span></span><div></div>", "1", "(body (p a))"),
+        ("<ul><li><input type=checkbox>a<li>x</ul>", "10", "(body (ul (li inputa)))"),
+        ("<p><input type=text>a<input type=checkbox name=n></p>", "1", "(body (p a))"),
     ],
 )
 def test_around_what_is_kept_only_what_says_something_stays(body: str, kept: str, expected: str) -> None:
     assert expected == shape(grow(outlined(body), [keep == "1" for keep in kept]).body)
+
+
+def test_pictures_in_links_go_with_the_links() -> None:
+    page = outlined("a<a href=/x><img>b</a><a href=/y><img></a>c<img>d")
+    assert shape(grow(page).body) == "(body a(a imgb)(a img)cimgd)"
+    assert shape(grow(page, linked=False).body) == "(body acimgd)"
 
 
 def test_blanks_are_one_but_in_code() -> None:

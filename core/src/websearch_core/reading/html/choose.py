@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 from .forest import Forest, forest
 from .outline import Outline
-from .traits import traits
+from .traits import Traits
 
 if TYPE_CHECKING:
     from .metadata import Metadata
 
 _NEIGHBOURS = 0.4  # what a block is thought to be hangs so much on those before and after it
 _LONG = 100  # characters: what is so long and there again is there for wide and for narrow screens
-_VERBATIM = frozenset({"pre", "code", "td", "th"})  # where the same is said twice with reason
+_CELLS = frozenset({"td", "th"})
+_VERBATIM = _CELLS | {"pre", "code"}  # where the same is said twice with reason
 
 
 def choose(outline: Outline, url: str, facts: Metadata, model: Forest | None = None) -> list[bool]:
@@ -35,10 +36,10 @@ def choose(outline: Outline, url: str, facts: Metadata, model: Forest | None = N
     if not outline.block_texts:
         return []
     model = model or forest()
-    chances = _smooth(model.chances(traits(outline, url, facts, model.words)))
+    chances = _smooth(model.chances(Traits(outline, url, facts, model.words)))
     words = [text.count(" ") + 1 for text in outline.block_texts]
     line = _line(chances, words)
-    return _once(outline, [chance >= line for chance in chances])
+    return _whole_rows(outline, _once(outline, [chance >= line for chance in chances]))
 
 
 def _smooth(chances: list[float]) -> list[float]:
@@ -60,6 +61,18 @@ def _once(outline: Outline, kept: list[bool]) -> list[bool]:
         if keep and len(text) >= _LONG and outline.names[element] not in _VERBATIM:
             said.setdefault(text, around)
     return once
+
+
+def _whole_rows(outline: Outline, kept: list[bool]) -> list[bool]:
+    """
+    Keep all cells of a row or none: without one, the others mean something else.
+
+    That is of cells that are a single text: one of several blocks holds more than data.
+    """
+    names, parents = outline.names, outline.parents
+    rows = [parents[element] if names[element] in _CELLS else -1 for element in outline.block_elements]
+    begun = {row for row, keep in zip(rows, kept, strict=True) if keep and row >= 0}
+    return [keep or row in begun for row, keep in zip(rows, kept, strict=True)]
 
 
 def _line(chances: list[float], words: list[int]) -> float:

@@ -72,19 +72,20 @@ class Forest:
 
     def chances(self, traits: Traits) -> list[float]:
         """Return how likely each block is content, from 0 to 1."""
-        count = len(traits.levels[0])
-        columns = self._columns(traits, count)
+        columns = self._columns(traits)
         chances: list[float] = []
-        for begin in range(0, count, _AT_ONCE):
+        for begin in range(0, traits.count, _AT_ONCE):
             some = [column[begin : begin + _AT_ONCE] for column in columns]
             chances += [1 / (1 + math.exp(-self._base - self._scale * votes)) for votes in self._votes(some)]
         return chances
 
-    def _columns(self, traits: Traits, count: int) -> list[bytes]:
+    def _columns(self, traits: Traits) -> list[bytes]:
         """For each feature, how many of the edges of its trait the feature exceeds, for each block."""
-        page = {trait: bisect_left(edges, traits.page[trait]) for trait, edges in self._edges["page"].items()}
-        blocks = {trait: _steps(traits.blocks[trait], edges) for trait, edges in self._edges["block"].items()}
-        elements = {trait: _steps(traits.elements[trait], edges) for trait, edges in self._edges["element"].items()}
+        count = traits.count
+        asked = self._edges["page"], self._edges["element"], self._edges["block"]
+        page = {trait: bisect_left(edges, traits.page[trait]) for trait, edges in asked[0].items()}
+        elements = {trait: _steps(values, asked[1][trait]) for trait, values in traits.elements() if trait in asked[1]}
+        blocks = {trait: _steps(values, asked[2][trait]) for trait, values in traits.blocks() if trait in asked[2]}
         gather = [itemgetter(*level, level[0]) for level in traits.levels]  # one more, so that it is never one alone
         columns: list[bytes] = []
         for of, trait, where in self._features:

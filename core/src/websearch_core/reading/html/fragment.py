@@ -53,4 +53,5 @@ def bare(source: str) -> str:
 
 
 def _outline(source: str) -> Outline:
-    return outline(parse(tame(source[:_LARGEST].replace("\x00", "").encode("utf-8", "replace")).source).body)
+    tamed = tame(source[:_LARGEST].replace("\x00", "").encode("utf-8", "replace"))
+    return outline(parse(tamed.source).body, opens=False)

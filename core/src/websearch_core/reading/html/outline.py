@@ -81,20 +81,25 @@ class Outline:
                 yield href
 
 
-def outline(body: LexborNode | None) -> Outline:
+def outline(body: LexborNode | None, *, opens: bool = True) -> Outline:
     """
     Walk over the parsed page, and keep what a reader can see.
 
     What is hidden is left out, but for what a control before it opens (tabs, accordions), the parts of a page that is
     sent in pieces, and what is longer than all that can be seen: scripts show that. What is only for readers without
     scripts is left out too, unless it is all that the page has to say.
+
+    Args:
+        body: What to walk over.
+        opens: False for what has no scripts, and so no controls: what is hidden there stays hidden.
+
     """
-    seen = _Walk(body, frozenset(), noscript=False)
-    opened = seen.shown_by_scripts()
+    seen = _Walk(body, frozenset(), opens=opens, noscript=False)
+    opened = seen.shown_by_scripts() if opens else frozenset()
     if opened:
-        seen = _Walk(body, opened, noscript=False)
+        seen = _Walk(body, opened, opens=opens, noscript=False)
     if seen.characters < _BARELY and body is not None and body.css_first("noscript"):
-        without = _Walk(body, opened, noscript=True)
+        without = _Walk(body, opened, opens=opens, noscript=True)
         if without.characters > max(_BARELY, 2 * seen.characters):
             without.outline.scriptless = True
             seen = without
@@ -104,8 +109,9 @@ def outline(body: LexborNode | None) -> Outline:
 class _Walk:
     """One walk over the page; nearly all pages need no other."""
 
-    def __init__(self, body: LexborNode | None, opened: frozenset[int], *, noscript: bool) -> None:
+    def __init__(self, body: LexborNode | None, opened: frozenset[int], *, opens: bool, noscript: bool) -> None:
         self.outline = Outline()
+        self._opens = opens
         self.characters = 0
         self._hidden: list[tuple[LexborNode, str, Mapping[str, str | None]]] = []
         self._pieces: list[list[str]] = []  # of each block
@@ -144,7 +150,9 @@ class _Walk:
                     continue
                 attributes = node.attributes
                 if (name == "dialog" or not MAY_HIDE.isdisjoint(attributes)) and (
-                    is_hidden(name, attributes) and not openers.open(name, attributes) and node.mem_id not in opened
+                    is_hidden(name, attributes)
+                    and not (self._opens and openers.open(name, attributes))
+                    and node.mem_id not in opened
                 ):
                     self._hidden.append((node, name, attributes))
                     node = following
@@ -173,7 +181,7 @@ class _Walk:
                 parents.append(here)
                 marks.append(mark[:_LONGEST_MARKS])
                 around.append(around[here] | TELLING.get(name, 0))
-                all_attributes.append(attributes)
+                all_attributes.append(attributes or _NO_ATTRIBUTES)
                 if name in _PARTS:
                     block = -1
                 elif name == "br" and block >= 0:

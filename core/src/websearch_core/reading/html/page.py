@@ -58,8 +58,9 @@ def read_html(
     facts = metadata(document, url)
     base = _base(document.css_first("base[href]"), url)
     seen = outline(document.body)
+    cut, simpler = beginning or tamed.cut or seen.cut, tamed.simpler
+    del document, tamed  # their room is needed for what follows
     kept = choose(seen, url, facts)
-    del document  # the parser's room is needed for what follows
     targets = _targets(seen, base) if links == "keep" else {}  # of the navigation too: it leads on
     source = told(facts) if sum(map(len, compress(seen.block_texts, kept))) < _LITTLE else ""
     silent = len(source) > _LITTLE
@@ -69,14 +70,13 @@ def read_html(
         targets |= _targets(seen, base) if links == "keep" else {}
     main = grow(seen, kept, linked=links != "drop")
     content, written = _write(main.body, targets)
-    cut = beginning or tamed.cut or seen.cut
 
     notes = [
         *([decoding] if decoding else []),
         *removed(seen.invisible),
         *([f"{seen.hidden} hidden passages left out"] if seen.hidden else []),
         *(["the page is larger than is read: this is its beginning"] if cut else []),
-        *(["elements were nested too deeply: some structure is lost"] if tamed.simpler or main.flattened else []),
+        *(["elements were nested too deeply: some structure is lost"] if simpler or main.flattened else []),
         *(["this is what the page tells readers without scripts"] if seen.scriptless else []),
         *(["the page shows its text only by scripts: this is what its data says"] if silent else []),
         *written,

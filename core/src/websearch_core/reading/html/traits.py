@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, compress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -47,33 +46,14 @@ _KINDS = {
 Values = Sequence[float]
 
 
-@dataclass(frozen=True)
-class Traits:
-    """
-    The traits of all blocks of a page, by name.
-
-    Args:
-        levels: For each level, the element of each block there, as its place in the lists of *elements*.
-        elements: Traits of elements; each list ends with what stands for an element that there is not.
-        blocks: Traits of blocks.
-        page: Traits of the page.
-
-    """
-
-    levels: list[list[int]]
-    elements: dict[str, Values]
-    blocks: dict[str, Values]
-    page: dict[str, float]
-
-
 def words_of(marks: str) -> set[str]:
     """``"SideBar ad-slot_2"`` -> ``{"side", "bar", "slot"}``: what names mean does not hang on how they are spelt."""
     return set(_WORD.findall(marks if marks.islower() else _CAMEL.sub(" ", marks).lower()))
 
 
-def traits(outline: Outline, url: str, facts: Metadata, words: Mapping[str, float]) -> Traits:
+class Traits:
     """
-    Collect the traits of every block.
+    The traits of all blocks of a page, by name.
 
     Args:
         outline: The page, with at least one block.
@@ -82,31 +62,52 @@ def traits(outline: Outline, url: str, facts: Metadata, words: Mapping[str, floa
         words: What a word of a class or id name, or an element (``<li>``), says for or against being content.
 
     """
-    tree = _Tree(outline)
-    names = _Names(tree, words)
-    total = tree.letters[0]
-    elements: dict[str, Values] = {
-        "letters": tree.letters,
-        "blocks": tree.blocks,
-        "letters per block": [part / of for part, of in zip(tree.letters, tree.blocks, strict=True)],
-        "share of the page": [part / total for part in tree.letters],
-        "prose": [part / of for part, of in zip(tree.prose, tree.letters, strict=True)],
-        "linked": [part / of for part, of in zip(tree.linked, tree.letters, strict=True)],
-        "link blocks": [part / of for part, of in zip(tree.link_blocks, tree.blocks, strict=True)],
-        "headings": tree.headings,
-        "siblings": names.siblings,
-        "alike": names.alike,
-        "worst word": names.worst,
-        "best word": names.best,
-        "tag": names.tags,
-    }
-    blocks = _around(tree, names) | _in_order(outline, tree, set(_LETTERS.findall(facts.title.lower())))
-    return Traits(
-        levels=tree.levels(),
-        elements={name: [*values, UNKNOWN] for name, values in elements.items()},
-        blocks=blocks | {"tag": [names.tags[element] for element in tree.own]},
-        page=_page(outline, tree, url, facts),
-    )
+
+    def __init__(self, outline: Outline, url: str, facts: Metadata, words: Mapping[str, float]) -> None:
+        self._outline = outline
+        self._tree = _Tree(outline)
+        self._names = _Names(self._tree, words)
+        self._title = set(_LETTERS.findall(facts.title.lower()))
+        self.count = len(outline.block_texts)
+        self.page = _page(outline, self._tree, url, facts)
+
+    @property
+    def levels(self) -> list[list[int]]:
+        """For each level, the element of each block there, as its place among the values of `elements`."""
+        return self._tree.levels()
+
+    def elements(self) -> Iterator[tuple[str, Values]]:
+        """
+        Traits of elements, the last value of each standing for an element that there is not.
+
+        They come one by one, so that a page of many elements never has all of them in memory.
+        """
+        tree, names = self._tree, self._names
+        total = tree.letters[0]
+        yield "letters", [*tree.letters, UNKNOWN]
+        yield "blocks", [*tree.blocks, UNKNOWN]
+        yield "letters per block", _ratios(tree.letters, tree.blocks)
+        yield "share of the page", [*(part / total for part in tree.letters), UNKNOWN]
+        yield "prose", _ratios(tree.prose, tree.letters)
+        yield "linked", _ratios(tree.linked, tree.letters)
+        yield "link blocks", _ratios(tree.link_blocks, tree.blocks)
+        yield "headings", [*tree.headings, UNKNOWN]
+        yield "siblings", [*names.siblings, UNKNOWN]
+        yield "alike", [*names.alike, UNKNOWN]
+        yield "worst word", [*names.worst, UNKNOWN]
+        yield "best word", [*names.best, UNKNOWN]
+        yield "tag", [*names.tags, UNKNOWN]
+
+    def blocks(self) -> Iterator[tuple[str, Values]]:
+        """Traits of blocks: what is around them, what comes before, and they themselves; one by one likewise."""
+        tree, names = self._tree, self._names
+        yield "tag", [names.tags[element] for element in tree.own]
+        yield from _around(tree, names)
+        yield from _in_order(self._outline, tree, self._title)
+
+
+def _ratios(parts: Values, wholes: Values) -> Values:
+    return [*(part / whole for part, whole in zip(parts, wholes, strict=True)), UNKNOWN]
 
 
 class _Tree:
@@ -213,15 +214,15 @@ _PLACE = (
 )  # fmt: skip
 
 
-def _around(tree: _Tree, names: _Names) -> dict[str, Values]:
+def _around(tree: _Tree, names: _Names) -> Iterator[tuple[str, Values]]:
     """What the element of a block says of it: where it is, and what it is part of."""
+    for place, name in enumerate(_WAY):
+        yield name, [names.ways[element][place] for element in tree.own]
     places = {element: _place(element, tree, names) for element in set(tree.own)}
-    told = zip(*(names.ways[element] + places[element] for element in tree.own), strict=True)
-    bits = [tree.around[element] for element in tree.own]
-    return {
-        **dict(zip(_WAY + _PLACE, told, strict=True)),
-        **{f"in {name}": [bool(some & bit) for some in bits] for name, bit in TELLING.items()},
-    }
+    for place, name in enumerate(_PLACE):
+        yield name, [places[element][place] for element in tree.own]
+    for name, bit in TELLING.items():
+        yield f"in {name}", [bool(tree.around[element] & bit) for element in tree.own]
 
 
 def _place(element: int, tree: _Tree, names: _Names) -> tuple[float, ...]:
@@ -241,7 +242,7 @@ def _place(element: int, tree: _Tree, names: _Names) -> tuple[float, ...]:
     return *listed, up, names.ways[half][-1], letters[half] / letters[0]
 
 
-def _in_order(outline: Outline, tree: _Tree, title: set[str]) -> dict[str, Values]:
+def _in_order(outline: Outline, tree: _Tree, title: set[str]) -> Iterator[tuple[str, Values]]:
     """What there is before a block, and the block itself."""
     texts, lengths, count = outline.block_texts, tree.lengths, len(tree.lengths)
     since: list[float] = []
@@ -253,19 +254,17 @@ def _in_order(outline: Outline, tree: _Tree, title: set[str]) -> dict[str, Value
             if headline < 0 and name == "h1":
                 headline = block
         since.append(block - heading if heading >= 0 else UNKNOWN)
+    yield "since heading", since
+    yield "after headline", range(-headline, count - headline) if headline >= 0 else [_FAR] * count
+    yield "length", lengths
+    yield "words", [text.count(" ") + 1 for text in texts]
+    yield "linked", tree.linked_shares
     times = Counter(texts)
+    yield "times", [times[text] for text in texts]
+    yield "place", [block / count for block in range(count)]
     total = tree.letters[0]
-    return {
-        "length": lengths,
-        "words": [text.count(" ") + 1 for text in texts],
-        "linked": tree.linked_shares,
-        "times": [times[text] for text in texts],
-        "since heading": since,
-        "after headline": range(-headline, count - headline) if headline >= 0 else [_FAR] * count,
-        "place": [block / count for block in range(count)],
-        "in title": [_share_in(text, title) for text in texts],
-        "text before": [before / total for before in accumulate(lengths[:-1], initial=0)],
-    }
+    yield "text before", [before / total for before in accumulate(lengths[:-1], initial=0)]
+    yield "in title", [_share_in(text, title) for text in texts]
 
 
 def _share_in(text: str, words: set[str]) -> float:
