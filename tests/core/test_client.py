@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from websearch_core import SearchQuery, WebSearch
+from websearch_core import Page, SearchQuery, WebSearch
 from websearch_core.errors import (
     AllProvidersFailed,
     AuthenticationError,
@@ -27,6 +27,7 @@ from websearch_core.errors import (
     UnsafeURL,
     UnsupportedOption,
 )
+from websearch_core.results import settle_page
 
 pytestmark = pytest.mark.enable_socket
 
@@ -305,6 +306,31 @@ def test_choosing_a_part_holds_up_no_event_loop(tavily, forest):
 
     assert asyncio.run(read()) not in threads
     assert threads
+
+
+@pytest.mark.parametrize(("repeated", "here"), [(1, True), (200_000, False)], ids=["short", "long"])
+def test_a_long_page_is_settled_and_cut_off_the_event_loop(monkeypatch, repeated, here):
+    page = Page(url="https://page.example/", final_url="https://page.example/", content="Brown algae. " * repeated)
+    threads = []
+
+    def settling(page):
+        threads.append(threading.get_ident())
+        return settle_page(page)
+
+    class Shelf:
+        name = "shelf"
+
+        def read(self, url, /):
+            return page
+            yield
+
+    async def read():
+        part = await WebSearch("duckduckgo", reader=Shelf()).aread(page.url)
+        assert part.original_length == len(page.content)
+        return threading.get_ident()
+
+    monkeypatch.setattr("websearch_core.client.settle_page", settling)
+    assert (asyncio.run(read()) in threads) is here
 
 
 @pytest.fixture

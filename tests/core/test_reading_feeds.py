@@ -74,7 +74,7 @@ def test_a_feed_is_its_entries_under_headings():
     page = read_bytes(RSS, URL, "application/rss+xml")
 
     assert page.content == READ
-    assert (page.title, page.description, page.language) == ("Kelp & co", "All of it", "en-gb")
+    assert (page.title, page.description, page.language) == ("Kelp & co", "All of it", "en-GB")
     assert page.links == (
         "https://sea.example/kelp", "https://sea.example/depth", "https://sea.example/1.mp3", "https://sea.example/cut",
     )  # fmt: skip

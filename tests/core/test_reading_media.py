@@ -134,7 +134,7 @@ def test_json_that_cannot_be_parsed_is_text_with_a_note(text: str) -> None:
 
 def test_a_csv_is_a_table_with_its_row_count() -> None:
     page = read('name,note\nAda,"a|b\nc"\nBob\n', "text/csv")
-    assert page.content == "| name | note |\n| --- | --- |\n| Ada | a\\|b c |\n| Bob |  |"
+    assert page.content == "| name | note |\n| --- | --- |\n| Ada | a\\|b c |\n| Bob | |"
     assert page.notes == ("2 rows, 2 columns",)
     assert read("a;b\n1;2\n", "text/csv").content == "| a | b |\n| --- | --- |\n| 1 | 2 |"
     assert read("a\tb\n1\t2\n", "text/tab-separated-values").content == "| a | b |\n| --- | --- |\n| 1 | 2 |"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_core.reading.html.choose import _whole_rows
+from websearch_core.reading.html.choose import whole_rows
 from websearch_core.reading.html.fragment import bare, read_fragment
 from websearch_core.reading.html.outline import Outline, outline
 from websearch_core.reading.html.parse import parse
@@ -88,15 +88,13 @@ def test_empty_cells_keep_their_columns_beside_rows_that_are_left_out() -> None:
 
 
 def test_a_row_is_kept_whole_or_left_out_whole() -> None:
-    page = seen("<table><tr><th>year<th>by<tr><td>1866<td>oil<tr><td>menu<td>login</table><p>more")
-    assert [True, True, True, True, False, False, False] == _whole_rows(
-        page, [True, False, False, True, False, False, False]
-    )
+    page = seen("<table><tr><td>1866<td>oil<tr><td>menu<td>on")
+    assert whole_rows(page, [True, False, False, False]) == [True, True, False, False]
 
 
 def test_a_row_of_parts_of_a_page_is_no_row_of_cells() -> None:
     page = seen("<table><tr><td>menu<td><p>The lamp</p><p>It is lit.</p></table>")
-    assert [False, True, True] == _whole_rows(page, [False, True, True])
+    assert whole_rows(page, [False, True, True]) == [False, True, True]
 
 
 def test_what_has_an_empty_anchor_before_it_is_no_footnote_of_it() -> None:

@@ -102,7 +102,7 @@ def test_senseless_parts_are_refused_before_anything_is_read(options):
 def test_an_empty_question_or_phrase_is_none(options):
     part = Part(max_length=100, **options)
 
-    assert part.is_cheap
+    assert part.is_cheap(whole(TEXT))
     assert part.of(whole(TEXT)) == Part(max_length=100).of(whole(TEXT))
 
 

@@ -35,7 +35,7 @@ _UNCLEAN = re.compile("[" + "".join(p.pattern.strip("[]+") for p in (_LINE_ENDS,
 
 def is_clean(text: str) -> bool:
     """Return True only if `clean` would leave *text* as it is."""
-    return _UNCLEAN.search(text) is None
+    return not _occurs(_UNCLEAN, text)
 
 
 def clean(text: str) -> tuple[str, int]:
@@ -66,7 +66,7 @@ def in_pieces(pattern: re.Pattern[str], instead: str | Callable[[re.Match[str]],
     """
     if len(text) <= _PIECE:
         return pattern.sub(instead, text)
-    if pattern.search(text) is None:
+    if not _occurs(pattern, text):
         return text
     out = StringIO()
     begin = 0
@@ -77,6 +77,11 @@ def in_pieces(pattern: re.Pattern[str], instead: str | Callable[[re.Match[str]],
         out.write(pattern.sub(instead, text[begin:end]))
         begin = end
     return out.getvalue()
+
+
+def _occurs(pattern: re.Pattern[str], text: str) -> bool:
+    """Look for *pattern* a piece of the text at a time: while it is looked for, no other thread can run."""
+    return any(pattern.search(text, begin, begin + _PIECE + 1) for begin in range(0, len(text), _PIECE))
 
 
 def one_line(text: str, longest: int) -> str:

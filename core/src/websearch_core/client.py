@@ -286,8 +286,10 @@ class WebSearch:
 
     def _read(self, url: str, part: Part) -> Flow[Page]:
         with time_limit(self.settings.timeout):
-            page = settle_page((yield from self.reader.read(url)))
-            return part.of(page) if part.is_cheap else (yield Call(part.of, page))
+            page = yield from self.reader.read(url)
+            if part.is_cheap(page):
+                return part.of(settle_page(page))
+            return (yield Call(lambda: part.of(settle_page(page))))  # type: ignore[no-any-return]
 
     def _read_many(
         self, urls: Iterable[str], part: Part, timeout: float | None = None

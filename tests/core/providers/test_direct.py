@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_core.errors import AuthenticationError, BadResponse, PageNotFound, Unavailable, UnsafeURL
+from websearch_core.errors import (
+    AuthenticationError,
+    BadResponse,
+    PageNotFound,
+    TooLarge,
+    Unavailable,
+    UnsafeURL,
+    UnsupportedContent,
+)
 from websearch_core.flow import Response
 from websearch_core.providers.direct import Direct
 from websearch_core.testing import play, reply
@@ -82,3 +90,30 @@ def test_a_page_that_was_cut_says_so():
 
     assert page.truncated
     assert "longer than the 50 bytes" in page.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        ("application/pdf", b"%PDF-1.7\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"),
+        ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", b"PK\x03\x04word/document.xml"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("most", "why"), [(5 * 2**20, "larger than 5 MiB"), (6 * 2**20, "not all of it arrived")], ids=["cap", "connection"]
+)
+def test_a_file_that_cannot_be_read_because_it_was_cut_says_so(kind, content, most, why):
+    content += bytes(5 * 2**20 - len(content))
+    cut = Response(status=200, headers={"content-type": kind}, content=content, truncated=True)
+
+    with pytest.raises(TooLarge, match=why) as caught:
+        play(Direct(max_bytes=most, isolate=False).read(URL), cut)
+    assert kind in str(caught.value)
+    assert caught.value.provider == "direct"
+
+
+def test_what_could_not_be_read_whole_either_is_not_said_to_be_too_large():
+    film = Response(status=200, headers={"content-type": "video/mp4"}, content=b"\0\0\0\x20ftypisom", truncated=True)
+
+    with pytest.raises(UnsupportedContent, match="video/mp4"):
+        play(Direct().read(URL), film)

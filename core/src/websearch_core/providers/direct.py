@@ -14,7 +14,7 @@ from urllib.parse import urljoin, urlsplit
 
 from pydantic import Field
 
-from ..errors import BadResponse, PageNotFound, ServiceError, UnsafeURL
+from ..errors import BadResponse, PageNotFound, ServiceError, TooLarge, UnsafeURL, UnsupportedContent
 from ..flow import Call, Flow, Request, Response
 from ..models import Page
 from ..provider import provider
@@ -31,7 +31,8 @@ class Direct:
     Reads pages by itself.
 
     Args:
-        max_bytes: How much of a page to read, after decompression; what is beyond is left out and said.
+        max_bytes: How much of a page to read, after decompression; what is beyond is left out and said. Of a PDF or an
+            Office file, whose end says where everything is, a part may be worth nothing: that is `TooLarge`.
         max_redirects: How many hops to follow.
         allow_downgrade: Follow redirects from https to http.
         user_agent: What to call ourselves.
@@ -78,9 +79,8 @@ class Direct:
     def _page(self, response: Response, url: str, here: str) -> Flow[Page]:
         if response.status != 200:
             raise failure(response, self, verb="read", meanings=_MEANINGS)
-        kind = response.headers.get("content-type")
         how = {"links": self.links, "isolate": self.isolate, "processes": self.processes}
-        page: Page = yield Call(_read, response.content, here, kind, **how)
+        page: Page = yield Call(_read, response, here, self.max_bytes, **how)
         page = page.model_copy(update={"url": url, "final_url": here, "provider": self.name})
         if response.truncated:
             page = page.model_copy(update={"truncated": True})
@@ -88,8 +88,17 @@ class Direct:
         return page
 
 
-def _read(*page: Any, **how: Any) -> Page:
+def _read(response: Response, url: str, most: int, **how: Any) -> Page:
     """Bring the parser, which a search does not need, and an event loop need not wait for."""
     from ..reading.aside.pool import read_aside
+    from ..reading.sniff import OFFICE, PDF, media_type
 
-    return read_aside(*page, **how)
+    stated = response.headers.get("content-type")
+    try:
+        return read_aside(response.content, url, stated, **how)
+    except UnsupportedContent as error:
+        kind = media_type(response.content, stated) if response.truncated else ""
+        if kind != PDF and kind not in OFFICE:
+            raise
+        size = f"larger than {most / 2**20:.4g} MiB" if len(response.content) >= most else "not all of it arrived"
+        raise TooLarge(f"direct read failed: {kind}, {size}", provider=Direct.name) from error

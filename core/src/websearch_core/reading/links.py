@@ -8,6 +8,7 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from ..clean import clean
 
+MOST_LINKS = 1000  # of a page that are listed
 _LONGEST = 2000  # characters: what is longer is data, not an address
 # Most addresses are one of these two, of which nothing has to be resolved, cleaned or quoted.
 _WHOLE = re.compile(r"https?://[a-z0-9][a-z0-9.-]*/[\w~!$&*+,=:@%/?.-]*(?<!\?)", re.ASCII)

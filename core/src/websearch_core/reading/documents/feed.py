@@ -21,17 +21,15 @@ from ...dates import parse_date
 from ...models import Page
 from ..charset import decode
 from ..html.fragment import bare, read_fragment
-from ..html.metadata import DESCRIPTION_LENGTH, TITLE_LENGTH
+from ..html.metadata import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
 from ..html.page import Links
-from ..links import absolute
+from ..links import MOST_LINKS, absolute
 from ..whole import whole, without_images
 from .text import read_text
 
 _MOST_CHARACTERS = 2**20  # of source, beyond which only old entries are
 _MOST_ENTRIES = 1000
-_MOST_LINKS = 1000
 _MOST_CONTENT = 1_000_000  # characters
-_AUTHOR_LENGTH = 200
 _DECLARATION = re.compile(r"^\ufeff?\s*<\?xml[^>]{0,300}\?>")
 _SLOW = re.compile(r"<!ENTITY|<[^<>]{10000}")  # what no feed needs
 
@@ -93,10 +91,10 @@ def read_feed(
         content,
         title=one_line(feed.title, TITLE_LENGTH),
         description=one_line(bare(feed.description), DESCRIPTION_LENGTH) or None,
-        author=one_line(feed.author, _AUTHOR_LENGTH) or None,
+        author=one_line(feed.author, NAME_LENGTH) or None,
         language=feed.language,
         modified=feed.updated,
-        links=tuple(dict.fromkeys(targets))[:_MOST_LINKS],
+        links=tuple(dict.fromkeys(targets))[:MOST_LINKS],
         truncated=partly,
         notes=notes,
     )
@@ -115,7 +113,7 @@ def _write(feed: _Feed, base: str, links: Links) -> tuple[str, list[str], int]:
         label = without_images(title).replace("[", "\\[").replace("]", "\\]")
         out.write(f"## [{label}]({there})\n\n" if there and links == "keep" else f"## {label}\n\n")
         day = entry.date.date().isoformat() if entry.date else ""
-        if by := " · ".join(filter(None, [day, without_images(one_line(bare(entry.author), _AUTHOR_LENGTH))])):
+        if by := " · ".join(filter(None, [day, without_images(one_line(bare(entry.author), NAME_LENGTH))])):
             out.write(f"{by}\n\n")
         body, inside = (
             read_fragment(entry.html, there or base, links=links, below=2) if entry.html else (entry.text, [])
@@ -152,7 +150,7 @@ def _xml_feed(source: str) -> _Feed | None:
         description=_text(about.get("subtitle")),
         link=_text(about.get("link")),
         author=_text(about.get("author")),
-        language=_language(about.get("language")),
+        language=language_of([_text(about.get("language"))]),
         updated=_moment(dict.get(about, "updated_parsed")) or _moment(dict.get(about, "published_parsed")),
         entries=tuple(_xml_entry(entry) for entry in parsed.entries[:_MOST_ENTRIES]),
     )
@@ -190,7 +188,7 @@ def _json_feed(source: str) -> _Feed | None:
         description=_text(about.get("description")),
         link=_text(about.get("home_page_url")),
         author=", ".join(_authors(about)),
-        language=_language(about.get("language")),
+        language=language_of([_text(about.get("language"))]),
         updated=None,
         entries=tuple(_json_entry(item) for item in entries[:_MOST_ENTRIES]),
     )
@@ -219,11 +217,6 @@ def _authors(thing: dict[str, Any]) -> Iterator[str]:
 
 def _text(value: object) -> str:
     return value.strip() if isinstance(value, str) else ""
-
-
-def _language(value: object) -> str | None:
-    tag = _text(value).replace("_", "-")
-    return tag if re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,4}", tag) else None
 
 
 def _moment(value: object) -> datetime | None:

@@ -16,9 +16,9 @@ from ...clean import clean, one_line, removed
 from ...dates import parse_date
 from ...errors import UnsupportedContent
 from ...models import Page
-from ..html.metadata import DESCRIPTION_LENGTH, TITLE_LENGTH
+from ..html.metadata import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
 from ..html.page import Links
-from ..links import absolute
+from ..links import MOST_LINKS, absolute
 from ..parts.fences import outside_fences
 from ..sniff import DOCX, EPUB, PPTX, XLSX
 from ..whole import whole, without_images
@@ -28,8 +28,6 @@ from .sheets import read_sheets
 _MOST_TAGS = 250_000  # in all: the converters take thirty millionths of a second for each
 _MOST_TAGS_OF_SHEETS = 1_000_000  # which are read as a stream
 _MOST_CHARACTERS = 1_000_000
-_MOST_LINKS = 1000
-_AUTHOR_LENGTH = 200
 _REFERENCE = re.compile(
     r"(!?)\[((?:[^\[\]\n\\]|\\.){0,2000})\]\(([^()\s]{0,4000}|data:[^()]{0,4000})(?: \"[^\"\n]{0,500}\")?\)"
 )
@@ -77,7 +75,7 @@ def read_office(data: bytes, url: str, media_type: str, *, links: Links = "keep"
         media_type,
         content,
         truncated=cut,
-        links=tuple(dict.fromkeys(targets))[:_MOST_LINKS],
+        links=tuple(dict.fromkeys(targets))[:MOST_LINKS],
         notes=tuple(notes),
         **_facts(unpacked.parts),
     )
@@ -116,14 +114,13 @@ def _facts(parts: dict[str, bytes]) -> dict[str, Any]:
     for name in _about(parts):
         for found in _FACT.finditer(parts[name][:100_000].decode("utf-8", "replace")):
             told.setdefault(found[1], unescape(found[2]).strip())
-    language = told.get("dc:language", "")
     return {
         "title": one_line(told.get("dc:title", ""), TITLE_LENGTH),
-        "author": one_line(told.get("dc:creator", ""), _AUTHOR_LENGTH) or None,
+        "author": one_line(told.get("dc:creator", ""), NAME_LENGTH) or None,
         "description": one_line(told.get("dc:description", ""), DESCRIPTION_LENGTH) or None,
         "published": parse_date(told.get("dcterms:created") or told.get("dc:date")),
         "modified": parse_date(told.get("dcterms:modified")),
-        "language": language if re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,4}", language) else None,
+        "language": language_of([told.get("dc:language", "")]),
     }
 
 

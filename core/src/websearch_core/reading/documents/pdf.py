@@ -21,8 +21,8 @@ from ...dates import parse_date
 from ...deadline import time_left
 from ...errors import UnsupportedContent
 from ...models import Page
-from ..html.metadata import DESCRIPTION_LENGTH, TITLE_LENGTH
-from ..links import absolute
+from ..html.metadata import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
+from ..links import MOST_LINKS, absolute
 from ..sniff import PDF
 from ..whole import whole, without_images
 
@@ -33,8 +33,6 @@ _MOST_CHARACTERS = 2_000_000
 _MOST_SECONDS = 20.0  # for all pages; less, where a deadline is nearer
 _SHARE = 0.8  # of the time left, so that what was read until then still arrives
 _MOST_PAGES = 5_000
-_MOST_LINKS = 1000
-_AUTHOR_LENGTH = 200
 # What pypdf may spend on one stream, page or structure. Its own limits are for desks with more memory.
 _LIMITS: dict[str, Any] = {
     "disable_legacy_handling": True,  # nothing here sets limits the old way
@@ -102,7 +100,7 @@ def _read(reader: PdfReader, count: int, url: str) -> Page:
         try:
             page = reader.pages[number]
             text, unseen = clean(page.extract_text()[:_MOST_CHARACTERS])
-            if len(links) < _MOST_LINKS:
+            if len(links) < MOST_LINKS:
                 links |= dict.fromkeys(_links(page, url))
         except Exception:  # noqa: BLE001 - as above; the other pages may be sound, and the note says how many were not
             text, unseen = "", 0
@@ -125,7 +123,7 @@ def _read(reader: PdfReader, count: int, url: str) -> Page:
         *([_scanned(silent, some=bool(content))] if silent > 0 else []),
     ]
     facts = _facts(reader)
-    return whole(url, PDF, content, links=tuple(links)[:_MOST_LINKS], truncated=cut, notes=tuple(notes), **facts)
+    return whole(url, PDF, content, links=tuple(links)[:MOST_LINKS], truncated=cut, notes=tuple(notes), **facts)
 
 
 def _scanned(silent: int, *, some: bool) -> str:
@@ -139,7 +137,7 @@ def _pages(count: int) -> str:
 
 
 def _links(page: PageObject, base: str) -> Iterator[str]:
-    for annotation in list(page.get("/Annots") or ())[:_MOST_LINKS]:
+    for annotation in list(page.get("/Annots") or ())[:MOST_LINKS]:
         action = annotation.get_object().get("/A")
         address = action.get_object().get("/URI") if action is not None else None
         if isinstance(address, str) and (there := absolute(address, base)):
@@ -245,11 +243,11 @@ def _facts(reader: PdfReader) -> dict[str, Any]:
     title = re.sub(r"^Microsoft (?:Word|PowerPoint) - ", "", one_line(said["Title"], TITLE_LENGTH))
     return {
         "title": "" if title.lower() in {"untitled", "(anonymous)", "unspecified"} else title,
-        "author": one_line(said["Author"], _AUTHOR_LENGTH).replace("(anonymous)", "") or None,
+        "author": one_line(said["Author"], NAME_LENGTH).replace("(anonymous)", "") or None,
         "description": one_line(said["Subject"], DESCRIPTION_LENGTH) or None,
         "published": _date(said["CreationDate"]),
         "modified": _date(said["ModDate"]),
-        "language": language if re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,4}", language) else None,
+        "language": language_of([language]),
     }
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from io import StringIO
 
+from ..markdown.table import WIDE, line, record, rule
 from ..whole import without_images
 
 MOST_COLUMNS = 1000
-_WIDE = 12  # columns, beyond which a row in a line of pipes can no longer be read
 
 
 def lay_out(rows: Iterable[Sequence[str]], columns: int, most: int) -> tuple[str, int]:
@@ -27,26 +27,22 @@ def lay_out(rows: Iterable[Sequence[str]], columns: int, most: int) -> tuple[str
     columns = min(columns, MOST_COLUMNS)
     out = StringIO()
     names: list[str] = []
-    written = -1
-    for row in rows:
+    written = 0
+    for written, row in enumerate(rows):
         cells = [_cell(cell) for cell in row[:columns]]
-        written += 1
-        if columns > _WIDE:
+        if columns <= WIDE:
+            cells = [cell.replace("|", "\\|") for cell in cells] + [""] * (columns - len(cells))
+            out.write(f"{line(cells)}\n")
             if written == 0:
-                names = [cell or f"column {number}" for number, cell in enumerate(cells, start=1)]
-                names += [f"column {number}" for number in range(len(names) + 1, columns + 1)]
-            else:
-                said = "; ".join(f"{name}: {cell}" for name, cell in zip(names, cells, strict=False) if cell)
-                out.write(f"- {said}\n" if said else "")
-        else:
+                out.write(f"{rule(columns)}\n")
+        elif written == 0:
             cells += [""] * (columns - len(cells))
-            line = " | ".join(cell.replace("|", "\\|") for cell in cells)
-            out.write(f"| {line} |\n")
-            if written == 0:
-                out.write("|" + " --- |" * columns + "\n")
+            names = [cell or f"column {number}" for number, cell in enumerate(cells, start=1)]
+        elif any(cells):
+            out.write(f"{record(names, cells)}\n")
         if out.tell() > most:
             break
-    return out.getvalue(), max(written, 0)
+    return out.getvalue(), written
 
 
 def _cell(text: str) -> str:

@@ -10,16 +10,15 @@ from xml.sax.saxutils import unescape
 
 from ...models import Page
 from ..charset import decode
-from ..links import absolute
+from ..links import MOST_LINKS, absolute
 from ..whole import whole
 
 _MOST_CHARACTERS = 10 * 2**20  # of source
 _MOST_CONTENT = 1_000_000  # characters
-_MOST_LINKS = 1000
 _ROOT = re.compile(
     r"(?:\s|<\?[^>]*>|<!--(?:(?!-->).)*+-->)*+<((?:[a-z]{1,20}:)?)(urlset|sitemapindex)(?=[\s>/])", re.DOTALL
 )
-_VALUE = r"[^>]{{0,500}}>\s{{0,100}}(?:<!\[CDATA\[)?([^<>\]]{{1,4000}})"
+_VALUE = r"[^>]{0,500}>\s{0,100}(?:<!\[CDATA\[)?([^<>\]]{1,4000})"
 _SAMPLE = 2000  # characters
 
 
@@ -43,7 +42,7 @@ def read_sitemap(data: bytes, url: str, media_type: str, content_type: str | Non
     out = StringIO()
     links: list[str] = []
     for address, changed in _places(source, root[1], url):
-        if len(links) < _MOST_LINKS:
+        if len(links) < MOST_LINKS:
             links.append(address)
         out.write(f"- {address}{f' ({changed})' if changed else ''}\n")
         if out.tell() > _MOST_CONTENT:
@@ -65,7 +64,7 @@ def read_sitemap(data: bytes, url: str, media_type: str, content_type: str | Non
 
 def _places(source: str, prefix: str, base: str) -> Iterator[tuple[str, str]]:
     """Yield each address with the day it changed, if that is told; pictures and videos have prefixes of their own."""
-    tag = re.compile(f"<{prefix}(loc|lastmod)(?=[\\s>]){_VALUE.format()}")
+    tag = re.compile(f"<{prefix}(loc|lastmod)(?=[\\s>]){_VALUE}")
     address = ""
     for found in tag.finditer(source):
         value = unescape(found[2].strip())

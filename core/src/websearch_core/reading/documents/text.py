@@ -11,14 +11,13 @@ from collections.abc import Iterator
 from ...clean import clean, one_line, removed
 from ...models import Page
 from ..charset import decode
-from ..links import absolute
+from ..links import MOST_LINKS, absolute
 from ..parts.fences import outside_fences
 from ..whole import fenced, whole, without_images
 from .rows import MOST_COLUMNS, lay_out
 
 _MOST_CHARACTERS = 2_000_000
 _MOST_JSON = 1_000_000  # characters: an object of eight takes 200 bytes
-_MOST_LINKS = 1000
 _TABLES = {"text/csv": ",", "application/csv": ",", "text/tab-separated-values": "\t"}
 _JSON_LINES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"})
 _PLAIN = frozenset({"text/plain", "text/markdown", "text/x-markdown"})
@@ -68,7 +67,7 @@ def _addresses(text: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for line in io.StringIO(text):
         address = line.strip()
-        if address and len(found) < _MOST_LINKS:
+        if address and len(found) < MOST_LINKS:
             if not address.startswith(("https://", "http://")) or not (link := absolute(address, address)):
                 return ()
             found[link] = None

@@ -39,7 +39,8 @@ def choose(outline: Outline, url: str, facts: Metadata, model: Forest | None = N
     chances = _smooth(model.chances(Traits(outline, url, facts, model.words)))
     words = [text.count(" ") + 1 for text in outline.block_texts]
     line = _line(chances, words)
-    return _whole_rows(outline, _once(outline, [chance >= line for chance in chances]))
+    kept = whole_rows(outline, _once(outline, [chance >= line for chance in chances]))
+    return _under_headline(outline, facts.title, kept)
 
 
 def _smooth(chances: list[float]) -> list[float]:
@@ -63,7 +64,7 @@ def _once(outline: Outline, kept: list[bool]) -> list[bool]:
     return once
 
 
-def _whole_rows(outline: Outline, kept: list[bool]) -> list[bool]:
+def whole_rows(outline: Outline, kept: list[bool]) -> list[bool]:
     """
     Keep all cells of a row or none: without one, the others mean something else.
 
@@ -73,6 +74,15 @@ def _whole_rows(outline: Outline, kept: list[bool]) -> list[bool]:
     rows = [parents[element] if names[element] in _CELLS else -1 for element in outline.block_elements]
     begun = {row for row, keep in zip(rows, kept, strict=True) if keep and row >= 0}
     return [keep or row in begun for row, keep in zip(rows, kept, strict=True)]
+
+
+def _under_headline(outline: Outline, title: str, kept: list[bool]) -> list[bool]:
+    """Keep the heading that is the title of the page, which the model often takes for a part of the top."""
+    for block, (text, element) in enumerate(zip(outline.block_texts, outline.block_elements, strict=True)):
+        if outline.names[element] == "h1" and text.casefold() == title.casefold():
+            kept[block] = True
+            break
+    return kept
 
 
 def _line(chances: list[float], words: list[int]) -> float:

@@ -38,10 +38,7 @@ def read_fragment(source: str, base: str, *, links: Links = "keep", below: int =
     seen = _outline(source)
     body = grow(seen, linked=links != "drop").body
     targets = {href: there for href in seen.links() if (there := absolute(href, base))} if links == "keep" else {}
-    try:
-        text = to_markdown(body, targets)
-    except RecursionError:  # the tree is bounded, but the caller's own stack may be nearly full
-        text = body.text()
+    text = to_markdown(body, targets)
     if below:
         text = outside_fences(text, lambda part: _HEADING.sub(lambda mark: "#" * min(6, len(mark[1]) + below), part))
     return text, list(dict.fromkeys(targets.values()))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 TITLE_LENGTH = 300  # characters
 DESCRIPTION_LENGTH = 1000
-_NAME_LENGTH = 200
+NAME_LENGTH = 200
 _MOST_TAGS = 500
 _FEW_TAGS = 4  # metas: no head has fewer that says anything of its page
 _MOST_HEADLINES = 20
@@ -108,7 +108,7 @@ def metadata(document: LexborHTMLParser, url: str) -> Metadata:
     def told(names: Iterable[str]) -> Iterator[str]:
         return (plain(content) for name in names for content in meta[name])
 
-    site = one_line(_site(told(_SITES), data), _NAME_LENGTH)
+    site = one_line(_site(told(_SITES), data), NAME_LENGTH)
     titles = [one_line(title, TITLE_LENGTH) for title in (*told(_TITLES), plain(_text(document.css_first("title"))))]
     headlines = [one_line(line_of(headline), TITLE_LENGTH) for headline in shown]
     main, name = _main(data, url, [*titles, *headlines])
@@ -127,10 +127,10 @@ def metadata(document: LexborHTMLParser, url: str) -> Metadata:
     return Metadata(
         title=title,
         description=one_line(next(told(_DESCRIPTIONS), data.text(main, "description")), DESCRIPTION_LENGTH) or None,
-        author=one_line(", ".join(persons or next(iter(authors), [])), _NAME_LENGTH) or None,
+        author=one_line(", ".join(persons or next(iter(authors), [])), NAME_LENGTH) or None,
         published=published or _day_in_path(url),
         modified=modified,
-        language=_language((_attribute(document, "html", "lang"), *told(_LANGUAGES), data.text(main, "inLanguage"))),
+        language=language_of((_attribute(document, "html", "lang"), *told(_LANGUAGES), data.text(main, "inLanguage"))),
         canonical_url=_canonical((_attribute(document, 'link[rel="canonical"]', "href"), *told(("og:url",))), url),
         site_name=site or None,
         linked=data,
@@ -227,7 +227,7 @@ def _attribute(document: LexborHTMLParser, selector: str, name: str) -> str:
     return (node.attributes.get(name) or "").strip() if node else ""
 
 
-def _language(told: Iterable[str]) -> str | None:
+def language_of(told: Iterable[str]) -> str | None:
     """Return the first language tag among what is told, as BCP 47 spells it."""
     for said in told:
         tag = said.split(",")[0].strip().replace("_", "-")

@@ -27,8 +27,10 @@ _SILENT = frozenset(
 )
 # What it tells to be inside one of these; a bit for each.
 TELLING = {name: 1 << place for place, name in enumerate("a article main nav header footer aside".split())}
-_IN_LINK = TELLING["a"]
+_IN_LINK, _IN_CODE = TELLING["a"], 1 << len(TELLING)
+_BITS = TELLING | {"pre": _IN_CODE}
 _PARTS = BLOCKS | {"button", "label"}  # what is read by itself
+_PARTING = _PARTS | {"br"}
 _NO_ATTRIBUTES: dict[str, str | None] = {}
 _DISPLAYED: dict[str, str | None] = {"display": "block"}
 _GLYPHS = re.compile("[\ue000-\uf8ff]")  # of icon fonts, where they say nothing
@@ -47,9 +49,8 @@ class Outline:
     """
 
     __slots__ = (
-        "around", "attributes", "block_elements", "block_linked", "block_texts", "closed", "cut", "formulas",
-            "hidden", "invisible", "marks", "names", "parents", "run_blocks", "run_elements", "run_texts", "scriptless",
-        "stream",
+        "around", "attributes", "block_elements", "block_linked", "block_texts", "cut", "hidden", "invisible", "marks",
+        "names", "parents", "run_blocks", "run_elements", "run_texts", "scriptless", "stream",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -130,7 +131,7 @@ class _Walk:
             if node is None:
                 if not waiting:
                     break
-                if names[here] in _PARTS:
+                if names[here] in _PARTS and not around[parents[here]] & _IN_CODE:
                     block = -1
                 here = parents[here]
                 node = waiting.pop()
@@ -138,7 +139,7 @@ class _Walk:
             following = node.next
             if node.is_text_node:
                 text, place, child = node.text_content, here, None
-                if not text or (block < 0 and text.isspace()):
+                if not text or (block < 0 and text.isspace() and not around[here] & _IN_CODE):
                     node = following
                     continue
             elif node.is_element_node:  # no other kind of node has a name: asking it for one may crash
@@ -180,11 +181,11 @@ class _Walk:
                 names.append(name)
                 parents.append(here)
                 marks.append(mark[:_LONGEST_MARKS])
-                around.append(around[here] | TELLING.get(name, 0))
+                around.append(around[here] | _BITS.get(name, 0))
                 all_attributes.append(attributes or _NO_ATTRIBUTES)
-                if name in _PARTS:
+                if name in _PARTS and not around[here] & _IN_CODE:  # code is read in one go
                     block = -1
-                elif name == "br" and block >= 0:
+                elif block >= 0 and name in _PARTING:
                     pieces[block].append(" ")
             else:
                 node = following
@@ -224,7 +225,7 @@ class _Walk:
             for node, name, attributes in self._hidden
             if len(node.text()) > most  # of its scripts too
             and not stays_hidden(name, attributes)
-            and _Walk(node, frozenset(), noscript=False).characters > most
+            and _Walk(node, frozenset(), opens=True, noscript=False).characters > most
         )
 
     def finish(self) -> Outline:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from ...clean import removed
 from ...models import Page
 from ..charset import to_utf8
-from ..links import absolute, without_fragment
+from ..links import MOST_LINKS, absolute, without_fragment
 from ..parts.window import window
 from ..sniff import HTML, declared
 from .choose import choose
@@ -17,7 +17,7 @@ from .outline import Outline, outline
 from .parse import parse
 from .tame import tame
 from .told import told
-from .tree import Element, grow
+from .tree import grow
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 Links = Literal["keep", "text", "drop"]
 
 _LITTLE = 120  # characters: a page that says less may have more to say in its data
-_MOST_LINKS = 1000
 _LARGEST = 10 * 2**20  # bytes of source, in UTF-8, that are looked at
 
 
@@ -51,6 +50,8 @@ def read_html(
         InvalidOption: *max_length* is less than 1.
 
     """
+    from ..markdown.writer import to_markdown
+
     text, decoding, beginning = to_utf8(data, content_type, most=_LARGEST)
     tamed = tame(text.replace(b"\x00", b""))
     del text
@@ -69,7 +70,7 @@ def read_html(
         kept = [True] * len(seen.block_texts)
         targets |= _targets(seen, base) if links == "keep" else {}
     main = grow(seen, kept, linked=links != "drop")
-    content, written = _write(main.body, targets)
+    content = to_markdown(main.body, targets)
 
     notes = [
         *([decoding] if decoding else []),
@@ -79,7 +80,6 @@ def read_html(
         *(["elements were nested too deeply: some structure is lost"] if simpler or main.flattened else []),
         *(["this is what the page tells readers without scripts"] if seen.scriptless else []),
         *(["the page shows its text only by scripts: this is what its data says"] if silent else []),
-        *written,
         *([] if content else ["the page has no text that can be read without running its scripts"]),
     ]
     stated = declared(content_type)
@@ -118,13 +118,4 @@ def _targets(seen: Outline, base: str) -> dict[str, str]:
 def _outward(links: dict[str, str], url: str) -> tuple[str, ...]:
     """Each link once, in the order of the page, without those that only lead to another place of it."""
     here = without_fragment(url)
-    return tuple(dict.fromkeys(link for link in links.values() if without_fragment(link) != here))[:_MOST_LINKS]
-
-
-def _write(main: Element, links: dict[str, str]) -> tuple[str, list[str]]:
-    from ..markdown.writer import to_markdown
-
-    try:
-        return to_markdown(main, links), []
-    except RecursionError:  # the tree is bounded, but the caller's own stack may be nearly full
-        return main.text(), ["elements were nested too deeply: this is the text without its structure"]
+    return tuple(dict.fromkeys(link for link in links.values() if without_fragment(link) != here))[:MOST_LINKS]

@@ -1,4 +1,8 @@
-"""What is kept of the page, as a light tree for the Markdown step. Its depth is bounded, so that a walk may recurse."""
+"""
+What is kept of the page, as a light tree for the Markdown step.
+
+Its depth is bounded: each level costs that step a copy of all the text in it.
+"""
 
 from __future__ import annotations
 
@@ -68,15 +72,6 @@ class Element:
                 edge = ["\n"] if node.name in BLOCKS or node.name == "br" else []
                 waiting += [*edge, *reversed(node.children), *edge]
         return re.sub(r" ?\n[ \n]*", "\n", "".join(pieces)).strip()
-
-    def within(self, names: frozenset[str]) -> bool:
-        """Return whether this element, or one around it, has one of *names*."""
-        element: Element | None = self
-        while element is not None:
-            if element.name in names:
-                return True
-            element = element.parent
-        return False
 
 
 class Grown(NamedTuple):

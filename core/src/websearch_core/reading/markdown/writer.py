@@ -21,8 +21,8 @@ from ...clean import one_line
 from ..html.tree import BLOCKS, HEADINGS, Element
 from .codeblock import code_text, is_gutter, language
 from .footnotes import footnotes, leads_back, mark, place, without_mark
-from .lines import BOLD, BREAK, CELL, CODE, DOWN, END, HASH, INDENT, LINK, QUOTE, ROW, TAG, TICK, TO, finished, tidy
-from .table import is_data, span, write
+from .lines import BOLD, BREAK, CELL, CODE, END, HASH, INDENT, LINK, QUOTE, TAG, TICK, TO, finished, tidy
+from .table import caption, cell, is_data, row, table
 
 _ITEM = re.compile(f"(?:{HASH}+|-|{QUOTE}|[0-9]+\\.) ")
 _STRUCTURE = re.compile(f"[{CODE}{HASH}{QUOTE}|]|(?:-|[0-9]+\\.) ")
@@ -34,7 +34,6 @@ _PICTURE = re.compile(r"\.(?:avif|bmp|gif|jpe?g|png|svg|tiff?|webp)$", re.IGNORE
 _TEX_PICTURES = frozenset({"latex", "tex", "mwe-math-fallback-image-inline", "mwe-math-fallback-image-display"})
 _ALT_LENGTH = 300  # characters
 _ALT_WORDS = 3  # fewer name the picture and do not describe it
-_MOST_COLUMNS, _MOST_ROWS = 50, 200  # that one cell may span
 _BACKTICKS = re.compile("`+")
 _TABLE_PARTS = frozenset({"tr", "td", "th", "caption"})
 _COPY = frozenset({"copy", "copy code", "copy to clipboard", "copied", "copied!", "copy link"})
@@ -359,39 +358,16 @@ class _Converter(MarkdownConverter):
         return f"{BREAK}: {first}\n{rest}\n\n" if rest else f"{BREAK}: {first}{BREAK}"
 
     def convert_td(self, el: Element, text: str, parent_tags: Context) -> str:
-        cell = " ".join(text.split()).replace("|", "\\|")
-        rows = span(el, "rowspan", _MOST_ROWS)
-        return (f"{rows}{DOWN}{cell}" if rows > 1 else cell) + CELL * span(el, "colspan", _MOST_COLUMNS)
+        return cell(el, text)
 
     def convert_tr(self, el: Element, text: str, parent_tags: Context) -> str:
-        return text.rpartition(CELL)[0] + CELL + ROW
+        return row(text)
 
     def convert_caption(self, el: Element, text: str, parent_tags: Context) -> str:
-        return " ".join(text.split()) + ROW
+        return caption(text)
 
     def convert_table(self, el: Element, text: str, parent_tags: Context) -> str:
-        rows: list[list[str]] = []
-        others: list[str] = []  # the caption
-        taken: dict[int, int] = {}  # columns that cells of rows before reach into, and for how many rows yet
-        for row in text.split(ROW):
-            if CELL not in row:
-                others += [row.strip()] if row.strip() else []
-                continue
-            cells: list[str] = []
-            reaching: dict[int, int] = {}
-            for cell in row.split(CELL)[:-1]:
-                while taken.get(len(cells)):
-                    taken[len(cells)] -= 1
-                    cells.append("")
-                rows_down, down, said = cell.rpartition(DOWN)
-                if down and len(cells) < _MOST_COLUMNS:
-                    reaching[len(cells)] = int(rows_down) - 1
-                cells.append(said.strip())
-            for column in [column for column in taken if column >= len(cells)]:
-                taken[column] -= 1
-            taken = {column: left for column, left in taken.items() if left > 0} | reaching
-            rows.append(cells)
-        return "\n\n" + "\n".join([*others, *([""] if others else []), *write(el, rows)]) + "\n\n"
+        return f"\n\n{table(el, text)}\n\n"
 
     convert_strong, convert_i, convert_s, convert_strike = convert_b, convert_em, convert_del, convert_del
     convert_kbd = convert_samp = convert_tt = convert_code

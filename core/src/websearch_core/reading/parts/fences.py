@@ -33,6 +33,8 @@ def outside_fences(text: str, change: Callable[[str], str]) -> str:
 
 
 def _fences(text: str, before: int | None = None) -> Iterator[tuple[int, int]]:
+    if "```" not in text and "~~~" not in text:  # seen at once; to try every line takes time, and Python's lock
+        return
     opened: tuple[int, str] | None = None
     for line in _FENCE.finditer(text):
         mark, rest = line[1], line[2]

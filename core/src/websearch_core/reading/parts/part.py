@@ -14,6 +14,8 @@ from .find import by_phrase
 from .passages import by_query
 from .window import check, window
 
+_SHORT = 100_000  # characters, which are looked through within a millisecond
+
 
 class ReadOptions(TypedDict, total=False):
     """
@@ -69,10 +71,10 @@ class Part:
         if _said(self.query) and _said(self.find):
             raise InvalidOption("give query or find, not both")
 
-    @property
-    def is_cheap(self) -> bool:
-        """True if taking it costs next to nothing, however long the page is."""
-        return self.max_tokens is None and not _said(self.query) and not _said(self.find)
+    def is_cheap(self, page: Page) -> bool:
+        """Return whether taking it from *page* costs next to nothing: an event loop need not be spared it."""
+        is_window = self.max_tokens is None and not _said(self.query) and not _said(self.find)
+        return is_window and len(page.content) <= _SHORT
 
     def of(self, page: Page) -> Page:
         """
