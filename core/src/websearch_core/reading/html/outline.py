@@ -193,7 +193,7 @@ class _Walk:
             if text:
                 if block < 0:
                     element = here
-                    while names[element] not in _PARTS:
+                    while names[element] not in _PARTS or around[element] & around[parents[element]] & _IN_CODE:
                         element = parents[element]
                     block = len(pieces)
                     o.block_elements.append(element)

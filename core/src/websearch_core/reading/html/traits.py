@@ -218,9 +218,10 @@ def _around(tree: _Tree, names: _Names) -> Iterator[tuple[str, Values]]:
     """What the element of a block says of it: where it is, and what it is part of."""
     for place, name in enumerate(_WAY):
         yield name, [names.ways[element][place] for element in tree.own]
-    places = {element: _place(element, tree, names) for element in set(tree.own)}
+    places = [_place(element, tree, names) for element in tree.own]
     for place, name in enumerate(_PLACE):
-        yield name, [places[element][place] for element in tree.own]
+        yield name, [one[place] for one in places]
+    del places  # it is the most that is held at once
     for name, bit in TELLING.items():
         yield f"in {name}", [bool(tree.around[element] & bit) for element in tree.own]
 
