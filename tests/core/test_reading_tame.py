@@ -113,6 +113,23 @@ def test_no_copy_of_a_style_is_overlooked(style: str, end: str) -> None:
     assert size(tame(html.encode()).source) < MOST
 
 
+@pytest.mark.parametrize(
+    ("around", "inside"),
+    [
+        ("<ruby>" + "<rt><q>" * 700, "<rt><rp></rp></rt>x</q>x" * 700),
+        ("<q><s-x><s-y>" * 700, ("<svg>" + "<q><s-x><s-y>" * 9 + "<span></span>" + "</s-y>x</s-x>x</q>x" * 9) * 70),
+        ("<q>" * 700, "<svg><q/></q>x" * 700),
+        ("<q>" * 700, "<q><div></q>x" * 700),
+        ("<q>" * 700, "<q><i></q>x</i>" * 700),
+        ("<q>" * 700, "<q></br></q>x" * 700),
+    ],
+)
+def test_no_end_tag_ends_more_than_its_element_in_secret(around: str, inside: str) -> None:
+    """What looks like a pair of tags ends an element around the style, which is then copied."""
+    style = f"<b {' '.join(f'a{n}=1' for n in range(120))}>"
+    assert size(tame(f"{around}{style}{inside}".encode()).source) < MOST
+
+
 def test_a_small_page_is_looked_at_too() -> None:
     """3 kB that would take 18 MB."""
     styles = "".join(f"<{name} {' '.join(f'a{n}' for n in range(60))}>" for name in "bius")

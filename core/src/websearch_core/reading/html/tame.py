@@ -27,7 +27,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .unambiguous import Plain, unambiguous
+from .unambiguous import Plain, all_but, unambiguous
 
 _HARMLESS_TAGS = 10_000  # below that many the square does not hurt
 _DEEPEST = 512  # elements inside one another; browsers stop there too
@@ -35,6 +35,8 @@ _MOST_STYLES = 6  # <b>, <font> and the like, open at once
 _MOST_BLOCKS = 8  # in a style, after which its end tag does not end it
 _ROOM = 11 * 2**20  # bytes that the elements may take in the parser, which needs so many for each:
 _ELEMENT, _TEXT, _ATTRIBUTE = 192, 136, 240
+_MOST_ELEMENTS = _ROOM // (_ELEMENT + _TEXT)
+_SCARCE = _ROOM // 3  # so much pays to be counted more exactly
 _TAG = 16  # what a tag counts that makes no element, which costs a little time
 _FAR = 32  # elements, beyond which nobody looks for the start of what an end tag closes
 
@@ -46,6 +48,7 @@ _FLAT = _FLAT_EVEN_IN_DRAWINGS | frozenset(
 )
 # So do these, but only if nothing special is in between: <li><dd><li><dd> goes deeper and deeper.
 _ITEMS = {b"li": frozenset({b"li"}), b"dd": frozenset({b"dd", b"dt"}), b"dt": frozenset({b"dd", b"dt"})}
+_SINGLE = _FLAT | _ITEMS.keys()  # a text may come after their start, or their end, not both
 _VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
 # What the parser opens again in every block until it is closed, with all of its attributes.
 _STYLES = frozenset(b"b big code em font i nobr s small strike strong tt u".split())
@@ -56,6 +59,8 @@ _WALLS = frozenset(
 )
 _DRAWINGS = frozenset({b"svg", b"math"})
 _BARRIERS = _WALLS | _DRAWINGS
+# With one of these inside, it takes more than counting to tell whether an end tag ends a style.
+_UNSURE = _STYLES | _WALLS | {b"a"}
 # Whether an end tag ends one of these depends on what is in it.
 _IN_DRAWINGS = frozenset(b"foreignobject desc mi mo mn ms mtext annotation-xml".split())
 # Their end tags close all that is open in them, up to a wall.
@@ -74,6 +79,7 @@ _SPECIAL = (
         b"tbody textarea tfoot thead title tr xmp".split()
     )
 )
+_RUBY = frozenset({b"rb", b"rp", b"rt", b"rtc"})  # these end one another
 _SPECIAL_BUT_DIV = _SPECIAL - {b"address", b"div"}
 
 
@@ -82,13 +88,29 @@ def _one_of(names: frozenset[bytes]) -> bytes:
 
 
 # These find tags in what is unambiguous, where each quote begins or ends a value. All but the first want small letters.
-_ATTRIBUTES = rb"""([^>"']*+(?:"[^"]*+"[^>"']*+|'[^']*+'[^>"']*+)*+)"""
+_UNQUOTED = all_but(b">\"'") + rb"*+"
+_ATTRIBUTES = rb"""(%s(?:"[^"]*+"%s|'[^']*+'%s)*+)""" % (_UNQUOTED, _UNQUOTED, _UNQUOTED)
 _ANY = re.compile(rb"<(/?+)([a-zA-Z][^ \t\n\f\r/>]*+)" + _ATTRIBUTES)
 _ONE_ATTRIBUTE = re.compile(rb"""[^ \t\n\f\r/>"'<=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^ \t\n\f\r>]++))?+""")
-_STYLE = re.compile(rb"<(/?+)(" + _one_of(_STYLES | {b"a"}) + rb")" + _ATTRIBUTES + rb"(>[^<]*+</\2[ \t\n\f\r]*+>)?+")
+_TAG_END = rb"[ \t\n\f\r]*+>"
+_STYLE = re.compile(rb"<(/?+)(%s)%s(>[^<]*+</\2%s)?+" % (_one_of(_STYLES | {b"a"}), _ATTRIBUTES, _TAG_END))
 _IS_LEAF = 4  # the last group of the pattern above: a text and the end tag
-_BLOCK = re.compile(rb"<(/?+" + _one_of(_SPECIAL) + rb")")
 _NAME = re.compile(rb"<(/?[a-z][^ \t\n\f\r/>]*+)")
+_NAME_OR_BARE = re.compile(rb"<(/[a-z][^ \t\n\f\r/>]*+|[a-z][^ \t\n\f\r/>]*+>?+)")  # with its ">" if nothing is between
+
+# The start of a style; and all up to its end, if no end tag in it can end anything that began elsewhere: then nothing
+# is copied. That is text, what is void, and elements with nothing else in them that are neither special nor begin the
+# style again. (Their names are captured after a look ahead: `re` cannot bear a group that begins, but does not end, in
+# what is possessive.)
+_SIMPLE = _STYLES | frozenset(b"a abbr cite del ins kbd label mark picture q span sub sup time".split())
+_VOIDS = rb"<" + _one_of(frozenset(b"br img source wbr".split())) + rb"[^<]*+"
+_DRAWING = rb"<svg(?=[ \t\n\f\r/>])[^<]*+</svg" + _TAG_END + rb"[^<]*+"
+_INNER = rb"<(?!\1[ \t\n\f\r/>])(?=%s)([a-z]++)[^<]*+(?:%s)*+</\2%s[^<]*+" % (_one_of(_SIMPLE), _VOIDS, _TAG_END)
+_PHRASE = re.compile(
+    rb"<(%s)[^<]*+(?:(?:%s|%s|%s)*+</\1%s())?+" % (_one_of(_STYLES | {b"a"}), _VOIDS, _DRAWING, _INNER, _TAG_END)
+)
+_IS_WHOLE = 3  # the last group of the pattern above
+_SOON = 5_000  # bytes in which a simple link ends
 
 
 class Tamed(NamedTuple):
@@ -119,41 +141,87 @@ def _is_harmless(source: bytes) -> bool:
     source = source.lower()
     tags, values = source.count(b"<"), source.count(b"=")
     room = _ROOM - tags * (_ELEMENT + 2 * _TEXT + _ATTRIBUTE) - values * _ATTRIBUTE
-    if room < _ROOM // 2:  # a large page, for which it pays to count end tags apart, but for </p> and </br>
-        ends = source.count(b"</") - source.count(b"</p") - source.count(b"</br")
-        room += ends * (_ELEMENT + 2 * _TEXT + _ATTRIBUTE)
-    if room < 0 or (tags > _HARMLESS_TAGS and not _is_shallow(source)):
-        return False
+    if room < _SCARCE or tags > _HARMLESS_TAGS:  # a large page
+        if tags > _MOST_ELEMENTS and tags - _ends(source) > _MOST_ELEMENTS:
+            return False
+        names = _NAME_OR_BARE.findall(source)
+        if tags > _HARMLESS_TAGS and not _is_shallow(names):
+            return False
+        room = _ROOM - _size(names) - values * _ATTRIBUTE
     styles = _Styles()
     position = 0
-    for style in _STYLE.finditer(source):
+    while room >= 0:
+        phrases = _PHRASE.finditer(source, position)
+        style = next((phrase for phrase in phrases if phrase.lastindex != _IS_WHOLE), None)
+        if style is None:
+            return True
+        cost, position = _roughly(source, style.start(), style[1])
+        if room - cost < _SCARCE:
+            cost, position = _exactly(styles, source, style.start(), room)
+        room -= cost
+    return False
+
+
+def _ends(source: bytes) -> int:
+    """How many end tags make no element, at least."""
+    return source.count(b"</") - source.count(b"</p") - source.count(b"</br")
+
+
+def _size(names: list[bytes]) -> int:
+    """Count what elements may take, with one attribute each where they have any."""
+    size = 0
+    for written, count in Counter(names).items():
+        name = written.rstrip(b">")
+        texts = 1 if name in _SINGLE else 2
+        if name[:1] != b"/":
+            size += count * (_ELEMENT + _TEXT * texts + (_ATTRIBUTE if name == written else 0))
+        elif name in {b"/p", b"/br"}:
+            size += count * (_ELEMENT + _TEXT)
+    return size
+
+
+def _roughly(source: bytes, begin: int, name: bytes) -> tuple[int, int]:
+    """Count what a style may cost that surely ends soon, a copy for each tag and block in it; and where it ends."""
+    end = source.find(b"</" + name + b">", begin, begin + _SOON)
+    tags = _NAME.findall(source, begin + 1, end)
+    blocks = sum(map(_SPECIAL.__contains__, tags))
+    if end < 0 or blocks >= _MOST_BLOCKS or not _UNSURE.isdisjoint(tags):
+        return _ROOM, begin  # nothing is sure
+    written = source[begin : source.find(b"<", begin + 1)]
+    size = _ELEMENT + _ATTRIBUTE * (1 + written.count(b"=")) + len(written)
+    return size * (len(tags) + blocks), end
+
+
+def _exactly(styles: _Styles, source: bytes, begin: int, room: int) -> tuple[int, int]:
+    """Count what all styles from here on may cost until none is open; and where that is."""
+    cost, position = 0, begin
+    for style in _STYLE.finditer(source, begin):
         begin, end = style.span()
-        if styles.size:
-            if source.find(b"<", position, begin) >= 0:
-                room -= styles.passed(source.count(b"</", position, begin), _BLOCK.findall(source, position, begin))
-        elif style.lastindex == _IS_LEAF:
-            continue
+        if source.find(b"<", position, begin) >= 0:
+            cost += styles.passed(_NAME.findall(source, position, begin))
         close, name, written, leaf = style.groups()
         if close:
-            room -= styles.ended(name)
+            cost += styles.ended(name)
         else:
-            room -= styles.begun(name, written.count(b"=") + 1, len(written))
+            cost += styles.begun(name, written.count(b"=") + 1, len(written))
             if leaf:
-                room -= styles.ended(name)
-        if room < 0 or len(styles.open) > _MOST_STYLES:
-            return False
+                cost += styles.ended(name)
+        if cost > room or len(styles.open) > _MOST_STYLES:
+            return _ROOM, end
+        if not styles.size:
+            return cost, end
         position = end
-    return source.count(b"<", position) * styles.size <= room
+    return cost + source.count(b"<", position) * styles.size, len(source)
 
 
-def _is_shallow(source: bytes) -> bool:
+def _is_shallow(names: list[bytes]) -> bool:
     """Whether nothing is nested too deeply, if no tag ended anything but an end tag right after all of its element."""
     depth: list[bytes] = []
-    for name in _NAME.findall(source):
+    for name in names:
         if name[:1] == b"/":
             if depth and depth[-1] == name[1:]:
                 del depth[-1]
-        elif name not in _VOID:
+        elif (name := name.rstrip(b">")) not in _VOID:
             depth.append(name)
             if len(depth) > _DEEPEST:
                 return False
@@ -174,7 +242,8 @@ class _Styles:
     The styles that may be open. Its methods return how many bytes the parser may take for copies of them.
 
     What may be open inside them is known from below: an end tag counts for nothing, except right after all else in its
-    element has ended. Whatever the parser did until then, that element is not open any more.
+    element has ended. Whatever the parser did until then, that element is not open any more. If all else was ordinary
+    too, the end tag ends nothing that began before the styles, and they are not copied.
     """
 
     def __init__(self) -> None:
@@ -182,24 +251,43 @@ class _Styles:
         self.link: _Style | None = None  # the last <a>
         self.lost = 0  # the size of the largest <a> before it that may be open, or not
         self.size = 0  # of one copy of each
+        self.nested: list[bytes] = []  # ordinary elements that are open for sure: none but such have ended in them
         self.inside: list[bytes] = []  # blocks, walls and drawings that may be open and began after the first of them
 
-    def passed(self, ends: int, tags: Iterable[bytes]) -> int:
-        """Note a number of end tags, and all *tags* of blocks, walls and drawings, ``div`` and ``/div``."""
-        inside = self.inside
-        starts = 0
-        for name in tags:
-            if name[:1] != b"/":
-                starts += 1
-                inside.append(name)
-            elif inside and inside[-1] == name[1:] and name[1:] not in _IN_DRAWINGS:
-                del inside[-1]
+    def passed(self, tags: Iterable[bytes]) -> int:
+        """Note all *tags* that are no styles, ``div`` and ``/div``. After each that counts the styles may be copied."""
+        inside, nested = self.inside, self.nested
+        drawn = not _DRAWINGS.isdisjoint(inside)  # there some start tags end what is open
+        copies = 0
+        for tag in tags:
+            if tag[:1] == b"/":
+                name = tag[1:]
+                if nested and nested[-1] == name:
+                    del nested[-1]
+                    continue
+                if inside and inside[-1] == name and name not in _IN_DRAWINGS:
+                    del inside[-1]
+                    drawn = drawn and not _DRAWINGS.isdisjoint(inside)
+            elif tag in _SPECIAL:
+                if tag not in _VOID:
+                    inside.append(tag)
+                    drawn = drawn or tag in _DRAWINGS
+            elif drawn or tag in _RUBY:
+                nested.clear()
+                continue
+            else:
+                if tag not in _VOID:
+                    nested.append(tag)
+                continue
+            copies += 1
+            nested.clear()
         for style in (*self.open, self.link) if self.link else self.open:
             style.place = min(style.place, len(inside))
-        return self.size * (ends + starts)
+        return self.size * copies
 
     def begun(self, name: bytes, attributes: int, length: int) -> int:
         """Note the start tag of a style, and how many attributes of what length together it has."""
+        self.nested.clear()
         if not self.size:
             self.inside.clear()
         style = _Style(name, _ELEMENT + _ATTRIBUTE * attributes + length, len(self.inside))
@@ -218,6 +306,7 @@ class _Styles:
 
     def ended(self, name: bytes) -> int:
         """Note the end tag of a style."""
+        self.nested.clear()
         style = self.link if name == b"a" else next((one for one in reversed(self.open) if one.name == name), None)
         if style is None:
             return self.size
@@ -291,20 +380,20 @@ class _Walk:
             else:
                 self.open.append(name)
                 self.names[name] += 1
-        is_single = name in _FLAT or name in _ITEMS
+        is_single = name in _SINGLE
         self.room -= _ELEMENT + _ATTRIBUTE * attributes + (_TEXT if is_single else 2 * _TEXT)
         styles = self.styles
         if name in _STYLES or name == b"a":
             self.room -= styles.begun(name, attributes, len(written))
-        elif name in _SPECIAL:
-            self.room -= styles.passed(0, [name])
+        elif styles.size:
+            self.room -= styles.passed([name])
         return True
 
     def _end(self, name: bytes) -> None:
         if name in _STYLES or name == b"a":
             self.room -= self.styles.ended(name)
         else:
-            self.room -= self.styles.passed(1, [b"/" + name] if name in _SPECIAL else [])
+            self.room -= self.styles.passed([b"/" + name]) if self.styles.size else 0
             self.room -= _ELEMENT + _TEXT if name in {b"p", b"br"} else 0
         self._close({name}, _WALLS if name in _BLOCKS else _SPECIAL)
 

@@ -25,15 +25,27 @@ _MOST_EFFORT = 1_000_000  # corrections, which take about a microsecond each, bu
 _ANEW = 5  # a tag that is written anew
 _MOST_TAGS_IN_DATA = 2_000  # "<" in one piece of JSON-LD
 
+
+def all_but(marks: bytes) -> bytes:
+    """All other bytes, as a class that is not negated: ``re`` tries those mark by mark, and this one at once."""
+    runs = re.findall(b"[^" + re.escape(marks) + b"]+", bytes(range(256)))
+    return b"[" + b"".join(re.escape(run[:1]) + b"-" + re.escape(run[-1:]) for run in runs) + b"]"
+
+
 _SPACE = rb"[ \t\n\f\r]"
 _ENDS = rb"(?=[ \t\n\f\r/>])"  # a name
-_TAG_NAME = rb"""[a-zA-Z][^ \t\n\f\r/>"'<=]{0,200}+"""
+_PLAIN = all_but(b" \t\n\f\r/>\"'<=")
+_TAG_NAME = rb"[a-zA-Z]" + _PLAIN + rb"{0,200}+"
 
 # A tag as nearly all are written. One that does not match is looked at alone.
-_NAME = rb"""[^ \t\n\f\r/>"'<=]{1,500}+"""
-_VALUE = _SPACE + rb"*+=" + _SPACE + rb"""*+(?:"[^"<]{0,19000}+"|'[^'<]{0,19000}+'|[^ \t\n\f\r>"'<=]{1,19000}+)"""
-_VALUED = rb"(?:[ \t\n\f\r/]++" + _NAME + _VALUE + rb"){0,63}+"
-_BEGIN = _VALUED + rb"(?:[ \t\n\f\r/]++" + _NAME + _VALUED + rb")?+[ \t\n\f\r/]*+>"
+_NAME = _PLAIN + rb"{1,500}+"
+_VALUE = rb"""(?:"%s{0,19000}+"|'%s{0,19000}+'|%s{1,19000}+)""" % (
+    all_but(b'"<'),
+    all_but(b"'<"),
+    all_but(b" \t\n\f\r>\"'<="),
+)
+_VALUED = rb"(?:[ \t\n\f\r/]++" + _NAME + _SPACE + rb"*+=" + _SPACE + rb"*+" + _VALUE + rb"){0,63}+"
+_BEGIN = _VALUED + rb"(?:>|(?:[ \t\n\f\r/]++" + _NAME + _VALUED + rb")?+[ \t\n\f\r/]*+>)"
 _END = rb"/" + _TAG_NAME + _SPACE + rb"*+>"
 
 # Elements whose content is no markup, except in a drawing. A reader sees that of the latter.
@@ -42,9 +54,9 @@ _SEEN = b"title xmp".split()
 _RAW = {name: re.compile(rb"</" + name + _ENDS, re.IGNORECASE) for name in (*_UNSEEN, *_SEEN)}
 _RAW_NAME = rb"(?i:" + b"|".join(_RAW) + rb")" + _ENDS
 _RAW_TAG = re.compile(rb"<(?P<name>" + _RAW_NAME + rb")" + _BEGIN)
-_USUAL = re.compile(
-    rb"[^<]*+(?:<(?:" + _END + rb"|(?!(?=[iInNsStTxX])" + _RAW_NAME + rb")" + _TAG_NAME + _BEGIN + rb")[^<]*+)*+"
-)
+_MAY_BE_RAW = rb"(?=[iInNsStTxX][cCeEfFiImMoOtT])"  # is soon said
+_START = rb"(?!" + _MAY_BE_RAW + _RAW_NAME + rb")" + _TAG_NAME + _BEGIN
+_USUAL = re.compile(rb"[^<]*+(?:<(?:" + _END + rb"|" + _START + rb")[^<]*+)*+")
 
 # Any tag, as the standard reads it.
 _ANY_NAME = rb"[^ \t\n\f\r/>][^ \t\n\f\r/>=]*+"
