@@ -70,4 +70,6 @@ def test_what_has_to_be_resolved_is_not_taken_as_it_stands(href: str) -> None:
 def test_the_fast_way_is_taken_for_what_most_pages_have(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(links, "urljoin", None)
     assert absolute("/a/b-c_d.html", BASES[0]) == "https://example.org/a/b-c_d.html"
+    assert absolute("/a?b=c&d=%20#e", BASES[0]) == "https://example.org/a?b=c&d=%20#e"
+    assert absolute("#e", BASES[0]) == "https://example.org/docs/page.html#e"
     assert absolute("https://other.example/a?b=c&d=%20", BASES[0]) == "https://other.example/a?b=c&d=%20"

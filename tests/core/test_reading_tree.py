@@ -81,6 +81,11 @@ def test_the_boxes_of_tasks_are_kept_and_those_of_forms_are_not() -> None:
     assert kept(tasks + form) == "- [x] wick\n- [ ] oil\n- Nordlys\n- search\n- free"
 
 
+def test_what_is_in_a_form_s_field_which_only_a_formula_can_have_goes_with_it() -> None:
+    html = "<p>Lamps</p><math><input><mi></mi></input></math><p>are lit.</p>"
+    assert kept(html) == "Lamps\n\nare lit."
+
+
 def test_empty_cells_keep_their_columns_beside_rows_that_are_left_out() -> None:
     rows = "<table><tr><th>year<th>lit<th>by<tr><td>1866<td><td>oil<tr><td>1901<td>twice<td>"
     table = "| year | lit | by |\n| --- | --- | --- |\n| 1866 | | oil |\n| 1901 | twice | |"

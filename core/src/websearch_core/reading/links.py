@@ -10,9 +10,11 @@ from ..clean import clean
 
 MOST_LINKS = 1000  # of a page that are listed
 _LONGEST = 2000  # characters: what is longer is data, not an address
-# Most addresses are one of these two, of which nothing has to be resolved, cleaned or quoted.
-_WHOLE = re.compile(r"https?://[a-z0-9][a-z0-9.-]*/[\w~!$&*+,=:@%/?.-]*(?<!\?)", re.ASCII)
-_FROM_ROOT = re.compile(r"/(?:[\w~!$&*+,=:@%-]|(?<!/)[/.])*", re.ASCII)
+# Most addresses are one of these, of which nothing has to be resolved, cleaned or quoted.
+_PLAIN = r"\w~!$&*+,=:@%\-"
+_PLACE = rf"(?:#[{_PLAIN}/?.]+)?"
+_WHOLE = re.compile(rf"(?P<origin>https?://[a-z0-9][a-z0-9.-]*)/[{_PLAIN}/?.]*(?<!\?){_PLACE}", re.ASCII)
+_FROM_ROOT = re.compile(rf"(?=[/#])(?:/[{_PLAIN}][{_PLAIN}.]*+)*+/?(?:\?[{_PLAIN}/?.]+)?{_PLACE}", re.ASCII)
 _UNSAFE = re.compile(r"""[\s<>"'()\\^`{|}\x00-\x20\x7f]""")
 
 _UNSAFE_BEHIND = re.compile(_UNSAFE.pattern.replace("[", r"[\[\]", 1))  # the host
@@ -30,8 +32,8 @@ def absolute(href: str | None, base: str) -> str | None:
     if href and len(href) <= _LONGEST:
         if _WHOLE.fullmatch(href):
             return href
-        if _FROM_ROOT.fullmatch(href) and (origin := _origin(base)):
-            return origin + href
+        if _FROM_ROOT.fullmatch(href) and (begun := _begun(base)[href[0]]):
+            return begun + href
     address = re.sub(r"[\t\n\r]", "", href or "").strip()  # browsers overlook these; java\nscript: is no trick
     if not address or len(address) > _LONGEST or "\\" in address:
         return None
@@ -52,10 +54,10 @@ def _quoted(found: re.Match[str]) -> str:
 
 
 @lru_cache(maxsize=64)
-def _origin(base: str) -> str | None:
-    """Return what an address from the root begins with; None where that has to be looked at."""
-    found = _WHOLE.match(base)
-    return base[: base.index("/", len("https://"))] if found else None
+def _begun(base: str) -> dict[str, str]:
+    """Return what an address that begins with / or # goes on from; nothing where that has to be looked at."""
+    site, page = _WHOLE.match(base), _WHOLE.fullmatch(without_fragment(base))
+    return {"/": site["origin"] if site else "", "#": page[0] if page else ""}
 
 
 def without_fragment(url: str) -> str:

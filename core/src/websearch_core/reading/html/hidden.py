@@ -7,12 +7,15 @@ What style sheets hide by class, or make white on white, only a layout engine kn
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 MAY_HIDE = frozenset({"hidden", "aria-hidden", "style"})
-MAY_OPEN = frozenset({"aria-controls", "data-target", "data-bs-target", "href", "role"})
+_NAMES_TARGETS = frozenset({"aria-controls", "data-target", "data-bs-target"})
+MAY_OPEN = _NAMES_TARGETS | {"href", "role"}
 
-_NAMES_TARGETS = ("aria-controls", "data-target", "data-bs-target")
+_HIDES = frozenset(  # what styles must speak of to hide
+    "display visibility opacity transform overflow font-size position text-indent color clip clip-path".split()
+)
 _ON_TOP = frozenset("dialog alertdialog menu listbox tooltip".split())
 _SENT_LATER = re.compile("S:([0-9a-f]+)")  # a part of a page that React sends in pieces, before it is put in its place
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
@@ -34,6 +37,8 @@ def is_hidden(name: str, attributes: Mapping[str, str | None]) -> bool:
     if not style:
         return False
     declared = _declarations(style)
+    if _HIDES.isdisjoint(declared):
+        return False
     return _closes(declared) or _disguises(declared)
 
 
@@ -64,31 +69,25 @@ class Openers:
             if gap.startswith(("B:", "P:")):
                 self._gaps.add(gap[2:])
             return
-        if (attributes.get("role") or "").lower() == "tab":
+        if name == "a" and (href := attributes.get("href")) and href[0] == "#":
+            self._targets.add(href[1:])
+        if not _NAMES_TARGETS.isdisjoint(attributes):
+            stated = " ".join(attributes.get(attribute) or "" for attribute in _NAMES_TARGETS)
+            self._targets.update(target.removeprefix("#") for target in stated.split())
+        if (role := attributes.get("role")) and role.lower() == "tab":
             self._tabs.update((attributes.get("id") or "").split())
-        self._targets.update(filter(None, _targets(name, attributes)))
 
     def open(self, name: str, attributes: Mapping[str, str | None]) -> bool:
         """Return whether a hidden element is one that a reader of the page gets to see."""
         if stays_hidden(name, attributes):
             return False
         identity = attributes.get("id") or ""
-        if identity in self._targets:
+        if identity and identity in self._targets:
             return True
         if (attributes.get("role") or "").lower() == "tabpanel":
             return not self._tabs.isdisjoint((attributes.get("aria-labelledby") or "").split())
         piece = _SENT_LATER.fullmatch(identity)
         return piece is not None and "hidden" in attributes and piece[1] in self._gaps
-
-
-def _targets(name: str, attributes: Mapping[str, str | None]) -> Iterator[str]:
-    for attribute in _NAMES_TARGETS:
-        for target in (attributes.get(attribute) or "").split():
-            yield target.removeprefix("#")
-    if name == "a":
-        page, _, place = (attributes.get("href") or "").partition("#")
-        if not page:
-            yield place
 
 
 def _declarations(style: str) -> dict[str, str]:

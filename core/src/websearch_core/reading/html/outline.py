@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...clean import clean, is_clean
 from ..markdown.formula import FORMULAS, formula
@@ -23,18 +24,22 @@ MOST_CHARACTERS = 1_000_000
 
 _SILENT = frozenset(
     "script style template iframe object embed svg canvas audio video map select datalist textarea noembed "
-    "noframes link meta head title annotation annotation-xml progress meter".split()
+    "noframes link meta head title annotation annotation-xml progress meter -".split()
 )
 # What it tells to be inside one of these; a bit for each.
 TELLING = {name: 1 << place for place, name in enumerate("a article main nav header footer aside".split())}
 _IN_LINK, _IN_CODE = TELLING["a"], 1 << len(TELLING)
 _BITS = TELLING | {"pre": _IN_CODE}
 _PARTS = BLOCKS | {"button", "label"}  # what is read by itself
-_PARTING = _PARTS | {"br"}
 _NO_ATTRIBUTES: dict[str, str | None] = {}
 _DISPLAYED: dict[str, str | None] = {"display": "block"}
+_PARTING = _PARTS | {"br"}
+_END = "\0"  # of a block: the parser has no such character
+_PLAIN = bytes(range(0x20, 0x7F)) + b"\t\n" + _END.encode()
+_PIECE = 2**16  # characters
 _GLYPHS = re.compile("[\ue000-\uf8ff]")  # of icon fonts, where they say nothing
 _LONGEST_MARKS = 1_000  # characters
+_TEXT = 2  # what the parser has as the tag of a text
 _KNOWN_TAGS = 200  # the parser numbers the elements of the standard; beyond are those that a page makes up
 _NAMES: dict[int, str] = {}
 _BARELY = 200  # characters: less is no page
@@ -107,123 +112,134 @@ def outline(body: LexborNode | None, *, opens: bool = True) -> Outline:
     return seen.finish()
 
 
+class _Hidden(NamedTuple):
+    node: LexborNode
+    name: str
+    attributes: Mapping[str, str | None]
+    length: int  # characters of text
+
+
 class _Walk:
     """One walk over the page; nearly all pages need no other."""
 
     def __init__(self, body: LexborNode | None, opened: frozenset[int], *, opens: bool, noscript: bool) -> None:
         self.outline = Outline()
         self._opens = opens
-        self.characters = 0
-        self._hidden: list[tuple[LexborNode, str, Mapping[str, str | None]]] = []
-        self._pieces: list[list[str]] = []  # of each block
+        self._hidden: list[_Hidden] = []
+        self._joints: list[str] = []  # what is between each run and the one before it
         if body is not None:
             self._walk(body.first_child, opened, _SILENT if noscript else _SILENT | {"noscript"})
+        self.characters = sum(map(len, map(str.strip, self.outline.run_texts)))
 
     def _walk(self, node: LexborNode | None, opened: frozenset[int], silent: frozenset[str]) -> None:  # noqa: PLR0915
         # One loop with everything at hand: it turns some thousand times for a page, and little else does.
-        o, pieces = self.outline, self._pieces
+        o, joints, openers = self.outline, self._joints, Openers()
         names, parents, marks, around, stream, linked = o.names, o.parents, o.marks, o.around, o.stream, o.block_linked
-        run_texts, run_elements, run_blocks = o.run_texts, o.run_elements, o.run_blocks
-        all_attributes, openers = o.attributes, Openers()
-        waiting: list[LexborNode | None] = []  # the next nodes on the levels above
-        here, block, room = 0, -1, MOST_CHARACTERS
+        run_texts, run_elements, run_blocks, all_attributes = o.run_texts, o.run_elements, o.run_blocks, o.attributes
+        here = part = inside = 0  # the element, the one around it that is read by itself, and the bits of `around`
+        waiting: list[tuple[LexborNode | None, int, int, int]] = []  # on the levels above: what follows, and the same
+        alike = {"": _NO_ATTRIBUTES}  # the attributes of elements that have a class alone, by that
+        block, joint, room = -1, "", MOST_CHARACTERS
         while True:
             if node is None:
                 if not waiting:
                     break
-                if names[here] in _PARTS and not around[parents[here]] & _IN_CODE:
+                if here == part:
                     block = -1
-                here = parents[here]
-                node = waiting.pop()
+                node, here, part, inside = waiting.pop()
                 continue
-            following = node.next
-            if node.is_text_node:
-                text, place, child = node.text_content, here, None
-                if not text or (block < 0 and text.isspace() and not around[here] & _IN_CODE):
+            following, number = node.next, node.tag_id
+            if number == _TEXT:
+                idle = block < 0 and not inside & _IN_CODE  # then a blank says nothing, and mostly need not be read
+                text = None if idle and node.is_empty_text_node else node.text_content
+                if not text or (idle and text.isspace()):
                     node = following
                     continue
-            elif node.is_element_node:  # no other kind of node has a name: asking it for one may crash
-                name = _NAMES.get(node.tag_id) or _name(node)
+                place = here
+            else:
+                name = _NAMES.get(number) or _name(node)
                 if name in silent:
                     if name == "template":
                         openers.pass_by(name, node.attributes)
                     node = following
                     continue
                 attributes = node.attributes
-                if (name == "dialog" or not MAY_HIDE.isdisjoint(attributes)) and (
-                    is_hidden(name, attributes)
+                mark = attributes.get("class") or ""
+                has_more = len(attributes) > (mark != "")  # than a class, which is all that most have
+                if (
+                    ((has_more and not MAY_HIDE.isdisjoint(attributes)) or name == "dialog")
+                    and is_hidden(name, attributes)
                     and not (self._opens and openers.open(name, attributes))
                     and node.mem_id not in opened
                 ):
-                    self._hidden.append((node, name, attributes))
+                    if (unread := node.text_lexbor()) and not unread.isspace():
+                        self._hidden.append(_Hidden(node, name, attributes, len(unread)))
                     node = following
                     continue
-                mark = ""
-                if attributes:
-                    mark = attributes.get("class") or ""
+                if not has_more:
+                    attributes = alike.setdefault(mark, attributes)  # one for all: memory takes time too
+                else:
                     if identity := attributes.get("id"):
                         mark = f"{mark} {identity}"
                     if role := attributes.get("role"):
                         mark = f"{mark} {role}"
-                text = None
-                if name in FORMULAS and (tex := formula(node, name, attributes)):
-                    name, text, child = "math", tex.source, None
-                    attributes = _DISPLAYED if tex.display else _NO_ATTRIBUTES
-                else:
-                    child = node.first_child
-                    if child is not None and not MAY_OPEN.isdisjoint(attributes):
-                        openers.pass_by(name, attributes)
                 place = len(names)
                 if place > MOST_ELEMENTS:
                     o.cut = True
                     break
+                is_part = name in _PARTS and not inside & _IN_CODE  # code is read in one go
+                if is_part:
+                    block = -1
+                elif name in _PARTING:
+                    joint = " "
+                tex = formula(node, name, attributes) if name in FORMULAS else None
+                if tex:
+                    name, attributes = "math", _DISPLAYED if tex.display else _NO_ATTRIBUTES
+                within = inside | _BITS[name] if name in _BITS else inside
                 stream.append(place)
                 names.append(name)
                 parents.append(here)
-                marks.append(mark[:_LONGEST_MARKS])
-                around.append(around[here] | _BITS.get(name, 0))
-                all_attributes.append(attributes or _NO_ATTRIBUTES)
-                if name in _PARTS and not around[here] & _IN_CODE:  # code is read in one go
-                    block = -1
-                elif block >= 0 and name in _PARTING:
-                    pieces[block].append(" ")
-            else:
-                node = following
-                continue
-            if text:
-                if block < 0:
-                    element = here
-                    while names[element] not in _PARTS or around[element] & around[parents[element]] & _IN_CODE:
-                        element = parents[element]
-                    block = len(pieces)
-                    o.block_elements.append(element)
-                    linked.append(0)
-                    pieces.append([])
-                stream.append(~len(run_texts))
-                run_texts.append(text[:room])
-                run_elements.append(place)
-                run_blocks.append(block)
-                pieces[block].append(text[:room])
-                if around[place] & _IN_LINK:
-                    linked[block] += len(text)
-                room -= len(text)
-                if room < 0:
-                    o.cut = True
-                    break
-            if child is None:
-                node = following
-            else:
-                waiting.append(following)
-                here, node = place, child
-        self.characters = sum(len(piece.strip()) for some in pieces for piece in some)
+                marks.append(mark if len(mark) <= _LONGEST_MARKS else mark[:_LONGEST_MARKS])
+                around.append(within)
+                all_attributes.append(attributes)
+                if not tex:
+                    child = node.first_child
+                    if child is None:
+                        node = following
+                        continue
+                    if has_more and not MAY_OPEN.isdisjoint(attributes):
+                        openers.pass_by(name, attributes)
+                    waiting.append((following, here, part, inside))
+                    node, here, inside = child, place, within
+                    if is_part:
+                        part = place
+                    continue
+                text = tex.source
+            if block < 0:
+                block, joint = len(linked), _END
+                o.block_elements.append(part)
+                linked.append(0)
+            joints.append(joint)
+            joint = ""
+            stream.append(~len(run_texts))
+            run_texts.append(text if len(text) <= room else text[:room])
+            run_elements.append(place)
+            run_blocks.append(block)
+            if inside & _IN_LINK:
+                linked[block] += len(text)
+            room -= len(text)
+            if room < 0:
+                o.cut = True
+                break
+            node = following
 
     def shown_by_scripts(self) -> frozenset[int]:
         """Return what is hidden and yet nearly all of the page: a reader will see it when its scripts have run."""
         most = max(_MUCH, self.characters)
         return frozenset(
             node.mem_id
-            for node, name, attributes in self._hidden
-            if len(node.text()) > most  # of its scripts too
+            for node, name, attributes, length in self._hidden
+            if length > most  # with its scripts
             and not stays_hidden(name, attributes)
             and _Walk(node, frozenset(), opens=True, noscript=False).characters > most
         )
@@ -231,25 +247,37 @@ class _Walk:
     def finish(self) -> Outline:
         """Write the blocks out, without the characters that nobody sees."""
         o = self.outline
-        whole = "".join(o.run_texts)
-        if not is_clean(whole):
+        whole = self._joined()
+        if not all(map(is_clean, _odd(whole))):
             cleaned = [clean(text) for text in o.run_texts]
             o.run_texts = [text for text, _ in cleaned]
             o.invisible = sum(count for _, count in cleaned)
-            self._pieces = [[clean(piece)[0] for piece in pieces] for pieces in self._pieces]
-        if _GLYPHS.search(whole):
+            whole = self._joined()
+        if any(map(_GLYPHS.search, _odd(whole))):
             o.run_texts = [_GLYPHS.sub("", text) for text in o.run_texts]
-            self._pieces = [[_GLYPHS.sub("", piece) for piece in pieces] for pieces in self._pieces]
-        o.block_texts = [" ".join("".join(pieces).split()) for pieces in self._pieces]
-        o.hidden = sum(bool(node.text().strip()) for node, _, _ in self._hidden)
+            whole = self._joined()
+        blocks = whole.split(_END)[1:]
+        del whole  # which may be large
+        o.block_texts = [" ".join(text.split()) for text in blocks]
+        o.hidden = len(self._hidden)
         return o
+
+    def _joined(self) -> str:
+        return "".join(chain.from_iterable(zip(self._joints, self.outline.run_texts, strict=True)))
+
+
+def _odd(text: str) -> Iterator[str]:
+    """All but the plain characters, which take long to look at one by one, and are nearly all that there is."""
+    for begin in range(0, len(text), _PIECE):
+        yield text[begin : begin + _PIECE].encode().translate(None, _PLAIN).decode()
 
 
 def _name(node: LexborNode) -> str:
     number = node.tag_id
     name = _NAMES.get(number)
     if name is None:
-        name = node.tag or "-"
+        # No other kind of node has a name: asking it for one may crash.
+        name = (node.tag if node.is_element_node else None) or "-"
         if number < _KNOWN_TAGS:
             _NAMES[number] = name
     return name

@@ -117,7 +117,9 @@ def grow(outline: Outline, kept: Sequence[bool] | None = None, *, linked: bool =
             run = ~number
             if stays[run]:
                 parent, text = grown[run_elements[run]], outline.run_texts[run]
-                parent.children.append(text if parent.verbatim else in_pieces(_BLANKS, " ", text))
+                if not parent.verbatim and ("  " in text or not text.isprintable()):  # else there is no other blank
+                    text = in_pieces(_BLANKS, " ", text)
+                parent.children.append(text)
             continue
         name = names[number]
         if not alive[number]:
@@ -128,16 +130,18 @@ def grow(outline: Outline, kept: Sequence[bool] | None = None, *, linked: bool =
                 stay = before > after if stay else after > before
             if not stay or (name == "input" and not _is_task(outline.attributes[number])):
                 continue
+            if parents[number] not in grown:  # in an input, which only in a formula can have anything in it
+                continue
             if not linked and outline.is_linked(number):
                 continue
         parent = grown[parents[number]]
-        if _dissolves(name, parent):
+        if (parent.depth >= DEEP or parent.indents >= _MOST_INDENTS) and _dissolves(name, parent):
             flattened = True
             parent.children.append(" ")
             grown[number] = parent
         else:
-            grown[number] = Element(name, outline.attributes[number], parent)
-            parent.children.append(grown[number])
+            child = grown[number] = Element(name, outline.attributes[number], parent)
+            parent.children.append(child)
     return Grown(body, flattened)
 
 
