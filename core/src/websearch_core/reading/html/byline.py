@@ -35,6 +35,7 @@ _BY_CLASS = re.compile(
     r"|[aA]uthor_?Name|PostUser-name",
     re.ASCII,
 )
+_MAY_NAME = re.compile("uthor|by|writer|user|User")  # each of them has one of these, which are found sooner
 _VERB = r"(?:written|posted|published|reported|created|authored|submitted|asked|started|words|story|article)"
 _BY = re.compile(rf"^(?:{_VERB}\s+)?by\b[\s:]*|^(?:author|authors|writer|par|von|por)\b\s*:?\s*", re.IGNORECASE)
 _LABEL = re.compile(rf"(?:{_VERB}\s+)?by\s*:?|authors?\s*:?|thread starter|topic author|topic starter", re.IGNORECASE)
@@ -133,10 +134,9 @@ def _is_of_others(node: LexborNode) -> bool:
 
 def _read_lines(headline: LexborNode, found: Byline) -> None:
     title = line_of(headline)
-    before, labelled, below = "", False, False
-    for node in _around(headline):
-        below = below or node.mem_id == headline.mem_id
-        if node.is_text_node:
+    before, labelled = "", False
+    for node, tag, below in _around(headline):
+        if not tag:
             line = (node.text_content or "")[: 2 * _LONGEST].strip()
             if not line:
                 continue
@@ -147,14 +147,15 @@ def _read_lines(headline: LexborNode, found: Byline) -> None:
                     found.date(find_date(line), f"{before} {line}")
             labelled = bool(_LABEL.fullmatch(line))
             before = line[-40:]
-        elif node.tag == "time":
+        elif tag == "time":
             attributes = node.attributes
             found.date(parse_date((attributes.get("datetime") or "").strip()), f"{before} {attributes.get('class')}")
-        elif below and node.tag in _HEADINGS and _leads_on(node, title):
+        elif below and tag in _HEADINGS and _leads_on(node, title):
             return
-        elif not found.author:
-            attributes = node.attributes
-            if "author" in (attributes.get("rel") or "") or _BY_CLASS.search(attributes.get("class") or ""):
+        elif not found.author and (attributes := node.attributes):
+            marks = attributes.get("class") or ""
+            by_class = _MAY_NAME.search(marks) and _BY_CLASS.search(marks)
+            if by_class or "author" in (attributes.get("rel") or ""):
                 found.author = person(line_of(node))
         if found.complete:
             return
@@ -166,8 +167,12 @@ def _leads_on(heading: LexborNode, title: str) -> bool:
     return heading.css_first("a") is not None and text not in title and title not in text
 
 
-def _around(headline: LexborNode) -> Iterator[LexborNode]:
-    """Walk over the elements and texts shortly before the headline, in it, and after it, in the order of the page."""
+def _around(headline: LexborNode) -> Iterator[tuple[LexborNode, str, bool]]:
+    """
+    Walk over the elements and texts shortly before the headline, in it, and after it, in the order of the page.
+
+    With each comes the name of the element, none for a text, and whether the headline has begun.
+    """
     start = headline
     for _ in range(_ABOVE):
         above = start.parent
@@ -178,15 +183,18 @@ def _around(headline: LexborNode) -> Iterator[LexborNode]:
     node: LexborNode | None = start
     left, passed = _BEFORE, False
     while node is not None and left:
-        if node.mem_id == goal:
+        if not passed and node.mem_id == goal:
             left, passed = _NEAR, True
         left -= 1
         if not left and not passed:  # too much stands before the headline
             node, left, passed = headline, _NEAR, True
-        seen = node.is_text_node or (node.is_element_node and node.tag not in _UNSEEN)
-        if seen:
-            yield node
-        following = node.first_child if seen and node.is_element_node else None
+        following = None
+        if node.is_text_node:
+            if not node.is_empty_text_node:
+                yield node, "", passed
+        elif node.is_element_node and (tag := node.tag or "") not in _UNSEEN:
+            yield node, tag, passed
+            following = node.first_child
         while following is None and node is not None:
             following = node.next
             if following is None:
@@ -196,7 +204,17 @@ def _around(headline: LexborNode) -> Iterator[LexborNode]:
 
 def line_of(node: LexborNode) -> str:
     """Return the text of an element on one line: the beginning of it, if there are many elements in it."""
-    pieces: list[str] = []
+    return " ".join("".join(_pieces(node)).split())
+
+
+def begins(node: LexborNode, line: str) -> bool:
+    """Return whether the text of an element begins with *line*, of which its first piece tells enough in most cases."""
+    first = " ".join(next((piece for piece in _pieces(node) if not piece.isspace()), "").split())
+    return (line.startswith(first) or first.startswith(line)) and line_of(node).startswith(line)
+
+
+def _pieces(node: LexborNode) -> Iterator[str]:
+    """The texts in an element, and a blank where a block begins."""
     waiting, left = [node.first_child], _MOST_WITHIN
     while waiting and left:
         child = waiting.pop()
@@ -205,8 +223,8 @@ def line_of(node: LexborNode) -> str:
         left -= 1
         waiting.append(child.next)
         if child.is_text_node:
-            pieces.append((child.text_content or "")[:_LONGEST_TEXT])
-        elif child.is_element_node and child.tag not in _UNSEEN:
-            pieces.append(" " * (child.tag in _APART))
+            yield (child.text_content or "")[:_LONGEST_TEXT]
+        elif child.is_element_node and (tag := child.tag) not in _UNSEEN:
+            if tag in _APART:
+                yield " "
             waiting.append(child.first_child)
-    return " ".join("".join(pieces).split())

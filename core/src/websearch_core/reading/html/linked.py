@@ -44,6 +44,7 @@ _PAGES = frozenset(
     "RealEstateListing SearchResultsPage Blog ItemList CreativeWork".split()
 )
 _WRAPPINGS = (("<![CDATA[", "]]>"), ("<!--", "-->"))  # of times when scripts had to be hidden from parsers
+_JSON = json.JSONDecoder(strict=False)
 _INLINE = re.compile(r"</?(?:a|b|br|em|font|i|mark|q|s|small|span|strong|sub|sup|u|wbr)\b[^<>]*>", re.IGNORECASE)
 
 
@@ -110,7 +111,7 @@ def types(thing: Thing) -> set[str]:
     """Return the kinds of a thing, without the vocabulary that they are from."""
     told = thing.get("@type")
     kinds = told if isinstance(told, list) else [told]
-    return {re.split("[/#:]", kind)[-1] for kind in kinds if isinstance(kind, str)}
+    return {kind[max(map(kind.rfind, "/#:")) + 1 :] for kind in kinds if isinstance(kind, str)}
 
 
 def text(value: Any) -> str:
@@ -141,7 +142,7 @@ def _objects(scripts: Iterable[LexborNode]) -> Iterator[tuple[bool, Thing]]:
         for opening, closing in _WRAPPINGS:
             source = source.removeprefix(opening).removesuffix(closing)
         try:
-            told = json.loads(source, strict=False)
+            told = _JSON.decode(source)
         except (ValueError, RecursionError):
             continue
         waiting = [(True, told)] if isinstance(told, dict | list) else []

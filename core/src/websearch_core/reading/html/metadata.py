@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from ...clean import one_line
 from ...dates import parse_date
 from ..links import absolute
-from .byline import byline, line_of, person
+from .byline import begins, byline, line_of, person
 from .linked import Linked, Thing, linked, plain, text, types
 from .titles import agree, is_site, title_of
 
@@ -55,6 +55,7 @@ _PUBLISHED_KEYS = ("datePublished", "dateCreated", "uploadDate", "datePosted")
 _LANGUAGES = ("content-language", "dc.language", "dcterms.language", "language", "og:locale")
 _SITES = ("og:site_name", "application-name", "apple-mobile-web-app-title", "dc.publisher", "citation_journal_title")
 _NO_LANGUAGES = frozenset({"und", "zxx", "mul"})
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,4}")
 _MOBILE = re.compile(r"^(?:www\d?|m|mobile|amp)\.|(?<=\.)m\.")
 _NO_DATES = frozenset({"1969-12-31", "1970-01-01"})  # how machines write none, here and west of here
 _DAY_IN_PATH = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?=[/-]|$)")
@@ -106,19 +107,21 @@ def metadata(document: LexborHTMLParser, url: str) -> Metadata:
     shown = [node for node in telling if node.tag == "h1"][:_MOST_HEADLINES]
 
     def told(names: Iterable[str]) -> Iterator[str]:
-        return (plain(content) for name in names for content in meta[name])
+        return (plain(content) for name in names for content in meta.get(name, ()))
 
     site = one_line(_site(told(_SITES), data), NAME_LENGTH)
-    titles = [one_line(title, TITLE_LENGTH) for title in (*told(_TITLES), plain(_text(document.css_first("title"))))]
+    named = dict.fromkeys((*told(_TITLES), plain(_text(document.css_first("title")))))  # most tell the same
+    titles = [one_line(title, TITLE_LENGTH) for title in named]
     headlines = [one_line(line_of(headline), TITLE_LENGTH) for headline in shown]
     main, name = _main(data, url, [*titles, *headlines])
     title = title_of([name, *titles], headlines, site, url)
 
-    named = [[text(one) for one in data.values(main, "author", "creator")], *(meta[key] for key in _AUTHORS)]
-    authors = list(filter(None, map(_persons, (*named, _labelled(meta)))))
+    written = [text(one) for one in data.values(main, "author", "creator")]
+    signed = (written, *filter(None, map(meta.get, _AUTHORS)), _labelled(meta))
+    authors = list(filter(None, map(_persons, signed)))
     persons = next((names for names in authors if not is_site(names[0], site, url)), [])
-    published = _first_date((*data.values(main, *_PUBLISHED_KEYS), *told(_PUBLISHED)))
-    modified = _first_date((*data.values(main, "dateModified"), *told(_MODIFIED)))
+    published = _first_date(chain(data.values(main, *_PUBLISHED_KEYS), told(_PUBLISHED)))
+    modified = _first_date(chain(data.values(main, "dateModified"), told(_MODIFIED)))
     if not (persons and published):
         near = byline(document, _shown_at(title, shown, document))
         persons = persons or list(filter(None, [near.author]))
@@ -150,9 +153,10 @@ def _meta(tags: Iterable[LexborNode]) -> defaultdict[str, list[str]]:
     for tag in tags:
         attributes = tag.attributes
         content = (attributes.get("content") or "")[: 20 * DESCRIPTION_LENGTH].strip()
-        names = " ".join(filter(None, map(attributes.get, ("property", "name", "http-equiv"))))
-        for name in names.lower().split() if content else ():
-            found[name.replace("dc:", "dc.").replace("dcterms:", "dcterms.")].append(content)
+        if content:
+            names = " ".join(filter(None, map(attributes.get, ("property", "name", "http-equiv")))).lower()
+            for name in names.replace("dc:", "dc.").replace("dcterms:", "dcterms.").split():
+                found[name].append(content)
     return found
 
 
@@ -167,8 +171,8 @@ def _main(data: Linked, url: str, titles: list[str]) -> tuple[Thing, str]:
 
 def _site(told: Iterable[str], data: Linked) -> str:
     """What the site calls itself: in a meta, or as a thing of JSON-LD."""
-    things = [thing for thing in data.things if "WebSite" in types(thing)]
-    return next((name for name in (*told, *(data.text(thing, "name") for thing in things)) if name), "")
+    names = (data.text(thing, "name") for thing in data.things if "WebSite" in types(thing))
+    return next(filter(None, chain(told, names)), "")
 
 
 def _persons(told: Iterable[str]) -> list[str]:
@@ -185,7 +189,7 @@ def _labelled(meta: dict[str, list[str]]) -> Iterator[str]:
 def _shown_at(title: str, headlines: list[LexborNode], document: LexborHTMLParser) -> LexborNode | None:
     """Where the title is shown; forums do it in lesser headings."""
     places = chain(headlines, (heading for name in ("h2", "h3") for heading in document.css(name)[:_MOST_HEADLINES]))
-    return next((place for place in places if title and line_of(place).startswith(title)), next(iter(headlines), None))
+    return next((place for place in places if title and begins(place, title)), next(iter(headlines), None))
 
 
 def _first_date(told: Iterable[object]) -> datetime | None:
@@ -231,7 +235,7 @@ def language_of(told: Iterable[str]) -> str | None:
     """Return the first language tag among what is told, as BCP 47 spells it."""
     for said in told:
         tag = said.split(",")[0].strip().replace("_", "-")
-        if re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,4}", tag) and tag.lower() not in _NO_LANGUAGES:
+        if _LANGUAGE.fullmatch(tag) and tag.lower() not in _NO_LANGUAGES:
             first, *rest = tag.split("-")
             return "-".join([first.lower(), *map(_subtag, rest)])
     return None

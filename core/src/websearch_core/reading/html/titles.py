@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 _SEPARATOR = re.compile(r"\s+[-–—|·•»›:/~]+\s+|\s*[|»•]\s*|\s+::\s+|:\s+")  # noqa: RUF001 - as pages have them
+_WORD = re.compile(r"[^\W_]+")
 _AGREES = 0.6  # the share of a headline's words that are in what the page tells others of its title
 _WEIGHTY = 0.4  # the share of the title's letters that a headline has at least: less may be the name of a section
 _SHORT = 5  # letters: shorter names prove nothing by beginning alike
@@ -37,15 +39,17 @@ def title_of(told: Sequence[str], headlines: Sequence[str], site: str | None, ur
 
     """
     home = urlsplit(url).path in {"", "/"}  # of which the site's name is the best title
-    told = [title if home else without_site(title, site, url) for title in told if title]
+    told = [title if home else without_site(title, site, url) for title in dict.fromkeys(told) if title]
     headlines = [line for line in (line.rstrip(_ANCHORS) for line in headlines) if line]
     shown = [line for line in headlines if not is_site(line, site, url)]
     if not told:
         return next(iter([*shown, *headlines]), "")
-    weighty = [line for line in shown if len(_letters(line)) >= _WEIGHTY * len(_letters(told[0]))]
-    within = [line for line in weighty if any(_letters(line) in _letters(title) for title in told)]
+    letters = {text: _letters(text) for text in (*told, *shown)}
+    main = letters[told[0]]
+    weighty = [line for line in shown if len(letters[line]) >= _WEIGHTY * len(main)]
+    within = [line for line in weighty if any(letters[line] in letters[title] for title in told)]
     if within:  # of several the one that the title begins with: the others name parts of the site
-        return next((line for line in within if _letters(told[0]).startswith(_letters(line))), within[0])
+        return next((line for line in within if main.startswith(letters[line])), within[0])
     words = set(_words(" ".join(told)))
     for line in weighty:
         own = _words(line)
@@ -73,28 +77,34 @@ def is_site(name: str, site: str | None, url: str) -> bool:
     It is, if the site calls itself so, or its host does: ``The Verge`` is at theverge.com, ``Redfish Technology`` at
     redfishtech.com, and ``United Way of King County`` at uwkc.org.
     """
-    letters = _letters(name)
+    words = _words(name)
+    letters = "".join(words)
     if not letters:
         return True
     if site and letters == _letters(site):
         return True
-    host = (urlsplit(url).hostname or "").removeprefix("www.")
-    labels = [label.replace("-", "") for label in host.split(".")]
-    if letters == _letters(host) or letters in labels[:-1]:
+    host, labels = _host(url)
+    if letters == host or letters in labels:
         return True
-    words = _words(name)
     initials = "".join(word[0] for word in words if word not in _SMALL)
     while len(words) > 1 and words[-1] in _OF_SITES:
         words.pop()
     letters = "".join(words)
     starts = {"".join(words[:count]) for count in range(1, len(words))}
-    for label in labels[:-1]:
+    for label in labels:
         if letters == label or (initials == label and len(initials) >= _FEWEST_INITIALS):
             return True
         shorter, longer = sorted((label, letters), key=len)
         if longer.startswith(shorter) and len(shorter) >= max(_SHORT, _MOST_OF_IT * len(longer)):
             return label not in starts  # "Nintendo Switch" is no name of nintendo.com
     return False
+
+
+@lru_cache(maxsize=16)  # a page's titles are all compared with one
+def _host(url: str) -> tuple[str, tuple[str, ...]]:
+    """Return the letters of the host, and its labels but for the last."""
+    host = (urlsplit(url).hostname or "").removeprefix("www.")
+    return _letters(host), tuple(label.replace("-", "") for label in host.split(".")[:-1])
 
 
 def agree(name: str, titles: Sequence[str]) -> bool:
@@ -109,4 +119,4 @@ def _letters(text: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    return re.findall(r"[^\W_]+", text.casefold())
+    return _WORD.findall(text.casefold())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from ..html.tree import BLOCKS, Element
 
@@ -35,7 +36,8 @@ def code_text(pre: Element) -> str:
         node = waiting.pop()
         if isinstance(node, str):
             text = node.removeprefix("\n") if ended else node
-            pieces += [text] if text else []
+            if text:
+                pieces.append(text)
             ended = False
         elif isinstance(node, int):  # the end of a block, and how many pieces there were at its begin
             if len(pieces) == node or not pieces[-1].endswith("\n"):
@@ -56,7 +58,12 @@ def code_text(pre: Element) -> str:
 def is_gutter(element: Element) -> bool:
     """Return whether it holds line numbers or a button to copy, as far as its class tells."""
     marks = element.get("class")
-    return bool(marks) and not _GUTTER.isdisjoint(marks[:_LONGEST_CLASS].lower().split())
+    return bool(marks) and _names_gutter(marks[:_LONGEST_CLASS])
+
+
+@lru_cache(maxsize=256)  # highlighters put each word of a code into one of a few classes
+def _names_gutter(marks: str) -> bool:
+    return not _GUTTER.isdisjoint(marks.lower().split())
 
 
 def language(pre: Element) -> str:
@@ -68,6 +75,8 @@ def language(pre: Element) -> str:
             continue
         stated = element.get("data-language") or element.get("data-lang")
         marks = element.get("class")[:_LONGEST_CLASS]
+        if not (stated or marks):
+            continue
         bare = [mark for mark in marks.lower().split() if mark in _LANGUAGES] if _is_code(element) else []
         for found in (stated, *_LANGUAGE.findall(marks), *bare):
             if _NAME.fullmatch(found) and found.lower() not in _NO_LANGUAGE:

@@ -42,18 +42,23 @@ def footnotes(root: Element, hrefs: Iterable[str]) -> dict[str, str]:
         The mark of each by the ``id`` of the element that holds the note.
 
     """
-    if not any("#" in href and _NOTE.search(href.partition("#")[2]) for href in hrefs):
+    if not any(_NOTE.search(href.partition("#")[2]) for href in hrefs if "#" in href):
         return {}
-    marks: dict[str, str] = {}
     places: set[str] = set()
+    links: list[Element] = []
     for element in root.elements():
-        if element.children and (own := element.get("id")):
+        attributes = element.attributes
+        if attributes and element.children and (own := attributes.get("id")):
             places.add(own)
         if element.name == "a" and "#" in element.get("href"):
-            label = element.text()
-            if not leads_back(element, label) and (found := mark(element, label)):
-                marks.setdefault(place(element), found)
-    return {name: found for name, found in marks.items() if name in places}
+            links.append(element)
+    marks: dict[str, str] = {}
+    for link in links:
+        if (name := place(link)) in places and name not in marks:
+            label = link.text()
+            if not leads_back(link, label) and (found := mark(link, label)):
+                marks[name] = found
+    return marks
 
 
 def without_mark(note: str) -> str:

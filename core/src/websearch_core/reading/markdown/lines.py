@@ -26,16 +26,15 @@ _YEAR = re.compile(r"([0-9]{4,9})([.)] )")  # would be the number of an item
 _DEFINITION = re.compile(  # of a link that is elsewhere
     f"^((?:[ >*+{QUOTE}{INDENT}-]|[0-9]{{1,9}}[.)])*)\\[(?=(?s:.{{1,999}}?)\\]:)", re.MULTILINE
 )
-_RULES = re.compile(r"\A---(?:\n+|\Z)|\n+---\Z")
 TAG = re.compile(r"<(?=[A-Za-z/!?]|$)")
 
 
 def finished(text: str) -> str:
     """Return the text of a whole page, with Markdown's own signs in place of our marks."""
-    text = tidy(text).replace(BOLD * 2, "")  # two bold texts side by side are one
-    text = _harmless(_RULES.sub("", text))  # a line between nothing and something parts nothing
+    text = _harmless(_without_outer_rules(tidy(text).replace(BOLD * 2, "")))  # two bold texts side by side are one
     for mark, sign in _MEANINGS.items():
-        text = text.replace(mark, sign)
+        if mark[0] in text:  # a single character is found much faster than two
+            text = text.replace(mark, sign)
     return text
 
 
@@ -43,6 +42,9 @@ def tidy(text: str) -> str:
     """Strip each line, leave one empty line at most between two, and let none begin with what it does not mean."""
     while "  " in text:
         text = text.replace("  ", " ")
+    if "\n" not in text and BREAK not in text:  # as of most items of lists
+        line = text.strip(" ")
+        return _as_text(line, "") if line and line[0] in _MISLEADING else line
     lines: list[str] = []
     last = ""
     for line in _split(text):
@@ -60,14 +62,25 @@ def tidy(text: str) -> str:
 
 
 def _split(text: str) -> list[str]:
-    if BREAK not in text:
-        return text.split("\n")
-    return [
-        part
-        for line in text.split("\n")
-        for part in (line.split(BREAK) if BREAK in line else [line])
-        if part.strip() or BREAK not in line
-    ]
+    first, *others = text.split(BREAK)
+    lines = first.split("\n")
+    ended = True  # by the break: the last line
+    for piece in others:
+        if ended and not lines[-1].strip():  # it had ended already
+            lines.pop()
+        begin, *rest = piece.split("\n")
+        if begin.strip():
+            lines.append(begin)
+        lines += rest
+        ended = bool(rest)
+    return lines
+
+
+def _without_outer_rules(text: str) -> str:
+    """Take off the lines between nothing and something: they part nothing."""
+    if text.startswith("---") and text[3:4] in {"", "\n"}:
+        text = text[3:].lstrip("\n")
+    return text[:-3].rstrip("\n") if text.endswith("\n---") else text
 
 
 def _as_text(line: str, before: str) -> str:
@@ -85,11 +98,16 @@ def _as_text(line: str, before: str) -> str:
 
 def _harmless(text: str) -> str:
     """Keep the text of the page from being a link, an image or a tag."""
-    if any(sign in text for sign in ("](", "![", "`", f"\\{TICK}")):
+    if (  # again the single characters first, that few pages have
+        "`" in text
+        or ("]" in text and "](" in text)
+        or ("[" in text and "![" in text)
+        or ("\\" in text and f"\\{TICK}" in text)
+    ):
         text = "\n\n".join(map(_harmless_block, text.split("\n\n")))
-    if "]:" in text:
+    if "]" in text and "]:" in text:
         text = _DEFINITION.sub(r"\1\\[", text)
-    return text.replace(f"!{LINK}", f"! {LINK}")
+    return text.replace(f"!{LINK}", f"! {LINK}") if "!" in text else text
 
 
 def _harmless_block(block: str) -> str:

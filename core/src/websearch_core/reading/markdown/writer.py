@@ -38,6 +38,9 @@ _BACKTICKS = re.compile("`+")
 _TABLE_PARTS = frozenset({"tr", "td", "th", "caption"})
 _COPY = frozenset({"copy", "copy code", "copy to clipboard", "copied", "copied!", "copy link"})
 
+# What a converter of markdownify holds, once for all: to collect its options takes as long as to write a short page.
+_SET_UP = vars(MarkdownConverter(heading_style=ATX, bullets="-", escape_asterisks=False, escape_underscores=False))
+
 Context = frozenset[str]
 _PLAIN: Context = frozenset()
 _UNMARKED: Context = frozenset({"heading", "_noformat", "th"})  # where bold and the like say nothing more
@@ -53,6 +56,7 @@ _AROUND: dict[str, Context] = {
     "tr": _PLAIN,
     "dt": _INLINE,
     "caption": _INLINE,
+    "pre": _NO_FORMAT,
     **{name: frozenset({name}) for name in ("a", "dd", "li", "sup", "table")},
 }
 
@@ -81,7 +85,7 @@ class _Converter(MarkdownConverter):
     convert_div: ClassVar[Callable[..., str]]  # markdownify's
 
     def __init__(self, root: Element, links: Mapping[str, str]) -> None:
-        super().__init__(heading_style=ATX, bullets="-", escape_asterisks=False, escape_underscores=False)
+        vars(self).update(_SET_UP)
         self.root = root
         self.links = links
         self.footnotes = footnotes(root, links)
@@ -89,42 +93,61 @@ class _Converter(MarkdownConverter):
         self.titles = 0
         self.pictured: Element | None = None  # the last link that is a picture alone
         self.code: list[str] = []
-        self.texts: dict[Element, str] = {}  # of what has pictures in it
+        self.speaking: dict[Element, bool] = {}  # of what has pictures in it
+        self.captions: dict[Element, str] = {}  # of figures
 
     def process_tag(self, node: Element, parent_tags: Context = _PLAIN) -> str:
-        """Convert the element and all inside it; without recursion, so that no depth of it is too much."""
+        """
+        Convert the element and all inside it; without recursion, so that no depth of it is too much.
+
+        Half of all elements hold nothing or one text, and are written at once. Of boxes that hold nothing but one
+        another only one is written, since all would come to the same. Neither is done where any may be a footnote.
+        """
         waiting: list[tuple[Element, str, Context, Context, Iterator[Element | str], list[str]]] = []
         element, name, around, inside = node, "div", parent_tags, parent_tags
         children, pieces = iter(node.children), list[str]()
+        direct = not self.footnotes
         while True:
             for child in children:
                 if isinstance(child, str):
                     pieces.append(TAG.sub("&lt;", child) if "<" in child and "_noformat" not in inside else child)
                     continue
+                tag, held, within = child.name, child.children, inside
+                if tag in _AROUND:
+                    tag, held, within = self._entered(child, inside)
+                elif direct and tag in _BOXES:
+                    while len(held) == 1 and isinstance(box := held[0], Element) and box.name in _WITHIN_BOXES:
+                        held = box.children
+                text = held[0] if held else ""
+                if direct and len(held) < 2 and isinstance(text, str):
+                    if "<" in text and "_noformat" not in within:
+                        text = TAG.sub("&lt;", text)
+                    if convert := _CONVERSIONS.get(tag):
+                        text = convert(self, child, text, inside) or ("\n" if tag in _PARTING else "")
+                    pieces.append(text)
+                    continue
                 waiting.append((element, name, around, inside, children, pieces))
-                element, name, around = child, child.name, inside
-                children, pieces = iter(child.children), []
-                if name == "pre":
-                    children, pieces = iter(()), [code_text(child)]
-                elif name in _AROUND:
-                    if (name in _TABLE_PARTS and "table" not in around) or (name == "table" and not is_data(child)):
-                        name = "div"
-                        if is_gutter(child):
-                            children = iter(())
-                    else:
-                        inside = around | _AROUND[name]
+                element, name, around, inside, children, pieces = child, tag, inside, within, iter(held), []
                 break
             else:
-                convert = _CONVERSIONS.get(name)
                 text = "".join(pieces)
-                if convert is not None:
+                if convert := _CONVERSIONS.get(name):
                     text = convert(self, element, text, around) or ("\n" if name in _PARTING else "")
-                if self.footnotes and element.get("id") in self.footnotes and name != "li":
+                if not direct and element.get("id") in self.footnotes and name != "li":
                     text = f"{_edges(text)[0]}{self._note(element, text.lstrip())}"
                 if not waiting:
                     return text
                 element, name, around, inside, children, pieces = waiting.pop()
                 pieces.append(text)
+
+    def _entered(self, element: Element, around: Context) -> tuple[str, list[Element | str], Context]:
+        """Return as what an element is written, from which children, and what these are in."""
+        name = element.name
+        if name == "pre":
+            return name, [code_text(element)], _NO_FORMAT
+        if (name in _TABLE_PARTS and "table" not in around) or (name == "table" and not is_data(element)):
+            return "div", [] if is_gutter(element) else element.children, around
+        return name, element.children, around | _AROUND[name]
 
     def with_code(self, text: str) -> str:
         """Put each block of code where it belongs, as far to the right as what is around it."""
@@ -143,7 +166,7 @@ class _Converter(MarkdownConverter):
         href = el.get("href")
         if not label:
             return " " if text else ""
-        before, after = _edges(text)
+        before, after = _edges(text) if len(label) < len(text) else ("", "")
         if "#" in href and (note := self._reference(el, label, parent_tags)) is not None:
             return f"{before}{note}{after}"
         url = self.links.get(href)
@@ -154,7 +177,7 @@ class _Converter(MarkdownConverter):
             return " "  # the mark beside a heading, or the way back up
         if url is None or LINK in label or CODE in label or CELL in label or "_noformat" in parent_tags:
             return text
-        if label.count("[") != label.count("]"):
+        if ("[" in label or "]" in label) and label.count("[") != label.count("]"):
             label = label.replace("[", "\\[").replace("]", "\\]")
         if _has_blocks(label):
             inner = tidy(label).split("\n")
@@ -177,12 +200,22 @@ class _Converter(MarkdownConverter):
     @cached_property
     def _worded(self) -> set[str]:
         """Where the links lead that say so in words."""
-        return {self.links.get(e.get("href"), "") for e in self.root.elements() if e.name == "a" and e.text()}
+        elements = [self.root]
+        for element in elements:  # they become more meanwhile
+            elements += [child for child in element.children if not isinstance(child, str)]
+        return {self.links.get(e.get("href"), "") for e in elements if e.name == "a" and self._speaks(e)}
 
-    def _text(self, el: Element) -> str:
-        if el not in self.texts:
-            self.texts[el] = el.text()
-        return self.texts[el]
+    def _speaks(self, el: Element) -> bool:
+        """Whether there is any text in an element."""
+        if el not in self.speaking:
+            self.speaking[el] = _has_text(el)
+        return self.speaking[el]
+
+    def _caption(self, figure: Element) -> str:
+        """What is written in a figure, in small letters."""
+        if figure not in self.captions:
+            self.captions[figure] = figure.text().casefold()
+        return self.captions[figure]
 
     def convert_img(self, el: Element, text: str, parent_tags: Context) -> str:
         """Images are their alternative text, where it says something that the text beside them does not."""
@@ -193,16 +226,16 @@ class _Converter(MarkdownConverter):
             return self.convert_math(el, alt, parent_tags)
         link = _enclosing(el, "a") if "a" in parent_tags else None
         if link is not None:
-            if self._text(link) or self.links.get(link.get("href")) in self._worded:
+            if self._speaks(link) or self.links.get(link.get("href")) in self._worded:
                 return ""
             self.pictured = link
         elif len(alt.split()) < _ALT_WORDS:
             return ""
         elif figure := _enclosing(el, "figure"):
-            caption = self._text(figure).casefold()
+            caption = self._caption(figure)
             if caption and (alt.casefold() in caption or caption in alt.casefold()):
                 return ""
-        if "heading" in parent_tags and (heading := _enclosing(el, *HEADINGS)) and self._text(heading):
+        if "heading" in parent_tags and (heading := _enclosing(el, *HEADINGS)) and self._speaks(heading):
             return ""
         return f" {TAG.sub('&lt;', alt)} "
 
@@ -266,6 +299,8 @@ class _Converter(MarkdownConverter):
             return ""
         if self.footnotes and self.footnotes.get(el.get("id"), f"[{bullet[:-2]}]") != f"[{bullet[:-2]}]":
             item = self._note(el, item)
+        if "\n" not in item and CODE not in item:
+            return f"{BREAK}{bullet}{item}{BREAK}"
         indent = INDENT * len(bullet)
         first, _, rest = item.partition("\n")
         if rest:
@@ -389,6 +424,8 @@ _CONVERSIONS: dict[str, _Conversion] = {
     **{name: getattr(_Converter, f"convert_{name}") for name in _OWN.split()},
     **dict.fromkeys(HEADINGS, _Converter.convert_heading),
 }
+_BOXES = frozenset(name for name, convert in _CONVERSIONS.items() if convert is _Converter.convert_div)
+_WITHIN_BOXES = _BOXES | {"p"}
 
 
 def _marked(sign: str, text: str, parent_tags: Context) -> str:
@@ -428,3 +465,15 @@ def _enclosing(element: Element, *names: str) -> Element | None:
     while around is not None and around.name not in names:
         around = around.parent
     return around
+
+
+def _has_text(element: Element) -> bool:
+    """Whether there is any text in an element; sooner told than what it is."""
+    waiting = [element]
+    while waiting:
+        for child in waiting.pop().children:
+            if not isinstance(child, str):
+                waiting.append(child)
+            elif child and not child.isspace():
+                return True
+    return False
