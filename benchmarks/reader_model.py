@@ -26,7 +26,8 @@ from bisect import insort
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import compress
 from pathlib import Path
@@ -68,12 +69,14 @@ _NEIGHBOURS = {"tag": (-2, -1, 1, 2), "length": (-1, 1), "linked": (-1, 1)}
 _COUNTED = 60  # words of a block that count for the lexicon
 _LONGEST = 200  # words of a block that count for the trees
 _NOTHING_TRUE = 0.25  # the weight of a page whose truth is empty: it may as well be one that was not understood
+_FEWER_NAMES = 0.5  # the weight of a page that is shown again without some of its names
 _SETTINGS = {
     "objective": "cross_entropy",
     "learning_rate": 0.1,
     "num_leaves": QUESTIONS + 1,
     "min_data_in_leaf": 150,
     "feature_fraction": 0.25,
+    "extra_trees": True,  # one edge of each feature, by chance: of so few pages, trees learn less by heart
     "bagging_fraction": 0.8,
     "bagging_freq": 1,
     "lambda_l2": 5,
@@ -204,16 +207,25 @@ def _moved(values: NDArray[np.float64], where: int) -> NDArray[np.float64]:
 def fit(samples: Sequence[Sample], features: int = _FEATURES, trees: int = _TREES) -> dict[str, Any]:
     """Train a model, as `Forest` takes it."""
     said = lexicon(samples)
+    shown = [*samples, *map(_with_fewer_names, samples)]
     with ProcessPoolExecutor() as pool:
-        tables = list(pool.map(partial(matrix, words=said), samples, chunksize=8))
+        tables = list(pool.map(partial(matrix, words=said), shown, chunksize=8))
     names = next(names for names, _ in tables if names)
     x = np.vstack([table for _, table in tables if table.size])
-    y = np.concatenate([page.labels for page in samples])
-    weights = np.concatenate([_weights(page) for page in samples])
+    y = np.concatenate([page.labels for page in shown])
+    own = np.concatenate([_weights(page) for page in samples])
+    weights = np.concatenate([own, _FEWER_NAMES * own])
     gains = _grow(x, y, weights, trees).feature_importance("gain")
     best = sorted(np.argsort(-gains, kind="stable")[:features].tolist())
     booster = _grow(x[:, best], y, weights, trees)
     return _written(booster.dump_model(), [names[place] for place in best], said)
+
+
+def _with_fewer_names(page: Sample) -> Sample:
+    """Take away every other class and id name, so that the trees learn to do without those that they know."""
+    seen = copy(page.outline)
+    seen.marks = ["" if zlib.crc32(f"{page.url} {mark}".encode()) % 2 else mark for mark in seen.marks]
+    return replace(page, outline=seen)
 
 
 def _weights(page: Sample) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from .metadata import Metadata
 
 _NEIGHBOURS = 0.4  # what a block is thought to be hangs so much on those before and after it
+_ALIKE = 0.5  # and so much on those that look alike
+_DOUBTS = math.exp(-1), math.e  # what all odds of a page may be off by, one as likely as the other
+_RECALL = 0.7  # what leaving content out weighs against keeping what is none
 _LONG = 100  # characters: what is so long and there again is there for wide and for narrow screens
 _CELLS = frozenset({"td", "th"})
 _VERBATIM = _CELLS | {"pre", "code"}  # where the same is said twice with reason
@@ -23,8 +27,9 @@ def choose(outline: Outline, url: str, facts: Metadata, model: Forest | None = N
     Say for each block of the page whether it is content.
 
     A learned model says how likely each block is. Where to draw the line differs from page to page: it is drawn where
-    the words that are kept can be expected to have the best F1, so that a page that leaves the model in doubt keeps
-    what it is in doubt about (Lipton et al., "Optimal Thresholding of Classifiers to Maximize F1", 2014).
+    the words that are kept can be expected to have the best F (precision counts more), so that a page that leaves the
+    model in doubt keeps what it is in doubt about (Lipton et al., "Optimal Thresholding of Classifiers to Maximize F1",
+    2014).
 
     Args:
         outline: The page.
@@ -36,11 +41,31 @@ def choose(outline: Outline, url: str, facts: Metadata, model: Forest | None = N
     if not outline.block_texts:
         return []
     model = model or forest()
-    chances = _smooth(model.chances(Traits(outline, url, facts, model.words)))
+    chances = _smooth(_levelled(outline, model.chances(Traits(outline, url, facts, model.words))))
     words = [text.count(" ") + 1 for text in outline.block_texts]
     line = _line(chances, words)
     kept = whole_rows(outline, _once(outline, [chance >= line for chance in chances]))
     return _under_headline(outline, facts.title, kept)
+
+
+def _levelled(outline: Outline, chances: list[float]) -> list[float]:
+    """What looks alike is alike: draw each block towards those in elements of the same names and in the same part."""
+    names, marks, around = outline.names, outline.marks, outline.around
+    wholes = [max(outline.parents[element], 0) for element in outline.block_elements]
+    looks = [
+        (names[element], marks[element], names[whole], marks[whole], around[element])
+        for element, whole in zip(outline.block_elements, wholes, strict=True)
+    ]
+    hoped = dict.fromkeys(looks, 0.0)
+    letters = dict.fromkeys(looks, 0)
+    for look, chance, text in zip(looks, chances, outline.block_texts, strict=True):
+        length = len(text) + 1
+        hoped[look] += chance * length
+        letters[look] += length
+    return [
+        (1 - _ALIKE) * chance + _ALIKE * hoped[look] / letters[look]
+        for look, chance in zip(looks, chances, strict=True)
+    ]
 
 
 def _smooth(chances: list[float]) -> list[float]:
@@ -86,9 +111,18 @@ def _under_headline(outline: Outline, title: str, kept: list[bool]) -> list[bool
 
 
 def _line(chances: list[float], words: list[int]) -> float:
-    """The chance from which on to keep a block."""
+    """
+    The chance from which on to keep a block.
+
+    The model does not err block by block: where it takes one for more than it is, it does so with others of the page.
+    So the line is drawn where F is best in the mean of all odds being less, and being more.
+    """
     order = sorted(range(len(chances)), key=chances.__getitem__, reverse=True)
-    hoped = list(accumulate(chances[block] * words[block] for block in order))
-    kept = accumulate(words[block] for block in order)
-    quality = [gain / (cost + hoped[-1]) for gain, cost in zip(hoped, kept, strict=True)]
+    blocks = [(chances[block], words[block]) for block in order]
+    kept = [*accumulate(count for _, count in blocks)]
+    quality = [0.0] * len(blocks)
+    for odds in _DOUBTS:
+        hoped = [*accumulate([odds * chance * count / (1 - chance + odds * chance) for chance, count in blocks])]
+        true = _RECALL * hoped[-1]
+        quality = [yet + gain / (cost + true) for yet, gain, cost in zip(quality, hoped, kept, strict=True)]
     return chances[order[quality.index(max(quality))]]

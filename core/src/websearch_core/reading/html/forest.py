@@ -17,8 +17,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-from itertools import chain, islice
-from operator import itemgetter
+from itertools import chain, islice, repeat
 from typing import Any, NamedTuple
 
 from .traits import UNKNOWN, Traits, Values
@@ -86,13 +85,16 @@ class Forest:
         page = {trait: bisect_left(edges, traits.page[trait]) for trait, edges in asked[0].items()}
         elements = {trait: _steps(values, asked[1][trait]) for trait, values in traits.elements() if trait in asked[1]}
         blocks = {trait: _steps(values, asked[2][trait]) for trait, values in traits.blocks() if trait in asked[2]}
-        gather = [itemgetter(*level, level[0]) for level in traits.levels]  # one more, so that it is never one alone
+        # All of an element lies together, so that a block takes it in one go.
+        rows = [*map(bytes, zip(*elements.values(), strict=True))]
+        levels = [b"".join(map(rows.__getitem__, level)) for level in traits.levels]
+        place = {trait: number for number, trait in enumerate(elements)}
         columns: list[bytes] = []
         for of, trait, where in self._features:
             if of == "page":
                 columns.append(bytes([page[trait]]) * count)
             elif of == "element":
-                columns.append(bytes(gather[where](elements[trait])[:count]))
+                columns.append(levels[where][place[trait] :: len(elements)])
             else:
                 beyond = bytes([bisect_left(self._edges["block"][trait], UNKNOWN)]) * min(abs(where), count)
                 steps = blocks[trait]
@@ -124,6 +126,8 @@ def forest() -> Forest:
 
 def _steps(values: Values, edges: list[float]) -> bytes:
     """How many of *edges*, which ascend, each value exceeds."""
+    if isinstance(values[0], float):  # many different ones, most of the time, unlike counts
+        return bytes(map(bisect_left, repeat(edges), values))
     known = {value: bisect_left(edges, value) for value in set(values)}
     return bytes(map(known.__getitem__, values))
 

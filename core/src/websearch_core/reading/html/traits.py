@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate, compress
+from itertools import accumulate, compress, islice
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -32,7 +32,6 @@ _MOSTLY_LINKS = 0.8
 _REPEATED = 3  # siblings of the same kind, from which on they are a list of things
 _FAR = 999  # blocks: there is no headline
 _FIRST_CHARACTERS = 100  # of a text are compared with the title
-_LETTERS = re.compile(r"\w+")
 _CURRENCIES = re.compile("[$€£]")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORD = re.compile("[a-z]{3,19}")
@@ -67,7 +66,7 @@ class Traits:
         self._outline = outline
         self._tree = _Tree(outline)
         self._names = _Names(self._tree, words)
-        self._title = set(_LETTERS.findall(facts.title.lower()))
+        self._title = set(facts.title.lower().split())
         self.count = len(outline.block_texts)
         self.page = _page(outline, self._tree, url, facts)
 
@@ -176,30 +175,30 @@ class _Names:
     """What the names of the elements say, alone and together with those around them."""
 
     def __init__(self, tree: _Tree, words: Mapping[str, float]) -> None:
-        kinds = [*zip(tree.parents, tree.names, [mark.partition(" ")[0] for mark in tree.marks], strict=True)]
+        marks = set(tree.marks)
+        first = {mark: mark.partition(" ")[0] for mark in marks}
+        kinds = [*zip(tree.parents, tree.names, map(first.__getitem__, tree.marks), strict=True)]
         looks = [*zip(tree.names, tree.marks, strict=True)]
-        same, alike = Counter(kinds), Counter(looks)
-        self.siblings = [same[kind] for kind in kinds]
-        self.alike = [alike[look] for look in looks]
-        said: dict[str, tuple[float, float]] = {"": (0.0, 0.0)}
-        for mark in set(tree.marks):
-            known = [words[word] for word in words_of(mark) if word in words]
-            said[mark] = (min(known), max(known)) if known else (0.0, 0.0)
+        self.siblings = [*map(Counter(kinds).__getitem__, kinds)]
+        self.alike = [*map(Counter(looks).__getitem__, looks)]
+        said = {mark: [words[word] for word in words_of(mark) if word in words] or [0.0] for mark in marks}
+        worst = {mark: min(known) for mark, known in said.items()}
+        best = {mark: max(known) for mark, known in said.items()}
         tags = {name: words.get(f"<{name}>", 0.0) for name in set(tree.names)}
-        self.worst = [said[mark][0] for mark in tree.marks]
-        self.best = [said[mark][1] for mark in tree.marks]
-        self.tags = [tags[name] for name in tree.names]
+        self.worst = [*map(worst.__getitem__, tree.marks)]
+        self.best = [*map(best.__getitem__, tree.marks)]
+        self.tags = [*map(tags.__getitem__, tree.names)]
         # Along the way from the body: the worst and the best yet, the sums of all, and how long the way is.
         ways: list[tuple[float, float, float, float, float, int]] = [(0.0, 0.0, 0.0, 0.0, 0.0, 0)]
-        for element in range(1, len(tree.names)):
-            worst, best, tag = self.worst[element], self.best[element], self.tags[element]
-            least, most, bad, good, sum_of_tags, depth = ways[tree.parents[element]]
+        onward = zip(tree.parents, self.worst, self.best, self.tags, strict=True)
+        for parent, bad, good, tag in islice(onward, 1, None):
+            least, most, bads, goods, sum_of_tags, depth = ways[parent]
             ways.append(
                 (
-                    min(worst, least),
-                    max(best, most),
-                    bad + worst,
-                    good + best,
+                    min(least, bad),
+                    max(most, good),
+                    bads + bad,
+                    goods + good,
                     sum_of_tags + tag,
                     depth + 1,
                 )
@@ -208,39 +207,45 @@ class _Names:
 
 
 _WAY = ("worst word yet", "best word yet", "worst words", "best words", "tags", "depth")
-_PLACE = (
-    "list: things", "list: letters", "list: share of the page", "list: end",
-    "half: levels up", "half: depth", "half: share",
-)  # fmt: skip
+_LIST = ("list: things", "list: letters", "list: share of the page", "list: end")
+_HALF = ("half: levels up", "half: depth", "half: share")
 
 
 def _around(tree: _Tree, names: _Names) -> Iterator[tuple[str, Values]]:
     """What the element of a block says of it: where it is, and what it is part of."""
-    for place, name in enumerate(_WAY):
-        yield name, [names.ways[element][place] for element in tree.own]
-    places = [_place(element, tree, names) for element in tree.own]
-    for place, name in enumerate(_PLACE):
-        yield name, [one[place] for one in places]
-    del places  # it is the most that is held at once
+    yield from zip(_WAY, zip(*map(names.ways.__getitem__, tree.own), strict=True), strict=True)
+    yield from zip(_LIST, zip(*_lists(tree, names), strict=True), strict=True)
+    yield from zip(_HALF, zip(*_halves(tree, names), strict=True), strict=True)
+    around = [tree.around[element] for element in tree.own]
     for name, bit in TELLING.items():
-        yield f"in {name}", [bool(tree.around[element] & bit) for element in tree.own]
+        yield f"in {name}", [bits & bit for bits in around]
 
 
-def _place(element: int, tree: _Tree, names: _Names) -> tuple[float, ...]:
-    """The list of similar things that an element is in, if it is in one; and the part that is half of the page."""
-    letters, parents, siblings = tree.letters, tree.parents, names.siblings
-    thing = element
-    while thing > 0 and siblings[thing] < _REPEATED:
-        thing = parents[thing]
-    listed: tuple[float, ...] = UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN
-    if thing > 0:
-        whole = parents[thing]
-        listed = siblings[thing], letters[thing], letters[whole] / letters[0], tree.last[whole] / tree.blocks[0]
-    half, up = element, 0
-    while 2 * letters[half] < letters[0]:
-        half = parents[half]
-        up += 1
-    return *listed, up, names.ways[half][-1], letters[half] / letters[0]
+def _lists(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
+    """For each block the list of similar things that it is in, if it is in one."""
+    letters, parents, siblings, last = tree.letters, tree.parents, names.siblings, tree.last
+    total, count = letters[0], tree.blocks[0]
+    told: dict[int, tuple[float, ...]] = {0: (UNKNOWN,) * len(_LIST)}
+    for element in tree.own:
+        thing = element
+        while thing > 0 and siblings[thing] < _REPEATED:
+            thing = parents[thing]
+        if thing not in told:
+            whole = parents[thing]
+            told[thing] = siblings[thing], letters[thing], letters[whole] / total, last[whole] / count
+        yield told[thing]
+
+
+def _halves(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
+    """For each block the part that it is in that is half of the page."""
+    letters, parents, ways = tree.letters, tree.parents, names.ways
+    total = letters[0]
+    for element in tree.own:
+        half, up = element, 0
+        while 2 * letters[half] < total:
+            half = parents[half]
+            up += 1
+        yield up, ways[half][-1], letters[half] / total
 
 
 def _in_order(outline: Outline, tree: _Tree, title: set[str]) -> Iterator[tuple[str, Values]]:
@@ -269,8 +274,8 @@ def _in_order(outline: Outline, tree: _Tree, title: set[str]) -> Iterator[tuple[
 
 
 def _share_in(text: str, words: set[str]) -> float:
-    found = _LETTERS.findall(text[:_FIRST_CHARACTERS].lower())
-    return sum(map(words.__contains__, found)) / len(found) if found and words else 0.0
+    found = text[:_FIRST_CHARACTERS].lower().split()
+    return sum(map(words.__contains__, found)) / len(found) if found else 0.0
 
 
 def _page(outline: Outline, tree: _Tree, url: str, facts: Metadata) -> dict[str, float]:
