@@ -22,7 +22,7 @@ _MEANINGS = {
 _SPAN = re.compile(f"({TICK}[^{TICK}\n]*{TICK})")
 _MISLEADING = frozenset("#>=-`~0123456789")  # what a line may begin with that is text, and reads as something else
 _HEADING = re.compile("#{1,6}(?: |$)")
-_YEAR = re.compile(r"([0-9]{4,9})([.)] )")  # would be the number of an item
+_NUMBER = re.compile(r"([0-9]{4,9})([.)] )|([0-9]{1,9})([.)])$")  # a year, or all of a line: would be that of an item
 _DEFINITION = re.compile(  # of a link that is elsewhere
     f"^((?:[ >*+{QUOTE}{INDENT}-]|[0-9]{{1,9}}[.)])*)\\[(?=(?s:.{{1,999}}?)\\]:)", re.MULTILINE
 )
@@ -93,7 +93,7 @@ def _as_text(line: str, before: str) -> str:
         or (first in "=-" and before and line.strip(first) == "")
     ):
         return "\\" + line
-    return _YEAR.sub(r"\1\\\2", line, count=1) if first.isdigit() and _YEAR.match(line) else line
+    return _NUMBER.sub(r"\1\3\\\2\4", line, count=1) if first.isdigit() and _NUMBER.match(line) else line
 
 
 def _harmless(text: str) -> str:

@@ -211,6 +211,17 @@ class _Converter(MarkdownConverter):
             self.speaking[el] = _has_text(el)
         return self.speaking[el]
 
+    @cached_property
+    def _lines(self) -> set[str]:
+        """What the page says, line by line, and what its pictures say, in small letters."""
+        return {" ".join(line.split()) for line in self.root.text().casefold().split("\n")}
+
+    def _is_said(self, line: str) -> bool:
+        """Whether the page says this somewhere, or another picture before; note that from now on it does."""
+        known = line in self._lines
+        self._lines.add(line)
+        return known
+
     def _caption(self, figure: Element) -> str:
         """What is written in a figure, in small letters."""
         if figure not in self.captions:
@@ -218,7 +229,7 @@ class _Converter(MarkdownConverter):
         return self.captions[figure]
 
     def convert_img(self, el: Element, text: str, parent_tags: Context) -> str:
-        """Images are their alternative text, where it says something that the text beside them does not."""
+        """Images are their alternative text, where it says something that neither the text nor an image before does."""
         alt = one_line(el.get("alt"), _ALT_LENGTH)
         if not alt:
             return ""
@@ -229,7 +240,7 @@ class _Converter(MarkdownConverter):
             if self._speaks(link) or self.links.get(link.get("href")) in self._worded:
                 return ""
             self.pictured = link
-        elif len(alt.split()) < _ALT_WORDS:
+        elif len(alt.split()) < _ALT_WORDS or ("table" not in parent_tags and self._is_said(alt.casefold())):
             return ""
         elif figure := _enclosing(el, "figure"):
             caption = self._caption(figure)
