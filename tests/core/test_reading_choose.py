@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from websearch_core.reading.html.choose import _line, choose
+from websearch_core.reading.html.choose import _legible, _line, choose
 from websearch_core.reading.html.forest import MOST_VOTES, QUESTIONS, Forest, forest
 from websearch_core.reading.html.metadata import metadata
 from websearch_core.reading.html.outline import outline
@@ -299,3 +299,27 @@ def test_a_page_that_leaves_the_model_in_doubt_keeps_more(
 def test_of_a_page_without_text_nothing_is_chosen() -> None:
     document = parse(b"<body><img><p hidden>one")
     assert choose(outline(document.body), "https://e.org/", metadata(document, "https://e.org/")) == []
+
+
+KEY = "0d48abc0-6602-4407-a05b-e5f87e8f229c" * 3
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        (f"<p>Lamps<p>{KEY}", ["Lamps"]),
+        (f'<p>Lamps<p>{{"price":1.99,"key":"{KEY}"}}', ["Lamps"]),
+        (
+            "<p>Lamps<p>" + "Lampenfassungsschraube " * 5,
+            ["Lamps", "Lampenfassungsschraube " * 4 + "Lampenfassungsschraube"],
+        ),
+        ("<p>Lamps<p>" + "灯" * 200, ["Lamps", "灯" * 200]),
+        (f"<p>Lamps<pre>{KEY}</pre>", ["Lamps", KEY]),
+        (f"<p>Lamps<p><a href=/x>{KEY}</a>", ["Lamps", KEY]),
+        (f"<p>{KEY}", [KEY]),
+    ],
+)
+def test_data_for_scripts_is_left_out_unless_it_is_all_there_is(html: str, expected: list[str]) -> None:
+    page = outline(parse(html.encode()).body)
+    words = [text.count(" ") + 1 for text in page.block_texts]
+    assert expected == list(compress(page.block_texts, _legible(page, [True] * len(words), words)))

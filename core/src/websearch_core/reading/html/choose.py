@@ -18,6 +18,7 @@ _ALIKE = 0.5  # and so much on those that look alike
 _DOUBTS = math.exp(-1), math.e  # what all odds of a page may be off by, one as likely as the other
 _RECALL = 0.7  # what leaving content out weighs against keeping what is none
 _LONG = 100  # characters: what is so long and there again is there for wide and for narrow screens
+_LONGEST_WORDS = 25  # characters, in the mean of a text for people
 _CELLS = frozenset({"td", "th"})
 _VERBATIM = _CELLS | {"pre", "code"}  # where the same is said twice with reason
 
@@ -44,7 +45,8 @@ def choose(outline: Outline, url: str, facts: Metadata, model: Forest | None = N
     chances = _smooth(_levelled(outline, model.chances(Traits(outline, url, facts, model.words))))
     words = [text.count(" ") + 1 for text in outline.block_texts]
     line = _line(chances, words)
-    kept = whole_rows(outline, _once(outline, [chance >= line for chance in chances]))
+    kept = _legible(outline, [chance >= line for chance in chances], words)
+    kept = whole_rows(outline, _once(outline, kept))
     return _under_headline(outline, facts.title, kept)
 
 
@@ -75,6 +77,22 @@ def _smooth(chances: list[float]) -> list[float]:
         (1 - _NEIGHBOURS) * chance + _NEIGHBOURS * (one + other) / 2
         for chance, one, other in zip(chances, before, after, strict=True)
     ]
+
+
+def _legible(outline: Outline, kept: list[bool], words: list[int]) -> list[bool]:
+    """Leave out what is there for scripts alone, JSON and keys and addresses, unless that is all there is."""
+    blocks = zip(outline.block_texts, outline.block_elements, outline.block_linked, words, kept, strict=True)
+    legible = [
+        keep
+        and not (
+            len(text) >= max(_LONG, _LONGEST_WORDS * count)
+            and text.isascii()
+            and 2 * linked < len(text)
+            and outline.names[element] not in _VERBATIM
+        )
+        for text, element, linked, count, keep in blocks
+    ]
+    return legible if any(legible) else kept
 
 
 def _once(outline: Outline, kept: list[bool]) -> list[bool]:
