@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from .render import CITE
+from .render import CITE, Format, search_for_model
 
 if TYPE_CHECKING:
     from .client import WebSearch
+    from .models import SearchResponse
     from .reading import ReadOptions
 
 WINDOW = 15_000  # characters of a page, unless a model asks for more or fewer
@@ -64,6 +65,11 @@ class PageArguments(Arguments):
     offset: int = Field(default=0, ge=0, description="Where to begin: 0, or the offset named to read on from.")
     query: str = Field(default="", description="A question: return the passages of the page that answer it.")
     find: str = Field(default="", description="An exact phrase: return the places around it. Not with query.")
+
+
+def search_text(web: WebSearch, response: SearchResponse, form: Format) -> str:
+    """Return what a model is shown of a search, within the budget of tokens, if there is one."""
+    return search_for_model(response, form, max_tokens=web.settings.max_tokens, count=web.token_counter)
 
 
 def part(web: WebSearch, max_length: int, offset: int, query: str, find: str) -> ReadOptions:

@@ -30,7 +30,6 @@ from websearch_core.render import (
     page_for_model,
     render_error,
     search_as_json,
-    search_for_model,
 )
 
 from .web import with_web
@@ -184,9 +183,7 @@ class WebSearchTool(_WebTool):
 
     def _shown(self, response: SearchResponse, config: RunnableConfig) -> tuple[str, dict[str, Any]]:
         self.provenance.found(response, _conversation(config))
-        most, count = self.web.settings.max_tokens, self.web.token_counter
-        text = search_for_model(response, self.output_format, max_tokens=most, count=count)
-        return text, search_as_json(response)
+        return tools.search_text(self.web, response, self.output_format), search_as_json(response)
 
 
 class OpenPageTool(_WebTool):

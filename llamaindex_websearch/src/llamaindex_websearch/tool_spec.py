@@ -18,7 +18,7 @@ from websearch_core.client import WebSearchArguments, given
 from websearch_core.errors import ConfigurationError, InvalidOption
 from websearch_core.models import explain
 from websearch_core.provenance import Ledger, Provenance
-from websearch_core.render import Format, page_for_model, render_error, search_for_model
+from websearch_core.render import Format, page_for_model, render_error
 
 from .documents import of_page, of_result
 
@@ -256,9 +256,7 @@ class WebSearchToolSpec(BaseToolSpec):
 
     def _found(self, response: SearchResponse) -> Told:
         self.ledger.found(response)
-        most, count = self.web.settings.max_tokens, self.web.token_counter
-        text = search_for_model(response, self.output_format, max_tokens=most, count=count)
-        return Told(map(of_result, response.results), text)
+        return Told(map(of_result, response.results), tools.search_text(self.web, response, self.output_format))
 
     def _read(self, page: Page) -> Told:
         self.ledger.opened(page)
