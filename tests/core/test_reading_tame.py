@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
 from websearch_core.reading.charset import to_utf8
+from websearch_core.reading.html.parse import parse
 from websearch_core.reading.html.tame import tame
 from websearch_core.reading.html.unambiguous import unambiguous
 
@@ -21,13 +22,9 @@ MOST = 16 * 2**20  # bytes of elements: the room is 11 MiB
 PAGES = Path(__file__).parents[3] / "shared" / "corpora" / "reading" / "wcxb" / "dev" / "html"
 
 
-def parsed(source: bytes) -> LexborHTMLParser:
-    return LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS)
-
-
 def nodes(source: bytes) -> Iterator[tuple[int, LexborNode]]:
     """Every node of the parsed *source*, and how deep it is."""
-    node, depth = parsed(source).root, 0
+    node, depth = parse(source).root, 0
     while node is not None:
         yield depth, node
         if node.first_child is not None:
@@ -223,7 +220,7 @@ def test_what_could_be_misread_is_written_anew(html: str, expected: str) -> None
 def test_data_keeps_its_meaning_without_its_marks(around: str) -> None:
     data = {"description": "<p>1 < 2</p></b><!-- x -->"}
     html = f"<script type='application/ld+json'>{around.format(json.dumps(data))}</script><p>x"
-    script = parsed(tame(html.encode()).source).css_first("script")
+    script = parse(tame(html.encode()).source).css_first("script")
     assert script is not None
     assert "<" not in script.text()
     assert json.loads(script.text()) == data
@@ -233,7 +230,7 @@ def test_only_the_first_attributes_of_an_element_are_kept() -> None:
     html = f"<p {' '.join(f'a{n}=1' for n in range(200))}>x"
     tamed = tame(html.encode())
     assert tamed.simpler
-    (paragraph,) = parsed(tamed.source).css("p")
+    (paragraph,) = parse(tamed.source).css("p")
     assert list(paragraph.attributes) == [f"a{n}" for n in range(128)]
 
 

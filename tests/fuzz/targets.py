@@ -18,7 +18,6 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import httpx
-from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from websearch_core.dates import parse_date
 from websearch_core.errors import BadResponse, UnsafeURL, UnsupportedContent
@@ -27,6 +26,7 @@ from websearch_core.guard import Guard
 from websearch_core.inflate import Body
 from websearch_core.reading import read_bytes, window
 from websearch_core.reading.charset import CODECS, decode, to_utf8
+from websearch_core.reading.html.parse import parse
 from websearch_core.reading.html.tame import tame
 from websearch_core.reading.sniff import HTML
 from websearch_core.service import retry_after
@@ -141,7 +141,7 @@ def markup(data: bytes) -> None:
         return
     pieces = (again.replace(b"#", b"%d" % number) for number in range(60_000 // len(again) + 1))
     source = to_utf8((begin + b"".join(pieces))[:80_000] * 2, most=10**6).data
-    document = LexborHTMLParser(tame(source).source, options=LexborDocumentOptions.WO_EVENTS)
+    document = parse(tame(source).source)
     deepest = size = depth = 0
     node = document.root
     while node is not None:

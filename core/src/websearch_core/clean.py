@@ -24,7 +24,7 @@ _NEVER_SEEN = re.compile(
 )
 # Characters that change how their neighbours look: joiners, and selectors of a variant.
 _MODIFIERS = re.compile("[\u200c\u200d\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
-_PRIVATE = re.compile("[\ue000-\uf8ff]")  # the glyphs of icon fonts
+GLYPHS = re.compile("[\ue000-\uf8ff]")  # of icon fonts, which say nothing
 _EMOJI_STYLES = "\ufe0e\ufe0f"
 _PIECE = 2**16  # characters
 _SYMBOLS = {"So", "Sm", "Sk", "Po", "Nd", "No"}
@@ -86,7 +86,7 @@ def _occurs(pattern: re.Pattern[str], text: str) -> bool:
 
 def one_line(text: str, longest: int) -> str:
     """Return *text* as a clean line of at most *longest* characters: titles and the like are the page's words too."""
-    line = " ".join(_PRIVATE.sub("", clean(text[: 20 * longest])[0]).split())
+    line = " ".join(GLYPHS.sub("", clean(text[: 20 * longest])[0]).split())
     return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
 
 

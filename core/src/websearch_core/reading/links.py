@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import quote, urljoin, urlsplit
 
@@ -47,6 +48,11 @@ def absolute(href: str | None, base: str) -> str | None:
     begin = len(parts.scheme) + len("://") + len(parts.netloc)  # an address of IPv6 keeps its brackets
     visible, _ = clean(url[begin:])
     return _UNSAFE.sub(_quoted, url[:begin]) + _UNSAFE_BEHIND.sub(_quoted, visible)
+
+
+def resolved(hrefs: Iterable[str], base: str) -> dict[str, str]:
+    """Return where those lead that lead somewhere, by what the page has in their place."""
+    return {href: url for href in dict.fromkeys(hrefs) if (url := absolute(href, base))}
 
 
 def _quoted(found: re.Match[str]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..models import Page
 
+_BACKTICKS = re.compile("`+")
 _IMAGE_TAG = re.compile(r"<(?=img\b)", re.IGNORECASE)
 
 
@@ -34,5 +35,10 @@ def without_images(text: str) -> str:
 
 def fenced(code: str, language: str) -> str:
     """Return *code* as a block of code that it cannot end by itself; nothing for nothing."""
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", code)), default=0))
-    return f"{fence}{language}\n{code}\n{fence}" if code else ""
+    ticks = fence(code)
+    return f"{ticks}{language}\n{code}\n{ticks}" if code else ""
+
+
+def fence(code: str, least: int = 3) -> str:
+    """Return as many backticks as *code* needs around it: more than stand together in it, and *least* of them."""
+    return "`" * max(least, 1 + max(map(len, _BACKTICKS.findall(code)), default=0))

@@ -190,13 +190,11 @@ def _heif(data: bytes) -> _Told:
 
 
 def _svg(data: bytes) -> _Told:
-    from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
-
     from ..charset import to_utf8
+    from ..html.parse import parse
     from ..html.tame import tame
 
-    source = tame(to_utf8(data, most=_LARGEST_SVG).data.replace(b"\x00", b"")).source
-    document = LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS)
+    document = parse(tame(to_utf8(data, most=_LARGEST_SVG).data.replace(b"\x00", b"")).source)
     root = document.css_first("svg")
     if root is None:
         return _Told()

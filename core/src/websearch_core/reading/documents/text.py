@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from ...clean import clean, one_line, removed
 from ...models import Page
 from ..charset import decode
+from ..html.metadata import TITLE_LENGTH
 from ..links import MOST_LINKS, absolute
 from ..parts.fences import outside_fences
 from ..whole import fenced, whole, without_images
@@ -22,7 +23,6 @@ _TABLES = {"text/csv": ",", "application/csv": ",", "text/tab-separated-values":
 _JSON_LINES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"})
 _PLAIN = frozenset({"text/plain", "text/markdown", "text/x-markdown"})
 _TITLE = re.compile(r"^#{1,2} +(.+)$", re.MULTILINE)
-_TITLE_LENGTH = 300
 
 
 def read_text(data: bytes, url: str, media_type: str, content_type: str | None = None) -> Page:
@@ -58,7 +58,7 @@ def read_text(data: bytes, url: str, media_type: str, content_type: str | None =
         *([laid_out] if laid_out else []),
         *(["the text is longer than is read: this is its beginning"] if cut else []),
     )
-    title = one_line(heading[1], _TITLE_LENGTH) if heading else ""
+    title = one_line(heading[1], TITLE_LENGTH) if heading else ""
     return whole(url, media_type, content, title=title, truncated=cut, links=links, notes=notes)
 
 

@@ -35,7 +35,6 @@ _BY_CLASS = re.compile(
     r"|[aA]uthor_?Name|PostUser-name",
     re.ASCII,
 )
-_MAY_NAME = re.compile("uthor|by|writer|user|User")  # each of them has one of these, which are found sooner
 _VERB = r"(?:written|posted|published|reported|created|authored|submitted|asked|started|words|story|article)"
 _BY = re.compile(rf"^(?:{_VERB}\s+)?by\b[\s:]*|^(?:author|authors|writer|par|von|por)\b\s*:?\s*", re.IGNORECASE)
 _LABEL = re.compile(rf"(?:{_VERB}\s+)?by\s*:?|authors?\s*:?|thread starter|topic author|topic starter", re.IGNORECASE)
@@ -153,9 +152,7 @@ def _read_lines(headline: LexborNode, found: Byline) -> None:
         elif below and tag in _HEADINGS and _leads_on(node, title):
             return
         elif not found.author and (attributes := node.attributes):
-            marks = attributes.get("class") or ""
-            by_class = _MAY_NAME.search(marks) and _BY_CLASS.search(marks)
-            if by_class or "author" in (attributes.get("rel") or ""):
+            if "author" in (attributes.get("rel") or "") or _BY_CLASS.search(attributes.get("class") or ""):
                 found.author = person(line_of(node))
         if found.complete:
             return

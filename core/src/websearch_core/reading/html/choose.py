@@ -42,10 +42,10 @@ def choose(outline: Outline, url: str, facts: Metadata, model: Forest | None = N
     if not outline.block_texts:
         return []
     model = model or forest()
-    chances = _smooth(_levelled(outline, model.chances(Traits(outline, url, facts, model.words))))
-    words = [text.count(" ") + 1 for text in outline.block_texts]
-    line = _line(chances, words)
-    kept = _legible(outline, [chance >= line for chance in chances], words)
+    traits = Traits(outline, url, facts, model.words)
+    chances = _smooth(_levelled(outline, model.chances(traits)))
+    line = _line(chances, traits.sizes)
+    kept = _legible(outline, [chance >= line for chance in chances], traits.sizes)
     kept = whole_rows(outline, _once(outline, kept))
     return _under_headline(outline, facts.title, kept)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ..links import absolute
+from ..links import resolved
 from ..parts.fences import outside_fences
 from .outline import Outline, outline
 from .parse import parse
@@ -37,7 +37,7 @@ def read_fragment(source: str, base: str, *, links: Links = "keep", below: int =
 
     seen = _outline(source)
     body = grow(seen, linked=links != "drop").body
-    targets = {href: there for href in seen.links() if (there := absolute(href, base))} if links == "keep" else {}
+    targets = resolved(seen.links(), base) if links == "keep" else {}
     text = to_markdown(body, targets)
     if below:
         text = outside_fences(text, lambda part: _HEADING.sub(lambda mark: "#" * min(6, len(mark[1]) + below), part))

@@ -13,9 +13,6 @@ MAY_HIDE = frozenset({"hidden", "aria-hidden", "style"})
 _NAMES_TARGETS = frozenset({"aria-controls", "data-target", "data-bs-target"})
 MAY_OPEN = _NAMES_TARGETS | {"href", "role"}
 
-_HIDES = frozenset(  # what styles must speak of to hide
-    "display visibility opacity transform overflow font-size position text-indent color clip clip-path".split()
-)
 _ON_TOP = frozenset("dialog alertdialog menu listbox tooltip".split())
 _SENT_LATER = re.compile("S:([0-9a-f]+)")  # a part of a page that React sends in pieces, before it is put in its place
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
@@ -37,8 +34,6 @@ def is_hidden(name: str, attributes: Mapping[str, str | None]) -> bool:
     if not style:
         return False
     declared = _declarations(style)
-    if _HIDES.isdisjoint(declared):
-        return False
     return _closes(declared) or _disguises(declared)
 
 

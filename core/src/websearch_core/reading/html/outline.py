@@ -6,12 +6,11 @@ What is bounded here (elements, characters) is bounded for every step after it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...clean import clean, is_clean
+from ...clean import GLYPHS, clean, is_clean
 from ..markdown.formula import FORMULAS, formula
 from .hidden import MAY_HIDE, MAY_OPEN, Openers, is_hidden, stays_hidden
 from .tree import BLOCKS
@@ -37,7 +36,6 @@ _PARTING = _PARTS | {"br"}
 _END = "\0"  # of a block: the parser has no such character
 _PLAIN = bytes(range(0x20, 0x7F)) + b"\t\n" + _END.encode()
 _PIECE = 2**16  # characters
-_GLYPHS = re.compile("[\ue000-\uf8ff]")  # of icon fonts, where they say nothing
 _LONGEST_MARKS = 1_000  # characters
 _TEXT = 2  # what the parser has as the tag of a text
 _KNOWN_TAGS = 200  # the parser numbers the elements of the standard; beyond are those that a page makes up
@@ -253,8 +251,8 @@ class _Walk:
             o.run_texts = [text for text, _ in cleaned]
             o.invisible = sum(count for _, count in cleaned)
             whole = self._joined()
-        if any(map(_GLYPHS.search, _odd(whole))):
-            o.run_texts = [_GLYPHS.sub("", text) for text in o.run_texts]
+        if any(map(GLYPHS.search, _odd(whole))):
+            o.run_texts = [GLYPHS.sub("", text) for text in o.run_texts]
             whole = self._joined()
         blocks = whole.split(_END)[1:]
         del whole  # which may be large

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Literal
 from ...clean import removed
 from ...models import Page
 from ..charset import to_utf8
-from ..links import MOST_LINKS, absolute, without_fragment
+from ..links import MOST_LINKS, absolute, resolved, without_fragment
 from ..parts.window import window
 from ..sniff import HTML, declared
+from ..whole import whole
 from .choose import choose
 from .metadata import metadata
-from .outline import Outline, outline
+from .outline import outline
 from .parse import parse
 from .tame import tame
 from .told import told
@@ -62,13 +63,13 @@ def read_html(
     cut, simpler = beginning or tamed.cut or seen.cut, tamed.simpler
     del document, tamed  # their room is needed for what follows
     kept = choose(seen, url, facts)
-    targets = _targets(seen, base) if links == "keep" else {}  # of the navigation too: it leads on
+    targets = resolved(seen.links(), base) if links == "keep" else {}  # of the navigation too: it leads on
     source = told(facts) if sum(map(len, compress(seen.block_texts, kept))) < _LITTLE else ""
     silent = len(source) > _LITTLE
     if silent:
         seen = outline(parse(tame(source.encode("utf-8", "replace")).source).body)
         kept = [True] * len(seen.block_texts)
-        targets |= _targets(seen, base) if links == "keep" else {}
+        targets |= resolved(seen.links(), base) if links == "keep" else {}
     main = grow(seen, kept, linked=links != "drop")
     content = to_markdown(main.body, targets)
 
@@ -83,15 +84,12 @@ def read_html(
         *([] if content else ["the page has no text that can be read without running its scripts"]),
     ]
     stated = declared(content_type)
-    page = Page(
-        url=url,
-        final_url=url,
+    page = whole(
+        url,
+        stated if stated in HTML else "text/html",
+        content,
         title=facts.title,
-        content=content,
-        content_length=len(content),
-        original_length=len(content),
         truncated=cut,
-        media_type=stated if stated in HTML else "text/html",
         language=facts.language,
         author=facts.author,
         published=facts.published,
@@ -108,11 +106,6 @@ def read_html(
 def _base(tag: LexborNode | None, url: str) -> str:
     """What links are relative to: the page may say so, but never leads out of http(s) with it."""
     return absolute(tag.attributes.get("href"), url) or url if tag else url
-
-
-def _targets(seen: Outline, base: str) -> dict[str, str]:
-    """Resolve the links that a reader can see, by what the page has in their place."""
-    return {href: url for href in dict.fromkeys(seen.links()) if (url := absolute(href, base))}
 
 
 def _outward(links: dict[str, str], url: str) -> tuple[str, ...]:

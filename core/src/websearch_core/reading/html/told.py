@@ -14,6 +14,7 @@ from typing import Any
 
 from .linked import Linked, Thing, text, types
 from .metadata import Metadata
+from .parse import parse
 from .tame import tame
 
 _LONGEST = 300_000  # characters, of all together
@@ -262,10 +263,7 @@ def _prose(value: Any) -> str:
 
 
 def _closed(markup: str) -> str:
-    from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
-
-    source = tame(markup.encode("utf-8", "replace")).source
-    body = LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS).body
+    body = parse(tame(markup.encode("utf-8", "replace")).source).body
     return (body.inner_html or "") if body else ""
 
 

@@ -68,6 +68,7 @@ class Traits:
         self._names = _Names(self._tree, words)
         self._title = set(facts.title.lower().split())
         self.count = len(outline.block_texts)
+        self.sizes = [text.count(" ") + 1 for text in outline.block_texts]  # words of each block
         self.page = _page(outline, self._tree, url, facts)
 
     @property
@@ -102,7 +103,7 @@ class Traits:
         tree, names = self._tree, self._names
         yield "tag", [names.tags[element] for element in tree.own]
         yield from _around(tree, names)
-        yield from _in_order(self._outline, tree, self._title)
+        yield from _in_order(self._outline, tree, self.sizes, self._title)
 
 
 def _ratios(parts: Values, wholes: Values) -> Values:
@@ -248,7 +249,7 @@ def _halves(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
         yield up, ways[half][-1], letters[half] / total
 
 
-def _in_order(outline: Outline, tree: _Tree, title: set[str]) -> Iterator[tuple[str, Values]]:
+def _in_order(outline: Outline, tree: _Tree, sizes: Values, title: set[str]) -> Iterator[tuple[str, Values]]:
     """What there is before a block, and the block itself."""
     texts, lengths, count = outline.block_texts, tree.lengths, len(tree.lengths)
     since: list[float] = []
@@ -263,7 +264,7 @@ def _in_order(outline: Outline, tree: _Tree, title: set[str]) -> Iterator[tuple[
     yield "since heading", since
     yield "after headline", range(-headline, count - headline) if headline >= 0 else [_FAR] * count
     yield "length", lengths
-    yield "words", [text.count(" ") + 1 for text in texts]
+    yield "words", sizes
     yield "linked", tree.linked_shares
     times = Counter(texts)
     yield "times", [times[text] for text in texts]

@@ -19,6 +19,7 @@ from markdownify import ATX, MarkdownConverter
 
 from ...clean import one_line
 from ..html.tree import BLOCKS, HEADINGS, Element
+from ..whole import fence
 from .codeblock import code_text, is_gutter, language
 from .footnotes import footnotes, leads_back, mark, place, without_mark
 from .lines import BOLD, BREAK, CELL, CODE, END, HASH, INDENT, LINK, QUOTE, TAG, TICK, TO, finished, tidy
@@ -34,7 +35,6 @@ _PICTURE = re.compile(r"\.(?:avif|bmp|gif|jpe?g|png|svg|tiff?|webp)$", re.IGNORE
 _TEX_PICTURES = frozenset({"latex", "tex", "mwe-math-fallback-image-inline", "mwe-math-fallback-image-display"})
 _ALT_LENGTH = 300  # characters
 _ALT_WORDS = 3  # fewer name the picture and do not describe it
-_BACKTICKS = re.compile("`+")
 _TABLE_PARTS = frozenset({"tr", "td", "th", "caption"})
 _COPY = frozenset({"copy", "copy code", "copy to clipboard", "copied", "copied!", "copy link"})
 
@@ -200,10 +200,8 @@ class _Converter(MarkdownConverter):
     @cached_property
     def _worded(self) -> set[str]:
         """Where the links lead that say so in words."""
-        elements = [self.root]
-        for element in elements:  # they become more meanwhile
-            elements += [child for child in element.children if not isinstance(child, str)]
-        return {self.links.get(e.get("href"), "") for e in elements if e.name == "a" and self._speaks(e)}
+        links = (element for element in self.root.elements() if element.name == "a")
+        return {self.links.get(link.get("href"), "") for link in links if self._speaks(link)}
 
     def _speaks(self, el: Element) -> bool:
         """Whether there is any text in an element."""
@@ -272,8 +270,8 @@ class _Converter(MarkdownConverter):
 
     def _block(self, code: str, written_in: str) -> str:
         code = code.strip("\n")
-        fence = "`" * max(3, max(map(len, _BACKTICKS.findall(code)), default=0) + 1)
-        self.code.append(f"{fence}{written_in}\n{code}\n{fence}")
+        ticks = fence(code)
+        self.code.append(f"{ticks}{written_in}\n{code}\n{ticks}")
         return f"\n\n{CODE}{len(self.code) - 1}{CODE}\n\n"
 
     def convert_code(self, el: Element, text: str, parent_tags: Context) -> str:
@@ -288,8 +286,8 @@ class _Converter(MarkdownConverter):
         code = " ".join(code.split())
         if "`" not in code:
             return f"{before}{TICK}{code}{TICK}{after}"
-        fence = "`" * (max(map(len, _BACKTICKS.findall(code))) + 1)
-        return f"{before}{fence} {code} {fence}{after}"
+        ticks = fence(code, least=1)
+        return f"{before}{ticks} {code} {ticks}{after}"
 
     def convert_list(self, el: Element, text: str, parent_tags: Context) -> str:
         items = text.strip()
