@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from websearch_core.errors import ConfigurationError, UnsafeURL
 from websearch_core.models import Page, SearchResponse, SearchResult
-from websearch_core.provenance import Ledger
+from websearch_core.provenance import Ledger, _without_punctuation
 
 FOUND = SearchResponse(query="kelp", results=(SearchResult(title="Kelp", url="https://sea.example/kelp?a=b#top"),))
 
@@ -84,6 +84,15 @@ def test_one_conversation_knows_nothing_of_another():
     assert not may_open(ledger, FOUND.results[0].url)
 
 
+def test_tenants_with_the_same_thread_are_kept_apart():
+    ledger = Ledger("seen")
+    ledger.found(FOUND, ("acme", "1"))
+
+    assert may_open(ledger, FOUND.results[0].url, ("acme", "1"))
+    assert not may_open(ledger, FOUND.results[0].url, ("other", "1"))
+    assert not may_open(ledger, FOUND.results[0].url, "1")
+
+
 def page(url, *links):
     return Page(url=url, final_url=url, links=links)
 
@@ -98,6 +107,25 @@ def test_links_lead_on_only_if_the_mode_says_so_within_the_host_and_one_step():
         assert not may_open(ledger, outside)
         ledger.opened(page(inside, "https://sea.example/third"))
         assert not may_open(ledger, "https://sea.example/third")
+
+
+@pytest.mark.parametrize("final", ["https://evil.example/", "https://evil.sea.example/", "https://sea.example.evil.example/"])
+def test_a_page_that_redirects_to_another_host_adds_no_links(final):
+    ledger = Ledger("seen+links")
+    ledger.found(FOUND)
+    links = (f"{final}a", "https://sea.example/away?to=a")
+    ledger.opened(Page(url=FOUND.results[0].url, final_url=final, links=links))
+
+    assert not any(may_open(ledger, link) for link in links)
+
+
+def test_a_page_that_redirects_within_its_host_adds_its_links_however_the_host_is_spelt():
+    ledger = Ledger("seen+links")
+    ledger.found(FOUND)
+    links = ("https://sea.example/a", "https://SEA.example./b", "https://sea.example.evil.example/")
+    ledger.opened(Page(url="https://SEA.example.:443/kelp?a=b", final_url="http://sea.example/new", links=links))
+
+    assert [may_open(ledger, link) for link in links] == [True, True, False]
 
 
 def test_links_of_a_page_that_nobody_named_lead_nowhere():
@@ -166,3 +194,64 @@ def test_what_an_index_of_ones_own_holds_may_be_opened():
 
     assert may_open(ledger, "file:///docs/a.md")
     assert not may_open(ledger, "file:///docs/b.md")
+
+
+class Counted(str):
+    """A text that counts the characters that are looked at or copied."""
+
+    __slots__ = ("work",)
+
+    def __new__(cls, text, work):
+        made = super().__new__(cls, text)
+        made.work = work
+        return made
+
+    def __getitem__(self, place):
+        part = super().__getitem__(place)
+        self.work.append(len(part))
+        return Counted(part, self.work)
+
+    def count(self, *args):
+        self.work.append(len(self))
+        return super().count(*args)
+
+    def __iter__(self):
+        return (self[n] for n in range(len(self)))
+
+
+@pytest.mark.parametrize("tail", [")", ".", ")]", "(]", ".)", "a)"])
+def test_naming_urls_takes_work_in_proportion_to_the_text(tail):
+    work = []
+    text = Counted("https://a.example/" + tail * (80_000 // len(tail)), work)
+    _without_punctuation(text)
+
+    assert sum(work) < 10 * len(text)
+
+
+@pytest.mark.parametrize("tail", [")", ".", "]).,"])
+def test_a_url_is_found_before_any_length_of_punctuation(tail):
+    ledger = Ledger("seen")
+    ledger.name("https://a.example/x" + tail * 20_000)
+
+    assert may_open(ledger, "https://a.example/x")
+
+
+def test_a_url_too_long_to_be_opened_is_not_kept():
+    ledger = Ledger("seen")
+    ledger.name(f"https://a.example/{'x' * 9_000} https://b.example/")
+
+    assert may_open(ledger, "https://b.example/")
+    assert not may_open(ledger, f"https://a.example/{'x' * 9_000}")
+    assert not may_open(ledger, f"https://a.example/{'x' * 8_000}")
+
+
+@given(st.text(alphabet="a()[].,;!", max_size=30))
+def test_what_is_cut_off_a_url_does_not_depend_on_how(tail):
+    def one_by_one(url):
+        while url[-1:] in tuple(".,;:!?*") or any(
+            url.endswith(closing) and url.count(closing) > url.count(opening) for opening, closing in ("()", "[]")
+        ):
+            url = url[:-1]
+        return url
+
+    assert _without_punctuation(f"https://a.example/{tail}") == one_by_one(f"https://a.example/{tail}")

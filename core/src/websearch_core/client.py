@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypedDict, Type
 from .deadline import time_limit
 from .errors import ConfigurationError, InvalidOption, WebSearchError
 from .flow import Call, Flow, Gather, arun, run
-from .guard import Guard
+from .guard import Guard, canonical, is_readable
 from .http import Sender
 from .models import Page, SearchOptions, SearchQuery, SearchResponse
 from .ports import PageReader, SearchProvider
@@ -193,7 +193,7 @@ class WebSearch:
             web.read(url, find="grace period")                  # the places around a phrase
 
         Args:
-            url: Absolute http(s) URL.
+            url: Absolute http(s) URL. Its fragment stays here: no reader is given it, as no browser sends it.
             part: Which part of it: ``max_length``, ``max_tokens``, ``offset``, and ``query`` or ``find``, as
                 `websearch_core.reading.ReadOptions` explains. Without a limit, those of the settings hold: 15,000
                 characters unless set otherwise.
@@ -285,8 +285,11 @@ class WebSearch:
         return response.model_copy(update={"elapsed": time.monotonic() - started})
 
     def _read(self, url: str, part: Part) -> Flow[Page]:
+        asked = _without_fragment(url)
         with time_limit(self.settings.timeout):
-            page = yield from self.reader.read(url)
+            page = yield from self.reader.read(asked)
+            if page.url == asked != url:
+                page = page.model_copy(update={"url": url})
             if part.is_cheap(page):
                 return part.of(settle_page(page))
             return (yield Call(lambda: part.of(settle_page(page))))  # type: ignore[no-any-return]
@@ -332,3 +335,17 @@ def _query(query: str | SearchQuery, options: SearchOptions) -> SearchQuery:
             raise InvalidOption("give a SearchQuery or options, not both")
         return query
     return SearchQuery.of(query, **options)
+
+
+def _without_fragment(url: str) -> str:
+    """
+    Return what of *url* a reader is given: a service that reads pages could hand the fragment to their scripts.
+
+    Raises:
+        UnsafeURL: The fragment holds what no URL may hold.
+
+    """
+    target, mark, _ = url.partition("#")
+    if mark and is_readable(target):
+        canonical(url)  # what is cut off is judged too, since `Page.url` still shows it
+    return target

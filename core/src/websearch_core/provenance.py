@@ -4,13 +4,16 @@ Which URLs a model may have opened at all.
 A page can talk a model into opening ``https://evil.example/?q=`` followed by whatever the model knows. The guard cannot
 help: that address is public. What helps is to open only URLs that came from elsewhere: from a search, whose index
 knows nothing of the conversation, or from the user. A `Ledger` keeps them, whole, for each conversation apart.
+
+What names a conversation is up to the caller: any hashable value, such as the id of a thread, or a tuple of tenant and
+thread. None stands for the one conversation of a caller that has only one.
 """
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
@@ -34,8 +37,9 @@ class Ledger:
 
     - ``any``: every URL that the guard lets through.
     - ``seen``: those that a search of this conversation returned, or that the caller or the user named.
-    - ``seen+links``: also the links, within the same host, of pages that were opened from those. A page can then offer
-      a choice of links, and a model talked into following them leaks a little with each: prefer ``seen``.
+    - ``seen+links``: also the links, within the same host, of pages that were opened from those. A page that redirects
+      to another host adds no links. A page can then offer a choice of links, and a model talked into following them
+      leaks a little with each: prefer ``seen``.
 
     Args:
         mode: One of the three.
@@ -48,7 +52,7 @@ class Ledger:
             raise ConfigurationError(f"provenance: {mode!r} is none of {', '.join(get_args(Provenance))}")
         self.mode = mode
         self._named = {_key(url) for url in named}
-        self._seen: dict[str | None, dict[str, bool]] = {}
+        self._seen: dict[Hashable, dict[str, bool]] = {}
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -58,23 +62,32 @@ class Ledger:
         self.__dict__.update(state)
         self._lock = threading.Lock()
 
-    def name(self, text: str, conversation: str | None = None) -> None:
-        """Let the URLs in *text*, such as a message of the user, be opened."""
+    def name(self, text: str, conversation: Hashable = None) -> None:
+        """
+        Let the URLs in *text*, such as a message of the user, be opened.
+
+        Args:
+            text: Where to look. The time this takes grows in proportion to its length.
+            conversation: Whose URLs they are.
+
+        """
         self._add(map(_without_punctuation, _IN_TEXT.findall(text)), conversation, links=True)
 
-    def found(self, response: SearchResponse, conversation: str | None = None) -> None:
+    def found(self, response: SearchResponse, conversation: Hashable = None) -> None:
         """Let the results of a search be opened."""
         self._add([result.url for result in response.results], conversation, links=True)
 
-    def opened(self, page: Page, conversation: str | None = None) -> None:
+    def opened(self, page: Page, conversation: Hashable = None) -> None:
         """Let the links of a page be opened that was itself no such link, if the mode says so."""
         if self.mode != "seen+links" or not self._may_lead_on(page.url, conversation):
             return
-        host = urlsplit(page.final_url or page.url).hostname
-        links = [link for link in page.links if urlsplit(link).hostname == host]
+        host = _host(page.url)
+        if host is None or _host(page.final_url or page.url) != host:
+            return  # a search vouched for the host that was asked for, not for the one where a redirect ends
+        links = [link for link in page.links if _host(link) == host]
         self._add(links[:_MOST_LINKS], conversation, links=False)
 
-    def check(self, url: str, conversation: str | None = None) -> None:
+    def check(self, url: str, conversation: Hashable = None) -> None:
         """
         Make sure that *url* may be opened. Asks the network nothing.
 
@@ -93,12 +106,12 @@ class Ledger:
                 "search for the page first"
             )
 
-    def _may_lead_on(self, url: str, conversation: str | None) -> bool:
+    def _may_lead_on(self, url: str, conversation: Hashable) -> bool:
         key = _key(url)
         with self._lock:
             return key in self._named or self._seen.get(conversation, {}).get(key, False)
 
-    def _add(self, urls: Iterable[str], conversation: str | None, *, links: bool) -> None:
+    def _add(self, urls: Iterable[str], conversation: Hashable, *, links: bool) -> None:
         if self.mode == "any":
             return
         with self._lock:
@@ -121,13 +134,26 @@ def _forget(crowd: dict[Any, Any], most: int) -> None:
 
 def _without_punctuation(url: str) -> str:
     """Take off what belongs to the sentence around a URL; a bracket that the URL itself opened stays."""
-    while url[-1:] in _PUNCTUATION or (url[-1:] in _BRACKETS and url.count(url[-1]) > url.count(_BRACKETS[url[-1]])):
-        url = url[:-1]
-    return url
+    unopened = {closing: url.count(closing) - url.count(opening) for closing, opening in _BRACKETS.items()}
+    end = len(url)  # count once and cut once: text from outside may hold a URL of nothing but brackets
+    for last in reversed(url):
+        if unopened.get(last, 0) > 0:
+            unopened[last] -= 1
+        elif last not in _PUNCTUATION:
+            break
+        end -= 1
+    return url[:end]
+
+
+def _host(url: str) -> str | None:
+    try:
+        return urlsplit(canonical(url)).hostname
+    except UnsafeURL:
+        return None
 
 
 def _key(url: str) -> str:
-    """The whole URL in its one canonical form; the fragment never leaves the machine."""
+    """The whole URL in its one canonical form, without the fragment, which `WebSearch` shows to no reader."""
     if url.startswith("file:"):  # of an index of one's own, which opens nothing but what it holds
         return url
     return canonical(url).partition("#")[0]
