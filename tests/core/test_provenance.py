@@ -109,7 +109,9 @@ def test_links_lead_on_only_if_the_mode_says_so_within_the_host_and_one_step():
         assert not may_open(ledger, "https://sea.example/third")
 
 
-@pytest.mark.parametrize("final", ["https://evil.example/", "https://evil.sea.example/", "https://sea.example.evil.example/"])
+@pytest.mark.parametrize(
+    "final", ["https://evil.example/", "https://evil.sea.example/", "https://sea.example.evil.example/"]
+)
 def test_a_page_that_redirects_to_another_host_adds_no_links(final):
     ledger = Ledger("seen+links")
     ledger.found(FOUND)

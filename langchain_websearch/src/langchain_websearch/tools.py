@@ -14,8 +14,7 @@ from contextlib import contextmanager
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict, Unpack
 
 from langchain_core.callbacks import BaseCallbackHandler, Callbacks
-from langchain_core.messages import BaseMessage, HumanMessage
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool, BaseToolkit, ToolException
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -32,6 +31,7 @@ from websearch_core.render import (
     search_as_json,
 )
 
+from .conversations import KEYS, UserURLs, conversation_of
 from .web import with_web
 
 OnError: TypeAlias = bool | str | Callable[[ToolException], Any] | None
@@ -43,6 +43,7 @@ class SharedOptions(WebSearchArguments, total=False):
     output_format: Format
     handle_tool_error: OnError
     provenance: Provenance | Ledger
+    conversation: Sequence[str]
 
 
 class ReadTop(TypedDict, total=False):
@@ -83,12 +84,6 @@ def _ledger(given: Provenance | Ledger) -> Ledger:
     return given if isinstance(given, Ledger) else Ledger(given)
 
 
-def _conversation(config: RunnableConfig | None) -> str | None:
-    """LangGraph's name for the conversation, where there is one."""
-    thread = (config or {}).get("configurable", {}).get("thread_id")
-    return None if thread is None else str(thread)
-
-
 class _WebTool(BaseTool):
     """
     What both tools share.
@@ -102,6 +97,7 @@ class _WebTool(BaseTool):
     web: WebSearch = Field(exclude=True)
     output_format: Format = "text"
     provenance: Annotated[Ledger, BeforeValidator(_ledger)] = Field(default_factory=Ledger, exclude=True, repr=False)
+    conversation: tuple[str, ...] = KEYS
     response_format: Literal["content_and_artifact"] = "content_and_artifact"
     handle_tool_error: OnError = True
     handle_validation_error: bool | str | Callable[[Any], str] | None = _wrong_arguments
@@ -130,6 +126,7 @@ class WebSearchTool(_WebTool):
             stable code, ``ERROR [rate_limited] ...``. False: a ``ToolException``, whose ``__cause__`` is the
             `WebSearchError`, for middleware to catch.
         provenance: The `Ledger` to keep the results in, shared with the tool that opens them.
+        conversation: Which keys of a run's config tell conversations apart, as with `WebSearchToolkit`.
 
     Raises:
         ConfigurationError: The arguments are wrong, or both kinds were given.
@@ -182,7 +179,7 @@ class WebSearchTool(_WebTool):
         }
 
     def _shown(self, response: SearchResponse, config: RunnableConfig) -> tuple[str, dict[str, Any]]:
-        self.provenance.found(response, _conversation(config))
+        self.provenance.found(response, conversation_of(config, self.conversation))
         return tools.search_text(self.web, response, self.output_format), search_as_json(response)
 
 
@@ -199,6 +196,7 @@ class OpenPageTool(_WebTool):
         handle_tool_error: What becomes of a failure, as with `WebSearchTool`.
         provenance: Which URLs may be opened: ``any``, ``seen`` or ``seen+links``, as `Ledger` explains, or a `Ledger`
             shared with the tool that searches.
+        conversation: Which keys of a run's config tell conversations apart, as with `WebSearchToolkit`.
 
     Raises:
         ConfigurationError: The arguments are wrong, or both kinds were given.
@@ -223,7 +221,7 @@ class OpenPageTool(_WebTool):
         config: RunnableConfig,
     ) -> tuple[str, dict[str, Any]]:
         with _failures_told():
-            self.provenance.check(url, _conversation(config))
+            self.provenance.check(url, conversation_of(config, self.conversation))
             page = self.web.read(url, **tools.part(self.web, max_length, offset, query, find))
         return self._shown(page, config)
 
@@ -238,12 +236,12 @@ class OpenPageTool(_WebTool):
         config: RunnableConfig,
     ) -> tuple[str, dict[str, Any]]:
         with _failures_told():
-            self.provenance.check(url, _conversation(config))
+            self.provenance.check(url, conversation_of(config, self.conversation))
             page = await self.web.aread(url, **tools.part(self.web, max_length, offset, query, find))
         return self._shown(page, config)
 
     def _shown(self, page: Page, config: RunnableConfig) -> tuple[str, dict[str, Any]]:
-        self.provenance.opened(page, _conversation(config))
+        self.provenance.opened(page, conversation_of(config, self.conversation))
         return page_for_model(page, self.output_format), page_as_json(page)
 
 
@@ -263,8 +261,10 @@ class WebSearchToolkit(BaseToolkit):
         read_top: How many results of a search to read, as with `WebSearchTool`.
         passage_length: Characters of their passages, likewise.
         handle_tool_error: What becomes of a failure, as with `WebSearchTool`.
-        provenance: Which URLs may be opened: ``any``; ``seen``, those that a search of the same conversation (its
-            ``thread_id``; without one, this toolkit's) returned or the user named; or ``seen+links``.
+        provenance: Which URLs may be opened: ``any``; ``seen``, those that a search of the same conversation returned
+            or the user named; or ``seen+links``.
+        conversation: Which keys of a run's config, in ``configurable`` or else in ``metadata``, tell conversations
+            apart: a tenant, a user, a thread. Runs without any of them share one conversation of this toolkit.
 
     Raises:
         ConfigurationError: The arguments are wrong, or both kinds were given.
@@ -279,6 +279,7 @@ class WebSearchToolkit(BaseToolkit):
     passage_length: int = Field(default=1_500, ge=1)
     handle_tool_error: OnError = True
     provenance: Annotated[Ledger, BeforeValidator(_ledger)] = Field(default_factory=Ledger, exclude=True, repr=False)
+    conversation: tuple[str, ...] = KEYS
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[ToolkitOptions]) -> None:
         super().__init__(**with_web(web, options))
@@ -286,37 +287,40 @@ class WebSearchToolkit(BaseToolkit):
     def get_tools(self) -> list[BaseTool]:
         """Return ``web_search`` and ``open_page``."""
         shared = SharedOptions(
-            output_format=self.output_format, handle_tool_error=self.handle_tool_error, provenance=self.provenance
+            output_format=self.output_format,
+            handle_tool_error=self.handle_tool_error,
+            provenance=self.provenance,
+            conversation=self.conversation,
         )
         top = ReadTop(read_top=self.read_top, passage_length=self.passage_length)
         return [WebSearchTool(web=self.web, **shared, **top), OpenPageTool(web=self.web, **shared)]
 
     @property
     def user_urls(self) -> BaseCallbackHandler:
-        """A callback for a run that lets the URLs in the messages of the user be opened."""
-        return _UserURLs(self.provenance)
+        """
+        A callback that lets the URLs in the messages of the user be opened, for the config of a run.
 
+        The user's are the human messages in the input of the root run: those in ``messages``, or the input itself if
+        it is a string or messages. What the user pastes into them counts. Messages that a model or middleware writes
+        during the run do not, whether they go to the same agent or to a sub-agent.
 
-class _UserURLs(BaseCallbackHandler):
-    """Reads what the user wrote where a model gets to read it: tools are not shown the messages."""
+        Three things it cannot see, for which there is `allow_text`: other fields of a state of your own; the input of
+        a chain that is no LangGraph graph and is streamed; and models and tools called outside any run. It cannot tell
+        who wrote the input of a root run: do not hand it to a run that you start, in a thread of its own, with the
+        words of a model.
+        """
+        return UserURLs(self.provenance, self.conversation)
 
-    run_inline = True  # before the model answers
+    def allow_text(self, text: str, config: RunnableConfig | None = None) -> None:
+        """
+        Let the URLs in *text*, which the user wrote, be opened.
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
+        Args:
+            text: Such as a field of your graph's state.
+            config: The config of the run, which says in which conversation; left out, that of the current run.
 
-    def on_chat_model_start(
-        self,
-        serialized: dict[str, Any],  # noqa: ARG002 - LangChain's signature
-        messages: list[list[BaseMessage]],
-        *,
-        metadata: dict[str, Any] | None = None,
-        **_: Any,
-    ) -> None:
-        conversation = _conversation({"configurable": metadata or {}})
-        for message in (message for batch in messages for message in batch):
-            if isinstance(message, HumanMessage):
-                self._ledger.name(str(message.content), conversation)
+        """
+        self.provenance.name(text, conversation_of(ensure_config(config), self.conversation))
 
 
 @contextmanager
