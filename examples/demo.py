@@ -17,6 +17,7 @@ from typing import Any
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, ToolMessage
 from llama_index.core.agent.workflow import FunctionAgent, ToolCallResult
+from llama_index.core.workflow import Context
 from rich.console import Console
 from rich.padding import Padding
 from rich.panel import Panel
@@ -47,8 +48,11 @@ def a_web_of_our_own() -> Iterator[tuple[WebSearch, Site]]:
 
 def ask_langchain(web: WebSearch, question: str) -> None:
     """Let a LangChain agent answer *question*."""
-    agent = create_agent(ScriptedChat(), WebSearchToolkit(web=web, provenance="seen").get_tools(), system_prompt=CITE)
-    messages = agent.invoke({"messages": [{"role": "user", "content": question}]})["messages"]
+    toolkit = WebSearchToolkit(web=web, provenance="seen")
+    agent = create_agent(ScriptedChat(), toolkit.get_tools(), system_prompt=CITE)
+    messages = agent.invoke(
+        {"messages": [{"role": "user", "content": question}]}, config={"callbacks": [toolkit.user_urls]}
+    )["messages"]
     show_question("LangChain", "create_agent with WebSearchToolkit", question)
     sources: list[dict[str, Any]] = []
     for message in messages:
@@ -62,10 +66,13 @@ def ask_langchain(web: WebSearch, question: str) -> None:
 
 async def ask_llamaindex(web: WebSearch, question: str) -> None:
     """Let a LlamaIndex agent answer *question*."""
-    tools: list[Any] = list(WebSearchToolSpec(web=web, provenance="seen").to_tool_list())
+    spec = WebSearchToolSpec(web=web, provenance="seen")
+    tools: list[Any] = list(spec.to_tool_list())
     agent = FunctionAgent(tools=tools, llm=scripted_llm(), system_prompt=CITE, streaming=False)
+    conversation = Context(agent)
+    await spec.allow_text(question, conversation)
     show_question("LlamaIndex", "FunctionAgent with WebSearchToolSpec", question)
-    running = agent.run(question)
+    running = agent.run(question, ctx=conversation)
     sources: list[dict[str, Any]] = []
     async for event in running.stream_events():
         if isinstance(event, ToolCallResult):

@@ -52,5 +52,6 @@ Brave(key="key")  # type: ignore[call-arg]
 WebSearch(Mine(), reader=reader)
 
 assert_type(Ledger("seen").check("https://a.example/"), None)
+assert_type(Ledger("seen").check("https://a.example/", ("tenant", "thread")), None)
 assert_type(RateLimited("slow").retry_after, float | None)
 assert_type(AllProvidersFailed("all", [RateLimited("slow")]).code, str)

@@ -8,18 +8,21 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeVar, Unpack, get_args
 
+from llama_index.core.llms import ChatMessage
 from llama_index.core.schema import Document
 from llama_index.core.tools import FunctionTool, ToolMetadata
 from llama_index.core.tools.tool_spec.base import SPEC_FUNCTION_TYPE, BaseToolSpec
+from llama_index.core.workflow import Context
 from pydantic import ValidationError
 
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError, tools
 from websearch_core.client import WebSearchArguments, given
-from websearch_core.errors import ConfigurationError, InvalidOption
+from websearch_core.errors import ConfigurationError, InvalidOption, UnsafeURL
 from websearch_core.models import explain
 from websearch_core.provenance import Ledger, Provenance
 from websearch_core.render import Format, page_for_model, render_error
 
+from .conversations import acurrent_conversation, conversation_of, current_conversation, text_of
 from .documents import of_page, of_result
 
 P = ParamSpec("P")
@@ -124,8 +127,10 @@ class WebSearchToolSpec(BaseToolSpec):
         read_top: How many results of a search to read, side by side: the model gets the passages of their pages that
             answer its query, in the place of their snippets.
         passage_length: Characters of those passages, at most, for each page.
-        provenance: Which URLs may be opened: ``any``; ``seen``, those that a search by this spec returned or that
-            ``spec.ledger.name(message_of_the_user)`` named; or ``seen+links``. One spec is one conversation.
+        provenance: Which URLs may be opened: ``any``; ``seen``, those that a search of the same conversation returned
+            or that `allow_text` named; or ``seen+links``. In a workflow, each `Context` is a conversation: give every
+            turn the same one. A sub-agent has a context of its own. What is searched for outside of workflows, or
+            named by ``spec.ledger.name(text)``, may be opened in all conversations of this spec.
         arguments: The arguments of `WebSearch`, instead of *web*.
 
     Raises:
@@ -175,14 +180,16 @@ class WebSearchToolSpec(BaseToolSpec):
             ToolError: An argument makes no sense, or the service failed.
 
         """
-        return self._found(self.web.search(query, **self._options(limit, allowed_domains, time_range)))
+        response = self.web.search(query, **self._options(limit, allowed_domains, time_range))
+        return self._found(response, current_conversation() if self._is_strict else None)
 
     @_takes(tools.SearchArguments)
     async def aweb_search(
         self, query: str, limit: int = 5, allowed_domains: Sequence[str] = (), time_range: Since = "all"
     ) -> list[Document]:
         """Do as `web_search` does, on the running event loop."""
-        return self._found(await self.web.asearch(query, **self._options(limit, allowed_domains, time_range)))
+        response = await self.web.asearch(query, **self._options(limit, allowed_domains, time_range))
+        return self._found(response, await acurrent_conversation() if self._is_strict else None)
 
     @_takes(tools.PageArguments)
     def open_page(
@@ -205,16 +212,42 @@ class WebSearchToolSpec(BaseToolSpec):
             ToolError: The URL may not be opened, or the page cannot be read.
 
         """
-        self.ledger.check(url)
-        return self._read(self.web.read(url, **tools.part(self.web, max_length, offset, query, find)))
+        conversation = current_conversation() if self._is_strict else None
+        self._check(url, conversation)
+        return self._read(self.web.read(url, **tools.part(self.web, max_length, offset, query, find)), conversation)
 
     @_takes(tools.PageArguments)
     async def aopen_page(
         self, url: str, max_length: int = tools.WINDOW, offset: int = 0, query: str = "", find: str = ""
     ) -> list[Document]:
         """Do as `open_page` does, on the running event loop."""
-        self.ledger.check(url)
-        return self._read(await self.web.aread(url, **tools.part(self.web, max_length, offset, query, find)))
+        conversation = await acurrent_conversation() if self._is_strict else None
+        self._check(url, conversation)
+        page = await self.web.aread(url, **tools.part(self.web, max_length, offset, query, find))
+        return self._read(page, conversation)
+
+    async def allow_text(self, message: str | ChatMessage, ctx: Context) -> None:
+        """
+        Let the URLs in *message*, which the user wrote, be opened in the conversation of *ctx*.
+
+        ::
+
+            ctx = Context(agent)
+            await spec.allow_text(question, ctx)
+            await agent.run(question, ctx=ctx)
+
+        Args:
+            message: What the user said: the ``user_msg`` of a run. What the user pastes into it counts. Never give it
+                what a model wrote, such as the task of a sub-agent.
+            ctx: The context that the agent or workflow is then run with.
+
+        Raises:
+            ConfigurationError: The state of the workflow is of a type of its own, and has no room for the name of the
+                conversation; the message says which field to add.
+
+        """
+        if self._is_strict:
+            self.ledger.name(text_of(message), await conversation_of(ctx))
 
     def to_tool_list(
         self,
@@ -254,12 +287,23 @@ class WebSearchToolSpec(BaseToolSpec):
             "unsupported": "note",
         }
 
-    def _found(self, response: SearchResponse) -> Told:
-        self.ledger.found(response)
+    @property
+    def _is_strict(self) -> bool:
+        return self.ledger.mode != "any"
+
+    def _check(self, url: str, conversation: str | None) -> None:
+        """What was found or named outside of workflows may be opened in all of them."""
+        try:
+            self.ledger.check(url)
+        except UnsafeURL:
+            self.ledger.check(url, conversation)
+
+    def _found(self, response: SearchResponse, conversation: str | None) -> Told:
+        self.ledger.found(response, conversation)
         return Told(map(of_result, response.results), tools.search_text(self.web, response, self.output_format))
 
-    def _read(self, page: Page) -> Told:
-        self.ledger.opened(page)
+    def _read(self, page: Page, conversation: str | None) -> Told:
+        self.ledger.opened(page, conversation)
         return Told([of_page(page)], page_for_model(page, self.output_format))
 
 
