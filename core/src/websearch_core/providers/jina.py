@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar
 from ..dates import parse_date
 from ..errors import Blocked, PageNotFound, ServiceError, TooLarge, Unavailable
 from ..flow import Flow, Request, Response
-from ..guard import is_readable
+from ..guard import canonical, is_readable
 from ..models import Page
 from ..provider import BaseUrl, Env, Key, provider
 from ..results import plain
@@ -54,8 +54,11 @@ class Jina:
             headers["DNT"] = "1"
         if self.api_key is not None:
             headers["Authorization"] = f"Bearer {self.api_key.get_secret_value()}"
-        # By POST: in a path, the fragment and query of the page's URL would be taken for Jina's own.
-        return Request(method="POST", url=f"{self.base_url}/", json={"url": url}, headers=headers, target=url)
+        # By POST: in a path, the query of the page's URL would be taken for Jina's own. In one spelling: a model could
+        # say something by the way it spells a URL that it may open.
+        return Request(
+            method="POST", url=f"{self.base_url}/", json={"url": canonical(url)}, headers=headers, target=url
+        )
 
     def _page(self, response: Response, url: str) -> Page:
         body = answer(response, self, verb="read", meanings=_MEANINGS, detail=_detail)

@@ -17,6 +17,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from ..countries import ENGLISH
 from ..errors import QuotaExhausted, ServiceError, Unavailable, UnsupportedOption
 from ..flow import Flow, Request, Response
+from ..guard import canonical
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider import BaseUrl, Env, Key, missing, provider
 from ..results import found
@@ -73,7 +74,8 @@ class Tavily:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*, as Markdown."""
-        wishes = {"urls": [url], "format": "markdown", "extract_depth": self.extract_depth}
+        # In one spelling: a model could say something by the way it spells a URL that it may open.
+        wishes = {"urls": [canonical(url)], "format": "markdown", "extract_depth": self.extract_depth}
         body = self._body((yield self._request("extract", wishes, target=url)), "read")
         for result in rows(body.get("results")):
             text = result.get("raw_content")
