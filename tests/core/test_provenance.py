@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from websearch_core import guard, provenance
 from websearch_core.errors import ConfigurationError, UnsafeURL
 from websearch_core.models import Page, SearchResponse, SearchResult
 from websearch_core.provenance import Ledger, _without_punctuation
@@ -157,6 +158,17 @@ def test_it_forgets_the_oldest_first():
     assert not may_open(ledger, "https://a.example/0")
     assert not may_open(ledger, "https://b.example/", "0")
     assert may_open(ledger, "https://b.example/", "1000")
+
+
+def test_a_long_text_of_one_tenant_keeps_no_other_waiting(monkeypatch, seen):
+    def canonical(url):
+        assert not seen._lock.locked()
+        return guard.canonical(url)
+
+    monkeypatch.setattr(provenance, "canonical", canonical)
+    seen.name("https://a.example/ https://b.example/", "one")
+
+    assert may_open(seen, "https://b.example/", "one")
 
 
 def test_copies_go_their_own_way(seen):

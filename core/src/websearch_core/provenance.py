@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
@@ -114,14 +115,11 @@ class Ledger:
     def _add(self, urls: Iterable[str], conversation: Hashable, *, links: bool) -> None:
         if self.mode == "any":
             return
+        keys = list(_keys(urls))  # before the lock: a long text of one tenant must not keep the others waiting
         with self._lock:
             seen = self._seen.pop(conversation, {})
             self._seen[conversation] = seen  # the last one used is the last one forgotten
-            for url in urls:
-                try:
-                    key = _key(url)
-                except UnsafeURL:
-                    continue
+            for key in keys:
                 seen[key] = seen.pop(key, False) or links
             _forget(seen, _MOST_URLS)
             _forget(self._seen, _MOST_CONVERSATIONS)
@@ -150,6 +148,12 @@ def _host(url: str) -> str | None:
         return urlsplit(canonical(url)).hostname
     except UnsafeURL:
         return None
+
+
+def _keys(urls: Iterable[str]) -> Iterator[str]:
+    for url in dict.fromkeys(urls):
+        with suppress(UnsafeURL):
+            yield _key(url)
 
 
 def _key(url: str) -> str:
