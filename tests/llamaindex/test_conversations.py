@@ -9,10 +9,11 @@ import pytest
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActAgent, ToolCallResult
 from llama_index.core.llms import ChatMessage, ImageBlock, TextBlock
 from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import Context, StartEvent, StopEvent, Workflow, step
 from pydantic import BaseModel
 
-from llamaindex_websearch import WebSearchToolSpec
+from llamaindex_websearch import ToolError, WebSearchToolSpec
 from llamaindex_websearch.conversations import conversation_of
 from websearch_core.errors import ConfigurationError
 
@@ -226,6 +227,26 @@ async def test_a_workflow_of_ones_own_has_a_conversation_whatever_the_colour(spe
         await spec.allow_text(TEXT, ctx)
 
         assert await workflow.run(ctx=ctx)
+
+
+async def test_a_blocking_tool_of_ones_own_is_in_the_conversation_that_calls_it(spec, agent):
+    told = []
+
+    def read_both() -> str:
+        """Read both pages."""
+        for url in (NAMED, LEAK):
+            try:
+                told.append(spec.open_page(url)[0].text)
+            except ToolError as error:
+                told.append(str(error)[:20])
+        return "done"
+
+    reader = agent(("read_both", {}), "done", tools=[FunctionTool.from_defaults(read_both)])
+    ctx = Context(reader)
+    await spec.allow_text(TEXT, ctx)
+    await opened(reader, TEXT, ctx)
+
+    assert told == ["text", "ERROR [unsafe_url] o"]
 
 
 async def test_a_state_without_room_for_it_is_told(spec):
