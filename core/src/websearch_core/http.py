@@ -28,10 +28,10 @@ from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from .deadline import in_time, time_left
-from .door import AsyncDoor, Door, clamp, limit
+from .door import AsyncDoor, Door, aresolve, clamp, limit, resolve
 from .errors import BadResponse, ConfigurationError, TimedOut, Unavailable, WebSearchError
 from .flow import Request, Response
-from .guard import Guard
+from .guard import Guard, place
 from .inflate import OFFERED, Body
 
 Library = Literal["httpx", "httpx2"]
@@ -105,6 +105,8 @@ class Sender:
 
     def _send(self, client: Any, request: Request) -> Response:
         with _translated(request):
+            if target := self._checked_target(request):
+                resolve(self.guard, *target, self._connect_timeout)
             reply = client.send(self._outgoing(client, request), stream=True, follow_redirects=False)
             try:
                 body = _begin(reply, request)
@@ -122,6 +124,9 @@ class Sender:
         here = self._on_loop()
         with _translated(request):
             async with asyncio.timeout(limit()), here.places:
+                if target := self._checked_target(request):
+                    async with asyncio.timeout(self._connect_timeout):
+                        await aresolve(self.guard, *target)
                 client = await here.client(request.guarded)
                 reply = await client.send(self._outgoing(client, request), stream=True, follow_redirects=False)
                 try:
@@ -164,10 +169,15 @@ class Sender:
                 self._loops[loop] = _OnLoop(self._new, self.guard, self._own_async_client)
             return self._loops[loop]
 
+    def _checked_target(self, request: Request) -> tuple[str, int] | None:
+        """Read the URL of the page that a service is to open; return host and port if they are to be judged, too."""
+        if request.target is None:
+            return None
+        here = place(self.guard.check(request.target))
+        return here if request.judge_target else None
+
     def _outgoing(self, client: Any, request: Request) -> Any:
         url = self.guard.check(request.url) if request.guarded else request.url
-        if request.target is not None:
-            self.guard.check(request.target)
         clamp(None)
         wait = limit()
         return client.build_request(

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
@@ -190,13 +190,24 @@ def read_promises(reader: Any, *, some: Response) -> list[Promise]:
         request = first()
         assert request.guarded or request.target == url, "neither guarded nor a target for the guard to look at"
 
+    def is_judged() -> None:
+        request = next(replace(reader, base_url="https://inside.example").read(url))
+        assert isinstance(request, Request)
+        assert request.judge_target, "a server of one's own may stand inside: see `is_vendor`"
+        assert not first().judge_target, "what the vendor's own server can reach is not ours to judge"
+
     statuses = [status for status in _STATUSES if status != 302]
     return [
         Promise("reads what is there", reads),
         Promise("lets the guard see the URL", is_guarded),
+        *([Promise("has pages judged before another server reads them", is_judged)] if _has_server(reader) else []),
         Promise("never shows its key", lambda: _keeps_its_key(reader, first())),
         *(Promise(f"tells what {status} means", partial(_means, read, status)) for status in statuses),
     ]
+
+
+def _has_server(provider: Any) -> bool:
+    return any(field.name == "base_url" for field in fields(provider))
 
 
 def _first(provider: Any, **options: Any) -> Request:

@@ -5,7 +5,8 @@ https://github.com/jina-ai/reader
 
 Works without a key at some twenty pages a minute; ``JINA_API_KEY`` raises that. A page that is not there comes back as
 a success with a warning, which is an error here. What it reads is cached for everybody unless ``private`` is set. A
-server of your own speaks the same API: set ``base_url``.
+server of your own speaks the same API: set ``base_url``. Since that one may stand inside your network, a page's name
+is then resolved here first, and internal addresses are refused as they are for our own reader.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ..errors import Blocked, PageNotFound, ServiceError, TooLarge, Unavailable
 from ..flow import Flow, Request, Response
 from ..guard import is_readable
 from ..models import Page
-from ..provider import BaseUrl, Env, Key, provider
+from ..provider import BaseUrl, Env, Key, is_vendor, provider
 from ..results import plain
 from ..service import answer, changed, table, word
 
@@ -55,7 +56,14 @@ class Jina:
         if self.api_key is not None:
             headers["Authorization"] = f"Bearer {self.api_key.get_secret_value()}"
         # By POST: in a path, the fragment and query of the page's URL would be taken for Jina's own.
-        return Request(method="POST", url=f"{self.base_url}/", json={"url": url}, headers=headers, target=url)
+        return Request(
+            method="POST",
+            url=f"{self.base_url}/",
+            json={"url": url},
+            headers=headers,
+            target=url,
+            judge_target=not is_vendor(self),
+        )
 
     def _page(self, response: Response, url: str) -> Page:
         body = answer(response, self, verb="read", meanings=_MEANINGS, detail=_detail)
