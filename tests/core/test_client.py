@@ -434,13 +434,17 @@ def test_ones_own_client_serves_the_services():
     assert seen[0].headers["authorization"] == "Bearer key"
 
 
-def test_a_reader_that_is_a_service_never_sees_a_url_the_guard_refuses(server, http, call):
+def test_a_reader_of_ones_own_never_sees_a_url_that_leads_inside(server, http, call, monkeypatch):
+    names = {"page.example.": ["151.101.0.81"], "wiki.example.": ["10.1.2.3"], "mixed.example.": ["1.1.1.1", "::1"]}
+    monkeypatch.setattr("websearch_core.guard.addresses", lambda name, port: names[name])
+    monkeypatch.setattr("websearch_core.guard._is_own", lambda ip: False)
     server.answers["/"] = http({"data": {"content": "text"}})
     web = WebSearch("duckduckgo", reader="jina", provider_options={"jina": {"base_url": server.url}})
 
     assert call(web, "read", "https://page.example/").content == "text"
-    with pytest.raises(UnsafeURL):
-        call(web, "read", "http://192.168.1.1/admin")
+    for inside in ("http://192.168.1.1/admin", "https://wiki.example/", "http://mixed.example/"):
+        with pytest.raises(UnsafeURL):
+            call(web, "read", inside)
     assert len(server.requests) == 1
 
 

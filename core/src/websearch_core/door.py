@@ -145,9 +145,14 @@ def resolve(guard: Guard | None, host: str, port: int, timeout: float | None = N
     return _judged(guard, host, port, found)
 
 
-async def aresolve(guard: Guard | None, host: str, port: int) -> list[str]:
-    """Do as `resolve` does, off the event loop; the caller keeps the time."""
-    return _judged(guard, host, port, await asyncio.wrap_future(_look_up(guard, host, port)))
+async def aresolve(guard: Guard | None, host: str, port: int, timeout: float | None = None) -> list[str]:
+    """Do as `resolve` does, off the event loop, where cancelling keeps the time."""
+    try:
+        async with asyncio.timeout(timeout):
+            found = await asyncio.wrap_future(_look_up(guard, host, port))
+    except TimeoutError as error:
+        raise TimedOut("the name did not resolve within the time allowed") from error
+    return _judged(guard, host, port, found)
 
 
 def _look_up(guard: Guard | None, host: str, port: int) -> Future[Sequence[str]]:

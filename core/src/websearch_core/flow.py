@@ -42,7 +42,8 @@ class Request:
         url: Absolute URL. Never holds a key.
         method: The HTTP method.
         params: Appended to the URL as its query string.
-        headers: Not part of the repr, since keys travel here.
+        headers: Not part of the repr, since keys travel here, under a name that says so (``Authorization``,
+            ``X-Api-Key``, ``...-Token``). Should the service repeat one of these, it is taken out of the response.
         json: A body to send as JSON.
         form: A body to send as an HTML form.
         max_bytes: How much of the decoded body to keep; what is beyond is cut and flagged.

@@ -100,7 +100,7 @@ def is_vendor(provider: Any) -> bool:
 
 
 def _server(url: Any) -> tuple[str, str] | None:
-    """Scheme, host and port: the default has none, where a provider has no vendor."""
+    """Return scheme, host and port; None for the missing default of a provider that has no vendor."""
     parts = urlsplit(url) if isinstance(url, str) else None
     return (parts.scheme, parts.netloc.lower()) if parts else None
 
