@@ -89,10 +89,35 @@ def test_a_word_asked_twice_is_asked_once():
     assert wanted("key keys Key") == ["key", "keys"]
 
 
+@pytest.mark.parametrize("alone", ["\u0300", "\u0640", "\u064b", "\u05b0", "a \u0301\u0301 b"])
+def test_a_mark_that_stands_alone_is_not_a_word(alone):
+    assert [word.form for word in words(alone)] == [letter for letter in alone if letter in "ab"]
+    assert "" not in wanted(alone)
+    assert spelled(alone) == " ".join(letter for letter in alone if letter in "ab")
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("\U0001d400\U0001d401", "ab"),
+        ("\u2474", "1"),
+        ("\u2488", "1"),
+        ("\u212a", "k"),
+        ("\uff21\uff42", "ab"),
+        ("\u037a", "\u03b9"),
+    ],
+    ids=["mathematical", "in brackets", "with a full stop", "Kelvin", "wide", "with a blank"],
+)
+def test_a_letter_in_disguise_is_that_letter(text, form):
+    assert [word.form for word in words(text)] == [form]
+    assert wanted(text) == [form]
+
+
 @given(st.text())
 def test_every_word_lies_within_its_text(text):
     for word in words(text):
         assert word.form
+        assert not any(map(str.isspace, word.form))
         assert 0 <= word.start <= word.end <= len(text)
 
 
