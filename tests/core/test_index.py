@@ -165,12 +165,12 @@ def test_no_text_and_no_query_break_a_snippet(text, query):
 @pytest.mark.parametrize("hostile", ["-", "[", "[](", "`", "![a](", "東", "a", "|", "é ", "# "])
 def test_hostile_text_is_bared_and_cut_in_little_time(hostile):
     text = hostile * (1_000_000 // len(hostile)) + "x"
-    started = time.perf_counter()
+    started = time.thread_time()
 
     shown = snippet(bare(text), wanted("x 東京"))
 
     assert len(shown) <= 302
-    assert time.perf_counter() - started < 10
+    assert time.thread_time() - started < 10
 
 
 # The file
@@ -562,10 +562,10 @@ def test_robots_txt_is_obeyed(text, path, allowed):
 
 def test_many_stars_do_not_take_long():
     robots = Robots(f"User-agent: *\nDisallow: /{'a*' * 5000}b$")
-    started = time.perf_counter()
+    started = time.thread_time()
 
     assert robots.allows("https://sea.example/" + "a" * 8000)
-    assert time.perf_counter() - started < 1
+    assert time.thread_time() - started < 1
 
 
 @pytest.mark.parametrize(
