@@ -192,7 +192,7 @@ def _properties(name: str, seconds: float) -> bool:
     """Run the property tests again and again, until the time is over or one fails."""
     end = time.monotonic() + seconds
     rounds = 0
-    command = [sys.executable, "-m", "pytest", "-q", "-m", "hypothesis", "--hypothesis-profile=fuzz", "--durations=0"]
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "hypothesis", "--hypothesis-profile=fuzz"]
     while True:
         rounds += 1
         done = subprocess.run([*command, "--ignore", str(HERE)], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -204,7 +204,7 @@ def _properties(name: str, seconds: float) -> bool:
     print(f"{name}: FAILED in round {rounds}\n{done.stdout[-12_000:]}", flush=True)
     if patch := re.search(r"git apply (\S+\.patch)", done.stdout):
         applied = subprocess.run(["git", "apply", patch[1]], cwd=ROOT, check=False)
-        print("kept as @example above the test" if not applied.returncode else f"keep it: git apply {patch[1]}")
+        print(f"keep it: git apply {patch[1]}" if applied.returncode else "kept as @example above the test: import it")
     return False
 
 

@@ -24,7 +24,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
@@ -209,15 +209,15 @@ def read_promises(reader: Any, *, some: Response) -> list[Promise]:
     return [
         Promise("reads what is there", reads),
         Promise("lets the guard see the URL", is_guarded),
-        *([Promise("has pages judged before another server reads them", is_judged)] if _has_server(reader) else []),
+        *(
+            [Promise("has pages judged before another server reads them", is_judged)]
+            if hasattr(reader, "base_url")
+            else []
+        ),
         Promise("never shows its key", lambda: _keeps_its_key(reader, first())),
         *_no_echo(reader, first, read, some),
         *(Promise(f"tells what {status} means", partial(_means, read, status)) for status in statuses),
     ]
-
-
-def _has_server(provider: Any) -> bool:
-    return any(field.name == "base_url" for field in fields(provider))
 
 
 def _first(provider: Any, **options: Any) -> Request:
