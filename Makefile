@@ -25,6 +25,10 @@ demo: install  ## search, read and cite in both frameworks, offline
 test: install  ## run all tests
 	$(BIN)/python -m pytest
 
+.PHONY: fuzz
+fuzz: install  ## try to break what the tests promise, with new inputs: make fuzz SECONDS=600, for each of the targets
+	$(BIN)/python tests/fuzz/run.py --seconds $(or $(SECONDS),60)
+
 lint: install  ## check style, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

@@ -16,9 +16,18 @@ from typing import NamedTuple
 
 import pytest
 import pytest_socket
+from hypothesis import HealthCheck, settings
 
 from websearch_core.provider import environment
 from websearch_core.providers import known, provider_class
+
+# The same examples every time, however slow the machine, so that a run in a fresh clone ends as the last one did.
+# `make fuzz` draws new ones.
+settings.register_profile(
+    "same", derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("fuzz", settings.get_profile("same"), derandomize=False, max_examples=1_000, print_blob=True)
+settings.load_profile("same")
 
 
 @pytest.hookimpl(trylast=True)

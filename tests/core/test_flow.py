@@ -189,7 +189,7 @@ def test_a_pause_that_outlasts_the_deadline_is_not_begun(colour):
     started = time.monotonic()
     with time_limit(1), pytest.raises(TimedOut, match="60.0 s"):
         drive(colour, flow())
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 30
 
 
 @both
@@ -273,12 +273,14 @@ def test_a_request_shows_no_headers_since_keys_travel_there():
 
 def test_blocking_work_is_not_waited_for_beyond_the_deadline():
     def flow() -> Flow[Any]:
-        return (yield Call(time.sleep, 2))
+        return (yield Call(released.wait, 60))
 
+    released = threading.Event()
     started = time.monotonic()
     with time_limit(0.1), pytest.raises(TimedOut):
         drive("blocking", flow())
-    assert time.monotonic() - started < 1.5
+    released.set()
+    assert time.monotonic() - started < 30
 
 
 @both

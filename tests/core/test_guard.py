@@ -145,6 +145,89 @@ def test_an_origin_is_a_hole_for_its_scheme_name_and_port_alone():
         guard.judge("wiki.corp", 443, ["10.1.2.3"])
 
 
+@pytest.mark.parametrize(
+    ("allowed", "refused"),
+    [
+        ("https://wiki.example.com:8443", "http://wiki.example.com:8443/"),
+        ("http://wiki.example.com:8080", "https://wiki.example.com:8080/"),
+        ("https://wiki.example.com", "http://wiki.example.com:443/"),
+        ("http://wiki.example.com", "https://wiki.example.com:80/"),
+        ("https://wiki.corp:8443", "http://WIKI.corp.:8443/"),
+        ("https://b\u00fccher.example:8443", "http://xn--bcher-kva.example:8443/"),
+        ("https://10.1.2.3:8443", "http://10.1.2.3:8443/"),
+        ("https://[fd12::1]:8443", "http://[fd12:0::1]:8443/"),
+    ],
+)
+def test_an_origin_allowed_over_one_scheme_is_closed_over_the_other(allowed, refused):
+    guard = Guard.allowing([allowed])
+
+    assert guard.check(f"{allowed}/")
+    with pytest.raises(UnsafeURL, match="another scheme"):
+        guard.check(refused)
+
+
+def test_an_origin_can_be_allowed_over_both_schemes():
+    guard = Guard.allowing(["http://wiki.corp:8443", "https://wiki.corp:8443"])
+
+    assert guard.check("http://wiki.corp:8443/") == "http://wiki.corp:8443/"
+    assert guard.check("https://wiki.corp:8443/") == "https://wiki.corp:8443/"
+
+
+CREDENTIALS = [
+    "169.254.169.254", "169.254.170.2", "169.254.170.23", "169.254.0.23", "169.254.42.42", "169.254.169.252",
+    "169.254.129.3", "100.100.100.200", "100.96.0.96", "100.80.80.80", "192.0.0.192", "168.63.129.16", "fe80::a9fe:a9fe",
+    "fe80::1", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254", "fd00:42::42", "fd00:c1::a9fe:a9fe",
+    "fd00:a9fe:a9fe::1", "fd00:100::100:200",
+]  # fmt: skip
+
+
+def clothed(address):
+    """The IPv6 addresses that stand for an IPv4 address."""
+    ip = ipaddress.ip_address(address)
+    if ip.version == 6:
+        return [address]
+    high, low = f"{int(ip) >> 16:x}", f"{int(ip) & 0xFFFF:x}"
+    a, b, c, d = ip.packed
+    return [
+        address, f"::ffff:{ip}", f"::{ip}", f"::ffff:0:{ip}", f"64:ff9b::{ip}", f"2002:{high}:{low}::1",
+        f"2001:470:1:2:0:5efe:{high}:{low}",
+        f"64:ff9b:1::{high}:{low}",  # RFC 6052: after a prefix of 96 bits, and of 48, 56 and 64
+        f"64:ff9b:1:{high}:{c:x}:{d << 8:x}::",
+        f"64:ff9b:1:{a:x}:{b:x}:{low}::",
+        f"64:ff9b:1:0:{a:x}:{b << 8 | c:x}:{d << 8:x}:0",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", CREDENTIALS)
+def test_no_hole_reaches_where_clouds_hand_out_credentials(address):
+    for spelling in clothed(address):
+        host = str(ipaddress.ip_address(spelling))
+        literal = f"http://[{host}]" if ":" in host else f"http://{host}"
+        for holes in (["0.0.0.0/0", "::/0"], [f"{host}/{128 if ':' in host else 32}"], [literal], ["http://wiki.corp"]):
+            guard = Guard.allowing(holes)
+            with pytest.raises(UnsafeURL):
+                guard.check(literal)
+            for name in (host, "wiki.corp"):
+                with pytest.raises(UnsafeURL):
+                    guard.judge(name, 80, [host])
+    assert verdict(address)
+
+
+@pytest.mark.parametrize("zone", ["1", "eth0"])
+def test_a_zone_does_not_hide_them(zone):
+    with pytest.raises(UnsafeURL):
+        Guard.allowing(["::/0"]).judge("wiki.corp", 80, [f"fe80::a9fe:a9fe%{zone}"])
+    with pytest.raises(UnsafeURL):
+        Guard.allowing(["::/0"]).judge("wiki.corp", 80, [f"fd00:ec2::254%{zone}"])
+
+
+def test_their_neighbours_are_reached_through_a_hole():
+    guard = Guard.allowing(["100.64.0.0/10", "fd00::/8", "64:ff9b:1::/48"])
+
+    for address in ("100.100.100.201", "100.96.0.95", "fd00:42::43", "64:ff9b:1::a01:203"):
+        assert guard.judge("wiki.corp", 80, [address]) == [address]
+
+
 def test_no_hole_is_ever_made_for_the_services_that_hand_out_credentials():
     guard = Guard.allowing(["169.254.0.0/16", "http://metadata.corp"])
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from websearch_core.errors import UnsafeURL
-from websearch_core.flow import arun, run
+from websearch_core.flow import Request, arun, run
 from websearch_core.guard import Guard, verdict
 from websearch_core.http import Sender
 from websearch_core.models import Page
@@ -96,10 +96,10 @@ class AsyncWire(Wire):
 class Reader:
     """The reader ``direct`` over a real `Sender` with the default guard, of which only the wire is not real."""
 
-    def __init__(self, library, colour):
+    def __init__(self, library, colour, allow=()):
         core = importlib.import_module({"httpx": "httpcore", "httpx2": "httpcore2"}[library])
         self.names = Names()
-        self._sender = Sender(Guard.allowing([], resolve=self.names), library=library)
+        self._sender = Sender(Guard.allowing(allow, resolve=self.names), library=library)
         self._runner = asyncio.Runner() if colour == "async" else None
         self.wire = AsyncWire(core.AsyncMockStream) if self._runner else BlockingWire(core.MockStream)
         client = self._runner.run(self._async_client()) if self._runner else self._sender._client(guarded=True)
@@ -107,6 +107,19 @@ class Reader:
 
     async def _async_client(self):
         return await self._sender._on_loop().client(guarded=True)
+
+    def handed_over(self, url):
+        """Tell whether a reading service that may stand inside would be asked to open *url*."""
+        self.forget()
+        request = Request(url=f"http://{START_AT}/", guarded=True, target=url, judge_target=True)
+        try:
+            if self._runner:
+                self._runner.run(self._sender.asend(request))
+            else:
+                self._sender.send(request)
+        except Exception:  # whatever it is, what was dialled counts
+            return bool(self.wire.dialled)
+        return True
 
     def forget(self):
         self.names.forget()
@@ -154,6 +167,22 @@ def reader(library, colour, monkeypatch):
     reader = Reader(library, colour)
     yield reader
     reader.close()
+
+
+@pytest.fixture
+def holed(library, colour, monkeypatch):
+    """Make such a reader with holes in its guard."""
+    monkeypatch.setattr("websearch_core.guard._is_own", lambda ip: False)
+    made = []
+
+    def make(*allow, **names):
+        made.append(Reader(library, colour, allow))
+        made[-1].names.table |= names
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
 
 
 def test_nothing_forbidden_or_ambiguous_is_connected_to_and_nothing_ambiguous_is_looked_up(reader):
@@ -254,3 +283,57 @@ def test_a_redirect_to_an_honest_page_is_followed(reader):
         assert isinstance(outcome, Page), (url, outcome)
         assert len(reader.wire.dialled) == 2, url
         assert all(verdict(address) is None for address in reader.wire.dialled), url
+
+
+def test_nothing_forbidden_is_handed_to_a_service_that_may_stand_inside_and_everything_honest_is(reader):
+    handed = [url for label in ("block", "invalid") for url in rows(label) if reader.handed_over(url)]
+    withheld = [url for url in rows("allow") if not reader.handed_over(url)]
+
+    assert handed == []
+    assert withheld == []
+
+
+CREDENTIALS = {
+    "aws": "169.254.169.254", "ecs": "169.254.170.2", "eks": "169.254.170.23", "azure": "168.63.129.16",
+    "app service": "169.254.129.3", "tencent": "169.254.0.23", "scaleway": "169.254.42.42", "gke": "169.254.169.252",
+    "alibaba": "100.100.100.200", "volcano": "100.96.0.96", "ucloud": "100.80.80.80", "oracle": "192.0.0.192",
+    "openstack": "fe80::a9fe:a9fe", "aws 6": "fd00:ec2::254", "eks 6": "fd00:ec2::23", "google 6": "fd20:ce::254",
+    "scaleway 6": "fd00:42::42", "oracle 6": "fd00:c1::a9fe:a9fe", "akamai 6": "fd00:a9fe:a9fe::1",
+    "alibaba 6": "fd00:100::100:200", "mapped": "::ffff:169.254.0.23", "translated": "64:ff9b::a9fe:17",
+    "translated here": "64:ff9b:1::a9fe:17", "6to4": "2002:a9fe:17::1",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("address", CREDENTIALS.values(), ids=list(CREDENTIALS))
+def test_no_hole_leads_to_where_clouds_hand_out_credentials(holed, address):
+    literal = f"http://[{address}]" if ":" in address else f"http://{address}"
+    reader = holed("0.0.0.0/0", "::/0", literal, "http://meta.corp", "https://meta.corp", **{"meta.corp": [address]})
+    for url in (literal, "http://meta.corp", "https://meta.corp", "http://meta.corp:8080"):
+        assert isinstance(reader.outcome(f"{url}/latest/meta-data/"), UnsafeURL), url
+        assert reader.wire.dialled == []
+        assert isinstance(reader.redirected(f"{url}/latest/meta-data/"), UnsafeURL), url
+        assert reader.wire.dialled == [START_AT]
+        assert not reader.handed_over(url), url
+
+
+@pytest.mark.parametrize(
+    ("allowed", "refused"),
+    [
+        ("http://wiki.example.com:8443", "https://wiki.example.com:8443/"),
+        ("https://wiki.example.com:8443", "http://wiki.example.com:8443/"),
+        ("https://wiki.example.com", "http://wiki.example.com:443/"),
+        ("http://wiki.example.com", "https://wiki.example.com:80/"),
+        ("https://10.1.2.3:8443", "http://10.1.2.3:8443/"),
+        ("https://[fd12::1]", "http://[fd12::1]:443/"),
+    ],
+)
+def test_an_origin_allowed_over_one_scheme_is_not_reached_over_the_other(holed, allowed, refused):
+    reader = holed(allowed, **{"wiki.example.com": ["10.1.2.3"]})
+
+    assert isinstance(reader.outcome(refused), UnsafeURL)
+    assert reader.wire.dialled == []
+    assert isinstance(reader.redirected(refused), UnsafeURL)
+    assert reader.wire.dialled == [START_AT]
+    assert not reader.handed_over(refused)
+    if allowed.startswith("http:"):  # there is no TLS on this wire
+        assert reader.outcome(f"{allowed}/").content == "hello"

@@ -89,10 +89,35 @@ def test_a_word_asked_twice_is_asked_once():
     assert wanted("key keys Key") == ["key", "keys"]
 
 
+@pytest.mark.parametrize("alone", ["\u0300", "\u0640", "\u064b", "\u05b0", "a \u0301\u0301 b"])
+def test_a_mark_that_stands_alone_is_not_a_word(alone):
+    assert [word.form for word in words(alone)] == [letter for letter in alone if letter in "ab"]
+    assert "" not in wanted(alone)
+    assert spelled(alone) == " ".join(letter for letter in alone if letter in "ab")
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("\U0001d400\U0001d401", "ab"),
+        ("\u2474", "1"),
+        ("\u2488", "1"),
+        ("\u212a", "k"),
+        ("\uff21\uff42", "ab"),
+        ("\u037a", "\u03b9"),
+    ],
+    ids=["mathematical", "in brackets", "with a full stop", "Kelvin", "wide", "with a blank"],
+)
+def test_a_letter_in_disguise_is_that_letter(text, form):
+    assert [word.form for word in words(text)] == [form]
+    assert wanted(text) == [form]
+
+
 @given(st.text())
 def test_every_word_lies_within_its_text(text):
     for word in words(text):
         assert word.form
+        assert not any(map(str.isspace, word.form))
         assert 0 <= word.start <= word.end <= len(text)
 
 
@@ -140,12 +165,12 @@ def test_no_text_and_no_query_break_a_snippet(text, query):
 @pytest.mark.parametrize("hostile", ["-", "[", "[](", "`", "![a](", "東", "a", "|", "é ", "# "])
 def test_hostile_text_is_bared_and_cut_in_little_time(hostile):
     text = hostile * (1_000_000 // len(hostile)) + "x"
-    started = time.perf_counter()
+    started = time.thread_time()
 
     shown = snippet(bare(text), wanted("x 東京"))
 
     assert len(shown) <= 302
-    assert time.perf_counter() - started < 10
+    assert time.thread_time() - started < 10
 
 
 # The file
@@ -537,10 +562,10 @@ def test_robots_txt_is_obeyed(text, path, allowed):
 
 def test_many_stars_do_not_take_long():
     robots = Robots(f"User-agent: *\nDisallow: /{'a*' * 5000}b$")
-    started = time.perf_counter()
+    started = time.thread_time()
 
     assert robots.allows("https://sea.example/" + "a" * 8000)
-    assert time.perf_counter() - started < 1
+    assert time.thread_time() - started < 1
 
 
 @pytest.mark.parametrize(

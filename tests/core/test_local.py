@@ -203,7 +203,7 @@ def filled(tmp_path_factory):
     return local
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     st.text(min_size=1).filter(str.strip)
     | st.text(alphabet="\"'*^():{}+-. ANDORTNEkelp\x00東", min_size=1).filter(str.strip)

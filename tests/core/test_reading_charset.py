@@ -148,10 +148,10 @@ def test_encodings_that_hide_markup_are_refused_with_a_note(label: str) -> None:
 )
 def test_a_label_never_reaches_pythons_codecs(label: str) -> None:
     data = b"<meta charset=" + label.encode() + b">" + b"a-b" * 150_000
-    begin = time.perf_counter()
+    begin = time.thread_time()
     text = decode(data, f"text/html; charset={label}").text
     assert data.decode("ascii") == text
-    assert time.perf_counter() - begin < 2
+    assert time.thread_time() - begin < 2
 
 
 @given(st.binary(max_size=300), st.sampled_from(sorted(CODECS)))
@@ -169,6 +169,6 @@ def test_no_meta_raises(data: bytes) -> None:
 
 @pytest.mark.parametrize("piece", [b"<", b"<!--", b"<a ", b'<a x="', b"<meta charset", b"=", b"<?"])
 def test_scanning_for_a_label_takes_linear_time(piece: bytes) -> None:
-    begin = time.perf_counter()
+    begin = time.thread_time()
     decode(piece * 100_000)
-    assert time.perf_counter() - begin < 2
+    assert time.thread_time() - begin < 2

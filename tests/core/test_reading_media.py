@@ -92,9 +92,9 @@ def test_a_lying_header_is_told() -> None:
 
 @pytest.mark.parametrize("comment", [b"<!-- x -->", b"<!--", b"<?xml ?>", b" \n"])
 def test_sniffing_is_not_led_in_circles(comment: bytes) -> None:
-    begin = time.perf_counter()
+    begin = time.thread_time()
     media_type(comment * 1000, None)
-    assert time.perf_counter() - begin < 0.5
+    assert time.thread_time() - begin < 0.5
 
 
 def read(text: str, kind: str) -> Page:

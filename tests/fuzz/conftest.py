@@ -19,3 +19,8 @@ _spec.loader.exec_module(_module)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "target" in metafunc.fixturenames:
         metafunc.parametrize("target", _module.TARGETS.values(), ids=list(_module.TARGETS))
+
+
+@pytest.fixture
+def targets():
+    return _module.TARGETS

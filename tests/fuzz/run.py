@@ -1,51 +1,53 @@
 """
-Fuzz for as long as wanted: ``python tests/fuzz/run.py [--seconds 300] [target ...]``, each target in its own process.
+Fuzz for as long as wanted: ``python tests/fuzz/run.py [--seconds 60] [target ...]``, each target in its own process.
 
-Guided by coverage where atheris is installed, else by chance: words and pages, mutated. Prints for each target how many
-inputs were tried, and ends with an error at the first that breaks a promise, after writing it to ``crash-<target>``.
+Guided by coverage where atheris is installed, else by chance: words and pages, mutated. The target ``properties`` is
+all property tests of the other folders, with new examples. Prints for each target how many inputs were tried.
+
+What breaks a promise is kept: an input of a target in ``found/<target>/``, from where `test_fuzz.py` replays it, and an
+example of a property test as an ``@example`` above it.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import hashlib
 import importlib.util
+import mmap
 import random
 import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-PAGES = Path(__file__).parents[3] / "shared" / "corpora" / "reading" / "mozilla"
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+FOUND = HERE / "found"
+PAGES = ROOT.parent / "shared" / "corpora" / "reading" / "mozilla"
+PROPERTIES = "properties"
+
+_MOST = 100_000  # bytes of one input
+_PATIENCE = 120  # seconds that one input may take
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("targets", nargs="*")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=60, help="for each target")
+    parser.add_argument("--under-test", type=Path, help=argparse.SUPPRESS)  # where a child notes what it tries
+    parser.add_argument("targets", nargs="*", help=f"{', '.join(_names())} or {PROPERTIES}; left out, all of them")
     arguments = parser.parse_args()
-    guided = importlib.util.find_spec("atheris") is not None
-    if arguments.here:
+    if arguments.under_test:
         (name,) = arguments.targets
-        (_guided if guided else _by_chance)(name, arguments.seconds)
+        (_guided if _is_guided() else _by_chance)(name, arguments.seconds, arguments.under_test)
         return 0
-    failed = []
-    for name in arguments.targets or _names():
-        command = [sys.executable, __file__, "--here", "--seconds", str(arguments.seconds), name]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-        count = re.search(r"number_of_executed_units: *(\d+)", done.stdout)
-        how = "guided by coverage" if guided else "by chance"
-        print(
-            f"{name}: {int(count[1]) if count else 0:,} inputs, {how}, {'ok' if not done.returncode else 'FAILED'}",
-            flush=True,
-        )
-        if done.returncode:
-            failed.append(name)
-            print(done.stdout[-4000:])
-    return len(failed)
+    failed = 0
+    for name in arguments.targets or [*_names(), PROPERTIES]:
+        failed += not (_properties if name == PROPERTIES else _target)(name, arguments.seconds)
+    return failed
 
 
 def _names() -> list[str]:
@@ -54,7 +56,39 @@ def _names() -> list[str]:
     return list(TARGETS)
 
 
-def _guided(name: str, seconds: float) -> None:
+def _is_guided() -> bool:
+    return importlib.util.find_spec("atheris") is not None
+
+
+def _target(name: str, seconds: float) -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        under_test = Path(folder, "input")
+        under_test.write_bytes(bytes(_MOST))
+        command = [sys.executable, __file__, "--seconds", str(seconds), "--under-test", str(under_test), name]
+        try:
+            done = subprocess.run(
+                command,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                check=False,
+                timeout=seconds + _PATIENCE,
+            )
+            code, said = done.returncode, done.stdout
+        except subprocess.TimeoutExpired:
+            code, said = 1, f"an input took more than {_PATIENCE} s"
+        if code and not _is_guided() and "kept in" not in said:  # it did not live to keep it
+            said += f"\nkept in {_keep(name, _noted(under_test))}"
+    count = re.search(r"number_of_executed_units: *(\d+)", said)
+    how = "guided by coverage" if _is_guided() else "by chance"
+    print(f"{name}: {int(count[1]) if count else 0:,} inputs, {how}, {'FAILED' if code else 'ok'}", flush=True)
+    if code:
+        print(said[-4000:])
+    return not code
+
+
+def _guided(name: str, seconds: float, _: Path) -> None:
     import atheris
 
     with atheris.instrument_imports(include=["websearch_core"]):
@@ -65,35 +99,72 @@ def _guided(name: str, seconds: float) -> None:
     words.write_text(
         "\n".join('"' + "".join(f"\\x{byte:02x}" for byte in word) + '"' for word in dict.fromkeys(target.words)) + "\n"
     )
+    (FOUND / name).mkdir(parents=True, exist_ok=True)
     options = [
         f"-max_total_time={seconds:.0f}",
         "-print_final_stats=1",
         "-max_len=2000",
         "-timeout=60",
         "-rss_limit_mb=4000",
+        f"-artifact_prefix={FOUND / name}/",
     ]
-    atheris.Setup([sys.argv[0], *options, f"-dict={words}", f"-artifact_prefix=crash-{name}-"], target.check)
+    atheris.Setup([sys.argv[0], *options, f"-dict={words}"], target.check)
     atheris.Fuzz()
 
 
-def _by_chance(name: str, seconds: float) -> None:
+def _by_chance(name: str, seconds: float, under_test: Path) -> None:
     from targets import TARGETS
 
     target = TARGETS[name]
-    chance = random.Random(f"{name}{seconds}")
+    chance = random.Random()
     seeds = [page.read_bytes() for page in sorted(PAGES.rglob("*.html"))[:40]] if name == "read" else []
     end = time.monotonic() + seconds
     count = 0
-    while time.monotonic() < end:
-        count += 1
-        data = _mutated(chance, target.words, seeds)
-        try:
-            target.check(data)
-        except Exception:
-            Path(f"crash-{name}").write_bytes(data)
-            print(f"number_of_executed_units: {count}")
-            raise
+    with under_test.open("r+b") as file, mmap.mmap(file.fileno(), _MOST) as note:
+        while time.monotonic() < end:
+            count += 1
+            data = _mutated(chance, target.words, seeds)[: _MOST - 4]
+            note[: len(data) + 4] = len(data).to_bytes(4, "big") + data
+            try:
+                target.check(data)
+            except Exception as error:
+                print(f"kept in {_keep(name, _smaller(data, target.check, type(error)))}")
+                print(f"number_of_executed_units: {count}")
+                raise
     print(f"number_of_executed_units: {count}")
+
+
+def _noted(under_test: Path) -> bytes:
+    """Return the input that was being tried when the process ended."""
+    note = under_test.read_bytes()
+    return note[4 : 4 + int.from_bytes(note[:4], "big")]
+
+
+def _keep(name: str, data: bytes) -> Path:
+    place = FOUND / name / hashlib.sha256(data).hexdigest()[:12]
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(data)
+    return place
+
+
+def _smaller(data: bytes, check: Callable[[bytes], None], kind: type[Exception], seconds: float = 20) -> bytes:
+    """Leave out pieces of *data*, ever smaller ones, as long as it still fails in the same way."""
+    end = time.monotonic() + seconds
+    size = len(data) // 2
+    while size and time.monotonic() < end:
+        for begin in range(0, len(data), size):
+            less = data[:begin] + data[begin + size :]
+            try:
+                with contextlib.redirect_stdout(None):
+                    check(less)
+            except kind:
+                data = less
+                break
+            except Exception:  # another failure than the one looked for
+                continue
+        else:
+            size //= 2
+    return data
 
 
 def _mutated(chance: random.Random, words: Sequence[bytes], seeds: Sequence[bytes]) -> bytes:
@@ -115,6 +186,26 @@ def _mutated(chance: random.Random, words: Sequence[bytes], seeds: Sequence[byte
             case _:
                 data[place : place + 1] = bytes([chance.randrange(256)])
     return bytes(data)
+
+
+def _properties(name: str, seconds: float) -> bool:
+    """Run the property tests again and again, until the time is over or one fails."""
+    end = time.monotonic() + seconds
+    rounds = 0
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "hypothesis", "--hypothesis-profile=fuzz"]
+    while True:
+        rounds += 1
+        done = subprocess.run([*command, "--ignore", str(HERE)], cwd=ROOT, capture_output=True, text=True, check=False)
+        if done.returncode:
+            break
+        if time.monotonic() >= end:
+            print(f"{name}: {rounds} rounds with new examples, ok", flush=True)
+            return True
+    print(f"{name}: FAILED in round {rounds}\n{done.stdout[-12_000:]}", flush=True)
+    if patch := re.search(r"git apply (\S+\.patch)", done.stdout):
+        applied = subprocess.run(["git", "apply", patch[1]], cwd=ROOT, check=False)
+        print(f"keep it: git apply {patch[1]}" if applied.returncode else "kept as @example above the test: import it")
+    return False
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from websearch_core.reading.html.parse import parse
 from websearch_core.reading.html.tame import tame
 from websearch_core.reading.sniff import HTML
 from websearch_core.service import retry_after
+from websearch_core.words import spelled, wanted, words
 
 
 class Target(NamedTuple):
@@ -171,6 +172,19 @@ def wait(data: bytes) -> None:
     """A wait is a number of seconds within a month, or none."""
     seconds = retry_after(Response(status=429, headers={"retry-after": data.decode("latin-1")}))
     assert seconds is None or (math.isfinite(seconds) and 0 <= seconds <= 31 * 86_400)
+
+
+def word(data: bytes) -> None:
+    """Every word has a form without blanks, lies within its text, and is found when it is asked for."""
+    text = data.decode("utf-8", "replace")
+    before = 0
+    for found in words(text):
+        assert found.form
+        assert not any(map(str.isspace, found.form))
+        assert before <= found.start <= found.end <= len(text)
+        before = found.start
+    assert {form.removesuffix("*") for form in wanted(text)} <= {found.form for found in words(text)}
+    assert spelled(text).split() == [found.form for found in words(text)]
 
 
 TARGETS: dict[str, Target] = {
@@ -453,6 +467,32 @@ TARGETS: dict[str, Target] = {
             b"31 Feb ",
             b"12 pm",
             b" (x)",
+        ),
+    ),
+    "word": Target(
+        word,
+        (
+            b"kelp ",
+            b"Algae",
+            b"7",
+            "\u0300".encode(),
+            "\u0640".encode(),
+            "\u037a".encode(),
+            "\u2488".encode(),
+            "\U0001d400".encode(),
+            "\ufdfa".encode(),
+            "東京".encode(),
+            "ไทย".encode(),
+            "\u0e33".encode(),
+            "한국어".encode(),
+            "\u1100\u1161".encode(),
+            "\u3099\u309b".encode(),
+            "हिन्दी".encode(),
+            "ß".encode(),
+            "İ".encode(),
+            b"_",
+            b"*",
+            b'"',
         ),
     ),
     "wait": Target(

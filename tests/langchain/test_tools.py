@@ -380,7 +380,7 @@ FRAMES = {
 
 @pytest.mark.parametrize("provider", FRAMES)
 @given(data=st.data())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_whatever_a_service_answers_the_tool_answers_or_says_why_not(provider, data):
     body = data.draw(FRAMES[provider] | ANYTHING)
     http = httpx.Client(transport=httpx.MockTransport(lambda _: httpx.Response(200, text=json.dumps(body))))

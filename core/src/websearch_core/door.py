@@ -32,12 +32,7 @@ class Door:
         self._inner, self._guard = inner, guard
 
     def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> Any:
-        host = _text(host)
-        try:
-            found = _look_up(self._guard, host, port).result(clamp(timeout))
-        except FutureTimeout as error:
-            raise TimedOut("the name did not resolve within the time allowed") from error
-        addresses = _judged(self._guard, host, port, found)
+        addresses = resolve(self._guard, _text(host), port, timeout)
         failure: Exception | None = None
         for n, address in enumerate(addresses):
             share = (clamp(timeout) or math.inf) / (len(addresses) - n)
@@ -86,9 +81,8 @@ class AsyncDoor:
     async def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> Any:
         try:
             async with asyncio.timeout(timeout):
-                host = _text(host)
-                found = await asyncio.wrap_future(_look_up(self._guard, host, port))
-                return await self._race(_judged(self._guard, host, port, found), port, options)
+                addresses = await aresolve(self._guard, _text(host), port)
+                return await self._race(addresses, port, options)
         except TimeoutError as error:
             raise TimedOut("no connection within the time allowed") from error
 
@@ -132,6 +126,33 @@ def _undo(attempt: asyncio.Task[Any]) -> None:
 
 _closing: set[asyncio.Future[None]] = set()  # asyncio itself keeps only weak references to its tasks
 _lookups = threading.BoundedSemaphore(16)  # getaddrinfo cannot be cancelled: bound the threads it can hold
+
+
+def resolve(guard: Guard | None, host: str, port: int, timeout: float | None = None) -> list[str]:
+    """
+    Resolve *host*, and have *guard* judge its addresses.
+
+    Raises:
+        UnsafeURL: The guard forbids one of them.
+        Unavailable: The name does not resolve.
+        TimedOut: Not within *timeout* seconds, or the time left.
+
+    """
+    try:
+        found = _look_up(guard, host, port).result(clamp(timeout))
+    except FutureTimeout as error:
+        raise TimedOut("the name did not resolve within the time allowed") from error
+    return _judged(guard, host, port, found)
+
+
+async def aresolve(guard: Guard | None, host: str, port: int, timeout: float | None = None) -> list[str]:
+    """Do as `resolve` does, off the event loop, where cancelling keeps the time."""
+    try:
+        async with asyncio.timeout(timeout):
+            found = await asyncio.wrap_future(_look_up(guard, host, port))
+    except TimeoutError as error:
+        raise TimedOut("the name did not resolve within the time allowed") from error
+    return _judged(guard, host, port, found)
 
 
 def _look_up(guard: Guard | None, host: str, port: int) -> Future[Sequence[str]]:

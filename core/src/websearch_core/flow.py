@@ -42,12 +42,15 @@ class Request:
         url: Absolute URL. Never holds a key.
         method: The HTTP method.
         params: Appended to the URL as its query string.
-        headers: Not part of the repr, since keys travel here.
+        headers: Not part of the repr, since keys travel here, under a name that says so (``Authorization``,
+            ``X-Api-Key``, ``...-Token``). Should the service repeat one of these, it is taken out of the response.
         json: A body to send as JSON.
         form: A body to send as an HTML form.
         max_bytes: How much of the decoded body to keep; what is beyond is cut and flagged.
         guarded: True for a page of the open web: only public addresses, no proxy, no cookies, no credentials.
         target: The page that a service is asked to open for us; the guard has to find its URL harmless.
+        judge_target: True if that service may stand inside this network, where internal names lead somewhere: the
+            target's name is then resolved here and its addresses judged, before anything is sent.
 
     """
 
@@ -60,6 +63,7 @@ class Request:
     max_bytes: int = 10 * 2**20
     guarded: bool = False
     target: str | None = None
+    judge_target: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -42,14 +42,23 @@ _V6_SPECIAL = [
     for network in ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")
 ]  # Teredo and other protocol assignments, documentation, 6to4, AS112
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_LOCAL_NAT64 = ipaddress.IPv6Network("64:ff9b:1::/48")  # RFC 8215
 _ISATAP = (b"\x00\x00\x5e\xfe", b"\x02\x00\x5e\xfe")
-_METADATA = frozenset(
-    ipaddress.ip_address(address)
-    for address in (
-        "169.254.169.254", "169.254.170.2", "169.254.170.23", "100.100.100.200", "192.0.0.192", "168.63.129.16",
-        "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254", "fd00:42::42",
+_NEVER = [
+    ipaddress.ip_network(network)
+    for network in (
+        "169.254.0.0/16", "fe80::/10",  # link-local: AWS, Azure, Google, Oracle, Tencent, OpenStack, Scaleway, ...
+        "100.80.80.80",  # UCloud
+        "100.96.0.96",  # Volcano Engine
+        "100.100.100.200", "fd00:100::100:200",  # Alibaba
+        "168.63.129.16",  # Azure: a public address
+        "192.0.0.192", "fd00:c1::a9fe:a9fe",  # Oracle
+        "fd00:42::42",  # Scaleway
+        "fd00:a9fe:a9fe::1",  # Akamai
+        "fd00:ec2::/32",  # AWS
+        "fd20:ce::254",  # Google
     )
-)  # cloud services that hand out credentials to whoever asks from inside; no hole is ever made for them  # fmt: skip
+]  # where clouds hand out credentials to whoever asks from inside; no hole is ever made for them  # fmt: skip
 
 _INTERNAL = (
     "arpa", "corp", "home", "internal", "intranet", "invalid", "lan", "local", "localdomain", "localdomain6",
@@ -79,8 +88,8 @@ def verdict(address: str) -> str | None:
     """Return why *address* is not one of the public internet's, or None if it is."""
     ip = ipaddress.ip_address(address)
     if isinstance(ip, ipaddress.IPv4Address):
-        special = ip in _METADATA or any(ip in network for network in _V4_SPECIAL)
-        return "not a public address" if special else None
+        special = any(ip in network for network in _V4_SPECIAL)
+        return "not a public address" if special or _is_never(ip) else None
     if ip.scope_id is not None:
         return "a scoped address"
     if ip in _NAT64:  # what DNS64 answers for every IPv4 site: judge the address inside
@@ -103,6 +112,17 @@ def canonical(url: str) -> str:
     if port != _default_port(scheme):
         netloc += f":{port}"
     return f"{scheme}://{netloc}{rest}"
+
+
+def place(url: str) -> tuple[str, int]:
+    """
+    Return the host of *url*, in lower-case ASCII, and its port.
+
+    Raises:
+        UnsafeURL: It is not absolute http(s), or can be read in more than one way.
+
+    """
+    return _read(url)[1:3]
 
 
 def is_readable(url: str) -> bool:
@@ -129,6 +149,8 @@ def addresses(name: str, port: int) -> list[str]:
 class Guard:
     """
     The policy for pages of the open web.
+
+    No hole reaches a link-local address or another one where a cloud is known to hand out credentials.
 
     Args:
         networks: Addresses that may be reached although they are not public.
@@ -177,7 +199,11 @@ class Guard:
 
         """
         scheme, host, port, _ = _read(url)
+        if (ip := literal(host)) and _is_never(ip):
+            raise UnsafeURL("the address is not a public one")
         if (scheme, host, port) not in self.origins:
+            if self._is_origin(host, port):  # `judge` does not see the scheme, and would let it in
+                raise UnsafeURL("this host and port are allowed over another scheme only")
             self._check_place(host, port)
         return canonical(url)
 
@@ -185,7 +211,7 @@ class Guard:
         if port in _PORTS_OF_OTHERS:
             raise UnsafeURL("this port belongs to another kind of service")
         if ip := literal(host):
-            if _METADATA & {ip, _inside(ip)} or (verdict(str(ip)) and not self._is_hole(ip)):
+            if verdict(str(ip)) and not self._is_hole(ip):
                 raise UnsafeURL("the address is not a public one")
         elif not self.networks and _is_internal(host):  # with a hole in the wall, its address decides
             raise UnsafeURL("the host name is an internal one")
@@ -194,22 +220,26 @@ class Guard:
         """
         Decide which of the *addresses* found for *host* may be connected to, in the order to try them.
 
-        One bad address refuses the whole name: honest names do not mix.
+        One bad address refuses the whole name: honest names do not mix. Connecting has no scheme: `check` has
+        already refused the URL if *host* and *port* are allowed over another one only.
 
         Raises:
             UnsafeURL: They are not public. The message does not tell what they are.
 
         """
         ips = [ipaddress.ip_address(address) for address in addresses]
-        named = any((host, port) == origin[1:] for origin in self.origins)
+        named = self._is_origin(host, port)
         if not all(self._may_connect(ip, named) for ip in ips):
             raise UnsafeURL("the address is not a public one")
         return _alternating([str(ip) for ip in ips])
 
     def _may_connect(self, ip: Address, named: bool) -> bool:
-        if _METADATA & {ip, _inside(ip)}:
+        if _is_never(ip):
             return False
         return named or self._is_hole(ip) or (verdict(str(ip)) is None and not _is_own(ip))
+
+    def _is_origin(self, host: str, port: int) -> bool:
+        return any((host, port) == origin[1:] for origin in self.origins)
 
     def _is_hole(self, ip: Address) -> bool:
         return any(ip in network for network in self.networks if network.version == ip.version)
@@ -316,16 +346,28 @@ def literal(host: str) -> Address | None:
         return None
 
 
-def _inside(ip: Address) -> Address:
-    """Return the IPv4 address that an IPv6 address may stand for, else the address itself."""
+def _is_never(ip: Address) -> bool:
+    """Tell whether a cloud may hand out credentials at *ip*, or at an address that *ip* stands for."""
+    return any(each in network for each in _meanings(ip) for network in _NEVER if network.version == each.version)
+
+
+def _meanings(ip: Address) -> list[Address]:
+    """Return *ip* and the IPv4 addresses that it may stand for."""
     if isinstance(ip, ipaddress.IPv4Address):
-        return ip
+        return [ip]
+    found: list[Address] = [ip]
     if ip.teredo is not None:
-        return ip.teredo[1]
+        found.append(ip.teredo[1])
     if ip.sixtofour is not None:
-        return ip.sixtofour
-    carries = ip in _NAT64 or int(ip) >> 64 == 0 or ip.packed[8:12] in _ISATAP  # the second: ::, ::ffff: and ::ffff:0:
-    return ipaddress.IPv4Address(ip.packed[12:]) if carries else ip
+        found.append(ip.sixtofour)
+    packed = ip.packed
+    if ip in _NAT64 or int(ip) >> 64 == 0 or packed[8:12] in _ISATAP:  # the second: ::, ::ffff: and ::ffff:0:
+        found.append(ipaddress.IPv4Address(packed[12:]))
+    if ip in _LOCAL_NAT64:  # whatever the length of its prefix: byte 8 is never part of the address (RFC 6052, 2.2)
+        octets = packed[6:8] + packed[9:]
+        found += [ipaddress.IPv4Address(octets[begin : begin + 4]) for begin in range(3)]
+        found.append(ipaddress.IPv4Address(packed[12:]))
+    return found
 
 
 def _is_internal(host: str) -> bool:

@@ -28,17 +28,23 @@ from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from .deadline import in_time, time_left
-from .door import AsyncDoor, Door, clamp, limit
+from .door import AsyncDoor, Door, aresolve, clamp, limit, resolve
 from .errors import BadResponse, ConfigurationError, TimedOut, Unavailable, WebSearchError
 from .flow import Request, Response
-from .guard import Guard
+from .guard import Guard, place
 from .inflate import OFFERED, Body
+from .redaction import keys_in, redacted, without_keys
 
 Library = Literal["httpx", "httpx2"]
 
 _IN_FLIGHT = 100  # at once and per event loop; a pool that has to queue requests becomes slow
 _MOST_HEADERS = 256  # the block of headers itself is capped at 100 KiB by h11
 _ASIDE = "websearch_location"
+_LOGGERS = (  # a filter of a logger does not see what the loggers below it say
+    *("httpx", "httpx2"),
+    *(f"httpcore.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")),
+    *(f"httpcore2.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")),
+)
 
 
 class Sender:
@@ -72,8 +78,8 @@ class Sender:
         self._start()
 
     def _start(self) -> None:
-        for name in ("httpx", "httpx2"):
-            logging.getLogger(name).addFilter(_without_query)
+        for name in _LOGGERS:
+            logging.getLogger(name).addFilter(_discretion)
         self._lock = threading.Lock()
         self._clients: dict[bool, Any] = {}
         self._end = weakref.finalize(self, _close, self._clients)  # nobody has to close anything
@@ -105,6 +111,8 @@ class Sender:
 
     def _send(self, client: Any, request: Request) -> Response:
         with _translated(request):
+            if target := self._checked_target(request):
+                resolve(self.guard, *target, self._connect_timeout)
             reply = client.send(self._outgoing(client, request), stream=True, follow_redirects=False)
             try:
                 body = _begin(reply, request)
@@ -122,6 +130,8 @@ class Sender:
         here = self._on_loop()
         with _translated(request):
             async with asyncio.timeout(limit()), here.places:
+                if target := self._checked_target(request):
+                    await aresolve(self.guard, *target, self._connect_timeout)
                 client = await here.client(request.guarded)
                 reply = await client.send(self._outgoing(client, request), stream=True, follow_redirects=False)
                 try:
@@ -164,10 +174,15 @@ class Sender:
                 self._loops[loop] = _OnLoop(self._new, self.guard, self._own_async_client)
             return self._loops[loop]
 
+    def _checked_target(self, request: Request) -> tuple[str, int] | None:
+        """Read the URL of the page that a service is to open; return host and port if they are to be judged, too."""
+        if request.target is None:
+            return None
+        here = place(self.guard.check(request.target))
+        return here if request.judge_target else None
+
     def _outgoing(self, client: Any, request: Request) -> Any:
         url = self.guard.check(request.url) if request.guarded else request.url
-        if request.target is not None:
-            self.guard.check(request.target)
         clamp(None)
         wait = limit()
         return client.build_request(
@@ -279,13 +294,14 @@ def _incoming(request: Request, reply: Any, body: Body | None) -> Response:
     for raw_name, raw_value in [*reply.headers.raw, *((b"location", to) for to in reply.extensions.get(_ASIDE, ()))]:
         name, value = raw_name.decode("latin-1").lower(), _decoded(raw_value)
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
-    return Response(
+    response = Response(
         status=reply.status_code,
         url=request.url,
         headers=headers,
         content=bytes(body) if body else b"",
         truncated=body.truncated if body else False,
     )
+    return redacted(response, request)
 
 
 def _decoded(value: bytes) -> str:
@@ -301,9 +317,10 @@ def _translated(request: Request) -> Iterator[None]:
     """Raise our errors instead of the HTTP library's, whose texts may hold URLs and internal addresses."""
     place = "the page's server" if request.guarded else "the service"
     late = f"no answer from {place} within the time allowed"
-    ours = _ours.set(True)
+    sending = _sending.set(request)
     try:
-        yield
+        with _disarmed(request):
+            yield
     except WebSearchError:
         raise
     except TimeoutError as error:
@@ -322,20 +339,59 @@ def _translated(request: Request) -> Iterator[None]:
     except _kinds("HTTPError", "StreamError") as error:
         raise Unavailable(f"{place} broke off its answer") from error
     finally:
-        _ours.reset(ours)
+        _sending.reset(sending)
 
 
-class _WithoutQuery(logging.Filter):
-    """Keeps what was searched for out of the HTTP library's log, which has the whole URL of every request."""
+@contextmanager
+def _disarmed(request: Request) -> Iterator[None]:
+    """Take the request and its keys out of whatever is raised: our errors are chained to those of the HTTP library."""
+    try:
+        yield
+    except Exception as error:
+        keys = keys_in(request.headers)
+        for one in _chain(error):
+            for name, value in vars(one).items():
+                if isinstance(value, _kinds("Request", "Response")):
+                    vars(one)[name] = None
+            if any(isinstance(arg, str) and without_keys(arg, keys) != arg for arg in one.args):
+                one.args = tuple(without_keys(arg, keys) if isinstance(arg, str) else arg for arg in one.args)
+        raise
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    """Return *error* and all that it was raised from, or while handling."""
+    found: list[BaseException] = []
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        one = waiting.pop()
+        if one is not None and not any(one is other for other in found):
+            found.append(one)
+            waiting += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
+    return found
+
+
+class _Discretion(logging.Filter):
+    """
+    Keeps what was searched for, and keys that a service repeats, out of the logs of the HTTP library.
+
+    They have the whole URL of every request and, for debugging, the headers of every answer.
+    """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if _ours.get() and isinstance(record.args, tuple):
+        request = _sending.get()
+        if request is None:
+            return True
+        if isinstance(record.args, tuple):
             record.args = tuple(arg.copy_with(query=None) if hasattr(arg, "copy_with") else arg for arg in record.args)
+        message = record.getMessage()
+        discreet = without_keys(message, keys_in(request.headers))
+        if discreet != message:
+            record.msg, record.args = discreet, ()
         return True
 
 
-_ours: ContextVar[bool] = ContextVar("websearch_request_is_ours", default=False)
-_without_query = _WithoutQuery()
+_sending: ContextVar[Request | None] = ContextVar("websearch_request", default=None)
+_discretion = _Discretion()
 
 
 def _kinds(*names: str) -> tuple[type[Exception], ...]:

@@ -88,6 +88,23 @@ def environment(cls: type[Any]) -> dict[str, tuple[str, ...]]:
     return found
 
 
+def is_vendor(provider: Any) -> bool:
+    """
+    Tell whether *provider* talks to its vendor's own server: the default of ``base_url``.
+
+    A reader asks before it hands over the URL of a page. Any other server may stand inside the network of whoever set
+    it up, so the guard has to judge where the page is: ``Request(target=url, judge_target=not is_vendor(self))``.
+    """
+    (default,) = (field.default for field in fields(provider) if field.name == "base_url")
+    return _server(provider.base_url) == _server(default)
+
+
+def _server(url: Any) -> tuple[str, str] | None:
+    """Return scheme, host and port; None for the missing default of a provider that has no vendor."""
+    parts = urlsplit(url) if isinstance(url, str) else None
+    return (parts.scheme, parts.netloc.lower()) if parts else None
+
+
 def missing(cls: Any, field: str) -> MissingKey:
     """Make the error for a *field* of provider *cls* that has to be given: what, which variable, which file entry."""
     names = environment(cls).get(field, ())

@@ -11,8 +11,6 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any
 
-from pydantic import SecretStr
-
 from .clean import clean
 from .errors import (
     AuthenticationError,
@@ -28,6 +26,7 @@ from .errors import (
 )
 from .flow import Response
 from .models import SearchQuery
+from .redaction import without_keys
 
 Meanings = Mapping[int, type[ServiceError]]
 
@@ -142,9 +141,7 @@ def failure(
 
 def redact(text: str, provider: Any) -> str:
     """Bring a service's words into one short line without the keys of *provider*, which services like to echo."""
-    for key in _keys(provider):
-        text = text.replace(key, "[key]")
-    line = re.sub(r"[\s\x00-\x1f\x7f-\x9f]+", " ", text).strip()
+    line = re.sub(r"[\s\x00-\x1f\x7f-\x9f]+", " ", without_keys(text, _keys(provider))).strip()
     return line if len(line) <= _LONGEST_DETAIL else f"{line[:_LONGEST_DETAIL]}…"
 
 
@@ -193,6 +190,6 @@ def _phrase(status: int) -> str:
 
 def _keys(provider: Any) -> Iterable[str]:
     for field in dataclasses.fields(provider):
-        value = getattr(provider, field.name)
-        if isinstance(value, SecretStr) and (key := value.get_secret_value()):
-            yield key
+        reveal = getattr(getattr(provider, field.name), "get_secret_value", None)
+        if reveal is not None:
+            yield reveal()

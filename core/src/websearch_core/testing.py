@@ -8,7 +8,8 @@ A provider is a generator, so a test needs no network and no patching::
     assert outcome.result.results == ()
 
 `play` hands the flow each of the *answers* when it asks for something: a `Response` for a `Request`, an exception to
-be raised there, anything for a `Call` or a `Gather`. Pauses take no time; they are recorded.
+be raised there, anything for a `Call` or a `Gather`. A key that a `Request` holds is taken out of its `Response`, as
+in real life. Pauses take no time; they are recorded.
 
 `search_promises` and `read_promises` are what every provider promises, for those who write one::
 
@@ -20,15 +21,20 @@ be raised there, anything for a `Call` or a `Gather`. Pauses take no time; they 
 from __future__ import annotations
 
 import json
+import re
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
+from pydantic import BaseModel
+
 from . import errors
 from .flow import Call, Effect, Flow, Request, Response, Sleep
 from .models import Page, SearchQuery, SearchResponse
+from .redaction import redacted
 
 T = TypeVar("T")
 
@@ -75,6 +81,8 @@ def play(flow: Flow[T], *answers: Any) -> Outcome[T]:
             else:
                 assert waiting, f"the flow asked for one thing more: {effect!r}"
                 answer = waiting.pop(0)
+            if isinstance(effect, Request) and isinstance(answer, Response):
+                answer = redacted(answer, effect)
             effect = flow.throw(answer) if isinstance(answer, BaseException) else flow.send(answer)
     except StopIteration as stop:
         assert not waiting, f"the flow ended with {len(waiting)} of the answers unused"
@@ -153,6 +161,7 @@ def search_promises(provider: Any, *, some: Response, none: Response) -> list[Pr
         Promise("finds nothing without failing", lambda: _same((), search(none).results)),
         Promise("asks its own service alone", lambda: _asks_its_own(provider, _first(provider))),
         Promise("never shows its key", lambda: _keeps_its_key(provider, _first(provider))),
+        *_no_echo(provider, lambda: _first(provider), search, some),
         Promise("sends extra parameters verbatim", lambda: _sends_extra(provider)),
         *(Promise(f"tells what {status} means", partial(_means, search, status)) for status in _STATUSES),
         *(Promise(f"refuses {body[:20]!r}", partial(_refuses, search, body)) for body in _GARBAGE),
@@ -190,11 +199,23 @@ def read_promises(reader: Any, *, some: Response) -> list[Promise]:
         request = first()
         assert request.guarded or request.target == url, "neither guarded nor a target for the guard to look at"
 
+    def is_judged() -> None:
+        request = next(replace(reader, base_url="https://inside.example").read(url))
+        assert isinstance(request, Request)
+        assert request.judge_target, "a server of one's own may stand inside: see `is_vendor`"
+        assert not first().judge_target, "what the vendor's own server can reach is not ours to judge"
+
     statuses = [status for status in _STATUSES if status != 302]
     return [
         Promise("reads what is there", reads),
         Promise("lets the guard see the URL", is_guarded),
+        *(
+            [Promise("has pages judged before another server reads them", is_judged)]
+            if hasattr(reader, "base_url")
+            else []
+        ),
         Promise("never shows its key", lambda: _keeps_its_key(reader, first())),
+        *_no_echo(reader, first, read, some),
         *(Promise(f"tells what {status} means", partial(_means, read, status)) for status in statuses),
     ]
 
@@ -232,6 +253,46 @@ def _asks_its_own(provider: Any, request: Request) -> None:
 def _keeps_its_key(provider: Any, request: Request) -> None:
     for shown in (repr(provider), str(provider), repr(request), request.url, str(request.params), str(request.json)):
         assert SECRET not in shown, "the key shows"
+
+
+def _no_echo(
+    provider: Any, first: Callable[[], Request], ask: Callable[[Response], Any], some: Response
+) -> list[Promise]:
+    """Return the promise that a key is redacted where the service repeats it; none for a provider without a key."""
+
+    def check(repeated: str) -> None:
+        assert SECRET in str(first().headers), "the key does not travel in a header"
+        try:
+            told = ask(_repeating(some, repeated))
+        except errors.ServiceError as error:  # a service's own words may steer its provider, and are changed here
+            told = error
+        said = [repr(told), str(told)]
+        if isinstance(told, BaseModel):
+            said += [told.model_dump_json(), *(repr(result.raw) for result in getattr(told, "results", ()))]
+        shown = [text for text in said if repeated in text]
+        assert not shown, f"an echoed key shows: its header has to be named for a key, token or secret: {shown}"
+
+    if getattr(provider, "api_key", None) is None:
+        return []
+    spellings = {"": SECRET, " in base64": b64encode(SECRET.encode()).decode().rstrip("=")}
+    return [Promise(f"redacts an echoed key{how}", partial(check, spelling)) for how, spelling in spellings.items()]
+
+
+def _repeating(some: Response, key: str) -> Response:
+    """Put *key* at the end of every text of an answer."""
+
+    def with_key(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: with_key(inner) for name, inner in value.items()}
+        if isinstance(value, list):
+            return [with_key(inner) for inner in value]
+        return f"{value}{key}" if isinstance(value, str) else value
+
+    try:
+        content = json.dumps(with_key(some.json())).encode()
+    except ValueError:
+        content = re.sub(rb"(?<=>)([^<>]*\w)(?=<)", rb"\1" + key.encode(), some.content)
+    return replace(some, content=content, headers={**some.headers, "x-echo": key})
 
 
 def _sends_extra(provider: Any) -> None:

@@ -33,6 +33,7 @@ _MARKS = (
     "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"  # not in \w, yet letters
 )
 _ASCII = re.compile(r"[A-Za-z0-9]+")
+_NO_LETTER = re.compile(rf"[^\w{_UNSPACED}{_MARKS}]|_")
 _WORD = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|(?:(?![{_UNSPACED}])[^\W_]|[{_MARKS}])+")
 ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670]")  # and points, and the Arabic stretcher
 
@@ -46,15 +47,19 @@ class Word(NamedTuple):
 
 
 def words(text: str) -> Iterator[Word]:
-    """Yield the words of *text*; of a run of *n* characters without spaces its *n* - 1 pairs, then its last one."""
+    """
+    Yield the words of *text*; of a run of *n* characters without spaces its *n* - 1 pairs, then its last one.
+
+    A form is never empty: what folds to nothing, such as an accent that stands alone, is not a word.
+    """
     for found in (_ASCII if text.isascii() else _WORD).finditer(text):
         start, end = found.span()
         if found.lastgroup:
             run = _folded(found[0])
             for n in range(len(run)):
                 yield Word(run[n : n + 2], min(start + n, end), min(start + n + 2, end))
-        else:
-            yield Word(_stem(found[0][:_LONGEST]), start, end)
+        elif form := _stem(found[0][:_LONGEST]):
+            yield Word(form, start, end)
 
 
 def spelled(text: str) -> str:
@@ -90,4 +95,6 @@ def _stem(word: str) -> str:
 def _folded(text: str) -> str:
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFC", ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold())))
+    plain = unicodedata.normalize("NFKD", text.casefold()).casefold()  # again: a mathematical A decomposes to a capital
+    letters = _NO_LETTER.sub("", ACCENTS.sub("", unicodedata.normalize("NFKD", plain)))  # some decompose to blanks
+    return unicodedata.normalize("NFC", letters)

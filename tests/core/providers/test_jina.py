@@ -70,3 +70,26 @@ def test_other_warnings_are_noted():
 def test_statuses_of_its_own(status, kind):
     with pytest.raises(kind, match="Anonymous access"):
         read(None, status, readableMessage="SecurityCompromiseError: Anonymous access to domain blocked")
+
+
+@pytest.mark.parametrize("base_url", ["https://r.jina.ai", "https://R.JINA.AI/"])
+def test_what_jina_itself_can_reach_is_not_ours_to_judge(base_url):
+    request = next(Jina(base_url=base_url).read(URL))
+
+    assert (request.target, request.judge_target) == (URL, False)
+
+
+@pytest.mark.parametrize(
+    "base_url",
+    [
+        "http://localhost:3000",
+        "https://reader.example",
+        "http://r.jina.ai",
+        "https://r.jina.ai:8443",
+        "https://r.jina.ai.example",
+    ],
+)
+def test_a_server_of_ones_own_gets_no_page_that_was_not_judged(base_url):
+    request = next(Jina(base_url=base_url).read(URL))
+
+    assert (request.target, request.judge_target) == (URL, True)

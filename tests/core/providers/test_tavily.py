@@ -143,3 +143,13 @@ def test_extra_parameters_are_sent_even_if_they_say_no():
             "chunks_per_source": 0,
         }.items()
     )
+
+
+def test_a_gateway_of_ones_own_gets_no_page_that_was_not_judged():
+    url = "https://page.example/"
+
+    assert not next(Tavily(api_key=SECRET).read(url)).judge_target
+    assert next(Tavily(api_key=SECRET, base_url="https://gateway.example/tavily").read(url)).judge_target
+    assert not next(
+        Tavily(api_key=SECRET, base_url="https://gateway.example").search(SearchQuery.of("kelp"))
+    ).judge_target

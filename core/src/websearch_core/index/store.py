@@ -37,7 +37,7 @@ from .report import Report, Skipped
 from .snippet import bare, snippet
 
 _OURS = 0x77736978  # in the header of the file: "wsix"
-_VERSION = 1  # of the tables, and of how words are spelled in them
+_VERSION = 2  # of the tables, and of how words are spelled in them
 _SCHEMA = (
     "CREATE TABLE pages (id INTEGER PRIMARY KEY, url TEXT UNIQUE, published REAL, language TEXT, page TEXT)",
     # It holds no text, only where each word is. 'ascii' splits at the blanks between what `spelled` writes.

@@ -5,7 +5,8 @@ https://github.com/jina-ai/reader
 
 Works without a key at some twenty pages a minute; ``JINA_API_KEY`` raises that. A page that is not there comes back as
 a success with a warning, which is an error here. What it reads is cached for everybody unless ``private`` is set. A
-server of your own speaks the same API: set ``base_url``.
+server of your own speaks the same API: set ``base_url``. Since that one may stand inside your network, a page's name
+is then resolved here first, and internal addresses are refused as they are for our own reader.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ..errors import Blocked, PageNotFound, ServiceError, TooLarge, Unavailable
 from ..flow import Flow, Request, Response
 from ..guard import canonical, is_readable
 from ..models import Page
-from ..provider import BaseUrl, Env, Key, provider
+from ..provider import BaseUrl, Env, Key, is_vendor, provider
 from ..results import plain
 from ..service import answer, changed, table, word
 
@@ -57,7 +58,12 @@ class Jina:
         # By POST: in a path, the query of the page's URL would be taken for Jina's own. In one spelling: a model could
         # say something by the way it spells a URL that it may open.
         return Request(
-            method="POST", url=f"{self.base_url}/", json={"url": canonical(url)}, headers=headers, target=url
+            method="POST",
+            url=f"{self.base_url}/",
+            json={"url": canonical(url)},
+            headers=headers,
+            target=url,
+            judge_target=not is_vendor(self),
         )
 
     def _page(self, response: Response, url: str) -> Page:

@@ -19,7 +19,7 @@ from ..errors import QuotaExhausted, ServiceError, Unavailable, UnsupportedOptio
 from ..flow import Flow, Request, Response
 from ..guard import canonical
 from ..models import Page, SearchQuery, SearchResponse
-from ..provider import BaseUrl, Env, Key, missing, provider
+from ..provider import BaseUrl, Env, Key, is_vendor, missing, provider
 from ..results import found
 from ..service import answer, check_options, failure, rows, table, word
 
@@ -110,7 +110,14 @@ class Tavily:
             headers = {"X-Tavily-Access-Mode": "keyless"}
         else:
             headers = {"Authorization": f"Bearer {self.api_key.get_secret_value()}"}
-        return Request(method="POST", url=f"{self.base_url}/{endpoint}", json=wishes, headers=headers, target=target)
+        return Request(
+            method="POST",
+            url=f"{self.base_url}/{endpoint}",
+            json=wishes,
+            headers=headers,
+            target=target,
+            judge_target=target is not None and not is_vendor(self),
+        )
 
     def _body(self, response: Response, verb: str) -> dict[str, Any]:
         if response.status == 429 and (cap := _cap(response)):
