@@ -27,6 +27,7 @@ from .errors import (
     UnsupportedOption,
 )
 from .flow import Response
+from .keys import ApiKey
 from .models import SearchQuery
 
 Meanings = Mapping[int, type[ServiceError]]
@@ -194,5 +195,7 @@ def _phrase(status: int) -> str:
 def _keys(provider: Any) -> Iterable[str]:
     for field in dataclasses.fields(provider):
         value = getattr(provider, field.name)
-        if isinstance(value, SecretStr) and (key := value.get_secret_value()):
+        if isinstance(value, ApiKey):
+            yield from value.returned()
+        elif isinstance(value, SecretStr) and (key := value.get_secret_value()):
             yield key
