@@ -12,7 +12,6 @@ import importlib
 import importlib.util
 import inspect
 import os
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -27,6 +26,7 @@ from .errors import ConfigurationError, MissingKey, WebSearchError
 KEYRING = "keyring:"
 
 _pickling_keys: ContextVar[bool] = ContextVar("pickling_keys", default=False)
+_INSTALL = "needs the package keyring: pip install 'websearch-core[keyring]'"
 _REMEMBERED = 8  # keys that a function returned last: a failing service may echo one of them
 
 
@@ -57,7 +57,7 @@ class ApiKey(SecretStr):
     def __init__(self, source: _Source, owner: _Owner | None = None) -> None:
         self._source = source
         self._owner = owner or _Owner()
-        self._returned: deque[str] = deque(maxlen=_REMEMBERED)
+        self._returned: tuple[SecretStr, ...] = ()
 
     @classmethod
     def of(cls, value: Any) -> ApiKey:
@@ -87,11 +87,6 @@ class ApiKey(SecretStr):
         """Return *secret* with what this class promises of pickles; any text is good."""
         return secret if isinstance(secret, ApiKey) else cls(_Text(secret.get_secret_value()))
 
-    @property
-    def in_keyring(self) -> bool:
-        """True if it is named by ``keyring:service/name``."""
-        return isinstance(self._source, _Keyring)
-
     def owned(self, provider: str, option: str, variables: tuple[str, ...]) -> ApiKey:
         """Return the same key, knowing whose it is, for the text of errors and for reading it again."""
         return type(self)(self._source, _Owner(provider, option, variables))
@@ -106,14 +101,14 @@ class ApiKey(SecretStr):
 
         """
         key = self._source.read(self._owner)
-        if key not in self._returned:
-            self._returned.append(key)
+        if (kept := SecretStr(key)) not in self._returned:
+            self._returned = (kept, *self._returned[: _REMEMBERED - 1])
         return key
 
     def returned(self) -> list[str]:
         """Return the keys that were in use lately, without asking for one: for keeping them out of texts."""
         fixed = self._source.fixed()
-        return [fixed] if fixed else list(self._returned)
+        return [fixed] if fixed else [key.get_secret_value() for key in self._returned]
 
     @property
     def _secret_value(self) -> str:  # type: ignore[override]
@@ -269,7 +264,7 @@ class _Keyring:
         if not service or not name:
             raise ValueError("a key in a keyring is written keyring:service/name")
         if importlib.util.find_spec("keyring") is None:
-            raise ConfigurationError(f"{KEYRING}{service}/{name} needs: pip install 'websearch-core[keyring]'")
+            raise ConfigurationError(f"{KEYRING}{service}/{name}: {_INSTALL}")
         return cls(service, name)
 
     def read(self, owner: _Owner) -> str:
@@ -278,7 +273,7 @@ class _Keyring:
             keyring = importlib.import_module("keyring")
             errors = importlib.import_module("keyring.errors")
         except ImportError as error:
-            raise owner.failed(f"{place} needs: pip install 'websearch-core[keyring]'") from error
+            raise owner.failed(f"{place}: {_INSTALL}") from error
         try:
             key = keyring.get_password(self.service, self.name)
         except errors.KeyringError as error:

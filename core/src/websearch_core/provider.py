@@ -10,6 +10,9 @@ A provider is a frozen value; nothing is inherited. Its fields are its options, 
 
         api_key: Annotated[Key, Env("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")]
         base_url: BaseUrl = "https://api.search.brave.com/res/v1"
+
+A settings file that was merely found, in a folder that anybody may have written, sets only fields with the note
+`FoundFile`. `Key` and `BaseUrl` have it; they are judged together, so that no key goes where such a file says.
 """
 
 from __future__ import annotations
@@ -91,7 +94,7 @@ def provider(cls: type[T]) -> type[T]:
         for name, names in _key_variables(made):
             key = getattr(self, name)
             if isinstance(key, SecretStr):  # a plain SecretStr would be in every pickle
-                object.__setattr__(self, name, ApiKey.hiding(key).owned(made.name, name, names))
+                object.__setattr__(self, name, ApiKey.hiding(key).owned(self.name, name, names))
 
     made.__init__ = init  # type: ignore[method-assign]
     return cast("type[T]", made)

@@ -39,7 +39,7 @@ from .guard import Guard
 from .models import explain
 from .provider import FoundFile
 from .providers import provider_class
-from .providers._build import Option, build, check_names, conceal, gather, is_this_machine, limit_of, too_high
+from .providers._build import Option, build, check_entries, conceal, gather, is_this_machine, limit_of, too_high
 from .sources import ARGUMENT, DEFAULT, Source, read_files, refusal
 
 _Path = tuple[str, ...]
@@ -127,22 +127,10 @@ class Settings(BaseSettings):
             *(_flat(table, lambda _, source=source: source) for source, table in files),  # type: ignore[misc]
         ]
         for place in places:
-            cls._check_names(place)
-        chosen = {path: said for place in reversed(places) for path, said in place.items()}
-        trusted = {
-            path: value
-            for place in reversed(places)
-            for path, (value, source) in place.items()
-            if source.trusted and not chosen[path][1].trusted
-        }
+            cls._check_entries(place)
+        chosen, overruled = _merged(places)
         settings = cls._made({path: value for path, (value, _) in chosen.items()})
-        settings._sources = {path[0]: source for path, (_, source) in chosen.items() if len(path) == 1}
-        settings._files = tuple(source for source, _ in files)
-        for path, (value, source) in chosen.items():
-            if len(path) == 3:
-                _, name, option = path
-                settings._options.setdefault(name, {})[option] = Option(value, source, trusted.get(path))
-        settings._check_limits({path[0]: value for path, value in trusted.items() if len(path) == 1})
+        settings._remember(chosen, overruled, files)  # noqa: SLF001 - it is one of these
         return settings
 
     def source(self, name: str) -> Source:
@@ -200,15 +188,24 @@ class Settings(BaseSettings):
             raise ConfigurationError(f"settings: {explain(error)}") from None
 
     @classmethod
-    def _check_names(cls, place: _Said) -> None:
+    def _check_entries(cls, place: _Said) -> None:
         """Refuse what a found file may not set. A name that is no setting at all is refused later, whoever sets it."""
-        for path, (_, source) in place.items():
+        for path, (value, source) in place.items():
             if len(path) == 3:
-                check_names(provider_class(path[1]), {path[2]: source})
+                check_entries(provider_class(path[1]), {path[2]: Option(value, source)})
                 continue
             field = cls.model_fields.get(path[0])
             if field and not source.trusted and not any(isinstance(note, FoundFile) for note in field.metadata):
                 raise refusal(source, path[0], "may not be set here", variables=(f"WEB_SEARCH_{path[0].upper()}",))
+
+    def _remember(self, chosen: _Said, overruled: Mapping[_Path, Any], files: list[tuple[Source, Any]]) -> None:
+        self._files = tuple(source for source, _ in files)
+        for path, (value, source) in chosen.items():
+            if len(path) == 1:
+                self._sources[path[0]] = source
+            else:
+                self._options.setdefault(path[1], {})[path[2]] = Option(value, source, overruled.get(path))
+        self._check_limits({path[0]: value for path, value in overruled.items() if len(path) == 1})
 
     def _check_limits(self, overruled: Mapping[str, Any]) -> None:
         """
@@ -247,6 +244,19 @@ def _flat(table: Mapping[str, Any], source: Callable[[str], Source]) -> _Said:
         for whose, options in by_name(value).items():
             said |= {(name, whose, option): (given, source(name)) for option, given in options.items()}
     return said
+
+
+def _merged(places: list[_Said]) -> tuple[_Said, dict[_Path, Any]]:
+    """Return what is first said of each setting and, where a found file says it, what a trusted source would have."""
+    chosen: _Said = {}
+    overruled: dict[_Path, Any] = {}
+    for place in places:
+        for path, (value, source) in place.items():
+            if path not in chosen:
+                chosen[path] = value, source
+            elif source.trusted and not chosen[path][1].trusted:
+                overruled.setdefault(path, value)
+    return chosen, overruled
 
 
 def configured(name: str, settings: Settings, **explicit: Any) -> Any:

@@ -271,7 +271,7 @@ def _put_diagnosis(checked: list[doctors.Check], settings: list[doctors.Setting]
     put("")
     put(", ".join(f"{name} {number or 'not installed'}" for name, number in around["versions"].items()))
     for file in around["settings_files"]:
-        put(f"settings file: {file['path']}{'' if file['trusted'] else ' (found here, not trusted)'}")
+        put(f"settings file: {_one_line(file['path'])}{'' if file['trusted'] else ' (found here, not trusted)'}")
     if not around["settings_files"]:
         put("settings file: none")
     put(f"proxies: {', '.join(f'{scheme} {url}' for scheme, url in around['proxies'].items()) or 'none'}")
@@ -279,13 +279,17 @@ def _put_diagnosis(checked: list[doctors.Check], settings: list[doctors.Setting]
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return ", ".join(map(str, value))
-    return "" if value is None else str(value)
+    text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return "" if value is None else _one_line(text)
 
 
 def _origin(setting: doctors.Setting) -> str:
-    return setting.source if setting.trusted else f"{setting.source} (not trusted)"
+    return _one_line(setting.source) + ("" if setting.trusted else " (not trusted)")
+
+
+def _one_line(text: str) -> str:
+    """The name of a folder may hold anything, a line that looks like ours included."""
+    return " ".join(text.split())
 
 
 def _state(one: Standing) -> str:

@@ -17,7 +17,7 @@ from pydantic import Secret, SecretStr
 
 from ..errors import ConfigurationError, UnsafeURL
 from ..guard import Guard, canonical, literal
-from ..keys import ApiKey, KeyFromEnvironment
+from ..keys import KeyFromEnvironment, is_in_keyring
 from ..provider import Destination, FoundFile, declared, environment, is_secret
 from ..sources import ARGUMENT, DEFAULT, Source, refusal
 
@@ -58,15 +58,15 @@ def build(cls: type[Any], options: Mapping[str, Option]) -> Any:
 
     """
     fields = declared(cls)
-    check_names(cls, {name: option.source for name, option in options.items()})
+    check_entries(cls, options)
     made = cls(**{name: _given(option, fields.get(name)) for name, option in options.items()})
     _check_values(made, options)
     return made
 
 
-def check_names(cls: type[Any], options: Mapping[str, Source]) -> None:
+def check_entries(cls: type[Any], options: Mapping[str, Option]) -> None:
     """
-    Refuse options that a found file may not set, whatever the value.
+    Refuse what a found file may not say, as far as that shows before the provider is made.
 
     Those of a class without declared fields are all refused, since nobody knows what they do. An option that is not
     among declared fields is left to the class, which refuses it whoever sets it.
@@ -76,10 +76,14 @@ def check_names(cls: type[Any], options: Mapping[str, Source]) -> None:
 
     """
     fields = declared(cls)
-    for name, source in options.items():
+    for name, option in options.items():
+        if option.source.trusted:
+            continue
         harmless = any(isinstance(note, FoundFile) for note in fields.get(name, ()))
-        if not source.trusted and not harmless and (name in fields or not fields):
-            raise _refused(cls, name, source, "may not be set here")
+        if not harmless and (name in fields or not fields):
+            raise _refused(cls, name, option.source, "may not be set here")
+        if name in fields and is_secret(fields[name]) and is_in_keyring(option.value):
+            raise _refused(cls, name, option.source, "may not name a keyring here")
 
 
 def conceal(cls: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -136,8 +140,6 @@ def _check_values(made: Any, options: Mapping[str, Option]) -> None:
         if option.source.trusted or name not in fields:
             continue
         value, notes = getattr(made, name), fields[name]
-        if isinstance(value, ApiKey) and value.in_keyring:
-            raise _refused(cls, name, option.source, "a keyring may not be named here")
         if any(isinstance(note, Destination) for note in notes):
             if problem := _problem(value, option.source, keys):
                 raise _refused(cls, name, option.source, problem)
