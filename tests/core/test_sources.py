@@ -116,6 +116,14 @@ def test_a_found_file_never_sends_a_key_that_came_from_elsewhere(stranger, monke
     assert KEY not in "".join(stranger.seen)
 
 
+def test_a_key_of_the_file_that_another_overrules_does_not_open_the_way(monkeypatch):
+    monkeypatch.setenv("BRAVE_API_KEY", KEY)
+    write('[providers.brave]\napi_key = "own-key"\nbase_url = "https://evil.example"\n')
+
+    with pytest.raises(ConfigurationError, match=r"brave\.base_url: may not be set here for a key"):
+        WebSearch("brave")
+
+
 @pytest.mark.enable_socket
 def test_a_file_that_brings_key_and_base_url_may_say_both(stranger):
     write(f'[providers.brave]\napi_key = "own-key"\nbase_url = "{stranger.url}"\n')
@@ -162,6 +170,7 @@ def test_a_service_without_key_on_this_machine_may_be_named(stranger):
         ('[providers.searxng]\nbase_url = "https://wiki.internal"', "providers.searxng.base_url"),
         ('[providers.searxng]\nbase_url = "https://2130706433"', "providers.searxng.base_url"),
         ('[providers.searxng]\nbase_url = "https://sea.example:22"', "providers.searxng.base_url"),
+        ('[providers.searxng]\nbase_url = "http://localhost:25"', "providers.searxng.base_url"),
     ],
 )
 def test_what_a_found_file_may_not_say_is_refused_with_where_to_put_it(monkeypatch, entry, key):
@@ -293,6 +302,18 @@ def test_a_key_that_the_class_finds_by_itself_counts(monkeypatch):
 
     with pytest.raises(ConfigurationError, match=r"mine\.base_url"):
         configured("mine", Settings.load())
+
+
+def test_the_documentation_says_what_a_found_file_may_set():
+    page = (Path(__file__).parents[2] / "docs" / "settings.md").read_text("utf-8")
+    for name, field in Settings.model_fields.items():
+        if name == "providers":
+            continue
+        variable = f"`WEB_SEARCH_{name.upper()}`"
+        (row,) = [line.split(" | ") for line in page.splitlines() if line.startswith("|") and variable in line]
+        note = next((note for note in field.metadata if isinstance(note, FoundFile)), None)
+        says = "nothing" if note is None else "any" if note.at_most is None else f"up to {note.at_most:,}"
+        assert row[-1].strip(" |").partition(", unless")[0] == says, name
 
 
 # Which files

@@ -224,7 +224,7 @@ class Settings(BaseSettings):
             limit = getattr(trusted, name) if name in overruled else None
             why = None
             if too_high(getattr(self, name), notes, limit):
-                why = f"may not be more than {limit_of(notes, limit):g} here"
+                why = f"may not be more than {limit_of(notes, limit)} here"
             elif replaced := {note.replaces for note in notes if isinstance(note, FoundFile)} & set_by_trusted:
                 why = f"may not take the place of {', '.join(map(str, replaced))} here"
             if why:
