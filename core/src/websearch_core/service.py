@@ -25,6 +25,7 @@ from .errors import (
     UnsupportedOption,
 )
 from .flow import Response
+from .keys import ApiKey
 from .models import SearchQuery
 from .redaction import without_keys
 
@@ -190,6 +191,8 @@ def _phrase(status: int) -> str:
 
 def _keys(provider: Any) -> Iterable[str]:
     for field in dataclasses.fields(provider):
-        reveal = getattr(getattr(provider, field.name), "get_secret_value", None)
-        if reveal is not None:
-            yield reveal()
+        value = getattr(provider, field.name)
+        if isinstance(value, ApiKey):
+            yield from value.returned()
+        elif (reveal := getattr(value, "get_secret_value", None)) is not None and (key := reveal()):
+            yield key

@@ -19,7 +19,7 @@ from ..errors import QuotaExhausted, ServiceError, Unavailable, UnsupportedOptio
 from ..flow import Flow, Request, Response
 from ..guard import canonical
 from ..models import Page, SearchQuery, SearchResponse
-from ..provider import BaseUrl, Env, Key, is_vendor, missing, provider
+from ..provider import BaseUrl, Env, FoundFile, Key, is_vendor, missing, provider
 from ..results import found
 from ..service import answer, check_options, failure, rows, table, word
 
@@ -52,7 +52,7 @@ class Tavily:
     base_url: BaseUrl = "https://api.tavily.com"
     search_depth: Literal["basic", "advanced", "fast", "ultra-fast"] = "basic"
     extract_depth: Literal["basic", "advanced"] = "basic"
-    include_answer: bool = False
+    include_answer: Annotated[bool, FoundFile()] = False
 
     def __post_init__(self) -> None:
         """Either a key, or none on purpose."""
