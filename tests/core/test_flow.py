@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from websearch_core.deadline import time_left, time_limit
-from websearch_core.errors import RateLimited, TimedOut, Unavailable
+from websearch_core.errors import BadResponse, RateLimited, TimedOut, Unavailable
 from websearch_core.flow import Call, Flow, Gather, Request, Response, Sleep, arun, run
-from websearch_core.testing import play, reply
+from websearch_core.testing import SECRET, play, reply
 
 COLOURS = ["blocking", "async"]
 
@@ -169,16 +169,41 @@ def test_no_more_flows_than_the_limit_run_at_once(colour):
 
 
 @both
-def test_a_bug_in_a_gathered_flow_is_not_hidden(colour):
+def test_a_bug_in_a_gathered_flow_costs_that_flow_alone_and_is_logged(colour, caplog):
     def broken() -> Flow[None]:
         yield Sleep(0)
-        raise KeyError("a bug")
+        raise KeyError(SECRET)
+
+    def sound() -> Flow[str]:
+        yield Sleep(0)
+        return "sound"
 
     def flow() -> Flow[Any]:
-        return (yield Gather([broken()]))
+        return (yield Gather([sound(), broken(), sound()]))
 
-    with pytest.raises((KeyError, ExceptionGroup)):
+    first, second, third = drive(colour, flow())
+
+    assert (first, third) == ("sound", "sound")
+    assert type(second) is BadResponse
+    assert isinstance(second.__cause__, KeyError)
+    assert "in broken" in caplog.text
+    assert "builtins.KeyError" in caplog.text
+    assert SECRET not in caplog.text + str(second)
+
+
+@both
+@pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit], ids=str)
+def test_what_ends_the_program_ends_a_batch_too(colour, end):
+    def interrupted() -> Flow[None]:
+        yield Sleep(0)
+        raise end
+
+    def flow() -> Flow[Any]:
+        return (yield Gather([interrupted()]))
+
+    with pytest.raises((end, BaseExceptionGroup)) as caught:
         drive(colour, flow())
+    assert not isinstance(caught.value, Exception)
 
 
 @both

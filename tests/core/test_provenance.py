@@ -100,6 +100,14 @@ def test_links_lead_on_only_if_the_mode_says_so_within_the_host_and_one_step():
         assert not may_open(ledger, "https://sea.example/third")
 
 
+def test_a_link_that_is_no_url_is_passed_over():
+    ledger = Ledger("seen+links")
+    ledger.found(FOUND)
+    ledger.opened(page("https://sea.example/kelp?a=b", "http://[", "//℀.example", "https://sea.example/more"))
+
+    assert may_open(ledger, "https://sea.example/more")
+
+
 def test_links_of_a_page_that_nobody_named_lead_nowhere():
     ledger = Ledger("seen+links")
     ledger.opened(page("https://sea.example/", "https://sea.example/a"))

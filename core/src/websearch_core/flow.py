@@ -27,6 +27,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar, cast
 
+from .bugs import as_error
 from .deadline import in_time, time_left
 from .errors import TimedOut, WebSearchError
 
@@ -114,7 +115,11 @@ class Call:
 
 @dataclass(frozen=True)
 class Gather:
-    """Several flows to run side by side, *limit* at a time; answers in order, each a result or a `WebSearchError`."""
+    """
+    Several flows to run side by side, *limit* at a time; answers in order, each a result or a `WebSearchError`.
+
+    A bug in one of them costs the others nothing: it is answered with a `BadResponse` whose cause it is.
+    """
 
     flows: Sequence[Flow[Any]]
     limit: int = 8
@@ -177,6 +182,8 @@ def _perform(effect: Effect, send: Send) -> Any:
                     return run(flow, send)
                 except WebSearchError as error:
                     return error
+                except Exception as bug:  # noqa: BLE001 - logged, and answered as an error
+                    return as_error(bug, "one of several")
 
             with ThreadPoolExecutor(min(limit, len(flows)) or 1) as threads:
                 return list(threads.map(lambda job: job[0].run(one, job[1]), [(copy_context(), f) for f in flows]))
@@ -203,6 +210,8 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
                         return await arun(flow, send)
                     except WebSearchError as error:
                         return error
+                    except Exception as bug:  # noqa: BLE001 - logged, and answered as an error
+                        return as_error(bug, "one of several")
 
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(one(flow)) for flow in flows]

@@ -70,8 +70,8 @@ class Ledger:
         """Let the links of a page be opened that was itself no such link, if the mode says so."""
         if self.mode != "seen+links" or not self._may_lead_on(page.url, conversation):
             return
-        host = urlsplit(page.final_url or page.url).hostname
-        links = [link for link in page.links if urlsplit(link).hostname == host]
+        host = _host(page.final_url or page.url)
+        links = [link for link in page.links if host and _host(link) == host]
         self._add(links[:_MOST_LINKS], conversation, links=False)
 
     def check(self, url: str, conversation: str | None = None) -> None:
@@ -117,6 +117,14 @@ class Ledger:
 def _forget(crowd: dict[Any, Any], most: int) -> None:
     while len(crowd) > most:
         del crowd[next(iter(crowd))]
+
+
+def _host(url: str) -> str | None:
+    """The host of *url*; None where there is none to read, as in ``http://[``, which a service may call a link."""
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
 
 
 def _without_punctuation(url: str) -> str:
