@@ -230,6 +230,45 @@ def test_the_deadline_holds_in_what_a_flow_starts(colour):
     assert all(0 < left <= 5 for left in lefts)
 
 
+async def test_blocking_work_leaves_the_threads_of_the_application_alone():
+    ends = threading.Event()
+
+    def flow() -> Flow[bool]:
+        return (yield Call(ends.wait, 20))
+
+    tasks = [asyncio.create_task(arun(flow(), no_network)) for _ in range(64)]
+    await asyncio.sleep(0)
+
+    assert await asyncio.wait_for(asyncio.to_thread(lambda: "done"), 5) == "done"
+    ends.set()
+    assert all(await asyncio.gather(*tasks))
+
+
+async def test_blocking_work_whose_turn_never_came_is_not_done_after_all():
+    ends, begun = threading.Event(), []
+
+    def work() -> None:
+        begun.append(1)
+        ends.wait(20)
+
+    def flow() -> Flow[None]:
+        yield Call(work)
+
+    tasks = [asyncio.create_task(arun(flow(), no_network)) for _ in range(100)]
+    await asyncio.sleep(0.1)
+    for task in tasks:
+        task.cancel()
+    assert {type(end) for end in await asyncio.gather(*tasks, return_exceptions=True)} == {asyncio.CancelledError}
+    ends.set()
+
+    await arun(flow(), no_network)
+    assert len(begun) < 100
+
+
+async def no_network(request: Request) -> Response:
+    raise AssertionError(request)
+
+
 def test_limits_nest_and_the_nearest_counts():
     with time_limit(60):
         with time_limit(1):

@@ -20,11 +20,13 @@ import asyncio
 import inspect
 import json
 import math
+import os
 import time
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, TypeAlias, TypeVar, cast
 
 from .bugs import as_error
@@ -32,6 +34,8 @@ from .deadline import in_time, time_left
 from .errors import TimedOut, WebSearchError
 
 T = TypeVar("T")
+
+_MOST_THREADS = 32  # for what blocks; most of them wait for a process that parses
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,7 +204,7 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
         case Call():
             if inspect.iscoroutinefunction(effect.function):
                 return await _in_time(effect())
-            return await _in_time(asyncio.to_thread(effect))
+            return await _in_time(asyncio.wrap_future(_threads().submit(copy_context().run, effect)))
         case Gather(flows, limit):
             places = asyncio.Semaphore(limit)
 
@@ -218,6 +222,16 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
             return [task.result() for task in tasks]
         case _:
             raise _no_effect(effect)
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Return threads of our own: parsing must not hold up the application's `asyncio.to_thread`."""
+    return ThreadPoolExecutor(_MOST_THREADS, "websearch-work")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_threads.cache_clear)  # a child has none of its parent's threads
 
 
 def _no_effect(effect: object) -> TypeError:
