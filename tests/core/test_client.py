@@ -29,6 +29,7 @@ from websearch_core.errors import (
 )
 from websearch_core.keys import pickle_keys
 from websearch_core.results import settle_page
+from websearch_core.testing import SECRET
 
 pytestmark = pytest.mark.enable_socket
 
@@ -466,6 +467,63 @@ def test_many_pages_are_read_side_by_side_and_each_is_a_page_or_its_error(server
     assert (first.title, last.title) == ("Kelp", "Kelp")
     assert isinstance(missing, PageNotFound)
     assert isinstance(refused, UnsafeURL)
+
+
+class Buggy:
+    """A reader that stumbles over one page."""
+
+    name = "buggy"
+
+    def read(self, url):
+        if url.endswith("/0"):
+            raise KeyError(SECRET)
+        return Page(url=url, final_url=url, content="sound")
+        yield
+
+
+@pytest.mark.parametrize("kind", [KeyError, MemoryError, RecursionError, ExceptionGroup])
+def test_a_bug_met_in_a_page_is_the_error_of_that_page(tavily, call, caplog, kind, monkeypatch):
+    bug = kind(SECRET, [ValueError()]) if kind is ExceptionGroup else kind(SECRET)
+
+    def read(self, url):
+        raise bug
+        yield
+
+    monkeypatch.setattr(Buggy, "read", read)
+    with pytest.raises(BadResponse, match=rf"^buggy read failed: unexpected {kind.__name__}$") as caught:
+        call(tavily(reader=Buggy()), "read", "https://a.example/")
+
+    assert caught.value.__cause__ is bug
+    assert f"builtins.{kind.__name__}" in caplog.text
+    assert SECRET not in caplog.text
+
+
+def test_a_bug_met_in_a_page_costs_no_other(tavily, call):
+    sound, bug, also_sound = call(
+        tavily(reader=Buggy()), "read_many", ["https://a.example/1", "https://a.example/0", "https://a.example/2"]
+    )
+
+    assert (sound.content, also_sound.content) == ("sound", "sound")
+    assert type(bug) is BadResponse
+    assert bug.provider == "buggy"
+
+
+def test_a_bug_met_in_a_page_leaves_the_snippet_of_its_result(tavily, call):
+    response = call(tavily(reader=Buggy()), "search", "kelp", read_top=1, limit=2)
+
+    assert len(response.results) == 2
+    assert "result 1 could not be read (bad_response): only its snippet is known" in response.notes
+
+
+def test_after_a_bug_the_next_reader_is_asked(tavily, call):
+    class Sound(Buggy):
+        name = "sound"
+
+        def read(self, url):
+            return Page(url=url, final_url=url, content="sound")
+            yield
+
+    assert call(tavily(reader=[Buggy(), Sound()]), "read", "https://a.example/0").content == "sound"
 
 
 def test_the_time_for_many_pages_is_for_all_of_them_together(server, http, tavily, call):

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from websearch_core.deadline import time_left, time_limit
-from websearch_core.errors import RateLimited, TimedOut, Unavailable
+from websearch_core.errors import BadResponse, RateLimited, TimedOut, Unavailable
 from websearch_core.flow import Call, Flow, Gather, Request, Response, Sleep, arun, run
-from websearch_core.testing import play, reply
+from websearch_core.testing import SECRET, play, reply
 
 COLOURS = ["blocking", "async"]
 
@@ -169,16 +169,41 @@ def test_no_more_flows_than_the_limit_run_at_once(colour):
 
 
 @both
-def test_a_bug_in_a_gathered_flow_is_not_hidden(colour):
+def test_a_bug_in_a_gathered_flow_costs_that_flow_alone_and_is_logged(colour, caplog):
     def broken() -> Flow[None]:
         yield Sleep(0)
-        raise KeyError("a bug")
+        raise KeyError(SECRET)
+
+    def sound() -> Flow[str]:
+        yield Sleep(0)
+        return "sound"
 
     def flow() -> Flow[Any]:
-        return (yield Gather([broken()]))
+        return (yield Gather([sound(), broken(), sound()]))
 
-    with pytest.raises((KeyError, ExceptionGroup)):
+    first, second, third = drive(colour, flow())
+
+    assert (first, third) == ("sound", "sound")
+    assert type(second) is BadResponse
+    assert isinstance(second.__cause__, KeyError)
+    assert "in broken" in caplog.text
+    assert "builtins.KeyError" in caplog.text
+    assert SECRET not in caplog.text + str(second)
+
+
+@both
+@pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit], ids=str)
+def test_what_ends_the_program_ends_a_batch_too(colour, end):
+    def interrupted() -> Flow[None]:
+        yield Sleep(0)
+        raise end
+
+    def flow() -> Flow[Any]:
+        return (yield Gather([interrupted()]))
+
+    with pytest.raises((end, BaseExceptionGroup)) as caught:
         drive(colour, flow())
+    assert not isinstance(caught.value, Exception)
 
 
 @both
@@ -203,6 +228,45 @@ def test_the_deadline_holds_in_what_a_flow_starts(colour):
     with time_limit(5):
         lefts = drive(colour, flow())
     assert all(0 < left <= 5 for left in lefts)
+
+
+async def test_blocking_work_leaves_the_threads_of_the_application_alone():
+    ends = threading.Event()
+
+    def flow() -> Flow[bool]:
+        return (yield Call(ends.wait, 20))
+
+    tasks = [asyncio.create_task(arun(flow(), no_network)) for _ in range(64)]
+    await asyncio.sleep(0)
+
+    assert await asyncio.wait_for(asyncio.to_thread(lambda: "done"), 5) == "done"
+    ends.set()
+    assert all(await asyncio.gather(*tasks))
+
+
+async def test_blocking_work_whose_turn_never_came_is_not_done_after_all():
+    ends, begun = threading.Event(), []
+
+    def work() -> None:
+        begun.append(1)
+        ends.wait(20)
+
+    def flow() -> Flow[None]:
+        yield Call(work)
+
+    tasks = [asyncio.create_task(arun(flow(), no_network)) for _ in range(100)]
+    await asyncio.sleep(0.1)
+    for task in tasks:
+        task.cancel()
+    assert {type(end) for end in await asyncio.gather(*tasks, return_exceptions=True)} == {asyncio.CancelledError}
+    ends.set()
+
+    await arun(flow(), no_network)
+    assert len(begun) < 100
+
+
+async def no_network(request: Request) -> Response:
+    raise AssertionError(request)
 
 
 def test_limits_nest_and_the_nearest_counts():

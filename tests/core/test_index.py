@@ -27,6 +27,7 @@ from websearch_core.errors import (
 )
 from websearch_core.flow import Gather, Request, Response, Sleep, arun, run
 from websearch_core.index import Index, crawl
+from websearch_core.index.report import Skipped
 from websearch_core.index.robots import Robots
 from websearch_core.index.snippet import bare, snippet
 from websearch_core.index.store import address
@@ -690,6 +691,25 @@ def test_a_page_that_is_gone_is_removed(index):
 
     assert report.removed == 1
     assert "https://sea.example/c" not in index.urls()
+
+
+@pytest.mark.parametrize("where", ["//[", "http://[", "//℀.example"])
+def test_a_page_that_redirects_to_no_url_is_skipped(index, where):
+    report = run(
+        crawl("https://sea.example/", index, Direct()), Web({**SITE, "https://sea.example/c": f"-> {where}"}).send
+    )
+
+    assert report.added == 3
+    assert Skipped("https://sea.example/c", "the page redirects to something that is not a URL") in report.skipped
+
+
+def test_a_bug_met_in_one_page_ends_no_crawl(index):
+    report = run(
+        crawl("https://sea.example/", index, Direct()), Web({**SITE, "https://sea.example/c": KeyError()}).send
+    )
+
+    assert report.added == 3
+    assert Skipped("https://sea.example/c", "direct read failed: unexpected KeyError") in report.skipped
 
 
 def test_a_page_that_fails_for_a_while_is_kept(index):

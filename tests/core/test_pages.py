@@ -164,6 +164,14 @@ REFUSED = {
     "a redirect to data": (answered(b"", "302 Found", "Location: data:text/html,hi"), UnsafeURL, None),
     "a redirect with a password": (answered(b"", "302 Found", "Location: http://u:p@127.0.0.1/"), UnsafeURL, None),
     "a redirect that is malformed": (answered(b"", "302 Found", "Location: http://[::1"), UnsafeURL, None),
+    **{
+        f"a redirect to {where}": (
+            answered(b"", "302 Found", f"Location: {where.encode().decode('latin-1')}"),
+            UnsafeURL,
+            None,
+        )
+        for where in ("//[", "//℀.example", "//a：b", "http://[", "https://[", "//[::1", "//]", "//[v1.x]:y")
+    },
     "a redirect of 70 KiB": (answered(b"", "302 Found", f"Location: /{'a' * 71_680}"), UnsafeURL, None),
 }
 TRUNCATED = {

@@ -131,6 +131,14 @@ def test_a_page_that_redirects_within_its_host_adds_its_links_however_the_host_i
     assert [may_open(ledger, link) for link in links] == [True, True, False]
 
 
+def test_a_link_that_is_no_url_is_passed_over():
+    ledger = Ledger("seen+links")
+    ledger.found(FOUND)
+    ledger.opened(page("https://sea.example/kelp?a=b", "http://[", "//℀.example", "https://sea.example/more"))
+
+    assert may_open(ledger, "https://sea.example/more")
+
+
 def test_links_of_a_page_that_nobody_named_lead_nowhere():
     ledger = Ledger("seen+links")
     ledger.opened(page("https://sea.example/", "https://sea.example/a"))

@@ -24,6 +24,7 @@ from websearch_core.errors import BadResponse, UnsafeURL, UnsupportedContent
 from websearch_core.flow import Response
 from websearch_core.guard import Guard
 from websearch_core.inflate import Body
+from websearch_core.providers.direct import Direct
 from websearch_core.reading import read_bytes, window
 from websearch_core.reading.charset import CODECS, decode, to_utf8
 from websearch_core.reading.html.parse import parse
@@ -55,6 +56,17 @@ def url(data: bytes) -> None:
     assert parts.username is None
     if text.isascii():
         assert (urlsplit(text).hostname or "").removesuffix(".") == parts.hostname or ":" in parts.hostname
+
+
+def redirect(data: bytes) -> None:
+    """Wherever a page redirects to, a request goes there or an error says why not."""
+    reading = Direct(max_redirects=1).read("https://page.example/a/b?c")
+    next(reading)
+    try:
+        request = reading.send(Response(status=302, headers={"location": data.decode("utf-8", "replace")}))
+        Guard().check(request.url)
+    except (UnsafeURL, BadResponse):
+        return
 
 
 _LABELS = sorted(CODECS)
@@ -229,6 +241,32 @@ TARGETS: dict[str, Target] = {
             b"0",
             "ß.de".encode(),
             "１.１.１.１".encode(),
+        ),
+    ),
+    "redirect": Target(
+        redirect,
+        (
+            b"//",
+            b"/",
+            b"?",
+            b"#",
+            b"http:",
+            b"https://",
+            b"[",
+            b"]",
+            b"[::1]",
+            b"v1.x",
+            b":",
+            b":80",
+            b"@",
+            b"a.example",
+            b"\\",
+            b"..",
+            b"\t",
+            b"javascript:",
+            "℀".encode(),
+            "：".encode(),
+            "＃".encode(),
         ),
     ),
     "charset": Target(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypedDict, TypeVar, Unpack
 
+from .bugs import contain
 from .deadline import time_limit
 from .errors import ConfigurationError, InvalidOption, WebSearchError
 from .flow import Call, Flow, Gather, arun, run
@@ -288,6 +289,9 @@ class WebSearch:
         return response.model_copy(update={"elapsed": time.monotonic() - started})
 
     def _read(self, url: str, part: Part) -> Flow[Page]:
+        return contain(lambda: self._part_of(url, part), self.reader.name)
+
+    def _part_of(self, url: str, part: Part) -> Flow[Page]:
         asked = _without_fragment(url)
         with time_limit(self.settings.timeout):
             page = yield from self.reader.read(asked)

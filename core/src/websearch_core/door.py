@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import asyncio
 import math
-import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
+from functools import partial
 from typing import Any, cast
 
 from .deadline import time_left
 from .errors import TimedOut, Unavailable, UnsafeURL
-from .guard import Guard, Resolve, literal
+from .guard import Guard, literal
 from .guard import addresses as addresses_of
+from .lookup import Line
 
 _STAGGER = 0.25  # seconds until the next address is tried beside the first (RFC 8305)
 _SHORTEST = 0.001  # seconds; zero would make a socket non-blocking
@@ -28,11 +29,11 @@ _SHORTEST = 0.001  # seconds; zero would make a socket non-blocking
 class Door:
     """A network backend of httpcore that connects only where the guard lets it, and only while there is time."""
 
-    def __init__(self, inner: Any, guard: Guard | None) -> None:
-        self._inner, self._guard = inner, guard
+    def __init__(self, inner: Any, guard: Guard | None, line: Line) -> None:
+        self._inner, self._guard, self._line = inner, guard, line
 
     def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> Any:
-        addresses = resolve(self._guard, _text(host), port, timeout)
+        addresses = resolve(self._line, self._guard, _text(host), port, timeout)
         failure: Exception | None = None
         for n, address in enumerate(addresses):
             share = (clamp(timeout) or math.inf) / (len(addresses) - n)
@@ -75,13 +76,13 @@ class _Stream:
 class AsyncDoor:
     """The same door on an event loop, where cancelling keeps the time."""
 
-    def __init__(self, inner: Any, guard: Guard | None) -> None:
-        self._inner, self._guard = inner, guard
+    def __init__(self, inner: Any, guard: Guard | None, line: Line) -> None:
+        self._inner, self._guard, self._line = inner, guard, line
 
     async def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> Any:
         try:
             async with asyncio.timeout(timeout):
-                addresses = await aresolve(self._guard, _text(host), port)
+                addresses = await aresolve(self._line, self._guard, _text(host), port)
                 return await self._race(addresses, port, options)
         except TimeoutError as error:
             raise TimedOut("no connection within the time allowed") from error
@@ -125,61 +126,51 @@ def _undo(attempt: asyncio.Task[Any]) -> None:
 
 
 _closing: set[asyncio.Future[None]] = set()  # asyncio itself keeps only weak references to its tasks
-_lookups = threading.BoundedSemaphore(16)  # getaddrinfo cannot be cancelled: bound the threads it can hold
 
 
-def resolve(guard: Guard | None, host: str, port: int, timeout: float | None = None) -> list[str]:
+def resolve(line: Line, guard: Guard | None, host: str, port: int, timeout: float | None = None) -> list[str]:
     """
     Resolve *host*, and have *guard* judge its addresses.
 
+    Args:
+        line: Where the look-up waits its turn.
+        guard: Who judges the addresses; None lets all of them pass.
+        host: A name or an address.
+        port: The port to connect to.
+        timeout: Seconds to wait, at most; the deadline bounds it too.
+
     Raises:
-        UnsafeURL: The guard forbids one of them.
+        UnsafeURL: The guard forbids one of the addresses.
         Unavailable: The name does not resolve.
-        TimedOut: Not within *timeout* seconds, or the time left.
+        TimedOut: The name did not resolve in time.
 
     """
+    waiting = _look_up(line, guard, host, port)
     try:
-        found = _look_up(guard, host, port).result(clamp(timeout))
+        found = waiting.result(clamp(timeout))
     except FutureTimeout as error:
+        waiting.cancel()
         raise TimedOut("the name did not resolve within the time allowed") from error
     return _judged(guard, host, port, found)
 
 
-async def aresolve(guard: Guard | None, host: str, port: int, timeout: float | None = None) -> list[str]:
+async def aresolve(line: Line, guard: Guard | None, host: str, port: int, timeout: float | None = None) -> list[str]:
     """Do as `resolve` does, off the event loop, where cancelling keeps the time."""
     try:
         async with asyncio.timeout(timeout):
-            found = await asyncio.wrap_future(_look_up(guard, host, port))
+            found = await asyncio.wrap_future(_look_up(line, guard, host, port))
     except TimeoutError as error:
         raise TimedOut("the name did not resolve within the time allowed") from error
     return _judged(guard, host, port, found)
 
 
-def _look_up(guard: Guard | None, host: str, port: int) -> Future[Sequence[str]]:
-    """Resolve *host* in a thread that nobody has to wait for."""
-    found: Future[Sequence[str]] = Future()
-    ask: Resolve = guard.resolve if guard else addresses_of
-
-    def look_up() -> None:
-        try:
-            with _lookups:
-                answer = ask(host, port)
-        except (OSError, UnicodeError) as error:
-            failure = Unavailable("the host name does not resolve")
-            failure.temporary = False
-            failure.__cause__ = error
-            found.set_exception(failure)
-        except BaseException as error:  # noqa: BLE001 - it is raised again by whoever waits
-            found.set_exception(error)
-        else:
-            found.set_result(answer)
-
+def _look_up(line: Line, guard: Guard | None, host: str, port: int) -> Future[Sequence[str]]:
+    """Resolve *host*, unless it is an address."""
     if literal(host):
+        found: Future[Sequence[str]] = Future()
         found.set_result([host])
-    else:
-        found.set_running_or_notify_cancel()
-        threading.Thread(target=look_up, name="websearch-dns", daemon=True).start()
-    return found
+        return found
+    return line.look_up(partial(guard.resolve if guard else addresses_of, host, port))
 
 
 def _judged(guard: Guard | None, host: str, port: int, addresses: Sequence[str]) -> list[str]:

@@ -20,17 +20,22 @@ import asyncio
 import inspect
 import json
 import math
+import os
 import time
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, TypeAlias, TypeVar, cast
 
+from .bugs import as_error
 from .deadline import in_time, time_left
 from .errors import TimedOut, WebSearchError
 
 T = TypeVar("T")
+
+_MOST_THREADS = 32  # for what blocks; most of them wait for a process that parses
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +123,11 @@ class Call:
 
 @dataclass(frozen=True)
 class Gather:
-    """Several flows to run side by side, *limit* at a time; answers in order, each a result or a `WebSearchError`."""
+    """
+    Several flows to run side by side, *limit* at a time; answers in order, each a result or a `WebSearchError`.
+
+    A bug in one of them costs the others nothing: it is answered with a `BadResponse` whose cause it is.
+    """
 
     flows: Sequence[Flow[Any]]
     limit: int = 8
@@ -181,6 +190,8 @@ def _perform(effect: Effect, send: Send) -> Any:
                     return run(flow, send)
                 except WebSearchError as error:
                     return error
+                except Exception as bug:  # noqa: BLE001 - logged, and answered as an error
+                    return as_error(bug, "one of several")
 
             with ThreadPoolExecutor(min(limit, len(flows)) or 1) as threads:
                 return list(threads.map(lambda job: job[0].run(one, job[1]), [(copy_context(), f) for f in flows]))
@@ -197,7 +208,7 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
         case Call():
             if inspect.iscoroutinefunction(effect.function):
                 return await _in_time(effect())
-            return await _in_time(asyncio.to_thread(effect))
+            return await _in_time(asyncio.wrap_future(_threads().submit(copy_context().run, effect)))
         case Gather(flows, limit):
             places = asyncio.Semaphore(limit)
 
@@ -207,12 +218,24 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
                         return await arun(flow, send)
                     except WebSearchError as error:
                         return error
+                    except Exception as bug:  # noqa: BLE001 - logged, and answered as an error
+                        return as_error(bug, "one of several")
 
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(one(flow)) for flow in flows]
             return [task.result() for task in tasks]
         case _:
             raise _no_effect(effect)
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """Return threads of our own: parsing must not hold up the application's `asyncio.to_thread`."""
+    return ThreadPoolExecutor(_MOST_THREADS, "websearch-work")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_threads.cache_clear)  # a child has none of its parent's threads
 
 
 def _no_effect(effect: object) -> TypeError:

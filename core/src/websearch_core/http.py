@@ -33,11 +33,14 @@ from .errors import BadResponse, ConfigurationError, TimedOut, Unavailable, WebS
 from .flow import Request, Response
 from .guard import Guard, place
 from .inflate import OFFERED, Body
+from .lookup import FOR_PAGES, FOR_SERVICES, Line
 from .redaction import keys_in, redacted, without_keys
 
 Library = Literal["httpx", "httpx2"]
 
-_IN_FLIGHT = 100  # at once and per event loop; a pool that has to queue requests becomes slow
+_IN_FLIGHT = (
+    100  # pages, and as many to services, at once and per event loop; a pool that has to queue requests becomes slow
+)
 _MOST_HEADERS = 256  # the block of headers itself is capped at 100 KiB by h11
 _ASIDE = "websearch_location"
 _LOGGERS = (  # a filter of a logger does not see what the loggers below it say
@@ -84,11 +87,12 @@ class Sender:
         self._clients: dict[bool, Any] = {}
         self._end = weakref.finalize(self, _close, self._clients)  # nobody has to close anything
         self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _OnLoop] = WeakKeyDictionary()
+        self._lines = {True: Line(FOR_PAGES), False: Line(FOR_SERVICES)}
 
     def __getstate__(self) -> dict[str, Any]:
         if self._own_client or self._own_async_client:
             raise TypeError("a WebSearch with an HTTP client of the caller's own cannot be copied or pickled")
-        alive = {"_lock", "_clients", "_end", "_loops"}
+        alive = {"_lock", "_clients", "_end", "_loops", "_lines"}
         return {name: value for name, value in self.__dict__.items() if name not in alive}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -112,7 +116,7 @@ class Sender:
     def _send(self, client: Any, request: Request) -> Response:
         with _translated(request):
             if target := self._checked_target(request):
-                resolve(self.guard, *target, self._connect_timeout)
+                resolve(self._lines[True], self.guard, *target, self._connect_timeout)
             reply = client.send(self._outgoing(client, request), stream=True, follow_redirects=False)
             try:
                 body = _begin(reply, request)
@@ -129,9 +133,9 @@ class Sender:
         """Do as `send` does, on the running event loop."""
         here = self._on_loop()
         with _translated(request):
-            async with asyncio.timeout(limit()), here.places:
+            async with asyncio.timeout(limit()), here.places[request.guarded]:
                 if target := self._checked_target(request):
-                    await aresolve(self.guard, *target, self._connect_timeout)
+                    await aresolve(self._lines[True], self.guard, *target, self._connect_timeout)
                 client = await here.client(request.guarded)
                 reply = await client.send(self._outgoing(client, request), stream=True, follow_redirects=False)
                 try:
@@ -162,7 +166,7 @@ class Sender:
             return self._own_client
         with self._lock:
             if guarded not in self._clients:
-                self._clients[guarded] = self._new("Client", self.guard if guarded else None)
+                self._clients[guarded] = self._new("Client", self.guard if guarded else None, self._lines[guarded])
             return self._clients[guarded]
 
     def _on_loop(self) -> _OnLoop:
@@ -171,7 +175,7 @@ class Sender:
             for gone in [other for other in self._loops if other.is_closed()]:
                 del self._loops[gone]
             if loop not in self._loops:
-                self._loops[loop] = _OnLoop(self._new, self.guard, self._own_async_client)
+                self._loops[loop] = _OnLoop(self._new, self.guard, self._lines, self._own_async_client)
             return self._loops[loop]
 
     def _checked_target(self, request: Request) -> tuple[str, int] | None:
@@ -199,9 +203,11 @@ class Sender:
 class _OnLoop:
     """What belongs to one event loop. It ends with the loop: an async generator is closed when its loop shuts down."""
 
-    def __init__(self, new: Callable[[str, Guard | None], Any], guard: Guard, own: Any) -> None:
-        self.places = asyncio.Semaphore(_IN_FLIGHT)
-        self._new, self._guard, self._own = new, guard, own
+    def __init__(
+        self, new: Callable[[str, Guard | None, Line], Any], guard: Guard, lines: dict[bool, Line], own: Any
+    ) -> None:
+        self.places = {guarded: asyncio.Semaphore(_IN_FLIGHT) for guarded in lines}  # pages do not hold up services
+        self._new, self._guard, self._lines, self._own = new, guard, lines, own
         self._lives: dict[bool, AsyncGenerator[Any, None]] = {}
         self._clients: dict[bool, Any] = {}
 
@@ -214,7 +220,7 @@ class _OnLoop:
         return self._clients[guarded]
 
     async def _life(self, guarded: bool) -> AsyncGenerator[Any, None]:
-        client = self._new("AsyncClient", self._guard if guarded else None)
+        client = self._new("AsyncClient", self._guard if guarded else None, self._lines[guarded])
         try:
             yield client
         finally:
@@ -236,7 +242,7 @@ def user_agent() -> str:
     return f"websearch-core/{version('websearch-core')}"
 
 
-def _prepared(library: Library, verify: ssl.SSLContext | None, kind: str, guard: Guard | None) -> Any:
+def _prepared(library: Library, verify: ssl.SSLContext | None, kind: str, guard: Guard | None, line: Line) -> Any:
     """Make a client whose connections are opened by us: judged for pages, bounded in time for all."""
     http = importlib.import_module(library)
     client = getattr(http, kind)(
@@ -250,7 +256,7 @@ def _prepared(library: Library, verify: ssl.SSLContext | None, kind: str, guard:
     for transport in (client._transport, *client._mounts.values()):
         if transport is not None:  # what NO_PROXY exempts
             pool = transport._pool  # httpx has no public way to set this; tests/core/test_http.py pins it
-            pool._network_backend = wrap(pool._network_backend, guard)
+            pool._network_backend = wrap(pool._network_backend, guard, line)
     return client
 
 

@@ -19,6 +19,7 @@ from langchain_core.tools import BaseTool, BaseToolkit, ToolException
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError, tools
+from websearch_core.bugs import as_error
 from websearch_core.client import WebSearchArguments
 from websearch_core.errors import InvalidOption
 from websearch_core.models import explain
@@ -103,6 +104,19 @@ class _WebTool(BaseTool):
     handle_validation_error: bool | str | Callable[[Any], str] | None = _wrong_arguments
     metadata: dict[str, Any] | None = Field(default_factory=lambda: {"read_only": True})
 
+    @contextmanager
+    def _failures_told(self) -> Iterator[None]:
+        """Raise what LangChain knows how to tell a model; a bug raises as it is where no model is to be told."""
+        try:
+            yield
+        except WebSearchError as error:
+            raise ToolException(render_error(error)) from error
+        except Exception as bug:
+            if not self.handle_tool_error:
+                raise
+            failure = as_error(bug, self.name)
+            raise ToolException(render_error(failure)) from failure
+
 
 class WebSearchTool(_WebTool):
     """
@@ -123,8 +137,9 @@ class WebSearchTool(_WebTool):
             answer its query, in the place of their snippets.
         passage_length: Characters of those passages, at most, for each page.
         handle_tool_error: What becomes of a failure. True: a tool message of status ``error`` that begins with a
-            stable code, ``ERROR [rate_limited] ...``. False: a ``ToolException``, whose ``__cause__`` is the
-            `WebSearchError`, for middleware to catch.
+            stable code, ``ERROR [rate_limited] ...``; a bug in a provider is told in the same way, and logged with its
+            traceback. False: a ``ToolException``, whose ``__cause__`` is the `WebSearchError`, for middleware to catch;
+            a bug raises as it is.
         provenance: The `Ledger` to keep the results in, shared with the tool that opens them.
         conversation: Which keys of a run's config tell conversations apart, as with `WebSearchToolkit`.
 
@@ -151,9 +166,9 @@ class WebSearchTool(_WebTool):
         *,
         config: RunnableConfig,
     ) -> tuple[str, dict[str, Any]]:
-        with _failures_told():
+        with self._failures_told():
             response = self.web.search(query, **self._options(limit, allowed_domains, time_range))
-        return self._shown(response, config)
+            return self._shown(response, config)
 
     async def _arun(
         self,
@@ -164,9 +179,9 @@ class WebSearchTool(_WebTool):
         *,
         config: RunnableConfig,
     ) -> tuple[str, dict[str, Any]]:
-        with _failures_told():
+        with self._failures_told():
             response = await self.web.asearch(query, **self._options(limit, allowed_domains, time_range))
-        return self._shown(response, config)
+            return self._shown(response, config)
 
     def _options(self, limit: int, allowed_domains: Sequence[str], time_range: Any) -> dict[str, Any]:
         return {
@@ -220,10 +235,10 @@ class OpenPageTool(_WebTool):
         *,
         config: RunnableConfig,
     ) -> tuple[str, dict[str, Any]]:
-        with _failures_told():
+        with self._failures_told():
             self.provenance.check(url, conversation_of(config, self.conversation))
             page = self.web.read(url, **tools.part(self.web, max_length, offset, query, find))
-        return self._shown(page, config)
+            return self._shown(page, config)
 
     async def _arun(
         self,
@@ -235,10 +250,10 @@ class OpenPageTool(_WebTool):
         *,
         config: RunnableConfig,
     ) -> tuple[str, dict[str, Any]]:
-        with _failures_told():
+        with self._failures_told():
             self.provenance.check(url, conversation_of(config, self.conversation))
             page = await self.web.aread(url, **tools.part(self.web, max_length, offset, query, find))
-        return self._shown(page, config)
+            return self._shown(page, config)
 
     def _shown(self, page: Page, config: RunnableConfig) -> tuple[str, dict[str, Any]]:
         self.provenance.opened(page, conversation_of(config, self.conversation))
@@ -321,12 +336,3 @@ class WebSearchToolkit(BaseToolkit):
 
         """
         self.provenance.name(text, conversation_of(ensure_config(config), self.conversation))
-
-
-@contextmanager
-def _failures_told() -> Iterator[None]:
-    """Raise what LangChain knows how to tell a model. Anything else is a bug of ours, and should look like one."""
-    try:
-        yield
-    except WebSearchError as error:
-        raise ToolException(render_error(error)) from error

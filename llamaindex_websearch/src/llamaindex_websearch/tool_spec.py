@@ -16,6 +16,7 @@ from llama_index.core.workflow import Context
 from pydantic import ValidationError
 
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError, tools
+from websearch_core.bugs import as_error
 from websearch_core.client import WebSearchArguments, given
 from websearch_core.errors import ConfigurationError, InvalidOption, UnsafeURL
 from websearch_core.models import explain
@@ -72,13 +73,17 @@ class Told(list[Document]):
 
 def _takes(arguments: type[tools.Arguments]) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Check and convert what a method is called with (LlamaIndex does neither), and turn what it raises into text."""
+    tool = next(name for name, (schema, _) in _FACES.items() if schema is arguments)
 
     def decorate(method: Any) -> Any:
         face = inspect.signature(method)
 
-        def asked(self: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        def bound(self: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
             said = {**face.bind_partial(self, *args).arguments, **kwargs}
             del said["self"]
+            return said
+
+        def asked(said: dict[str, Any]) -> dict[str, Any]:
             try:
                 return dict(arguments.model_validate(said))
             except ValidationError as error:
@@ -87,13 +92,15 @@ def _takes(arguments: type[tools.Arguments]) -> Callable[[Callable[P, R]], Calla
 
         @wraps(method)
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-            with _spoken():
-                return method(self, **asked(self, *args, **kwargs))
+            said = bound(self, *args, **kwargs)
+            with _spoken(tool):
+                return method(self, **asked(said))
 
         @wraps(method)
         async def acall(self: Any, *args: Any, **kwargs: Any) -> Any:
-            with _spoken():
-                return await method(self, **asked(self, *args, **kwargs))
+            said = bound(self, *args, **kwargs)
+            with _spoken(tool):
+                return await method(self, **asked(said))
 
         return acall if inspect.iscoroutinefunction(method) else call
 
@@ -101,11 +108,15 @@ def _takes(arguments: type[tools.Arguments]) -> Callable[[Callable[P, R]], Calla
 
 
 @contextmanager
-def _spoken() -> Iterator[None]:
+def _spoken(tool: str) -> Iterator[None]:
+    """Raise every failure as text for a model; a bug in a provider as well, or it would end the agent's run."""
     try:
         yield
     except WebSearchError as error:
         raise ToolError(error) from error
+    except Exception as bug:  # noqa: BLE001 - logged, and raised as an error that names it
+        failure = as_error(bug, tool)
+        raise ToolError(failure) from failure
 
 
 class WebSearchToolSpec(BaseToolSpec):

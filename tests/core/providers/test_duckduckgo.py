@@ -156,3 +156,10 @@ def test_every_region_is_spelt_country_first():
     from websearch_core.providers.duckduckgo import _REGIONS
 
     assert all(re.fullmatch("[a-z]{2}-[a-z]{2,3}", region) for region in _REGIONS)
+
+
+@pytest.mark.parametrize("href", ["//[", "http://[", "//duckduckgo.com/l/?uddg=http%3A%2F%2F%5B", "//\u2100.example"])
+def test_a_link_that_is_no_url_costs_that_result_alone(href):
+    response = found(page(row(href), row("https://sea.example/kelp"))).result
+
+    assert [result.url for result in response.results] == ["https://sea.example/kelp"]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 from urllib.parse import urljoin, urlsplit
 
+from ..bugs import contain
 from ..deadline import time_limit
 from ..errors import BadResponse, PageNotFound, Unavailable, UnsafeURL, WebSearchError
 from ..flow import Call, Flow, Gather, Request, Response, Sleep
@@ -60,7 +61,7 @@ def crawl(
     if not robots.allows(start):
         return Report(skipped=(_forbidden(start),))
     with time_limit(timeout):
-        first = yield from reader.read(start)
+        first = yield from contain(lambda: reader.read(start), reader.name)
     home = address(first.final_url or start)
     if _origin(home) != _origin(start):
         robots = yield from _robots(home, timeout)
@@ -73,7 +74,7 @@ def crawl(
         if robots.delay:
             yield Sleep(robots.delay)
         with time_limit(timeout):
-            page = yield from reader.read(url)
+            page = yield from contain(lambda: reader.read(url), reader.name)
         if _origin(page.final_url or url) != _origin(home):
             raise UnsafeURL("the page redirects to another site")
         yield Call(index.add, page)

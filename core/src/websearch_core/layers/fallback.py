@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ..bugs import contain
 from ..deadline import time_left, time_limit
 from ..errors import AllProvidersFailed, ServiceError, UnsupportedOption, WebSearchError
 from ..flow import Flow
@@ -42,7 +43,7 @@ class Fallback:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read with the first that can."""
-        return self._first(lambda provider: provider.read(url))
+        return self._first(lambda provider: contain(lambda: provider.read(url), provider.name))
 
     def _first(self, ask: Callable[[Any], Flow[Any]]) -> Flow[Any]:
         failures: list[WebSearchError] = []

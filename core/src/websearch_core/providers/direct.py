@@ -71,8 +71,12 @@ class Direct:
         location = response.headers.get("location", "")
         if not location:
             raise failure(response, self, verb="read", detail="a redirect that leads nowhere", kind=BadResponse)
-        there = location if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", location) else urljoin(here, location)
-        if urlsplit(here).scheme == "https" and urlsplit(there).scheme == "http" and not self.allow_downgrade:
+        try:
+            there = location if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", location) else urljoin(here, location)
+            downgrade = urlsplit(here).scheme == "https" and urlsplit(there).scheme == "http"
+        except ValueError as error:  # such as //[ and http://[
+            raise UnsafeURL("the page redirects to something that is not a URL") from error
+        if downgrade and not self.allow_downgrade:
             raise UnsafeURL("the page redirects from https to http")
         return there
 

@@ -130,11 +130,14 @@ def _html(node: LexborNode | None) -> str:
 def _target(link: LexborNode | None) -> str | None:
     """The page a link leads to: directly, or named in ``uddg`` of a redirect; None for an advertisement."""
     href = (link.attributes.get("href") or "") if link is not None else ""
-    url = urljoin("https://duckduckgo.com/", href)
-    parts = urlsplit(url)
-    if parts.path == "/l/" and (named := parse_qs(parts.query).get("uddg")):
-        url = named[0]
+    try:
+        url = urljoin("https://duckduckgo.com/", href)
         parts = urlsplit(url)
+        if parts.path == "/l/" and (named := parse_qs(parts.query).get("uddg")):
+            url = named[0]
+            parts = urlsplit(url)
+    except ValueError:  # such as //[: one bad link must not cost the other results
+        return None
     own = f".{parts.hostname}".endswith(".duckduckgo.com")
     return None if not href or (own and parts.path in {"/l/", "/y.js"}) else url
 
