@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...clean import GLYPHS, clean, is_clean
 from ..markdown.formula import FORMULAS, formula
-from .hidden import MAY_HIDE, MAY_OPEN, Openers, is_hidden, stays_hidden
+from .hidden import MAY_HIDE, MAY_OPEN, WHOLE, Openers, hiding, stays_hidden
+from .look import PLAIN, Look, look_of
 from .tree import BLOCKS
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
+
+    from .sheets import Sheets
 
 MOST_ELEMENTS = 50_000
 MOST_CHARACTERS = 1_000_000
@@ -29,6 +32,8 @@ _SILENT = frozenset(
 TELLING = {name: 1 << place for place, name in enumerate("a article main nav header footer aside".split())}
 _IN_LINK, _IN_CODE = TELLING["a"], 1 << len(TELLING)
 _BITS = TELLING | {"pre": _IN_CODE}
+_TOLD = (1 << len(_BITS)) - 1
+_MUTED = _TOLD + 1  # times the bits of `look`: text that cannot be seen, unless an element inside says otherwise
 _PARTS = BLOCKS | {"button", "label"}  # what is read by itself
 _NO_ATTRIBUTES: dict[str, str | None] = {}
 _DISPLAYED: dict[str, str | None] = {"display": "block"}
@@ -85,7 +90,7 @@ class Outline:
                 yield href
 
 
-def outline(body: LexborNode | None, *, opens: bool = True) -> Outline:
+def outline(body: LexborNode | None, *, sheets: Sheets | None = None, opens: bool = True) -> Outline:
     """
     Walk over the parsed page, and keep what a reader can see.
 
@@ -95,15 +100,16 @@ def outline(body: LexborNode | None, *, opens: bool = True) -> Outline:
 
     Args:
         body: What to walk over.
+        sheets: The style sheets in the page, which hide some of it.
         opens: False for what has no scripts, and so no controls: what is hidden there stays hidden.
 
     """
-    seen = _Walk(body, frozenset(), opens=opens, noscript=False)
+    seen = _Walk(body, frozenset(), sheets, opens=opens, noscript=False)
     opened = seen.shown_by_scripts() if opens else frozenset()
     if opened:
-        seen = _Walk(body, opened, opens=opens, noscript=False)
+        seen = _Walk(body, opened, sheets, opens=opens, noscript=False)
     if seen.characters < _BARELY and body is not None and body.css_first("noscript"):
-        without = _Walk(body, opened, opens=opens, noscript=True)
+        without = _Walk(body, opened, sheets, opens=opens, noscript=True)
         if without.characters > max(_BARELY, 2 * seen.characters):
             without.outline.scriptless = True
             seen = without
@@ -114,14 +120,18 @@ class _Hidden(NamedTuple):
     node: LexborNode
     name: str
     attributes: Mapping[str, str | None]
+    look: Look
     length: int  # characters of text
 
 
 class _Walk:
     """One walk over the page; nearly all pages need no other."""
 
-    def __init__(self, body: LexborNode | None, opened: frozenset[int], *, opens: bool, noscript: bool) -> None:
+    def __init__(
+        self, body: LexborNode | None, opened: frozenset[int], sheets: Sheets | None, *, opens: bool, noscript: bool
+    ) -> None:
         self.outline = Outline()
+        self._sheets = sheets
         self._opens = opens
         self._hidden: list[_Hidden] = []
         self._joints: list[str] = []  # what is between each run and the one before it
@@ -138,6 +148,7 @@ class _Walk:
         waiting: list[tuple[LexborNode | None, int, int, int]] = []  # on the levels above: what follows, and the same
         alike = {"": _NO_ATTRIBUTES}  # the attributes of elements that have a class alone, by that
         block, joint, room = -1, "", MOST_CHARACTERS
+        concern = self._sheets.concern if self._sheets else None
         while True:
             if node is None:
                 if not waiting:
@@ -150,7 +161,7 @@ class _Walk:
             if number == _TEXT:
                 idle = block < 0 and not inside & _IN_CODE  # then a blank says nothing, and mostly need not be read
                 text = None if idle and node.is_empty_text_node else node.text_content
-                if not text or (idle and text.isspace()):
+                if not text or inside >= _MUTED or (idle and text.isspace()):
                     node = following
                     continue
                 place = here
@@ -164,16 +175,23 @@ class _Walk:
                 attributes = node.attributes
                 mark = attributes.get("class") or ""
                 has_more = len(attributes) > (mark != "")  # than a class, which is all that most have
+                muted = inside
                 if (
-                    ((has_more and not MAY_HIDE.isdisjoint(attributes)) or name == "dialog")
-                    and is_hidden(name, attributes)
-                    and not (self._opens and openers.open(name, attributes))
-                    and node.mem_id not in opened
+                    (has_more and not MAY_HIDE.isdisjoint(attributes))
+                    or name == "dialog"
+                    or (concern is not None and concern(name, attributes))
+                    or inside >= _MUTED
                 ):
-                    if (unread := node.text_lexbor()) and not unread.isspace():
-                        self._hidden.append(_Hidden(node, name, attributes, len(unread)))
-                    node = following
-                    continue
+                    look = self._look(name, attributes, here)
+                    hides = hiding(name, attributes, look)
+                    if hides and not (self._opens and openers.open(name, attributes, look)) and node.mem_id not in opened:
+                        if (unread := node.text_lexbor()) and not unread.isspace() and hides * _MUTED & ~inside:
+                            self._hidden.append(_Hidden(node, name, attributes, look, len(unread)))
+                        if hides >= WHOLE:
+                            node = following
+                            continue
+                        muted |= hides * _MUTED
+                    muted &= ~(look.resets * _MUTED)
                 if not has_more:
                     attributes = alike.setdefault(mark, attributes)  # one for all: memory takes time too
                 else:
@@ -193,12 +211,15 @@ class _Walk:
                 tex = formula(node, name, attributes) if name in FORMULAS else None
                 if tex:
                     name, attributes = "math", _DISPLAYED if tex.display else _NO_ATTRIBUTES
-                within = inside | _BITS[name] if name in _BITS else inside
+                within = muted | _BITS[name] if name in _BITS else muted
+                if within >= _MUTED and (tex or node.first_child is None):
+                    node = following
+                    continue
                 stream.append(place)
                 names.append(name)
                 parents.append(here)
                 marks.append(mark if len(mark) <= _LONGEST_MARKS else mark[:_LONGEST_MARKS])
-                around.append(within)
+                around.append(within & _TOLD)
                 all_attributes.append(attributes)
                 if not tex:
                     child = node.first_child
@@ -231,15 +252,28 @@ class _Walk:
                 break
             node = following
 
+    def _look(self, name: str, attributes: Mapping[str, str | None], here: int) -> Look:
+        """Return what the styles say about an element in the one with the number *here*."""
+        if self._sheets and self._sheets.concern(name, attributes):
+            return self._sheets.look(name, attributes, self._around(here))
+        style = attributes.get("style")
+        return look_of(style) if style else PLAIN
+
+    def _around(self, here: int) -> Iterator[tuple[str, Mapping[str, str | None]]]:
+        o = self.outline
+        while here > 0:
+            yield o.names[here], o.attributes[here]
+            here = o.parents[here]
+
     def shown_by_scripts(self) -> frozenset[int]:
         """Return what is hidden and yet nearly all of the page: a reader will see it when its scripts have run."""
         most = max(_MUCH, self.characters)
         return frozenset(
             node.mem_id
-            for node, name, attributes, length in self._hidden
+            for node, name, attributes, look, length in self._hidden
             if length > most  # with its scripts
-            and not stays_hidden(name, attributes)
-            and _Walk(node, frozenset(), opens=True, noscript=False).characters > most
+            and not stays_hidden(name, attributes, look)
+            and _Walk(node, frozenset(), self._sheets, opens=True, noscript=False).characters > most
         )
 
     def finish(self) -> Outline:

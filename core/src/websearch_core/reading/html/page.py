@@ -16,6 +16,7 @@ from .choose import choose
 from .metadata import metadata
 from .outline import outline
 from .parse import parse
+from .sheets import read_sheets
 from .tame import tame
 from .told import told
 from .tree import grow
@@ -59,7 +60,7 @@ def read_html(
     document = parse(tamed.source)
     facts = metadata(document, url)
     base = _base(document.css_first("base[href]"), url)
-    seen = outline(document.body)
+    seen = outline(document.body, sheets=read_sheets(document, tamed))
     cut, simpler = beginning or tamed.cut or seen.cut, tamed.simpler
     del document, tamed  # their room is needed for what follows
     kept = choose(seen, url, facts)

@@ -114,11 +114,16 @@ _SOON = 5_000  # bytes in which a simple link ends
 
 
 class Tamed(NamedTuple):
-    """The source to parse; whether tags or attributes were left out of it, and whether it ends before the page."""
+    """
+    The source to parse; whether tags or attributes were left out of it; whether it ends before the page; its style sheets.
+
+    Each ``<style>`` of it has the number of its style sheet as its text.
+    """
 
     source: bytes
     simpler: bool = False
     cut: bool = False
+    sheets: tuple[bytes, ...] = ()
 
 
 def tame(html: bytes) -> Tamed:
@@ -349,7 +354,7 @@ class _Walk:
         for tag in _ANY.finditer(source):
             if self.room <= 0:
                 pieces += source[position : tag.start()]
-                return Tamed(bytes(pieces), self.simpler, cut=True)
+                return Tamed(bytes(pieces), self.simpler, cut=True, sheets=self.plain.sheets)
             close, name, attributes = tag.groups()
             name = name.lower()
             self.room -= _TAG
@@ -359,7 +364,8 @@ class _Walk:
                 self.simpler = True
                 pieces += source[position : tag.start()]
                 position = tag.end() + 1  # with its ">"
-        return Tamed(bytes(pieces + source[position:]) if position else source, self.simpler, self.plain.cut)
+        source = bytes(pieces + source[position:]) if position else source
+        return Tamed(source, self.simpler, self.plain.cut, self.plain.sheets)
 
     def _begin(self, name: bytes, written: bytes) -> bool:
         """Count an element; return whether it may be."""

@@ -23,6 +23,8 @@ _LONGEST_ATTRIBUTE = 20_000  # bytes: what is longer is data
 _LARGEST = 4_000_000  # bytes of source that are handed on
 _MOST_EFFORT = 1_000_000  # corrections, which take about a microsecond each, but for
 _ANEW = 5  # a tag that is written anew
+_MOST_OF_SHEETS = 2**20  # bytes of style sheets
+_SHEET = 100  # bytes that one counts beside its length
 _MOST_TAGS_IN_DATA = 2_000  # "<" in one piece of JSON-LD
 
 
@@ -80,11 +82,16 @@ _WRAPPING = re.compile(rb"\A\s*+<!(?:--|\[CDATA\[)|(?:-->|\]\]>)\s*+\Z")  # arou
 
 
 class Plain(NamedTuple):
-    """The source; whether an element lost attributes, and whether this is only the beginning."""
+    """
+    The source; whether an element lost attributes; whether this is only the beginning; and its style sheets.
+
+    A style sheet is no markup, and may say anything. So it is handed on beside the source, where its number stands.
+    """
 
     source: bytes
     simpler: bool = False
     cut: bool = False
+    sheets: tuple[bytes, ...] = ()
 
 
 def unambiguous(html: bytes) -> Plain:
@@ -104,6 +111,8 @@ class _Writer:
         self.source = bytearray()
         self.simpler = False
         self.effort = 0
+        self.sheets: list[bytes] = []
+        self.room = _MOST_OF_SHEETS
 
     def written(self) -> Plain:
         html, source = self.html, self.source
@@ -116,7 +125,7 @@ class _Writer:
             position = self._correct(position)
         cut = position < len(html) or len(source) > _LARGEST
         del source[_LARGEST:]
-        return Plain(whole(bytes(source)) if cut else bytes(source), self.simpler, cut)
+        return Plain(whole(bytes(source)) if cut else bytes(source), self.simpler, cut, tuple(self.sheets))
 
     def _correct(self, begin: int) -> int:
         """Write what begins here, and return where it ends."""
@@ -154,6 +163,10 @@ class _Writer:
             self.source += self.html[begin : min(end, begin + _LARGEST)].replace(b"<", b"&lt;")
         elif name == b"script" and b"ld+json" in written:
             self.source += self._data(begin, end)
+        elif name == b"style" and self.room > 0 and end > begin:
+            self.source += b"%d" % len(self.sheets)
+            self.sheets.append(self.html[begin : min(end, begin + self.room)])
+            self.room -= len(self.sheets[-1]) + _SHEET
         return end
 
     def _anew(self, tag_name: bytes, attributes: bytes) -> bytes:
