@@ -17,6 +17,7 @@ from textwrap import indent
 from typing import Any, Literal, assert_never
 
 from .errors import WebSearchError
+from .escaping import link_target
 from .models import Page, SearchResponse, SearchResult
 from .tokens import TokenCounter, estimated
 
@@ -189,10 +190,11 @@ def link_citations(text: str, sources: Sequence[Mapping[str, Any]]) -> str:
 
     Args:
         text: The answer of a model.
-        sources: The ``sources`` of `search_as_json`. Citations of none of them stay as they are.
+        sources: The ``sources`` of `search_as_json`. Citations of none of them stay as they are, as do those of
+            sources whose URL is not http(s), such as a file of a local index.
 
     """
-    urls = {str(source["id"]): source["url"] for source in sources}
+    urls = {str(source["id"]): link_target(str(source["url"])) for source in sources}
 
     def link(match: re.Match[str]) -> str:
         url = urls.get(match[1])

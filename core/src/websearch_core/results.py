@@ -7,16 +7,21 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from .clean import clean, removed
 from .dates import parse_date
 from .errors import WebSearchError
+from .escaping import escape_text, escape_url
 from .guard import canonical, is_readable
 from .models import Page, SearchQuery, SearchResponse, SearchResult
 from .service import changed, rows
 
+if TYPE_CHECKING:
+    from .reading.links import Links
+
+_FACTS = ("title", "author", "description", "site_name", "language")  # plain text, in the words of the page
 _MARKUP = re.compile(
     r"</?(?:a|b|br|code|div|em|font|h[1-6]|i|li|mark|ol|p|q|s|small|span|strong|sub|sup|u|ul|wbr)\b[^<>]*>",
     re.IGNORECASE,
@@ -93,8 +98,9 @@ def settle(response: SearchResponse, query: SearchQuery) -> SearchResponse:
     Hold a response to what was asked, whatever the service did with it.
 
     No URL twice, none outside the domain filter, at most ``limit``; ranked and numbered from 1. What was taken out
-    because the service did not honour the filter is said in ``notes``.
+    because the service did not honour the filter is said in ``notes``. No text in it is Markdown or HTML.
     """
+    response = _escaped(response)
     inside = [result for result in response.results if in_domains(result.url, query)]
     strangers = len(response.results) - len(inside)
     kept: dict[str, SearchResult] = {}
@@ -105,6 +111,23 @@ def settle(response: SearchResponse, query: SearchQuery) -> SearchResponse:
     if strangers:
         return settled.noting(f"{strangers} result{'s' * (strangers > 1)} outside the domain filter left out")
     return settled
+
+
+def _escaped(response: SearchResponse) -> SearchResponse:
+    update = {
+        "results": tuple(map(_escaped_result, response.results)),
+        "answer": escape_text(response.answer) if response.answer else response.answer,
+        "suggestions": tuple(map(escape_text, response.suggestions)),
+        "notes": tuple(map(escape_text, response.notes)),
+    }
+    changed = {name: value for name, value in update.items() if value != getattr(response, name)}
+    return response.model_copy(update=changed) if changed else response
+
+
+def _escaped_result(result: SearchResult) -> SearchResult:
+    texts = {"title": escape_text(result.title), "snippet": escape_text(result.snippet), "url": escape_url(result.url)}
+    changed = {name: text for name, text in texts.items() if text != getattr(result, name)}
+    return result.model_copy(update=changed) if changed else result
 
 
 def _numbered(result: SearchResult, n: int) -> SearchResult:
@@ -124,12 +147,34 @@ def with_content(response: SearchResponse, pages: Sequence[Page | WebSearchError
     return response.model_copy(update={"results": tuple(results)}).noting(*notes)
 
 
-def settle_page(page: Page) -> Page:
-    """Hold a page to what readers promise, whoever read it: nothing in it that a person would not see."""
+def settle_page(page: Page, links: Links = "keep") -> Page:
+    """
+    Hold a page to what readers promise, whoever read it.
+
+    Nothing in it that a person would not see, and nothing that a front end would fetch or run.
+
+    Args:
+        page: The whole page.
+        links: What becomes of the links in its text, as `websearch_core.reading.read_bytes` has it.
+
+    """
+    from .reading.markdown.sanitizer import is_safe, sanitize  # brings the parser, which a search does not need
+
     content, count = clean(page.content)
     there = canonical(page.final_url) if is_readable(page.final_url) else page.url
     final = page.final_url if page.final_url.startswith("file:") else there
-    tidy = page.model_copy(update={"content": content, "title": clean(page.title)[0], "final_url": final})
+    if links != "keep" or not is_safe(content):
+        content = sanitize(content, final, links).text
+    facts = {name: escape_text(text) for name in _FACTS if (text := getattr(page, name))}
+    tidy = page.model_copy(
+        update={
+            **facts,
+            "content": content,
+            "final_url": final,
+            "links": tuple(map(escape_url, page.links)) if links == "keep" else (),
+            "notes": tuple(map(escape_text, page.notes)),
+        }
+    )
     return tidy.noting(*removed(count))
 
 

@@ -74,6 +74,7 @@ class Settings(BaseSettings):
         attempts: How often a request is sent when its failures may pass.
         max_length: Characters of a page's text in one window.
         max_tokens: Tokens of it, instead of characters.
+        links: What becomes of the links in pages: ``keep``, ``text`` or ``drop``.
         http_library: ``httpx`` or ``httpx2``.
         providers: The options of each provider, by its name.
 
@@ -91,6 +92,7 @@ class Settings(BaseSettings):
     attempts: int = Field(default=3, ge=1)
     max_length: int = Field(default=15_000, ge=1)
     max_tokens: int | None = Field(default=None, ge=1)
+    links: Literal["keep", "text", "drop"] = "keep"
     http_library: Literal["httpx", "httpx2"] = "httpx"
     providers: Annotated[dict[str, dict[str, Any]], AfterValidator(by_name)] = Field(default_factory=dict, repr=False)
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 from ..errors import UnsupportedContent
 from ..models import Page
 from .documents.text import read_text
-from .html.page import Links, read_html
+from .html.page import read_html
+from .links import MOST_LINKS, Links
+from .markdown.sanitizer import sanitize
 from .parts.find import find
 from .parts.part import Part, ReadOptions
 from .parts.passages import passages
@@ -44,12 +46,22 @@ def read_bytes(data: bytes, url: str, content_type: str | None = None, *, links:
     """
     kind = media_type(data, content_type)
     page = _read(data, url, kind, content_type, links)
+    if kind not in HTML:  # our own writer makes nothing that has to be sanitized
+        page = _sanitized(page, links)
     if links != "keep":
         page = page.model_copy(update={"links": ()})
     stated = declared(content_type)
     if stated and stated != page.media_type and not _agree(stated, page.media_type):
         return page.noting(f"declared as {stated}, but it is {page.media_type}")
     return page
+
+
+def _sanitized(page: Page, links: Links) -> Page:
+    text, targets = sanitize(page.content, page.url, links)
+    text = text.strip("\n")
+    found = page.links or tuple(dict.fromkeys(targets))[:MOST_LINKS]
+    size = len(text)
+    return page.model_copy(update={"content": text, "content_length": size, "original_length": size, "links": found})
 
 
 def _agree(stated: str, kind: str) -> bool:
@@ -66,7 +78,7 @@ def _read(data: bytes, url: str, kind: str, content_type: str | None, links: Lin
     if kind in OFFICE:
         from .documents.office import read_office
 
-        return read_office(data, url, kind, links=links)
+        return read_office(data, url, kind)
     if kind in FEEDS:
         from .documents.feed import read_feed
 
