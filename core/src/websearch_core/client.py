@@ -14,7 +14,7 @@ from .guard import Guard
 from .http import Sender
 from .models import Page, SearchOptions, SearchQuery, SearchResponse
 from .ports import PageReader, SearchProvider
-from .results import settle, settle_page, with_content
+from .results import settle, settle_page, with_content, without_links
 from .tokens import TokenCounter, estimated
 
 if TYPE_CHECKING:
@@ -293,8 +293,12 @@ class WebSearch:
         with time_limit(self.settings.timeout):
             page = yield from self.reader.read(url)
             if part.is_cheap(page):
-                return part.of(settle_page(page, self.settings.links))
-            return (yield Call(lambda: part.of(settle_page(page, self.settings.links))))  # type: ignore[no-any-return]
+                return self._part_of(page, part)
+            return (yield Call(self._part_of, page, part))  # type: ignore[no-any-return]
+
+    def _part_of(self, page: Page, part: Part) -> Page:
+        page, links = settle_page(page), self.settings.links
+        return part.of(page if links == "keep" else without_links(page, links))
 
     def _read_many(
         self, urls: Iterable[str], part: Part, timeout: float | None = None

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from .clean import clean, removed
@@ -17,9 +17,6 @@ from .escaping import escape_text, escape_url
 from .guard import canonical, is_readable
 from .models import Page, SearchQuery, SearchResponse, SearchResult
 from .service import changed, rows
-
-if TYPE_CHECKING:
-    from .reading.links import Links
 
 _FACTS = ("title", "author", "description", "site_name", "language")  # plain text, in the words of the page
 _MARKUP = re.compile(
@@ -147,35 +144,38 @@ def with_content(response: SearchResponse, pages: Sequence[Page | WebSearchError
     return response.model_copy(update={"results": tuple(results)}).noting(*notes)
 
 
-def settle_page(page: Page, links: Links = "keep") -> Page:
+def settle_page(page: Page) -> Page:
     """
-    Hold a page to what readers promise, whoever read it.
+    Hold a whole page to what readers promise, whoever read it.
 
     Nothing in it that a person would not see, and nothing that a front end would fetch or run.
-
-    Args:
-        page: The whole page.
-        links: What becomes of the links in its text, as `websearch_core.reading.read_bytes` has it.
-
     """
     from .reading.markdown.sanitizer import is_safe, sanitize  # brings the parser, which a search does not need
 
     content, count = clean(page.content)
     there = canonical(page.final_url) if is_readable(page.final_url) else page.url
     final = page.final_url if page.final_url.startswith("file:") else there
-    if links != "keep" or not is_safe(content):
-        content = sanitize(content, final, links).text
+    if not is_safe(content):
+        content = sanitize(content, final).text
     facts = {name: escape_text(text) for name in _FACTS if (text := getattr(page, name))}
     tidy = page.model_copy(
         update={
             **facts,
             "content": content,
             "final_url": final,
-            "links": tuple(map(escape_url, page.links)) if links == "keep" else (),
+            "links": tuple(map(escape_url, page.links)),
             "notes": tuple(map(escape_text, page.notes)),
         }
     )
     return tidy.noting(*removed(count))
+
+
+def without_links(page: Page, links: Literal["text", "drop"]) -> Page:
+    """Return a whole page whose links are their ``text`` alone, or dropped with it."""
+    from .reading.markdown.sanitizer import sanitize
+
+    content = sanitize(page.content, page.final_url, links).text
+    return page.model_copy(update={"content": content, "links": ()})
 
 
 def in_domains(url: str, query: SearchQuery) -> bool:

@@ -18,7 +18,7 @@ from .parts.find import find
 from .parts.part import Part, ReadOptions
 from .parts.passages import passages
 from .parts.window import window
-from .sniff import FEEDS, HTML, OFFICE, PDF, declared, is_text, media_type
+from .sniff import FEEDS, HTML, OFFICE, PDF, declared, is_text, media_type, named
 
 # Headers that are right about all that ends like this, and only say less than the bytes do.
 _VAGUE = {"application/octet-stream": "", "application/xml": "xml", "text/xml": "xml", "application/json": "json"}
@@ -52,7 +52,7 @@ def read_bytes(data: bytes, url: str, content_type: str | None = None, *, links:
         page = page.model_copy(update={"links": ()})
     stated = declared(content_type)
     if stated and stated != page.media_type and not _agree(stated, page.media_type):
-        return page.noting(f"declared as {stated}, but it is {page.media_type}")
+        return page.noting(f"declared as {named(stated)}, but it is {named(page.media_type)}")
     return page
 
 
@@ -93,4 +93,4 @@ def _read(data: bytes, url: str, kind: str, content_type: str | None, links: Lin
         return read_sitemap(data, url, kind, content_type) or read_text(data, url, kind, content_type)
     if is_text(kind):
         return read_text(data, url, kind, content_type)
-    raise UnsupportedContent(f"{kind} has no text that can be read")
+    raise UnsupportedContent(f"{named(kind)} has no text that can be read")

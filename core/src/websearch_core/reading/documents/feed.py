@@ -22,8 +22,7 @@ from ...models import Page
 from ..charset import decode
 from ..html.fragment import bare, read_fragment
 from ..html.metadata import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
-from ..html.page import Links
-from ..links import MOST_LINKS, absolute
+from ..links import MOST_LINKS, Links, absolute
 from ..whole import whole
 from .text import read_text
 

@@ -103,6 +103,14 @@ class _Piece(NamedTuple):
     is_code: bool
 
 
+class _Bracket(NamedTuple):
+    """One that is open: its place in what was written, where its label begins in the text, and the links before it."""
+
+    written: int
+    label: int
+    links: int
+
+
 class _Fence:
     """A block of code that is open: what its lines begin with, and what ends it."""
 
@@ -220,7 +228,7 @@ class _Rewriter:
         """Rewrite links, images and code spans of a block, as CommonMark 0.31 looks for them (6.1, 6.3, 6.4)."""
         spans = _code_spans(text)
         out: list[str] = []
-        opened: deque[tuple[int, int, int]] = deque(maxlen=_DEEPEST)  # place in `out`, end in the text, links so far
+        opened: deque[_Bracket] = deque(maxlen=_DEEPEST)
         place = 0
         while token := _TOKEN.search(text, place):
             out.append(text[place : token.start()])
@@ -229,11 +237,10 @@ class _Rewriter:
                 out.append(self._keep(_CODE, text[token.start() : end]))
                 place = end
             elif sign in {"[", "!["}:
-                opened.append((len(out), place, len(self.targets)))
+                opened.append(_Bracket(len(out), place, len(self.targets)))
                 out.append(sign)
             elif sign == "]" and opened:
-                begin, label, links = opened.pop()
-                place = self._closed(text, place, out, begin, text[label : token.start()], len(self.targets) > links)
+                place = self._closed(text, token.start(), out, opened.pop())
             elif sign[0] == "<":
                 out.append(self._autolink(sign))
             else:
@@ -241,13 +248,15 @@ class _Rewriter:
         out.append(text[place:])
         return "".join(out)
 
-    def _closed(self, text: str, place: int, out: list[str], begin: int, label: str, holds_link: bool) -> int:
-        """Write what ``[label]`` with what follows it is, and return where the text goes on."""
+    def _closed(self, text: str, bracket: int, out: list[str], opened: _Bracket) -> int:
+        """Write what ``[label]`` is, whose last bracket is here, with what follows; return where the text goes on."""
+        place, begin = bracket + 1, opened.written
         if target := _TARGET.match(text, place):
             end, address = target.end(), target[1]
         else:
             reference = _REFERENCE.match(text, place)
-            name = _name((reference and reference[1]) or label) if self._defined else ""
+            label = (reference and reference[1]) or text[opened.label : bracket]
+            name = _name(label) if self._defined else ""
             if name not in self._defined:
                 out.append("]")
                 return place
@@ -259,7 +268,7 @@ class _Rewriter:
             return end
         if self._links == "drop":
             del out[begin:]
-        elif self._links == "keep" and not holds_link and (url := self._url(address)):
+        elif self._links == "keep" and len(self.targets) == opened.links and (url := self._url(address)):
             out[begin] = _LINK
             out.append(f"{_TO}{url}{_END}")
         return end

@@ -9,8 +9,8 @@ from typing import TypedDict
 
 from ...errors import InvalidOption
 from ...models import Page
-from ..markdown.sanitizer import is_safe, opening_of, sanitize
 from ...tokens import CHARACTERS, TokenCounter, estimated, held
+from ..markdown.sanitizer import is_safe, opening_of, sanitize
 from .find import by_phrase
 from .passages import by_query
 from .window import check, window
