@@ -152,7 +152,7 @@ def test_a_workbook():
     page = read_bytes(SHEETS, URL)
 
     assert page.content == "## Algae\n\n| name | length |\n| --- | --- |\n| kelp | 30 |\n| dulse | 0.5 |"
-    assert page.notes == ("Algae: 2 rows, 2 columns",)
+    assert page.notes == ("sheet 1: 2 rows, 2 columns",)
 
 
 def test_a_workbook_of_many_columns_is_a_list_of_records():
@@ -170,7 +170,7 @@ def test_hidden_sheets_are_left_out_and_told():
     page = read_bytes(saved(book), URL)
 
     assert page.content == "## Algae\n\n| seen |\n| --- |"
-    assert page.notes == ("Algae: 0 rows, 1 columns", "1 hidden sheets left out")
+    assert page.notes == ("sheet 1: 0 rows, 1 columns", "1 hidden sheets left out")
 
 
 def test_slides():

@@ -60,7 +60,7 @@ def test_no_retry_after_is_ever_an_error(value):
 def test_a_failure_says_who_what_and_why():
     error = failure(reply(b"", 429, retry_after="3"), Kagi(), detail="too  fast\nfor your plan")
 
-    assert str(error) == "kagi search failed: 429 Too Many Requests: too fast for your plan"
+    assert (str(error), error.detail) == ("kagi search failed: 429 Too Many Requests", "too fast for your plan")
     assert (error.provider, error.status, error.retry_after) == ("kagi", 429, 3)
 
 

@@ -15,7 +15,7 @@ from .guard import Guard, canonical, is_readable
 from .http import Sender
 from .models import Page, SearchOptions, SearchQuery, SearchResponse
 from .ports import PageReader, SearchProvider
-from .results import settle, settle_page, with_content
+from .results import settle, settle_page, with_content, without_links
 from .tokens import TokenCounter, estimated
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ class WebSearchArguments(TypedDict, total=False):
     http_library: str | None
     max_tokens: int | None
     token_counter: TokenCounter | None
+    links: str | None
 
 
 class WebSearch:
@@ -84,6 +85,8 @@ class WebSearch:
         max_tokens: Tokens of a page that `read` returns at most, unless a call says otherwise, and of a text that a
             tool shows a model; in the place of the 15,000 characters that are the limit else.
         token_counter: How many tokens a text is; left out, `websearch_core.tokens.estimated` says.
+        links: What becomes of the links in pages, whoever reads them and whatever their type: ``keep`` them with their
+            targets, keep their ``text`` alone, or ``drop`` them altogether.
 
     Raises:
         UnknownProvider: A name is not known; the message lists those that are.
@@ -110,6 +113,7 @@ class WebSearch:
         http_library: str | None = None,
         max_tokens: int | None = None,
         token_counter: TokenCounter | None = None,
+        links: str | None = None,
     ) -> None:
         from .selection import Selection, read_chain, search_chain  # bring pydantic-settings: not before it is needed
         from .settings import Settings
@@ -121,17 +125,18 @@ class WebSearch:
             attempts=attempts,
             http_library=http_library,
             max_tokens=max_tokens,
+            links=links,
         )
         selection = Selection(settings, provider_options or {})
         one = {"api_key": api_key, "base_url": base_url}
         searchers, automatic = selection.searchers(provider, **{k: v for k, v in one.items() if v is not None})
         readers, implied = selection.readers(reader, searchers)
-        links = searchers, settings.attempts
+        chain = searchers, settings.attempts
         self.settings: Settings = settings
         self.token_counter: TokenCounter = token_counter or estimated
-        self.provider: SearchProvider = search_chain(*links, automatic=automatic, relaxed=False)
+        self.provider: SearchProvider = search_chain(*chain, automatic=automatic, relaxed=False)
         self.reader: PageReader = read_chain(readers, settings.attempts, automatic=implied)
-        self._relaxed: SearchProvider = search_chain(*links, automatic=automatic, relaxed=True)
+        self._relaxed: SearchProvider = search_chain(*chain, automatic=automatic, relaxed=True)
         self._sender = Sender(
             Guard.allowing(settings.allow),
             connect_timeout=settings.connect_timeout,
@@ -298,8 +303,12 @@ class WebSearch:
             if page.url == asked != url:
                 page = page.model_copy(update={"url": url})
             if part.is_cheap(page):
-                return part.of(settle_page(page))
-            return (yield Call(lambda: part.of(settle_page(page))))  # type: ignore[no-any-return]
+                return self._part_of(page, part)
+            return (yield Call(self._part_of, page, part))  # type: ignore[no-any-return]
+
+    def _part_of(self, page: Page, part: Part) -> Page:
+        page, links = settle_page(page), self.settings.links
+        return part.of(page if links == "keep" else without_links(page, links))
 
     def _read_many(
         self, urls: Iterable[str], part: Part, timeout: float | None = None

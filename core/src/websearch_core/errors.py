@@ -26,7 +26,8 @@ What can go wrong, and whose fault it is.
         └── AllProvidersFailed  (ExceptionGroup)    each provider of a chain failed; holds every cause
 
 Finding nothing is not an error.  Each class also is the builtin that people already catch, has a stable ``code`` for
-programs and models, and says whether trying again may help (``temporary``).  No message holds a key.
+programs and models, and says whether trying again may help (``temporary``).  No message holds a key, nor any words but
+our own: a model reads it outside of the marks that stand around data.  What a service said is in ``detail``.
 """
 
 from __future__ import annotations
@@ -107,10 +108,12 @@ class ServiceError(WebSearchError):
     A service failed, or the way there.
 
     Args:
-        message: What happened, short and free of secrets.
+        message: What happened, in our own words: a model gets to read it.
         provider: The name of the provider that failed.
         status: The HTTP status, where there was one.
         retry_after: Seconds after which the service asks to be tried again.
+        detail: What the service said about it, for developers: one line of at most 200 characters, without keys. It may
+            quote the page. A traceback shows it; ``str(error)`` and what a model is told do not.
 
     """
 
@@ -124,11 +127,15 @@ class ServiceError(WebSearchError):
         provider: str | None = None,
         status: int | None = None,
         retry_after: float | None = None,
+        detail: str | None = None,
     ) -> None:
         super().__init__(message)
         self.provider = provider
         self.status = status
         self.retry_after = retry_after
+        self.detail = detail or None
+        if detail:
+            self.add_note(f"The service said: {detail}")
 
 
 class AuthenticationError(ServiceError, PermissionError):
@@ -189,7 +196,7 @@ class TooLarge(ServiceError):
 
 
 class UnsupportedContent(ServiceError):
-    """The page is of a kind we cannot turn into text, such as a video. The message names the kind."""
+    """The page is of a kind we cannot turn into text, such as a video. The message names it if it is a known one."""
 
     code = "unsupported_content"
 

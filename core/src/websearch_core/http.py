@@ -29,7 +29,7 @@ from weakref import WeakKeyDictionary
 
 from .deadline import in_time, time_left
 from .door import AsyncDoor, Door, aresolve, clamp, limit, resolve
-from .errors import BadResponse, ConfigurationError, TimedOut, Unavailable, WebSearchError
+from .errors import BadResponse, ConfigurationError, TimedOut, Unavailable, UnsafeURL, WebSearchError
 from .flow import Request, Response
 from .guard import Guard, place
 from .inflate import OFFERED, Body
@@ -334,6 +334,8 @@ def _translated(request: Request) -> Iterator[None]:
     except _kinds("TimeoutException") as error:
         raise TimedOut(late) from error
     except _kinds("LocalProtocolError", "UnsupportedProtocol", "InvalidURL") as error:
+        if request.guarded:  # a page may have chosen the URL
+            raise UnsafeURL("the URL is not one that a request can be sent to") from error
         raise ConfigurationError(f"{urlsplit(request.url).netloc!r} is not where a request can be sent") from error
     except _kinds("ConnectError") as error:
         reason = _cause(error)

@@ -17,6 +17,7 @@ from textwrap import indent
 from typing import Any, Literal, assert_never
 
 from .errors import WebSearchError
+from .escaping import link_target
 from .models import Page, SearchResponse, SearchResult
 from .tokens import TokenCounter, estimated
 
@@ -98,21 +99,28 @@ def error_as_json(error: WebSearchError) -> dict[str, Any]:
     Return an error as plain data.
 
     Returns:
-        ``status`` = ``error`` and ``error``, with ``code``, ``message``, ``provider``, ``temporary``, ``retry_after``.
+        ``status`` = ``error`` and ``error``, with ``code``, ``message``, ``provider``, ``temporary``, ``retry_after``;
+        and with ``detail``, if the service said something: data, not words of ours.
 
     """
+    detail = getattr(error, "detail", None)
     return {
         "status": "error",
         "error": {
             "code": error.code,
             "message": str(error),
             **{name: getattr(error, name, None) for name in ("provider", "temporary", "retry_after")},
+            **({"detail": detail} if detail else {}),
         },
     }
 
 
 def render_error(error: WebSearchError) -> str:
-    """Tell a model what went wrong, beginning with a stable code: ``ERROR [rate_limited] ...``."""
+    """
+    Tell a model what went wrong, beginning with a stable code: ``ERROR [rate_limited] ...``.
+
+    The words are ours alone, since they stand outside of the marks around data: `ServiceError.detail` is left out.
+    """
     wait, provider = getattr(error, "retry_after", None), getattr(error, "provider", None)
     who = f"{provider}: " if provider and not str(error).startswith(provider) else ""
     again = f" Retry after {wait:g} s." if wait is not None else ""
@@ -189,10 +197,11 @@ def link_citations(text: str, sources: Sequence[Mapping[str, Any]]) -> str:
 
     Args:
         text: The answer of a model.
-        sources: The ``sources`` of `search_as_json`. Citations of none of them stay as they are.
+        sources: The ``sources`` of `search_as_json`. Citations of none of them stay as they are, as do those of
+            sources whose URL is not http(s), such as a file of a local index.
 
     """
-    urls = {str(source["id"]): source["url"] for source in sources}
+    urls = {str(source["id"]): link_target(str(source["url"])) for source in sources}
 
     def link(match: re.Match[str]) -> str:
         url = urls.get(match[1])

@@ -7,16 +7,18 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from .clean import clean, removed
 from .dates import parse_date
 from .errors import WebSearchError
+from .escaping import escape_text, escape_url
 from .guard import canonical, is_readable
 from .models import Page, SearchQuery, SearchResponse, SearchResult
 from .service import changed, rows
 
+_FACTS = ("title", "author", "description", "site_name", "language")  # plain text, in the words of the page
 _MARKUP = re.compile(
     r"</?(?:a|b|br|code|div|em|font|h[1-6]|i|li|mark|ol|p|q|s|small|span|strong|sub|sup|u|ul|wbr)\b[^<>]*>",
     re.IGNORECASE,
@@ -93,8 +95,9 @@ def settle(response: SearchResponse, query: SearchQuery) -> SearchResponse:
     Hold a response to what was asked, whatever the service did with it.
 
     No URL twice, none outside the domain filter, at most ``limit``; ranked and numbered from 1. What was taken out
-    because the service did not honour the filter is said in ``notes``.
+    because the service did not honour the filter is said in ``notes``. No text in it is Markdown or HTML.
     """
+    response = _escaped(response)
     inside = [result for result in response.results if in_domains(result.url, query)]
     strangers = len(response.results) - len(inside)
     kept: dict[str, SearchResult] = {}
@@ -105,6 +108,23 @@ def settle(response: SearchResponse, query: SearchQuery) -> SearchResponse:
     if strangers:
         return settled.noting(f"{strangers} result{'s' * (strangers > 1)} outside the domain filter left out")
     return settled
+
+
+def _escaped(response: SearchResponse) -> SearchResponse:
+    update = {
+        "results": tuple(map(_escaped_result, response.results)),
+        "answer": escape_text(response.answer) if response.answer else response.answer,
+        "suggestions": tuple(map(escape_text, response.suggestions)),
+        "notes": tuple(map(escape_text, response.notes)),
+    }
+    changed = {name: value for name, value in update.items() if value != getattr(response, name)}
+    return response.model_copy(update=changed) if changed else response
+
+
+def _escaped_result(result: SearchResult) -> SearchResult:
+    texts = {"title": escape_text(result.title), "snippet": escape_text(result.snippet), "url": escape_url(result.url)}
+    changed = {name: text for name, text in texts.items() if text != getattr(result, name)}
+    return result.model_copy(update=changed) if changed else result
 
 
 def _numbered(result: SearchResult, n: int) -> SearchResult:
@@ -125,12 +145,37 @@ def with_content(response: SearchResponse, pages: Sequence[Page | WebSearchError
 
 
 def settle_page(page: Page) -> Page:
-    """Hold a page to what readers promise, whoever read it: nothing in it that a person would not see."""
+    """
+    Hold a whole page to what readers promise, whoever read it.
+
+    Nothing in it that a person would not see, and nothing that a front end would fetch or run.
+    """
+    from .reading.markdown.sanitizer import is_safe, sanitize  # brings the parser, which a search does not need
+
     content, count = clean(page.content)
     there = canonical(page.final_url) if is_readable(page.final_url) else page.url
     final = page.final_url if page.final_url.startswith("file:") else there
-    tidy = page.model_copy(update={"content": content, "title": clean(page.title)[0], "final_url": final})
+    if not is_safe(content):
+        content = sanitize(content, final).text
+    facts = {name: escape_text(text) for name in _FACTS if (text := getattr(page, name))}
+    tidy = page.model_copy(
+        update={
+            **facts,
+            "content": content,
+            "final_url": final,
+            "links": tuple(map(escape_url, page.links)),
+            "notes": tuple(map(escape_text, page.notes)),
+        }
+    )
     return tidy.noting(*removed(count))
+
+
+def without_links(page: Page, links: Literal["text", "drop"]) -> Page:
+    """Return a whole page whose links are their ``text`` alone, or dropped with it."""
+    from .reading.markdown.sanitizer import sanitize
+
+    content = sanitize(page.content, page.final_url, links).text
+    return page.model_copy(update={"content": content, "links": ()})
 
 
 def in_domains(url: str, query: SearchQuery) -> bool:

@@ -89,7 +89,10 @@ class Selection:
     def _named(self, name: str, **one: Any) -> Any:
         name = provider_class(name).name
         if name not in self._made:
-            self._made[name] = configured(name, self.settings, **{**self.options.get(name, {}), **one})
+            options = {**self.options.get(name, {}), **one}
+            if name == "direct" and self.settings.links != "keep":  # it sees more of a page than its Markdown
+                options.setdefault("links", self.settings.links)
+            self._made[name] = configured(name, self.settings, **options)
         return self._made[name]
 
 

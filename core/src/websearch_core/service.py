@@ -42,6 +42,7 @@ _MEANINGS: Meanings = {
     422: BadRequest,
     429: RateLimited,
 }
+_ANSWERS = frozenset({"application/xml", "text/html", "text/plain", "text/xml"})  # types that an error may name
 _LONGEST_DETAIL = 200
 _LONGEST_WAIT = 30 * 86_400.0
 
@@ -71,7 +72,7 @@ def answer(
 
     Args:
         response: The answer.
-        provider: Who asked; its keys are kept out of the message.
+        provider: Who asked; its keys are kept out of the error.
         verb: What was asked for: ``search`` or ``read``.
         meanings: Statuses that mean something else with this service than with others.
         detail: Finds the service's own words in the JSON body of a failure.
@@ -103,8 +104,9 @@ def decoded(response: Response, provider: Any, *, verb: str = "search") -> dict[
     try:
         body = response.json()
     except (ValueError, RecursionError) as error:
-        kind = response.headers.get("content-type", "no type").partition(";")[0][:40]
-        what = "broken JSON" if "json" in kind else f"not JSON but {kind}"
+        stated = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        named = stated if stated in _ANSWERS else "something else"
+        what = "broken JSON" if "json" in stated else f"not JSON but {named}"
         raise BadResponse(
             f"{provider.name} {verb} failed: the answer is {what}",
             provider=provider.name,
@@ -127,17 +129,29 @@ def failure(
     verb: str = "search",
     meanings: Meanings | None = None,
     detail: Any = None,
+    hint: str = "",
     kind: type[ServiceError] | None = None,
 ) -> ServiceError:
-    """Make the error that *response* means; *kind* is for those who know better than its status."""
+    """
+    Make the error that *response* means.
+
+    Args:
+        response: The answer.
+        provider: Who asked; its keys are kept out of the error.
+        verb: What was asked for: ``search`` or ``read``.
+        meanings: Statuses that mean something else with this service than with others.
+        detail: The service's own words, for `ServiceError.detail`; whatever is not a text is left out.
+        hint: Our own words, for the message.
+        kind: For those who know better than the status.
+
+    """
     status = response.status
     kind = (
         kind or (meanings or {}).get(status) or _MEANINGS.get(status) or (Unavailable if status >= 500 else BadResponse)
     )
-    message = f"{provider.name} {verb} failed: {status} {_phrase(status)}".rstrip()
-    if isinstance(detail, str) and (words := redact(detail, provider)):
-        message += f": {words}"
-    return kind(message, provider=provider.name, status=status, retry_after=retry_after(response))
+    message = f"{provider.name} {verb} failed: {status} {_phrase(status)}".rstrip() + (f": {hint}" if hint else "")
+    words = redact(detail, provider) if isinstance(detail, str) else None
+    return kind(message, provider=provider.name, status=status, retry_after=retry_after(response), detail=words)
 
 
 def redact(text: str, provider: Any) -> str:

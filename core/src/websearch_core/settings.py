@@ -83,6 +83,7 @@ class Settings(BaseSettings):
         attempts: How often a request is sent when its failures may pass.
         max_length: Characters of a page's text in one window.
         max_tokens: Tokens of it, instead of characters.
+        links: What becomes of the links in pages: ``keep``, ``text`` or ``drop``.
         http_library: ``httpx`` or ``httpx2``.
         providers: The options of each provider, by its name.
 
@@ -100,6 +101,7 @@ class Settings(BaseSettings):
     attempts: Annotated[int, FoundFile(at_most=5)] = Field(default=3, ge=1)
     max_length: Annotated[int, FoundFile(at_most=100_000)] = Field(default=15_000, ge=1)
     max_tokens: Annotated[int | None, FoundFile(at_most=25_000, replaces="max_length")] = Field(default=None, ge=1)
+    links: Annotated[Literal["keep", "text", "drop"], FoundFile()] = "keep"
     http_library: Literal["httpx", "httpx2"] = "httpx"
     providers: Annotated[dict[str, dict[str, Any]], AfterValidator(_by_name_concealed)] = Field(
         default_factory=dict, repr=False

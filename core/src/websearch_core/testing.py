@@ -311,8 +311,9 @@ def _means(ask: Callable[[Response], Any], status: int) -> None:
         assert error.status == status
         assert error.temporary is (status == 429 or status >= 500), f"{status}: temporary is {error.temporary}"
         assert status != 429 or error.retry_after == 7, "Retry-After is lost"
-        assert SECRET not in f"{error}{error!r}", "the key shows"
-        assert len(str(error)) < 500, "the service's words are not bounded"
+        assert SECRET not in f"{error}{error!r}{error.detail}", "the key shows"
+        assert "xxx" not in str(error), "the service's words are in the message: they belong in detail"
+        assert len(str(error)) + len(error.detail or "") < 500, "the service's words are not bounded"
     else:
         raise AssertionError(f"{status} passes for success")
 

@@ -102,7 +102,8 @@ def test_markup_and_entities_are_undone_once():
 def test_a_corrected_query_is_told():
     response = play(BRAVE.search(SearchQuery.of("kelpp", limit=1)), hits("a", altered="kelp")).result
 
-    assert response.notes == ("brave searched for 'kelp' instead",)
+    assert response.notes == ("brave corrected the spelling of the query: see suggestions",)
+    assert response.suggestions == ("kelp",)
 
 
 def problem(status, code, meta=None, **headers):

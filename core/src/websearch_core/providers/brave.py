@@ -74,8 +74,14 @@ class Brave:
             if not about.get("more_results_available"):
                 break
         if altered:
-            notes.append(f"brave searched for {altered!r} instead")
-        return SearchResponse(query=query.text, results=tuple(results), provider=self.name, notes=tuple(notes))
+            notes.append("brave corrected the spelling of the query: see suggestions")
+        return SearchResponse(
+            query=query.text,
+            results=tuple(results),
+            provider=self.name,
+            suggestions=(altered,) if altered else (),
+            notes=tuple(notes),
+        )
 
     def _request(self, query: SearchQuery, *, count: int, page: int) -> Request:
         wishes = {

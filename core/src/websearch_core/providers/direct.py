@@ -70,7 +70,7 @@ class Direct:
     def _next(self, response: Response, here: str) -> str:
         location = response.headers.get("location", "")
         if not location:
-            raise failure(response, self, verb="read", detail="a redirect that leads nowhere", kind=BadResponse)
+            raise failure(response, self, verb="read", hint="a redirect that leads nowhere", kind=BadResponse)
         try:
             there = location if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", location) else urljoin(here, location)
             downgrade = urlsplit(here).scheme == "https" and urlsplit(there).scheme == "http"
@@ -95,7 +95,7 @@ class Direct:
 def _read(response: Response, url: str, most: int, **how: Any) -> Page:
     """Bring the parser, which a search does not need, and an event loop need not wait for."""
     from ..reading.aside.pool import read_aside
-    from ..reading.sniff import OFFICE, PDF, media_type
+    from ..reading.sniff import OFFICE, PDF, media_type, named
 
     stated = response.headers.get("content-type")
     try:
@@ -105,4 +105,4 @@ def _read(response: Response, url: str, most: int, **how: Any) -> Page:
         if kind != PDF and kind not in OFFICE:
             raise
         size = f"larger than {most / 2**20:.4g} MiB" if len(response.content) >= most else "not all of it arrived"
-        raise TooLarge(f"direct read failed: {kind}, {size}", provider=Direct.name) from error
+        raise TooLarge(f"direct read failed: {named(kind)}, {size}", provider=Direct.name) from error

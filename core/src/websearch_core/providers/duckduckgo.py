@@ -101,7 +101,7 @@ class DuckDuckGo:
 
     def _tree(self, response: Response) -> LexborHTMLParser:
         if _CHALLENGE.search(response.content):
-            raise failure(response, self, detail="a challenge against robots; try again in an hour", kind=Blocked)
+            raise failure(response, self, hint="a challenge against robots; try again in an hour", kind=Blocked)
         if response.status != 200:
             raise failure(response, self, meanings=_MEANINGS)
         tree = LexborHTMLParser(response.content)

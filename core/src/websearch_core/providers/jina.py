@@ -25,6 +25,14 @@ from ..service import answer, changed, table, word
 
 _MEANINGS: dict[int, type[ServiceError]] = {403: Blocked, 409: TooLarge, 413: TooLarge, 451: Blocked}
 
+_WARNINGS = {
+    "cached snapshot": "This is a cached snapshot",
+    "captcha": "The page may require a CAPTCHA",
+    "not yet fully loaded": "The page may not have loaded completely",
+    "shadow dom": "The page has parts in a shadow DOM that were not read",
+    "iframe": "The page has frames that were not read",
+}
+
 
 @provider
 class Jina:
@@ -85,7 +93,7 @@ class Jina:
             language=word(table(data.get("metadata")).get("lang")),
             links=_links(data.get("links")),
             provider=self.name,
-            notes=(f"jina: {warning[:200]}",) if warning else (),
+            notes=(f"jina: {_in_our_words(warning)}",) if warning else (),
         )
 
     def _check_target(self, warning: str) -> None:
@@ -98,6 +106,12 @@ class Jina:
         error = kind(f"jina read failed: the page answered {status}", provider=self.name, status=status)
         error.temporary = status >= 500
         raise error
+
+
+def _in_our_words(warning: str) -> str:
+    """Say what a warning is about: its own words may be those of the page."""
+    said = warning.casefold()
+    return next((note for words, note in _WARNINGS.items() if words in said), "there is a warning about this page")
 
 
 def _detail(body: Any) -> Any:

@@ -12,7 +12,7 @@ there are no results and engines have failed, that is `Unavailable`, not an empt
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar
 
 from ..errors import AuthenticationError, ServiceError, Unavailable, UnsupportedOption
@@ -20,10 +20,22 @@ from ..flow import Flow, Request, Response
 from ..models import SearchQuery, SearchResponse, SearchResult
 from ..provider import BaseUrl, Env, FoundFile, Key, provider
 from ..results import found, plain
-from ..service import answer, check_options, failure, table, with_sites
+from ..service import answer, check_options, failure, redact, table, with_sites
 
 _SAFE_SEARCH = {"off": 0, "moderate": 1, "strict": 2}
 _MOST_PAGES = 10
+_ENGINES = frozenset({
+    "arxiv", "ask", "baidu", "bing", "bing news", "brave", "brave.news", "crowdview", "crossref", "duckduckgo",
+    "duckduckgo news", "github", "google", "google news", "google scholar", "mojeek", "mojeek news", "mwmbl", "naver",
+    "openalex", "presearch", "pubmed", "qwant", "qwant news", "reuters", "right dao", "searchmysite",
+    "semantic scholar", "seznam", "sogou", "stackoverflow", "startpage", "startpage news", "stract", "wikidata",
+    "wikinews", "wikipedia", "yacy", "yahoo", "yahoo news", "yandex", "yep",
+})  # fmt: skip
+_REASONS = frozenset({
+    "CAPTCHA", "HTTP connection error", "HTTP error", "HTTP protocol error",
+    "SSL error: certificate validation has failed", "access denied", "network error", "parsing error", "proxy error",
+    "server API error", "timeout", "too many requests", "unexpected crash",
+})  # fmt: skip
 
 
 @provider
@@ -96,18 +108,19 @@ class SearXNG:
     def _body(self, response: Response) -> dict[str, Any]:
         if response.status == 403 and b"<" in response.content[:200]:
             hint = "the server does not answer in JSON; add json under 'search: formats:' in its settings.yml"
-            raise failure(response, self, detail=hint, kind=AuthenticationError)
+            raise failure(response, self, hint=hint, kind=AuthenticationError)
         if 300 <= response.status < 400:
-            raise failure(response, self, detail="a redirect; words that begin with ! are commands to SearXNG")
+            raise failure(response, self, hint="a redirect; words that begin with ! are commands to SearXNG")
         return answer(response, self, detail=lambda body: table(body).get("error"))
 
     def _response(self, query: SearchQuery, results: tuple[SearchResult, ...], body: dict[str, Any]) -> SearchResponse:
         direct = _answer(body)
-        failed = ", ".join(f"{name} ({reason})" for name, reason in _unresponsive(body))
+        unresponsive = _unresponsive(body)
+        failed = _in_our_words(unresponsive, self.engines)
         if failed and not results and not direct:
-            error = Unavailable(
-                f"searxng search failed: its engines did not answer: {failed[:200]}", provider=self.name
-            )
+            words = redact(", ".join(f"{name} ({reason})" for name, reason in unresponsive), self)
+            message = f"searxng search failed: its engines did not answer: {failed}"
+            error = Unavailable(message, provider=self.name, detail=words)
             error.temporary = False  # they are suspended for minutes to hours; asking again makes it worse
             raise error
         return SearchResponse(
@@ -116,7 +129,7 @@ class SearXNG:
             provider=self.name,
             answer=direct,
             suggestions=(*_strings(body, "suggestions"), *_strings(body, "corrections")),
-            notes=(f"engines that did not answer: {failed[:200]}",) if failed else (),
+            notes=(f"engines that did not answer: {failed}",) if failed else (),
         )
 
 
@@ -150,6 +163,21 @@ def _unresponsive(body: dict[str, Any]) -> list[tuple[str, str]]:
         for pair in (pairs if isinstance(pairs, list) else [])
         if isinstance(pair, list) and len(pair) == 2
     ]
+
+
+def _in_our_words(unresponsive: Iterable[tuple[str, str]], configured: Iterable[str]) -> str:
+    """Name the engines and the reasons that are known; the words of a server may be those of a page."""
+    known = _ENGINES.union(configured)
+    named, others = [], 0
+    for name, reason in unresponsive:
+        suspended = "Suspended: " if reason.startswith("Suspended: ") else ""
+        why = reason.removeprefix(suspended)
+        if name in known:
+            named.append(f"{name} ({suspended}{why})" if why in _REASONS else name)
+        else:
+            others += 1
+    others_named = f"{others} other{'s' * (others > 1)}" if named else f"{others} of its engines"
+    return ", ".join([*named, *([others_named] if others else [])])
 
 
 def _strings(body: dict[str, Any], name: str) -> list[str]:

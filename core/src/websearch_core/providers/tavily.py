@@ -21,7 +21,7 @@ from ..guard import canonical
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider import BaseUrl, Env, FoundFile, Key, is_vendor, missing, provider
 from ..results import found
-from ..service import answer, check_options, failure, rows, table, word
+from ..service import answer, check_options, failure, redact, rows, table, word
 
 _MEANINGS: dict[int, type[ServiceError]] = {432: QuotaExhausted, 433: QuotaExhausted}  # plan limit, pay-as-you-go cap
 _MOST = 20
@@ -81,10 +81,10 @@ class Tavily:
             text = result.get("raw_content")
             if isinstance(text, str):
                 return Page(url=url, final_url=url, title=_heading(text), content=text, provider=self.name)
-        reasons = [str(failed.get("error", "")) for failed in rows(body.get("failed_results"))]
-        error = Unavailable(
-            f"tavily read failed: {(reasons or ['the page is missing from the answer'])[0][:200]}", provider=self.name
-        )
+        failed = rows(body.get("failed_results"))
+        reason = "it could not read the page" if failed else "the page is missing from the answer"
+        words = redact(str(failed[0].get("error", "")), self) if failed else None
+        error = Unavailable(f"tavily read failed: {reason}", provider=self.name, detail=words)
         error.temporary = False
         raise error
 

@@ -11,12 +11,14 @@ from __future__ import annotations
 from ..errors import UnsupportedContent
 from ..models import Page
 from .documents.text import read_text
-from .html.page import Links, read_html
+from .html.page import read_html
+from .links import MOST_LINKS, Links
+from .markdown.sanitizer import sanitize
 from .parts.find import find
 from .parts.part import Part, ReadOptions
 from .parts.passages import passages
 from .parts.window import window
-from .sniff import FEEDS, HTML, OFFICE, PDF, declared, is_text, media_type
+from .sniff import FEEDS, HTML, OFFICE, PDF, declared, is_text, media_type, named
 
 # Headers that are right about all that ends like this, and only say less than the bytes do.
 _VAGUE = {"application/octet-stream": "", "application/xml": "xml", "text/xml": "xml", "application/json": "json"}
@@ -44,12 +46,22 @@ def read_bytes(data: bytes, url: str, content_type: str | None = None, *, links:
     """
     kind = media_type(data, content_type)
     page = _read(data, url, kind, content_type, links)
+    if kind not in HTML:  # our own writer makes nothing that has to be sanitized
+        page = _sanitized(page, links)
     if links != "keep":
         page = page.model_copy(update={"links": ()})
     stated = declared(content_type)
     if stated and stated != page.media_type and not _agree(stated, page.media_type):
-        return page.noting(f"declared as {stated}, but it is {page.media_type}")
+        return page.noting(f"declared as {named(stated)}, but it is {named(page.media_type)}")
     return page
+
+
+def _sanitized(page: Page, links: Links) -> Page:
+    text, targets = sanitize(page.content, page.url, links)
+    text = text.strip("\n")
+    found = page.links or tuple(dict.fromkeys(targets))[:MOST_LINKS]
+    size = len(text)
+    return page.model_copy(update={"content": text, "content_length": size, "original_length": size, "links": found})
 
 
 def _agree(stated: str, kind: str) -> bool:
@@ -66,7 +78,7 @@ def _read(data: bytes, url: str, kind: str, content_type: str | None, links: Lin
     if kind in OFFICE:
         from .documents.office import read_office
 
-        return read_office(data, url, kind, links=links)
+        return read_office(data, url, kind)
     if kind in FEEDS:
         from .documents.feed import read_feed
 
@@ -81,4 +93,4 @@ def _read(data: bytes, url: str, kind: str, content_type: str | None, links: Lin
         return read_sitemap(data, url, kind, content_type) or read_text(data, url, kind, content_type)
     if is_text(kind):
         return read_text(data, url, kind, content_type)
-    raise UnsupportedContent(f"{kind} has no text that can be read")
+    raise UnsupportedContent(f"{named(kind)} has no text that can be read")

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Literal
 from urllib.parse import quote, urljoin, urlsplit
 
 from ..clean import clean
+
+Links = Literal["keep", "text", "drop"]
 
 MOST_LINKS = 1000  # of a page that are listed
 _LONGEST = 2000  # characters: what is longer is data, not an address

@@ -14,6 +14,7 @@ EPUB = "application/epub+zip"
 OFFICE = frozenset({DOCX, XLSX, PPTX, EPUB})
 FEEDS = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
 _SAMPLE = 1024  # bytes
+_LONGEST = 255  # characters of a media type (RFC 6838, 4.2)
 
 _MAGIC = (
     (rb"\s*%PDF-", "application/pdf"),
@@ -86,6 +87,22 @@ _STREAMS = (
     ("Workbook", "application/vnd.ms-excel"),
     ("PowerPoint Document", "application/vnd.ms-powerpoint"),
 )
+_KNOWN = frozenset(
+    {kind for _, kind in _MAGIC} | {kind for _, kind in _PARTS} | {kind for _, kind in _STREAMS} | set(_ROOTS.values())
+) | HTML | OFFICE | FEEDS | frozenset({
+    "application/csv", "application/epub+zip", "application/java-archive", "application/javascript", "application/json",
+    "application/jsonl", "application/ld+json", "application/msword", "application/ndjson", "application/octet-stream",
+    "application/postscript", "application/rtf", "application/sql", "application/toml", "application/x-7z-compressed",
+    "application/x-gzip", "application/x-javascript", "application/x-jsonlines", "application/x-ndjson",
+    "application/x-pdf", "application/x-rpm", "application/x-sh", "application/x-shockwave-flash", "application/x-tar",
+    "application/x-www-form-urlencoded", "application/x-yaml", "application/x-zip-compressed", "application/xml",
+    "application/yaml", "application/zip", "audio/aac", "audio/flac", "audio/midi", "audio/mp4", "audio/mpeg",
+    "audio/ogg", "audio/wav", "audio/webm", "audio/x-wav", "font/otf", "font/ttf", "font/woff2", "image/jpg",
+    "image/jxl", "image/vnd.microsoft.icon", "image/x-ms-bmp", "text/calendar", "text/css", "text/csv",
+    "text/javascript", "text/markdown", "text/plain", "text/richtext", "text/rtf", "text/tab-separated-values",
+    "text/vcard", "text/vtt", "text/x-c", "text/x-markdown", "text/x-python", "text/x-rst", "text/xml", "text/yaml",
+    "video/mpeg", "video/ogg", "video/quicktime", "video/x-matroska", "video/x-msvideo",
+})  # fmt: skip
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 _TEXTS = frozenset("json xml ndjson x-ndjson jsonl x-jsonlines javascript ecmascript yaml x-yaml toml sql csv".split())
 # A server that says one of these of a text means it, even if the text begins with a tag.
@@ -95,7 +112,22 @@ _MEANT = frozenset({"text/plain", "text/markdown", "text/x-markdown", "text/css"
 def declared(content_type: str | None) -> str | None:
     """Return the media type that a header names, in lower case; None if it names none."""
     essence = (content_type or "").partition(";")[0].strip().lower()
+    if len(essence) > _LONGEST:
+        return None
     return essence if re.fullmatch(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+", essence) else None
+
+
+def named(media_type: str) -> str:
+    """Return *media_type* as an error or a note may name it: a server can put whole sentences into one of its own."""
+    if media_type in _KNOWN:
+        return media_type
+    kind = media_type.partition("/")[0]
+    article = "an" if kind in {"audio", "image"} else "a"
+    return (
+        f"{article} {kind} of an unknown type"
+        if kind in {"audio", "font", "image", "text", "video"}
+        else "an unknown type"
+    )
 
 
 def is_text(media_type: str) -> bool:

@@ -1,4 +1,4 @@
-"""What every kind of page is made of in the end: its text, harmless, with true lengths."""
+"""What every kind of page is made of in the end: its text, with true lengths."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 from ..models import Page
 
 _BACKTICKS = re.compile("`+")
-_IMAGE_TAG = re.compile(r"<(?=img\b)", re.IGNORECASE)
 
 
 def whole(url: str, media_type: str, content: str, **facts: Any) -> Page:
@@ -26,11 +25,6 @@ def whole(url: str, media_type: str, content: str, **facts: Any) -> Page:
     size = len(content)
     known = {"content": content, "content_length": size, "original_length": size, "media_type": media_type}
     return Page(url=url, final_url=url, **known, **facts)
-
-
-def without_images(text: str) -> str:
-    """Return *text* with no image left in it: a front end that shows it must not fetch what it names."""
-    return _IMAGE_TAG.sub("&lt;", text.replace("![", "! ["))
 
 
 def fenced(code: str, language: str) -> str:

@@ -22,9 +22,8 @@ from ...models import Page
 from ..charset import decode
 from ..html.fragment import bare, read_fragment
 from ..html.metadata import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
-from ..html.page import Links
-from ..links import MOST_LINKS, absolute
-from ..whole import whole, without_images
+from ..links import MOST_LINKS, Links, absolute
+from ..whole import whole
 from .text import read_text
 
 _MOST_CHARACTERS = 2**20  # of source, beyond which only old entries are
@@ -105,20 +104,20 @@ def _write(feed: _Feed, base: str, links: Links) -> tuple[str, list[str], int]:
     out = StringIO()
     targets: list[str] = []
     if about := one_line(bare(feed.description), DESCRIPTION_LENGTH):
-        out.write(without_images(about) + "\n\n")
+        out.write(about + "\n\n")
     written = 0
     for entry in feed.entries:
         there = absolute(entry.link, base)
         title = one_line(bare(entry.title), TITLE_LENGTH) or (there if there and links == "keep" else "") or "Untitled"
-        label = without_images(title).replace("[", "\\[").replace("]", "\\]")
+        label = title.replace("[", "\\[").replace("]", "\\]")
         out.write(f"## [{label}]({there})\n\n" if there and links == "keep" else f"## {label}\n\n")
         day = entry.date.date().isoformat() if entry.date else ""
-        if by := " · ".join(filter(None, [day, without_images(one_line(bare(entry.author), NAME_LENGTH))])):
+        if by := " · ".join(filter(None, [day, one_line(bare(entry.author), NAME_LENGTH)])):
             out.write(f"{by}\n\n")
         body, inside = (
             read_fragment(entry.html, there or base, links=links, below=2) if entry.html else (entry.text, [])
         )
-        if body := without_images(body).strip():
+        if body := body.strip():
             out.write(f"{body}\n\n")
         files = [(name, at) for name, href in entry.files if (at := absolute(href, base))] if links == "keep" else []
         if files:

@@ -15,7 +15,7 @@ from xml.sax.saxutils import unescape
 from ...clean import one_line
 from ...models import Page
 from ..html.metadata import DESCRIPTION_LENGTH, TITLE_LENGTH
-from ..whole import whole, without_images
+from ..whole import whole
 
 Size = tuple[int, int]
 
@@ -51,7 +51,7 @@ def read_image(data: bytes, url: str, media_type: str) -> Page:
     description = words.get("Description") or None
     size = f"{told.size[0]} × {told.size[1]} pixels" if told.size and min(told.size) > 0 else "size unknown"  # noqa: RUF001
     lines = [f"{name} image, {size}, {_weight(len(data))}"]
-    lines += [f"{label}: {without_images(text)}" for label, text in words.items() if text]
+    lines += [f"{label}: {text}" for label, text in words.items() if text]
     facts = {"title": title, "description": description, "author": words.get("Author") or None}
     return whole(url, media_type, "\n\n".join(lines), notes=(_NOTE,), **facts)
 

@@ -17,35 +17,28 @@ from ...dates import parse_date
 from ...errors import UnsupportedContent
 from ...models import Page
 from ..html.metadata import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
-from ..html.page import Links
-from ..links import MOST_LINKS, absolute
-from ..parts.fences import outside_fences
 from ..sniff import DOCX, EPUB, PPTX, XLSX
-from ..whole import whole, without_images
+from ..whole import whole
 from .archive import Unpacked, unpack
 from .sheets import read_sheets
 
 _MOST_TAGS = 250_000  # in all: the converters take thirty millionths of a second for each
 _MOST_TAGS_OF_SHEETS = 1_000_000  # which are read as a stream
 _MOST_CHARACTERS = 1_000_000
-_REFERENCE = re.compile(
-    r"(!?)\[((?:[^\[\]\n\\]|\\.){0,2000})\]\(([^()\s]{0,4000}|data:[^()]{0,4000})(?: \"[^\"\n]{0,500}\")?\)"
-)
 _SLIDE = re.compile(r"^<!-- Slide number: (\d{1,6}) -->$", re.MULTILINE)
 _FACT = re.compile(
     r"<(dc:title|dc:creator|dc:description|dcterms:created|dcterms:modified|dc:date|dc:language)\b[^>]{0,300}>([^<]{1,5000})"
 )
 
 
-def read_office(data: bytes, url: str, media_type: str, *, links: Links = "keep") -> Page:
+def read_office(data: bytes, url: str, media_type: str) -> Page:
     """
-    Read a document: its headings, paragraphs, lists, tables and links; pictures are their alternative text.
+    Read a document: its headings, paragraphs, lists, tables and links.
 
     Args:
         data: The bytes.
-        url: Where they came from; what relative links are relative to.
+        url: Where they came from.
         media_type: One of `websearch_core.reading.sniff.OFFICE`.
-        links: What becomes of links, as `read_html` has it.
 
     Raises:
         UnsupportedContent: The extra ``office`` is not installed, the file is damaged, encrypted or too large.
@@ -68,14 +61,12 @@ def read_office(data: bytes, url: str, media_type: str, *, links: Links = "keep"
         raise UnsupportedContent(f"{media_type} that is damaged: {type(error).__name__}") from error
     cut = cut or len(text) > _MOST_CHARACTERS
     text, invisible = clean(text[:_MOST_CHARACTERS])
-    content, targets = _relinked(text, url, links)
     notes += [*removed(invisible), *(["the text is longer than is read: this is its beginning"] if cut else [])]
     return whole(
         url,
         media_type,
-        content,
+        text,
         truncated=cut,
-        links=tuple(dict.fromkeys(targets))[:MOST_LINKS],
         notes=tuple(notes),
         **_facts(unpacked.parts),
     )
@@ -91,21 +82,6 @@ def _converted(unpacked: Unpacked, media_type: str) -> str:
     if media_type == PPTX:  # slides as the pages of a PDF: headings with a number, their titles below
         text = _SLIDE.sub(r"## Slide \1\n", re.sub(r"^# ", "### ", text, flags=re.MULTILINE))
     return text
-
-
-def _relinked(text: str, base: str, links: Links) -> tuple[str, list[str]]:
-    """Make links absolute or plain text, and pictures their alternative text."""
-    targets: list[str] = []
-
-    def relink(found: re.Match[str]) -> str:
-        picture, label, address = found.groups()
-        there = absolute(address, base) if not picture and links == "keep" else None
-        if there is None:
-            return "" if links == "drop" and not picture else label
-        targets.append(there)
-        return f"[{label}]({there})"
-
-    return outside_fences(text, lambda part: without_images(_REFERENCE.sub(relink, part))), targets
 
 
 def _facts(parts: dict[str, bytes]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from ...models import Page
 from ..html.metadata import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
 from ..links import MOST_LINKS, absolute
 from ..sniff import PDF
-from ..whole import whole, without_images
+from ..whole import whole
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
@@ -106,7 +106,7 @@ def _read(reader: PdfReader, count: int, url: str) -> Page:
             text, unseen = "", 0
             broken += 1
         characters, invisible = characters + len(text), invisible + unseen
-        pages.append([" ".join(line.split()) for line in without_images(text).splitlines()])
+        pages.append([" ".join(line.split()) for line in text.splitlines()])
     _strip_furniture(pages)
     compounds = {word.lower() for lines in pages for line in lines for word in _COMPOUND.findall(line)}
     outline = _outline(reader, len(pages))

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from io import StringIO
 
 from ..markdown.table import WIDE, line, record, rule
-from ..whole import without_images
 
 MOST_COLUMNS = 1000
 
@@ -46,4 +45,4 @@ def lay_out(rows: Iterable[Sequence[str]], columns: int, most: int) -> tuple[str
 
 
 def _cell(text: str) -> str:
-    return without_images(" ".join(text.split()))
+    return " ".join(text.split())

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from ...clean import one_line
 from ..html.metadata import TITLE_LENGTH
-from ..whole import without_images
 from .rows import lay_out
 
 _MOST_CELLS = 2_000_000  # with the empty ones before others in their row, of which a row can have sixteen thousand
@@ -38,16 +37,16 @@ def read_sheets(archive: BytesIO, most: int) -> Sheets:
     notes: list[str] = []
     cells = _MOST_CELLS
     cut = False
-    for sheet in book.worksheets:
+    for number, sheet in enumerate(book.worksheets, start=1):
         if sheet.sheet_state == "visible" and not cut:
-            title = without_images(one_line(str(sheet.title), TITLE_LENGTH))
+            title = one_line(str(sheet.title), TITLE_LENGTH)
             rows, cells = _rows(sheet, cells)
             columns = max(map(len, rows), default=0)
             table, written = lay_out(rows, columns, most)
             most -= len(table)
             texts.append(f"## {title}\n\n{table}".strip())
             cut = cells < 0 or written < len(rows) - 1
-            notes.append(f"{title}: {'the first ' * cut}{written} rows, {columns} columns")
+            notes.append(f"sheet {number}: {'the first ' * cut}{written} rows, {columns} columns")
     if hidden := sum(sheet.sheet_state != "visible" for sheet in book.worksheets):
         notes.append(f"{hidden} hidden sheets left out")
     return Sheets("\n\n".join(texts), notes, cut)

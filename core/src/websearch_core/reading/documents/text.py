@@ -13,8 +13,7 @@ from ...models import Page
 from ..charset import decode
 from ..html.metadata import TITLE_LENGTH
 from ..links import MOST_LINKS, absolute
-from ..parts.fences import outside_fences
-from ..whole import fenced, whole, without_images
+from ..whole import fenced, whole
 from .rows import MOST_COLUMNS, lay_out
 
 _MOST_CHARACTERS = 2_000_000
@@ -49,7 +48,7 @@ def read_text(data: bytes, url: str, media_type: str, content_type: str | None =
     elif media_type.endswith("xml"):
         content, laid_out = fenced(text.strip(), "xml"), None
     else:
-        content, laid_out = outside_fences(text, without_images), None
+        content, laid_out = text, None
         links = _addresses(text)
     heading = _TITLE.search(content) if media_type in _PLAIN else None
     notes = (
@@ -97,7 +96,7 @@ def _table(text: str, delimiter: str) -> tuple[str, str | None]:
         for row in _rows(text, delimiter):
             columns, count = max(columns, len(row)), count + 1
     except csv.Error:
-        return without_images(text), "the table could not be parsed: this is its text"
+        return text, "the table could not be parsed: this is its text"
     if columns < 1:
         return "", None
     table, written = lay_out(_rows(text, delimiter), columns, _MOST_CHARACTERS)

@@ -13,7 +13,7 @@ from .tame import tame
 from .tree import grow
 
 if TYPE_CHECKING:
-    from .page import Links
+    from ..links import Links
 
 _LARGEST = 200_000  # characters of source
 _HEADING = re.compile(r"^(#{1,6})(?= )", re.MULTILINE)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from itertools import compress
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from ...clean import removed
 from ...models import Page
 from ..charset import to_utf8
-from ..links import MOST_LINKS, absolute, resolved, without_fragment
+from ..links import MOST_LINKS, Links, absolute, resolved, without_fragment
 from ..parts.window import window
 from ..sniff import HTML, declared
 from ..whole import whole
@@ -23,8 +23,6 @@ from .tree import grow
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
-
-Links = Literal["keep", "text", "drop"]
 
 _LITTLE = 120  # characters: a page that says less may have more to say in its data
 _LARGEST = 10 * 2**20  # bytes of source, in UTF-8, that are looked at

@@ -10,6 +10,7 @@ from typing import TypedDict
 from ...errors import InvalidOption
 from ...models import Page
 from ...tokens import CHARACTERS, TokenCounter, estimated, held
+from ..markdown.sanitizer import is_safe, opening_of, sanitize
 from .find import by_phrase
 from .passages import by_query
 from .window import check, window
@@ -85,7 +86,8 @@ class Part:
 
         """
         most = max(1, 2 * len(page.content)) if self.max_length is None else self.max_length
-        cut = self._cut(page, most if self.max_tokens is None else min(most, CHARACTERS * self.max_tokens))
+        about = most if self.max_tokens is None else min(most, CHARACTERS * self.max_tokens)
+        cut = partial(_safely, self._cut(page, about), page.content)
         return cut(most) if self.max_tokens is None else held(cut, most, self.max_tokens, self.count)
 
     def _cut(self, page: Page, about: int) -> Callable[[int], Page]:
@@ -94,6 +96,28 @@ class Part:
         if _said(self.query):
             return by_query(page, self.query or "", self.offset, about)
         return partial(window, page, offset=self.offset)
+
+
+def _safely(cut: Callable[[int], Page], whole: str, max_length: int) -> Page:
+    """
+    Cut a part out of *whole* that is as safe to render as all of it.
+
+    A cut can go through code. What is left of that is no code any more, unless it gets its first line back.
+    """
+    part = _sealed(cut(max_length), whole)
+    excess = part.content_length - max_length
+    return part if excess <= 0 else _sealed(cut(max(1, max_length - excess)), whole)
+
+
+def _sealed(part: Page, whole: str) -> Page:
+    if is_safe(part.content):
+        return part
+    opening = None if part.passages else opening_of(whole, part.offset)
+    begun = f"{opening}\n{part.content}" if opening else part.content
+    content, _ = sanitize(begun, close=False)
+    if content == part.content:
+        return part
+    return part.model_copy(update={"content": content, "content_length": len(content)})
 
 
 def _said(words: str | None) -> bool:
