@@ -294,9 +294,9 @@ class WebSearch:
         return response.model_copy(update={"elapsed": time.monotonic() - started})
 
     def _read(self, url: str, part: Part) -> Flow[Page]:
-        return contain(lambda: self._part_of(url, part), self.reader.name)
+        return contain(lambda: self._read_part(url, part), self.reader.name)
 
-    def _part_of(self, url: str, part: Part) -> Flow[Page]:
+    def _read_part(self, url: str, part: Part) -> Flow[Page]:
         asked = _without_fragment(url)
         with time_limit(self.settings.timeout):
             page = yield from self.reader.read(asked)

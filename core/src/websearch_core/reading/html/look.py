@@ -64,7 +64,9 @@ def by_precedence(declared: Iterable[Declaration]) -> list[Declaration]:
 def look(declared: Sequence[Declaration]) -> Look:
     """Judge declarations, the one that holds last."""
     style = computed(declared)
-    return Look(_closes(style), _disguises(style), *_inherited(style), displays=_keyword(style, "display") not in {"", "none"})
+    return Look(
+        _closes(style), _disguises(style), *_inherited(style), displays=_keyword(style, "display") not in {"", "none"}
+    )
 
 
 def computed(declared: Sequence[Declaration]) -> Style:
@@ -98,7 +100,9 @@ _DISPLAYS = frozenset(
     "ruby-text-container math -webkit-box -webkit-inline-box -webkit-flex -webkit-inline-flex".split()
 )
 _FONT_SIZES = frozenset("xx-small x-small small medium large x-large xx-large xxx-large smaller larger math".split())
-_SIZES = frozenset("auto none min-content max-content fit-content stretch -webkit-fill-available -moz-available".split())
+_SIZES = frozenset(
+    "auto none min-content max-content fit-content stretch -webkit-fill-available -moz-available".split()
+)
 _OVERFLOWS = frozenset("visible hidden clip auto scroll overlay -moz-hidden-unscrollable".split())
 _TRANSFORMS = frozenset(
     "matrix matrix3d translate translatex translatey translatez translate3d scale scalex scaley scalez scale3d rotate "
@@ -397,7 +401,8 @@ def _is_away(style: Style) -> bool:
             if far <= (-most if side in {"left", "top"} else -max(_FAR, most)) or far >= 2 * _FAR:
                 return True
     return any(
-        (margin := _number(style, f"margin-{side}")) is not None and margin <= -_FAR for side in ("left", "top", "right")
+        (margin := _number(style, f"margin-{side}")) is not None and margin <= -_FAR
+        for side in ("left", "top", "right")
     )
 
 

@@ -184,7 +184,11 @@ class _Walk:
                 ):
                     look = self._look(name, attributes, here)
                     hides = hiding(name, attributes, look)
-                    if hides and not (self._opens and openers.open(name, attributes, look)) and node.mem_id not in opened:
+                    if (
+                        hides
+                        and not (self._opens and openers.open(name, attributes, look))
+                        and node.mem_id not in opened
+                    ):
                         if (unread := node.text_lexbor()) and not unread.isspace() and hides * _MUTED & ~inside:
                             self._hidden.append(_Hidden(node, name, attributes, look, len(unread)))
                         if hides >= WHOLE:

@@ -28,7 +28,9 @@ _STATES_OF_ELEMENTS = frozenset(
     "visited where".split()
 )
 # What scripts and style sheets call a page, or a part of it, that is ready. Nobody knows whether it will be.
-_STATES = re.compile(r"(?:no-|has-|is-|wf-|with-)?(?:js|javascript|scripts?|loaded|ready|touch|hover)(?:-.*)?|wf-.*|client-js")
+_STATES = re.compile(
+    r"(?:no-|has-|is-|wf-|with-)?(?:js|javascript|scripts?|loaded|ready|touch|hover)(?:-.*)?|wf-.*|client-js"
+)
 
 
 class Element(NamedTuple):

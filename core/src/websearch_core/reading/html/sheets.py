@@ -40,9 +40,7 @@ _IN_BRACKETS = r"(?:[^{}\"'\\/()]++|/(?!\*))*+"
 _BRACKETS = rf"\([ \t\r\n\f]*+(?:{_STRING})?+{_IN_BRACKETS}(?:\({_IN_BRACKETS}\){_IN_BRACKETS})*+\)"
 _VALUES = rf"""(?:[^{{}}"'\\/()\[\];]++|{_STRING}|{_BRACKETS}|\\[^\n\r\f]|{_COMMENT}|/(?!\*))*+"""
 _BLOCK = rf"""(?:[^{{}}"'\\/()\[\]]++|{_STRING}|{_BRACKETS}|\\[^\n\r\f]|{_COMMENT}|/(?!\*))*+"""
-_PRELUDE = (
-    rf"""(?:[^{{}}"'\\/();@\[\]]++|\\[^\n\r\f]|\[(?:[^\[\]{{}}"'\\/()]++|{_STRING}|/(?!\*))*+\]|{_BRACKETS}|{_COMMENT})++"""
-)
+_PRELUDE = rf"""(?:[^{{}}"'\\/();@\[\]]++|\\[^\n\r\f]|\[(?:[^\[\]{{}}"'\\/()]++|{_STRING}|/(?!\*))*+\]|{_BRACKETS}|{_COMMENT})++"""
 _RULE = re.compile(rf"({_PRELUDE})\{{({_BLOCK})\}}")
 _NESTED_BLOCK = re.compile(rf"\{{{_BLOCK}(?:\{{{_BLOCK}\}}{_BLOCK})*+\}}")
 _DECLARATION = re.compile(rf"({_VALUES})(;|(?=\}}))")
@@ -52,9 +50,7 @@ _GAP_IN_BLOCK = re.compile(rf"(?:[ \t\r\n\f;]++|{_COMMENT})++")
 _CUSTOM = re.compile(r"\s*--[\w-]*+\s*:")
 
 # Words without which a rule cannot hide. What is written with escapes or comments is always looked at.
-_SMALL = (
-    r"(?<=[\s:/(])\+?(?:0*\.0|0+(?![.\d])|0*1(?:\.0*)?(?:px|%)|\.\d+(?:px|pt|%)|\d+e-|0*[2-6](?:\.\d*)?%|[\w-]*(?:calc|var|min|max|clamp)\()"
-)
+_SMALL = r"(?<=[\s:/(])\+?(?:0*\.0|0+(?![.\d])|0*1(?:\.0*)?(?:px|%)|\.\d+(?:px|pt|%)|\d+e-|0*[2-6](?:\.\d*)?%|[\w-]*(?:calc|var|min|max|clamp)\()"
 _HINT = re.compile(
     r"\\|/\*|content-visibility|text-indent|(?<![\w-])clip|-webkit-clip|line-height\s*:\s*0(?![.\d])"
     r"|(?:display|visibility)[^;]*(?:none|hidden|collapse|var\()"
@@ -70,7 +66,9 @@ _HINT = re.compile(
 _TEXT_COLOUR = re.compile(r"(?:^|[\s;{/])(?:-webkit-text-fill-)?color\s*:\s*([^;!]++)", re.IGNORECASE)
 _GROUND = re.compile(r"background(?:-color)?\s*:\s*([^;!]++)", re.IGNORECASE)
 # A subject without a class or an id: it may be any element.
-_GENERAL = re.compile(r"(?:^|[\s>+~,&])(?:[\w*|&-]+)?(?:\[[^\]]*\]|::?[\w-]+(?:\([^)]*\))?)*\s*(?:,|$)|&|:(?:is|where|any)")
+_GENERAL = re.compile(
+    r"(?:^|[\s>+~,&])(?:[\w*|&-]+)?(?:\[[^\]]*\]|::?[\w-]+(?:\([^)]*\))?)*\s*(?:,|$)|&|:(?:is|where|any)"
+)
 _DOCTYPE = re.compile(rb"\s*+<!doctype", re.IGNORECASE)
 
 
@@ -131,7 +129,9 @@ class _Scope(NamedTuple):
 class Sheets:
     """The rules of the style sheets in a page."""
 
-    def __init__(self, rules: Sequence[Rule], keyframes: frozenset[str], root: Sequence[Element], *, folds: bool) -> None:
+    def __init__(
+        self, rules: Sequence[Rule], keyframes: frozenset[str], root: Sequence[Element], *, folds: bool
+    ) -> None:
         self._rules = rules
         self._keyframes = keyframes
         self._root = root
@@ -266,7 +266,9 @@ def read_sheets(document: LexborHTMLParser, tamed: Tamed) -> Sheets | None:
             if (stated.get("type") or "text/css").strip().lower() == "text/css":
                 reader.read(sources[int(number)].decode("utf-8", "replace"), media(stated.get("media") or ""))
     fold = str.lower if folds else str
-    around = [Element.of(one.tag or "", one.attributes, fold) for one in (document.root, document.body) if one is not None]
+    around = [
+        Element.of(one.tag or "", one.attributes, fold) for one in (document.root, document.body) if one is not None
+    ]
     return Sheets(reader.rules, frozenset(reader.keyframes), around, folds=folds) or None
 
 
