@@ -157,7 +157,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Take what `load` puts together: it has to know which value comes from where."""
+        """Take only what `load` puts together: it reads the environment and the files, to know who says what."""
         return (init_settings,)
 
     def __getstate__(self) -> dict[Any, Any]:
