@@ -114,7 +114,7 @@ def canonical(url: str) -> str:
     return f"{scheme}://{netloc}{rest}"
 
 
-def place(url: str) -> tuple[str, int]:
+def locate(url: str) -> tuple[str, int]:
     """
     Return the host of *url*, in lower-case ASCII, and its port.
 

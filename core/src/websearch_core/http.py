@@ -31,7 +31,7 @@ from .deadline import in_time, time_left
 from .door import AsyncDoor, Door, aresolve, clamp, limit, resolve
 from .errors import BadResponse, ConfigurationError, TimedOut, Unavailable, UnsafeURL, WebSearchError
 from .flow import Request, Response
-from .guard import Guard, place
+from .guard import Guard, locate
 from .inflate import OFFERED, Body
 from .lookup import FOR_PAGES, FOR_SERVICES, Line
 from .redaction import keys_in, redacted, without_keys
@@ -182,7 +182,7 @@ class Sender:
         """Read the URL of the page that a service is to open; return host and port if they are to be judged, too."""
         if request.target is None:
             return None
-        here = place(self.guard.check(request.target))
+        here = locate(self.guard.check(request.target))
         return here if request.judge_target else None
 
     def _outgoing(self, client: Any, request: Request) -> Any:
