@@ -16,6 +16,7 @@ from .clean import clean
 # What begins a tag, a comment or an autolink (CommonMark 0.31, 6.5 and 6.6); "a < b" and "x <3" do not.
 TAG = re.compile(r"<(?=[A-Za-z/!?]|[^\s<>@]{1,64}@)")
 _DEFINITION = re.compile(r"^(?:[ \t>*+-]|\d{1,9}[.)])*+\[", re.MULTILINE)
+_FENCE = re.compile(r"([`~])(?=\1\1)")  # a block of code, which would swallow what is shown after it
 _NOT_IN_URLS = re.compile(r"""[\s<>"\\^`{|}\[\]\x00-\x20\x7f]""")
 _NOT_IN_LINKS = re.compile(r"""[\s<>"\\^`{|}\[\]\x00-\x20\x7f()!'*]""")
 
@@ -29,7 +30,7 @@ def escape_text(text: str) -> str:
         text = text.replace("![", "! [").replace("](", "] (")
         if "]:" in text and _DEFINITION.search(text):
             text = text.replace("]:", "] :")
-    return text
+    return _FENCE.sub(r"\1 ", text) if "```" in text or "~~~" in text else text
 
 
 def escape_url(url: str) -> str:

@@ -204,10 +204,11 @@ def link_citations(text: str, sources: Sequence[Mapping[str, Any]]) -> str:
     urls = {str(source["id"]): link_target(str(source["url"])) for source in sources}
 
     def link(match: re.Match[str]) -> str:
-        url = urls.get(match[1])
-        return f"[{match[1]}]({url})" if url else match[0]
+        url = urls.get(match[2])
+        mark = "! " if match[1] else ""  # else it would be an image, which a front end fetches
+        return f"{mark}[{match[2]}]({url})" if url else match[0]
 
-    return re.sub(r"\[(\d+)\](?!\()", link, text)
+    return re.sub(r"(!?)\[(\d+)\](?!\()", link, text)
 
 
 def _notice(what: str) -> dict[str, Any]:
@@ -228,9 +229,14 @@ def _search_as_text(response: SearchResponse) -> str:
 
 
 def _result_as_text(result: SearchResult) -> str:
-    lines = [f"{result.citation_id}. {_line(result.title)} — {result.url}"]
-    if result.content is not None:
-        return "\n\n".join([*lines, indent(result.content, "   ")])  # so that no line of it passes for a result
+    number = f"{result.citation_id}. "
+    lines = [f"{number}{_line(result.title)} — {result.url}"]
+    if (
+        result.content is not None
+    ):  # indented, so that no line of it passes for a result, or leaves the list in Markdown
+        return "\n\n".join(
+            [*lines, indent(result.content, " " * max(3, len(number)), lambda line: bool(line.strip(" \n")))]
+        )
     snippet = _line(result.snippet)
     if len(snippet) > _MOST_SNIPPET:
         snippet = f"{snippet[:_MOST_SNIPPET].rstrip()}…"

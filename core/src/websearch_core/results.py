@@ -138,10 +138,19 @@ def with_content(response: SearchResponse, pages: Sequence[Page | WebSearchError
         if isinstance(page, WebSearchError):
             notes.append(f"result {result.citation_id} could not be read ({page.code}): only its snippet is known")
         elif page.passages:
-            results[n] = result.model_copy(update={"content": page.content})
+            results[n] = result.model_copy(update={"content": _closed(page.content)})
         else:
             notes.append(f"the page of result {result.citation_id} holds no word of the query: its snippet stands")
     return response.model_copy(update={"results": tuple(results)}).noting(*notes)
+
+
+def _closed(content: str) -> str:
+    """End a block of code that was cut: it would go on in the results after it."""
+    if "```" not in content and "~~~" not in content:
+        return content
+    from .reading.markdown.sanitizer import sanitize
+
+    return sanitize(content).text
 
 
 def settle_page(page: Page) -> Page:

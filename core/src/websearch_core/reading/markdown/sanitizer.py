@@ -149,6 +149,8 @@ def _pieces(text: str, *, close: bool) -> Iterator[_Piece]:
     fence: _Fence | None = None
     for line in text.split("\n"):
         if fence is not None:
+            if fence.prefix:
+                line = _with_spaces(line)  # noqa: PLW2901 (a tab is as wide as what is before it leaves)
             closes, holds = fence.closes(line), fence.holds(line)
             if not closes and holds:
                 waiting.append(line)
@@ -166,7 +168,9 @@ def _pieces(text: str, *, close: bool) -> Iterator[_Piece]:
             waiting.append("")
         if waiting:
             yield _Piece("\n".join(waiting), is_code=False)
-        waiting, fence = [line.replace("|", " ")], _Fence(opening[1], opening[2])  # some look for a table first
+        prefix = opening[1].expandtabs(4)
+        waiting = [prefix + line[opening.end(1) :].replace("|", " ")]  # some parsers look for a table first
+        fence = _Fence(prefix, opening[2])
     if fence is not None:
         yield _Piece("\n".join([*waiting, fence.closing] if close else waiting), is_code=True)
     elif waiting:
@@ -327,6 +331,12 @@ def _code_spans(text: str) -> dict[int, int]:
                 spans[begin + found.start()] = begin + place
         begin += len(line) + 1
     return spans
+
+
+def _with_spaces(line: str) -> str:
+    """Return *line* indented by spaces alone."""
+    rest = line.lstrip(" \t")
+    return line[: len(line) - len(rest)].expandtabs(4) + rest
 
 
 def _columns(line: str) -> int:
