@@ -19,7 +19,7 @@ from typing import Any
 
 from pypdf import PdfReader, _cmap, filters
 from pypdf.errors import LimitReachedError
-from pypdf.generic import DecodedStreamObject, StreamObject
+from pypdf.generic import DecodedStreamObject, EncodedStreamObject, StreamObject
 
 MOST_DECODED = 5_000_000  # bytes of a stream
 _MOST_MAP = 2**20  # bytes of a map of characters, each of which costs 25
@@ -29,7 +29,33 @@ _MOST_LZW = 2**21  # bytes; Python takes a second for a MiB
 _BLANKS = b"\0\t\n\f\r "
 _STEP = 5 * 2**14  # characters of ASCII85 at a time; five are a group
 
-_bounding: ContextVar[bool] = ContextVar("websearch_pdf_bounded", default=False)
+_MOST_OF_A_PAGE = 15_000_000  # bytes of all streams that a page needs
+
+
+class Budget:
+    """What may still be unpacked for the page that is being read."""
+
+    def __init__(self) -> None:
+        self.left = _MOST_OF_A_PAGE
+        self._packed: list[EncodedStreamObject] = []
+
+    def keep(self, stream: EncodedStreamObject, data: bytes) -> bytes:
+        """Count *data*, which *stream* keeps."""
+        self._packed.append(stream)
+        self.left -= len(data)
+        if self.left < 0:
+            raise LimitReachedError("a page whose streams are too large")
+        return data
+
+    def renew(self) -> None:
+        """Begin the next page, and forget what was unpacked for the last one: pypdf would keep it."""
+        for stream in self._packed:
+            stream.decoded_self = None
+        self._packed.clear()
+        self.left = _MOST_OF_A_PAGE
+
+
+_budget: ContextVar[Budget | None] = ContextVar("websearch_pdf_budget", default=None)
 
 
 class BoundedReader(PdfReader):
@@ -46,14 +72,15 @@ class BoundedReader(PdfReader):
 
 
 @contextmanager
-def bounded() -> Iterator[None]:
+def bounded() -> Iterator[Budget]:
     """Bound what pypdf does in this block, in this thread or task."""
     _replace()
-    before = _bounding.set(True)
+    budget = Budget()
+    before = _budget.set(budget)
     try:
-        yield
+        yield budget
     finally:
-        _bounding.reset(before)
+        _budget.reset(before)
 
 
 @cache
@@ -63,6 +90,7 @@ def _replace() -> None:
         (filters.ASCIIHexDecode, "decode", lambda _, data: _limited(_MOST_TEXT, partial(_hexadecimal, data), data)),
         (filters.RunLengthDecode, "decode", partial(_limited, _MOST_RUNS)),
         (filters.LZWDecode, "decode", partial(_limited, _MOST_LZW)),
+        (filters, "decode_stream_data", _counted),
         (_cmap, "prepare_cm", _map),
     ):
         replaced = _within(getattr(place, name), ours)
@@ -73,7 +101,7 @@ def _within(theirs: Callable[..., bytes], ours: Callable[..., bytes]) -> Callabl
     """Choose *ours*, which gets *theirs* as its first argument, within `bounded`."""
 
     def chosen(data: Any, *args: Any, **kwargs: Any) -> bytes:
-        if _bounding.get():
+        if _budget.get():
             return ours(partial(theirs, data, *args, **kwargs), data)
         return theirs(data, *args, **kwargs)
 
@@ -84,6 +112,12 @@ def _limited(most: int, decode: Callable[[], bytes], data: bytes) -> bytes:
     if len(data) > most:
         raise LimitReachedError("a stream that is too large for its filter")
     return decode()
+
+
+def _counted(decode: Callable[[], bytes], stream: EncodedStreamObject) -> bytes:
+    data = decode()
+    budget = _budget.get()
+    return budget.keep(stream, data) if budget else data
 
 
 def _map(prepare: Callable[[], bytes], font: Any) -> bytes:

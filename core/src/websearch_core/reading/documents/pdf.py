@@ -29,6 +29,8 @@ from ..whole import whole, without_images
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
 
+    from .filters import Budget
+
 _MOST_CHARACTERS = 2_000_000
 _MOST_SECONDS = 20.0  # for all pages; less, where a deadline is nearer
 _SHARE = 0.8  # of the time left, so that what was read until then still arrives
@@ -85,7 +87,7 @@ def read_pdf(data: bytes, url: str) -> Page:
         raise UnsupportedContent(f'{PDF} needs the extra "pdf": pip install "websearch-core[pdf]"') from error
 
     logging.getLogger("pypdf").addHandler(logging.NullHandler())  # else what it remarks on goes to stderr
-    with apply_configuration(**_LIMITS | dict.fromkeys(_UNPACKED, MOST_DECODED)), bounded():
+    with apply_configuration(**_LIMITS | dict.fromkeys(_UNPACKED, MOST_DECODED)), bounded() as budget:
         try:
             reader = BoundedReader(BytesIO(data))
             locked = reader.is_encrypted and not reader.decrypt("")
@@ -94,10 +96,10 @@ def read_pdf(data: bytes, url: str) -> Page:
             raise UnsupportedContent(f"{PDF} that is damaged or no PDF: {type(error).__name__}") from error
         if locked:
             raise UnsupportedContent(f"{PDF} that is encrypted: it opens with a password only")
-        return _read(reader, count, url)
+        return _read(reader, count, url, budget)
 
 
-def _read(reader: PdfReader, count: int, url: str) -> Page:
+def _read(reader: PdfReader, count: int, url: str, budget: Budget) -> Page:
     until = time.monotonic() + min(_MOST_SECONDS, _SHARE * time_left())
     pages: list[list[str]] = []
     links: dict[str, None] = {}
@@ -105,6 +107,7 @@ def _read(reader: PdfReader, count: int, url: str) -> Page:
     for number in range(min(count, _MOST_PAGES)):
         if characters > _MOST_CHARACTERS or time.monotonic() > until:
             break
+        budget.renew()
         try:
             page = reader.pages[number]
             text, unseen = clean(page.extract_text()[:_MOST_CHARACTERS])
@@ -115,6 +118,7 @@ def _read(reader: PdfReader, count: int, url: str) -> Page:
             broken += 1
         characters, invisible = characters + len(text), invisible + unseen
         pages.append([" ".join(line.split()) for line in without_images(text).splitlines()])
+    budget.renew()
     _strip_furniture(pages)
     compounds = {word.lower() for lines in pages for line in lines for word in _COMPOUND.findall(line)}
     outline = _outline(reader, len(pages))
