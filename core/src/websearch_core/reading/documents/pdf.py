@@ -29,6 +29,8 @@ from ..whole import whole
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
 
+    from .filters import Budget
+
 _MOST_CHARACTERS = 2_000_000
 _MOST_SECONDS = 20.0  # for all pages; less, where a deadline is nearer
 _SHARE = 0.8  # of the time left, so that what was read until then still arrives
@@ -37,17 +39,22 @@ _MOST_PAGES = 5_000
 _LIMITS: dict[str, Any] = {
     "disable_legacy_handling": True,  # nothing here sets limits the old way
     "maximum_declared_stream_length": 20_000_000,
-    "array_based_stream_maximum_output_length": 20_000_000,
-    "lzw_maximum_output_length": 20_000_000,
-    "run_length_maximum_output_length": 20_000_000,
-    "zlib_maximum_output_length": 20_000_000,
-    "stream_decoding_work_maximum_length": 50_000_000,
+    "stream_decoding_work_maximum_length": 16_000_000,
+    "zlib_maximum_recovery_input_length": 1_000_000,
+    "jbig2dec_binary": None,  # pictures are not read, and no page starts a program
     "stream_parsing_work_maximum_count": 400_000,
     "outline_maximum_entries": 5_000,
     "page_tree_maximum_entries": 20_000,
     "page_tree_maximum_page_entries": 200_000,
     "xform_maximum_invocations_per_extraction": 1_000,
 }
+_UNPACKED = (  # what one stream may be, by the filter that unpacks it
+    "array_based_stream_maximum_output_length",
+    "brotli_maximum_output_length",
+    "lzw_maximum_output_length",
+    "run_length_maximum_output_length",
+    "zlib_maximum_output_length",
+)
 
 _FULL = 0.7  # of a full line, from which on the line after it may continue it
 _SHORTEST_FULL = 35  # characters: narrower text is a table or a list
@@ -55,7 +62,8 @@ _ITEM = re.compile(r"(?:[-*•◦▪‣·–—]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,
 _LEADERS = re.compile(r"(?: ?\.){5,}")
 _ENDED = re.compile(r"""[.!?:;…。！？]["'”’)\]]*$""")  # noqa: RUF001
 _BROKEN = re.compile(r"(\w*[^\W\d_])[-\u00ad\u2010]$")
-_COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
+_COMPOUND = re.compile(r"(?<![^\W\d_])[^\W\d_]++(?:-[^\W\d_]++)+")  # possessive: linear in a page without blanks
+_LONGEST_WORD = 100  # characters: a longer one is not looked at to mend it
 _REPEATED = 3  # pages, and a fifth of them, whose first or last line is the same: it belongs to the paper
 
 
@@ -72,24 +80,26 @@ def read_pdf(data: bytes, url: str) -> Page:
 
     """
     try:
-        from pypdf import PdfReader, apply_configuration
+        from pypdf import apply_configuration
+
+        from .filters import MOST_DECODED, BoundedReader, bounded
     except ImportError as error:
         raise UnsupportedContent(f'{PDF} needs the extra "pdf": pip install "websearch-core[pdf]"') from error
 
     logging.getLogger("pypdf").addHandler(logging.NullHandler())  # else what it remarks on goes to stderr
-    with apply_configuration(**_LIMITS):
+    with apply_configuration(**_LIMITS | dict.fromkeys(_UNPACKED, MOST_DECODED)), bounded() as budget:
         try:
-            reader = PdfReader(BytesIO(data))
+            reader = BoundedReader(BytesIO(data))
             locked = reader.is_encrypted and not reader.decrypt("")
             count = 0 if locked else len(reader.pages)
         except Exception as error:  # a damaged file fails in as many ways as there are objects in it
             raise UnsupportedContent(f"{PDF} that is damaged or no PDF: {type(error).__name__}") from error
         if locked:
             raise UnsupportedContent(f"{PDF} that is encrypted: it opens with a password only")
-        return _read(reader, count, url)
+        return _read(reader, count, url, budget)
 
 
-def _read(reader: PdfReader, count: int, url: str) -> Page:
+def _read(reader: PdfReader, count: int, url: str, budget: Budget) -> Page:
     until = time.monotonic() + min(_MOST_SECONDS, _SHARE * time_left())
     pages: list[list[str]] = []
     links: dict[str, None] = {}
@@ -97,6 +107,7 @@ def _read(reader: PdfReader, count: int, url: str) -> Page:
     for number in range(min(count, _MOST_PAGES)):
         if characters > _MOST_CHARACTERS or time.monotonic() > until:
             break
+        budget.renew()
         try:
             page = reader.pages[number]
             text, unseen = clean(page.extract_text()[:_MOST_CHARACTERS])
@@ -107,6 +118,7 @@ def _read(reader: PdfReader, count: int, url: str) -> Page:
             broken += 1
         characters, invisible = characters + len(text), invisible + unseen
         pages.append([" ".join(line.split()) for line in text.splitlines()])
+    budget.renew()
     _strip_furniture(pages)
     compounds = {word.lower() for lines in pages for line in lines for word in _COMPOUND.findall(line)}
     outline = _outline(reader, len(pages))
@@ -148,8 +160,10 @@ def _strip_furniture(pages: Sequence[list[str]]) -> None:
     """Take out page numbers, and what stands above or below the text on many pages."""
     for edge in (0, -1):
         for lines in pages:
-            while lines and not lines[edge]:
-                lines.pop(edge)
+            if edge == 0:
+                del lines[: next((number for number, line in enumerate(lines) if line), len(lines))]
+            while lines and not lines[-1]:
+                lines.pop()
         seen = Counter(_alike(lines[edge]) for lines in pages if lines)
         for lines in pages:
             if lines and (
@@ -195,17 +209,20 @@ def _paragraphs(lines: Sequence[str], compounds: set[str], titles: Mapping[str, 
     for line in lines:
         depth = 0 if _LEADERS.search(line) else titles.get(_spelt(line), 0)
         if depth:
-            out.append(f"\n{'#' * min(6, 2 + depth)} {line}\n")
+            out.append(f"\n\n{'#' * min(6, 2 + depth)} {line}\n")
             before, joined = "", False
             continue
         if before and _goes_on(before, line, full):
-            out[-1] = _join(out[-1], line, compounds)
+            out[-1], more = _join(out[-1], line, compounds)
+            out.append(more)
             joined = True
         else:
-            out.append(f"\n{line}" if joined and not _ITEM.match(line) else line)  # a paragraph ends with a blank line
+            out.append(
+                f"\n\n{line}" if joined and not _ITEM.match(line) else f"\n{line}"
+            )  # a blank line ends a paragraph
             joined = False
         before = line
-    return _LEADERS.sub(" …", re.sub(r"\n{3,}", "\n\n", "\n".join(out))).strip()
+    return _LEADERS.sub(" …", re.sub(r"\n{3,}", "\n\n", "".join(out))).strip()
 
 
 def _goes_on(before: str, line: str, full: float) -> bool:
@@ -220,14 +237,18 @@ def _is_prose(line: str) -> bool:
     return sum(character.isalpha() or character == " " for character in line) > 0.75 * len(line)
 
 
-def _join(text: str, line: str, compounds: set[str]) -> str:
-    """``iden-`` and ``tifier`` are a word; ``command-`` and ``line`` keep the hyphen if the text has it elsewhere."""
+def _join(text: str, line: str, compounds: set[str]) -> tuple[str, str]:
+    """
+    Return both lines in the form in which they follow each other.
+
+    ``iden-`` and ``tifier`` are a word; ``command-`` and ``line`` keep the hyphen if the text has it elsewhere.
+    """
     first = line.partition(" ")[0].rstrip(".,;:!?)")
-    if (broken := _BROKEN.search(text)) and first[:1].islower():
+    if (broken := _BROKEN.search(text[-_LONGEST_WORD:])) and first[:1].islower():
         whole_word = f"{broken[1]}-{first}".lower()
-        return text + line if whole_word in compounds else text[:-1] + line
+        return (text if whole_word in compounds else text[:-1]), line
     east_asian = text[-1:] >= "\u2e80" and line[:1] >= "\u2e80"
-    return f"{text}{'' if east_asian else ' '}{line}"
+    return text, line if east_asian else f" {line}"
 
 
 def _facts(reader: PdfReader) -> dict[str, Any]:
