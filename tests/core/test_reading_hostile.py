@@ -114,7 +114,7 @@ def test_a_caller_deep_in_its_own_stack_gets_the_whole_page() -> None:
 
 def test_an_honest_page_is_not_tamed() -> None:
     page = "<ul>" + "<li><a class='x y' href=/x title='a > b'>word</a>\n" * 5_000 + "</ul>" + "<p>x<br>" * 5_000
-    assert tame(page.encode()) == (page.encode(), False, False)
+    assert tame(page.encode()) == (page.encode(), False, False, ())
 
 
 @pytest.mark.parametrize(

@@ -213,7 +213,7 @@ def test_the_text_of_a_small_page_is_all_there(html: str) -> None:
     ],
 )
 def test_what_could_be_misread_is_written_anew(html: str, expected: str) -> None:
-    assert tame(html.encode()) == (expected.encode(), False, False)
+    assert tame(html.encode())[:3] == (expected.encode(), False, False)
 
 
 @pytest.mark.parametrize("around", ["{}", "<!-- {} -->", "\n<![CDATA[ {} ]]>\n"])

@@ -27,7 +27,24 @@ _MODIFIERS = re.compile("[\u200c\u200d\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100
 GLYPHS = re.compile("[\ue000-\uf8ff]")  # of icon fonts, which say nothing
 _EMOJI_STYLES = "\ufe0e\ufe0f"
 _PIECE = 2**16  # characters
-_SYMBOLS = {"So", "Sm", "Sk", "Po", "Nd", "No"}
+_ZWNJ, _ZWJ, _KEYCAP = "\u200c", "\u200d", "\u20e3"
+_KEYS = re.compile("[0-9#*]")  # the characters that a keycap is put around
+# The blocks with all characters that have an emoji or text style (https://www.unicode.org/reports/tr51/).
+_EMOJI = re.compile(
+    "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff"
+    "\u3030\u303d\u3297\u3299\U0001f000-\U0001f3fa\U0001f400-\U0001faff]"
+)
+_MONGOLIAN_VARIANTS = "\u180b\u180c\u180d\u180f"
+_VIRAMA = 9  # the combining class of all of them
+_CURSIVE = re.compile(  # Arabic, Syriac, Thaana, N'Ko, Mandaic, Adlam and others
+    "[\u0600-\u08ff\ufb50-\ufdff\ufe70-\ufefc\U00010ac0-\U00010aff\U00010b80-\U00010baf\U00010d00-\U00010d3f"
+    "\U00010f30-\U00010fdf\U0001e900-\U0001e95f]"
+)
+_BRAHMIC = re.compile(  # from Devanagari to Sinhala, Myanmar, Balinese, Javanese, Meetei, Grantha and others
+    "[\u0900-\u0dff\u1000-\u109f\u1b00-\u1bff\ua800-\ua82f\ua880-\ua8ff\ua980-\ua9df\uaa60-\uaa7f\uaae0-\uaaff"
+    "\uabc0-\uabff\U00011000-\U00011fff]"
+)
+_EITHER = re.compile("[\u1780-\u17d3\u1820-\u18aa\ua840-\ua873]")  # Khmer, Mongolian and Phags-pa use both joiners
 
 
 _UNCLEAN = re.compile("[" + "".join(p.pattern.strip("[]+") for p in (_LINE_ENDS, _NEVER_SEEN, _MODIFIERS)) + "]")
@@ -99,25 +116,32 @@ def _needed(run: re.Match[str]) -> str:
     """Keep a run of modifiers if it is one that writing needs where it stands, else drop all of it."""
     before = run.string[run.start() - 1 : run.start()]
     after = run.string[run.end() : run.end() + 1]
+    marks = run[0]
     if not before:
         return ""
-    marks = run[0]
-    style, joiner = (marks[:1], marks[1:]) if marks[0] in _EMOJI_STYLES else ("", marks)
-    if style and unicodedata.category(before) not in _SYMBOLS:
+    if marks[0] in _EMOJI_STYLES:
+        styled = _EMOJI.match(before) if len(marks) > 1 or after != _KEYCAP else _KEYS.match(before)
+        return marks if styled and (len(marks) == 1 or (marks[1:] == _ZWJ and _EMOJI.match(after))) else ""
+    if len(marks) > 1:
         return ""
-    if joiner == "":
-        return marks
-    if joiner == "\u200d" and after and unicodedata.category(after) == "So":
-        return marks if style or unicodedata.category(before) in {"So", "Sk"} else ""
-    if style:
-        return ""
-    if joiner in {"\u200c", "\u200d"}:
-        return marks if _shaped(before) and after and _shaped(after) else ""
-    if len(joiner) == 1 and joiner in "\u180b\u180c\u180d\u180f":
-        return marks if "\u1820" <= before <= "\u18aa" else ""
-    return ""
+    if marks == _ZWJ and _EMOJI.match(after):
+        return marks if _EMOJI.match(before) or "\U0001f3fb" <= before <= "\U0001f3ff" else ""
+    if marks in {_ZWNJ, _ZWJ}:
+        return marks if _joins(before, marks, after) else ""
+    return marks if marks in _MONGOLIAN_VARIANTS and "\u1820" <= before <= "\u18aa" else ""
 
 
-def _shaped(character: str) -> bool:
-    """Whether it is a letter or mark of a script whose letters change with their neighbours."""
-    return character >= "\u0600" and unicodedata.category(character)[0] in "LM"
+def _joins(before: str, joiner: str, after: str) -> bool:
+    """
+    Whether a joiner between two characters changes how they look.
+
+    It does beside a virama (https://www.unicode.org/reports/tr31/#Layout_and_Format_Control_Characters), and parts
+    letters that would be joined. The letters of other scripts look the same with it as without.
+    """
+    if not after or unicodedata.category(before)[0] not in "LM" or unicodedata.category(after)[0] not in "LM":
+        return False
+    if _BRAHMIC.match(before) and _BRAHMIC.match(after):
+        return _VIRAMA in {unicodedata.combining(before), unicodedata.combining(after)}
+    if _CURSIVE.match(before) and _CURSIVE.match(after):
+        return joiner == _ZWNJ
+    return bool(_EITHER.match(before) and _EITHER.match(after))

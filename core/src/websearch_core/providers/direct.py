@@ -37,6 +37,8 @@ class Direct:
         allow_downgrade: Follow redirects from https to http.
         user_agent: What to call ourselves.
         links: ``keep`` the links of a page with their targets, keep their ``text`` alone, or ``drop`` them altogether.
+        style_sheets: Leave out the text that rules of a page's own ``<style>`` elements hide, not just what attributes
+            and inline styles hide. It takes longer, and costs text that scripts would show.
         isolate: Turn pages into text in other processes: ``True`` always, so that a page that crashes the parser costs
             that page alone, ``False`` never, and left out where it is faster: large pages, and many side by side.
         processes: How many such processes there may be; left out, as many as there are cores, 8 at most.
@@ -50,6 +52,7 @@ class Direct:
     allow_downgrade: bool = False
     user_agent: str = "Mozilla/5.0 (compatible; websearch-core; +https://pypi.org/project/websearch-core)"
     links: Annotated[Literal["keep", "text", "drop"], FoundFile()] = "keep"
+    style_sheets: Annotated[bool, FoundFile()] = False
     isolate: bool | None = None
     processes: Annotated[int, Field(ge=1)] | None = None
 
@@ -83,7 +86,12 @@ class Direct:
     def _page(self, response: Response, url: str, here: str) -> Flow[Page]:
         if response.status != 200:
             raise failure(response, self, verb="read", meanings=_MEANINGS)
-        how = {"links": self.links, "isolate": self.isolate, "processes": self.processes}
+        how = {
+            "links": self.links,
+            "style_sheets": self.style_sheets,
+            "isolate": self.isolate,
+            "processes": self.processes,
+        }
         page: Page = yield Call(_read, response, here, self.max_bytes, **how)
         page = page.model_copy(update={"url": url, "final_url": here, "provider": self.name})
         if response.truncated:

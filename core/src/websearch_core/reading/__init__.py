@@ -26,7 +26,9 @@ _VAGUE = {"application/octet-stream": "", "application/xml": "xml", "text/xml": 
 __all__ = ["Links", "Part", "ReadOptions", "find", "passages", "read_bytes", "read_html", "window"]
 
 
-def read_bytes(data: bytes, url: str, content_type: str | None = None, *, links: Links = "keep") -> Page:
+def read_bytes(
+    data: bytes, url: str, content_type: str | None = None, *, links: Links = "keep", style_sheets: bool = False
+) -> Page:
     """
     Read a whole page, whatever kind it is of.
 
@@ -35,6 +37,7 @@ def read_bytes(data: bytes, url: str, content_type: str | None = None, *, links:
         url: Where they came from; what relative links are relative to.
         content_type: The value of the HTTP header, where there was one. Bytes that are plainly something else win.
         links: What becomes of links, as `read_html` has it.
+        style_sheets: Whether the style sheets in a page hide text, as `read_html` has it.
 
     Returns:
         The page with all of its text: `Part` takes from it.
@@ -45,7 +48,7 @@ def read_bytes(data: bytes, url: str, content_type: str | None = None, *, links:
 
     """
     kind = media_type(data, content_type)
-    page = _read(data, url, kind, content_type, links)
+    page = _read(data, url, kind, content_type, links, style_sheets)
     if kind not in HTML:  # our own writer makes nothing that has to be sanitized
         page = _sanitized(page, links)
     if links != "keep":
@@ -68,9 +71,9 @@ def _agree(stated: str, kind: str) -> bool:
     return {stated, kind} <= HTML or (stated in _VAGUE and kind.endswith(_VAGUE[stated]))
 
 
-def _read(data: bytes, url: str, kind: str, content_type: str | None, links: Links) -> Page:
+def _read(data: bytes, url: str, kind: str, content_type: str | None, links: Links, style_sheets: bool) -> Page:
     if kind in HTML:
-        return read_html(data, url, content_type, links=links)
+        return read_html(data, url, content_type, links=links, style_sheets=style_sheets)
     if kind == PDF:
         from .documents.pdf import read_pdf
 

@@ -38,6 +38,7 @@ def read_aside(
     content_type: str | None = None,
     *,
     links: Links = "keep",
+    style_sheets: bool = False,
     isolate: bool | None = None,
     processes: int | None = None,
 ) -> Page:
@@ -49,6 +50,7 @@ def read_aside(
         url: Where they came from.
         content_type: The value of the HTTP header, where there was one.
         links: What becomes of the links.
+        style_sheets: Whether the style sheets in a page hide text.
         isolate: ``True``: in another process. ``False``: here. Left out: in another process if one is free, or the
             page is large, or once reading several at a time has cost what starting one does.
         processes: How many there may be; as many as cores, but at most 8, if left out.
@@ -61,7 +63,7 @@ def read_aside(
 
     """
     if isolate is False:
-        return read_bytes(data, url, content_type, links=links)
+        return read_bytes(data, url, content_type, links=links, style_sheets=style_sheets)
     most = processes or cores()
     try:
         worker = _pool.take(most, insist=isolate or len(data) >= LARGE)
@@ -71,9 +73,9 @@ def read_aside(
         worker = None
     if worker is None:
         with _pool.reading_here(most):
-            return read_bytes(data, url, content_type, links=links)
+            return read_bytes(data, url, content_type, links=links, style_sheets=style_sheets)
     try:
-        return worker.read(data, url=url, content_type=content_type, links=links)
+        return worker.read(data, url=url, content_type=content_type, links=links, style_sheets=style_sheets)
     finally:
         _pool.give_back(worker)
 

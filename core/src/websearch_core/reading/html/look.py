@@ -63,10 +63,43 @@ def by_precedence(declared: Iterable[Declaration]) -> list[Declaration]:
 
 def look(declared: Sequence[Declaration]) -> Look:
     """Judge declarations, the one that holds last."""
-    style = computed(declared)
-    return Look(
-        _closes(style), _disguises(style), *_inherited(style), displays=_keyword(style, "display") not in {"", "none"}
-    )
+    return look_at(computed(declared))
+
+
+def look_at(style: Style) -> Look:
+    """Judge the values of properties."""
+    mutes, resets = _inherited(style)
+    displays = _keyword(style, "display") not in {"", "none"}
+    return Look(_closes(style), _disguises(style), mutes, resets, displays)
+
+
+def causes(style: Style) -> frozenset[str]:
+    """Return words of the names of all properties that may undo what hides by this style; none if it hides nothing."""
+    found: list[str] = []
+    mutes, _ = _inherited(style)
+    if _keyword(style, "display") == "none":
+        found.append("display")
+    if _keyword(style, "content-visibility") == "hidden" or mutes & UNSEEN:
+        found.append("visibility")
+    if _is_faint(style):
+        found += ("opacity", "filter", "animation")
+    if _collapses(style) or _is_shifted(style):
+        found += ("transform", "scale", "translate", "animation", "width")
+    if _is_cut_away(style):
+        found += ("overflow", "contain", "height", "width", "size", "padding", "animation")
+    if _is_away(style):
+        found += ("position", "inset", "margin", *_SIDES, "animation")
+    if _is_indented(style):
+        found += ("text-indent", "overflow", "white-space")
+    if _is_clipped(style):
+        found += ("clip", "animation")
+    if mutes & TINY:
+        found.append("font")
+    if mutes & CLEAR:
+        found += ("color", "background", "text-shadow", "text-stroke", "animation")
+    if not found and _disguises(style):
+        found += ("zoom", "letter-spacing")
+    return frozenset(found)
 
 
 def computed(declared: Sequence[Declaration]) -> Style:

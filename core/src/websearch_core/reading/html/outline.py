@@ -122,6 +122,7 @@ class _Hidden(NamedTuple):
     attributes: Mapping[str, str | None]
     look: Look
     length: int  # characters of text
+    by_sheets: bool
 
 
 class _Walk:
@@ -190,7 +191,8 @@ class _Walk:
                         and node.mem_id not in opened
                     ):
                         if (unread := node.text_lexbor()) and not unread.isspace() and hides * _MUTED & ~inside:
-                            self._hidden.append(_Hidden(node, name, attributes, look, len(unread)))
+                            by_sheets = concern is not None and hides != hiding(name, attributes, _inline(attributes))
+                            self._hidden.append(_Hidden(node, name, attributes, look, len(unread), by_sheets))
                         if hides >= WHOLE:
                             node = following
                             continue
@@ -238,6 +240,7 @@ class _Walk:
                         part = place
                     continue
                 text = tex.source
+                o.invisible += tex.invisible
             if block < 0:
                 block, joint = len(linked), _END
                 o.block_elements.append(part)
@@ -259,9 +262,10 @@ class _Walk:
     def _look(self, name: str, attributes: Mapping[str, str | None], here: int) -> Look:
         """Return what the styles say about an element in the one with the number *here*."""
         if self._sheets and self._sheets.concern(name, attributes):
-            return self._sheets.look(name, attributes, self._around(here))
-        style = attributes.get("style")
-        return look_of(style) if style else PLAIN
+            seen = self._sheets.look(name, attributes, self._around(here))
+            if seen is not None:
+                return seen
+        return _inline(attributes)
 
     def _around(self, here: int) -> Iterator[tuple[str, Mapping[str, str | None]]]:
         o = self.outline
@@ -272,9 +276,14 @@ class _Walk:
     def shown_by_scripts(self) -> frozenset[int]:
         """Return what is hidden and yet nearly all of the page: a reader will see it when its scripts have run."""
         most = max(_MUCH, self.characters)
+        by_sheets = [
+            one for one in self._hidden if one.by_sheets and not stays_hidden(one.name, one.attributes, one.look)
+        ]
+        if sum(one.length for one in by_sheets) > most:
+            return frozenset(one.node.mem_id for one in by_sheets)
         return frozenset(
             node.mem_id
-            for node, name, attributes, look, length in self._hidden
+            for node, name, attributes, look, length, _ in self._hidden
             if length > most  # with its scripts
             and not stays_hidden(name, attributes, look)
             and _Walk(node, frozenset(), self._sheets, opens=True, noscript=False).characters > most
@@ -287,7 +296,7 @@ class _Walk:
         if not all(map(is_clean, _odd(whole))):
             cleaned = [clean(text) for text in o.run_texts]
             o.run_texts = [text for text, _ in cleaned]
-            o.invisible = sum(count for _, count in cleaned)
+            o.invisible += sum(count for _, count in cleaned)
             whole = self._joined()
         if any(map(GLYPHS.search, _odd(whole))):
             o.run_texts = [GLYPHS.sub("", text) for text in o.run_texts]
@@ -300,6 +309,11 @@ class _Walk:
 
     def _joined(self) -> str:
         return "".join(chain.from_iterable(zip(self._joints, self.outline.run_texts, strict=True)))
+
+
+def _inline(attributes: Mapping[str, str | None]) -> Look:
+    style = attributes.get("style")
+    return look_of(style) if style else PLAIN
 
 
 def _odd(text: str) -> Iterator[str]:

@@ -35,6 +35,7 @@ def read_html(
     max_length: int | None = None,
     *,
     links: Links = "keep",
+    style_sheets: bool = False,
 ) -> Page:
     """
     Read a page of HTML: its main part as Markdown, and what it says of itself.
@@ -45,6 +46,7 @@ def read_html(
         content_type: The value of the HTTP header, where there was one.
         max_length: Characters of Markdown to return at most; everything by default.
         links: ``keep`` links with their targets, keep their ``text`` alone, or ``drop`` them with their text.
+        style_sheets: Whether the rules of the page's own ``<style>`` elements hide text too.
 
     Raises:
         InvalidOption: *max_length* is less than 1.
@@ -58,7 +60,7 @@ def read_html(
     document = parse(tamed.source)
     facts = metadata(document, url)
     base = _base(document.css_first("base[href]"), url)
-    seen = outline(document.body, sheets=read_sheets(document, tamed))
+    seen = outline(document.body, sheets=read_sheets(document, tamed) if style_sheets else None)
     cut, simpler = beginning or tamed.cut or seen.cut, tamed.simpler
     del document, tamed  # their room is needed for what follows
     kept = choose(seen, url, facts)

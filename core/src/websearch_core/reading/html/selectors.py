@@ -15,8 +15,10 @@ from typing import NamedTuple
 from .css import CLOSERS, Token, tokens, unescaped
 
 _MOST = 500  # selectors of a rule, and compounds of a selector
+_LONGEST = 20_000  # characters of the selectors of a rule that is looked at
 _LONGEST_KEPT = 200  # characters of a selector that is remembered
 _SIMPLE = re.compile(r"\s*(?:([a-zA-Z][\w-]*+|\*)?((?:[.#]-?[a-zA-Z_][\w-]*+)*+))\s*")
+IS_SIMPLE = _SIMPLE.fullmatch
 _PARTS = re.compile(r"([.#])([^.#]+)")
 # Boxes and letters of their own: a rule for these says nothing about the element.
 _PSEUDO_ELEMENTS = frozenset({"before", "after", "first-line", "first-letter"})
@@ -94,6 +96,8 @@ class Selector(NamedTuple):
 
 def selectors(prelude: str, fold: Callable[[str], str]) -> tuple[Selector, ...]:
     """Return the selectors of a rule; those of pseudo-elements are left out."""
+    if len(prelude) > _LONGEST:
+        return ()
     prelude = fold(prelude)
     return _remembered(prelude) if len(prelude) <= _LONGEST_KEPT else _selectors(prelude)
 

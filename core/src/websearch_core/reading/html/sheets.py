@@ -10,26 +10,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from .colours import Colour, colour
 from .conditions import ALWAYS, NARROW, PERHAPS, WIDE, Condition, media, supports
-from .css import CLOSERS, Declaration, declarations, parts_of, tokens, unescaped
-from .look import PLAIN, Look, computed, look
-from .selectors import Element, Selector, selectors
+from .css import CLOSERS, Declaration, declarations, tokens, unescaped
+from .look import PLAIN, Look, Style, by_precedence, causes, computed, look_at
+from .selectors import IS_SIMPLE, Element, Selector, selectors
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
     from .tame import Tamed
 
-MOST_BYTES = 2**20  # of all style sheets of a page
-_MOST_RULES = 20_000
+MOST_BYTES = 2**19  # of all style sheets of a page
+_MOST_RULES = 10_000
 _MOST_LOOKS = 2_000  # kinds of elements that are remembered
-_MOST_DOUBTS = 30  # rules that may show an element again and are tried one by one
-_MOST_KEYS = 4_000  # names, classes and ids that rules hide
+_MOST_DOUBTS = 8  # rules that may show an element again and are tried one by one
+_LONGEST_KEPT = 1_000  # characters of a style, or of selectors
+_MOST_EFFORT = 100_000  # characters that are looked at token by token, which takes long
+_LONGEST_BLOCK = 20_000  # characters
 _DEEPEST = 16  # blocks in one another
 _NO_LAYER = 1_000_000
 
@@ -40,8 +40,8 @@ _IN_BRACKETS = r"(?:[^{}\"'\\/()]++|/(?!\*))*+"
 _BRACKETS = rf"\([ \t\r\n\f]*+(?:{_STRING})?+{_IN_BRACKETS}(?:\({_IN_BRACKETS}\){_IN_BRACKETS})*+\)"
 _VALUES = rf"""(?:[^{{}}"'\\/()\[\];]++|{_STRING}|{_BRACKETS}|\\[^\n\r\f]|{_COMMENT}|/(?!\*))*+"""
 _BLOCK = rf"""(?:[^{{}}"'\\/()\[\]]++|{_STRING}|{_BRACKETS}|\\[^\n\r\f]|{_COMMENT}|/(?!\*))*+"""
-_PRELUDE = rf"""(?:[^{{}}"'\\/();@\[\]]++|\\[^\n\r\f]|\[(?:[^\[\]{{}}"'\\/()]++|{_STRING}|/(?!\*))*+\]|{_BRACKETS}|{_COMMENT})++"""
-_RULE = re.compile(rf"({_PRELUDE})\{{({_BLOCK})\}}")
+_PRELUDE = rf"""(?:[^{{}}"'\\/();@<\[\]]++|\\[^\n\r\f]|\[(?:[^\[\]{{}}"'\\/()]++|{_STRING}|/(?!\*))*+\]|{_BRACKETS}|{_COMMENT})++"""
+_RULE = re.compile(rf"(?:[ \t\r\n\f]++|-->)*+({_PRELUDE})\{{({_BLOCK})\}}")
 _NESTED_BLOCK = re.compile(rf"\{{{_BLOCK}(?:\{{{_BLOCK}\}}{_BLOCK})*+\}}")
 _DECLARATION = re.compile(rf"({_VALUES})(;|(?=\}}))")
 _AT = re.compile(rf"@([\w-]++)({_VALUES})([{{;])")
@@ -49,63 +49,46 @@ _GAP = re.compile(rf"(?:[ \t\r\n\f]++|{_COMMENT}|<!--|-->)++")
 _GAP_IN_BLOCK = re.compile(rf"(?:[ \t\r\n\f;]++|{_COMMENT})++")
 _CUSTOM = re.compile(r"\s*--[\w-]*+\s*:")
 
-# Words without which a rule cannot hide. What is written with escapes or comments is always looked at.
-_SMALL = r"(?<=[\s:/(])\+?(?:0*\.0|0+(?![.\d])|0*1(?:\.0*)?(?:px|%)|\.\d+(?:px|pt|%)|\d+e-|0*[2-6](?:\.\d*)?%|[\w-]*(?:calc|var|min|max|clamp)\()"
-_HINT = re.compile(
-    r"\\|/\*|content-visibility|text-indent|(?<![\w-])clip|-webkit-clip|line-height\s*:\s*0(?![.\d])"
-    r"|(?:display|visibility)[^;]*(?:none|hidden|collapse|var\()"
-    rf"|(?:opacity|zoom|(?<![\w-])font(?:-size)?)\s*:[^;]*?{_SMALL}"
-    rf"|(?:(?<!line-)height|width|-size)\s*:\s*{_SMALL}"
-    r"|(?:transform|translate|scale|filter)\s*:[^;]*(?:scale|matrix|rotate[xy]|opacity|\d{4}|var\(|[:\s]\.?0)"
-    r"|(?:left|right|top|bottom|inset[\w-]*|margin[\w-]*)\s*:[^;]*(?:-\d{2}|\d{4}|\de|var\()"
-    r"|letter-spacing\s*:\s*(?:-|calc|var)"
-    r"|color\s*:[^;]*(?:transparent|[,/]\s*(?:0?\.0\d*|0+%?|[0-4]%)\s*\)|#(?:[\da-f]{3}0|[\da-f]{6}0[\da-f])(?![\da-f])|var\()"
-    r"|background[^;]*(?:currentcolor|var\()",
-    re.IGNORECASE,
+# Where a rule may say what hides: after one of these words, if what follows is like this. What is written with escapes
+# is always looked at, except for the signs of icon fonts.
+_SPACE = rf"(?:[ \t\r\n\f]++|{_COMMENT})*+"
+_SMALL = (
+    r"[^;}]*?(?<![\w.#])(?:0*\.0|0+(?![.\d])|0*1(?:\.0*)?(?:px|%)|\.\d+(?:px|pt|%)|\d+e-|0*[2-6](?:\.\d*)?%|calc\()"
 )
-_TEXT_COLOUR = re.compile(r"(?:^|[\s;{/])(?:-webkit-text-fill-)?color\s*:\s*([^;!]++)", re.IGNORECASE)
-_GROUND = re.compile(r"background(?:-color)?\s*:\s*([^;!]++)", re.IGNORECASE)
+_FAR = r"[^;}]*?(?:-\d{3}|-\d\d[a-z%]|-?\d{4}|\de[-+\d]|calc\(-)"
+_VERY_FAR = r"[^;}]*?(?:-?\d{4}|-\d{3}[a-z%]|\de[-+\d]|calc\(-)"
+_HINTS = {
+    word: re.compile(rf"{word}{_SPACE}{like}")
+    for word, like in {
+        "display": rf":{_SPACE}(?:none|var\()",
+        "visibility": r":[^;}]*?(?:hidden|collapse|var\()",
+        "opacity": rf"(?::{_SMALL}|\({_SMALL})",
+        "zoom": f":{_SMALL}",
+        "font": rf"(?:-size{_SPACE})?:{_SMALL}",
+        "text-indent": f":{_FAR}",
+        "letter-spacing": f":{_FAR}",
+        "clip": r"(?:-path)?[^;}:]*:[^;}]*?[(]",
+        "transform": r":[^;}]*?(?:scale|matrix|rotate[xy]|\d{4}|var\()",
+        "scale": f":{_SMALL}",
+        "translate": f":{_FAR}",
+        "height": f":{_SMALL}",
+        "width": f":{_SMALL}",
+        "-size": f":{_SMALL}",
+        "left": f":{_FAR}",
+        "right": f":{_VERY_FAR}",
+        "top": f":{_FAR}",
+        "bottom": f":{_VERY_FAR}",
+        "inset": rf"[\w-]*+{_SPACE}:{_FAR}",
+        "margin": rf"[\w-]*+{_SPACE}:{_VERY_FAR}",
+        "color": r":[^;}]*?(?:transparent|[,/]\s*(?:0?\.0\d*|0+%?|[0-4]%)\s*\)|#(?:[\da-f]{3}0|[\da-f]{6}0[\da-f])(?![\da-f]))",
+        "currentcolor": "",
+    }.items()
+} | {"\\": re.compile(r"\\(?![\da-f]{1,6}[\"'])")}
 # A subject without a class or an id: it may be any element.
 _GENERAL = re.compile(
     r"(?:^|[\s>+~,&])(?:[\w*|&-]+)?(?:\[[^\]]*\]|::?[\w-]+(?:\([^)]*\))?)*\s*(?:,|$)|&|:(?:is|where|any)"
 )
 _DOCTYPE = re.compile(rb"\s*+<!doctype", re.IGNORECASE)
-
-
-class Rule(NamedTuple):
-    """
-    A rule of a style sheet.
-
-    Args:
-        order: Its place.
-        prelude: Its selectors.
-        block: Its declarations.
-        condition: When it holds.
-        layer: The place of its cascade layer.
-        is_nested: Whether it stands in another rule, so that its selectors are relative.
-
-    """
-
-    order: int
-    prelude: str
-    block: str
-    condition: Condition
-    layer: int
-    is_nested: bool
-
-
-class Applied(NamedTuple):
-    """Declarations that may hold for an element, with their precedence before importance."""
-
-    precedence: tuple[int, tuple[int, int, int], int]
-    declared: tuple[Declaration, ...]
-    sure: int  # bits of the widths at which they hold for sure
-    maybe: int  # bits of the widths at which they may
-
-    @property
-    def is_layered(self) -> bool:
-        """Whether they stand in a cascade layer."""
-        return self.precedence[0] != _NO_LAYER
 
 
 class _Scope(NamedTuple):
@@ -126,51 +109,104 @@ class _Scope(NamedTuple):
     is_odd: bool = False
 
 
+class Rule(NamedTuple):
+    """
+    A rule of a style sheet.
+
+    Args:
+        order: Its place.
+        prelude: Its selectors.
+        block: Its declarations.
+        scope: What is around it.
+
+    """
+
+    order: int
+    prelude: str
+    block: str
+    scope: _Scope
+
+
+class Applied(NamedTuple):
+    """Declarations that may hold for an element, with their precedence before importance."""
+
+    precedence: tuple[int, tuple[int, int, int], int]
+    declared: tuple[Declaration, ...]
+    sure: int  # bits of the widths at which they hold for sure
+    maybe: int  # bits of the widths at which they may
+
+    @property
+    def is_layered(self) -> bool:
+        """Whether they stand in a cascade layer."""
+        return self.precedence[0] != _NO_LAYER
+
+
+class _Applying(NamedTuple):
+    """What holds for a kind of element, and what may, with what that asks of the elements around it."""
+
+    sure: list[Applied]
+    doubtful: list[tuple[Applied, Selector]]
+
+
 class Sheets:
-    """The rules of the style sheets in a page."""
+    """
+    The rules of the style sheets in a page.
+
+    Little is done before it is asked for: of most rules, nothing is ever looked at.
+    """
 
     def __init__(
-        self, rules: Sequence[Rule], keyframes: frozenset[str], root: Sequence[Element], *, folds: bool
+        self,
+        rules: Sequence[Rule],
+        suspects: Iterable[int],
+        keyframes: frozenset[str],
+        root: Sequence[Element],
+        fold: Callable[[str], str],
     ) -> None:
         self._rules = rules
         self._keyframes = keyframes
         self._root = root
-        self._fold: Callable[[str], str] = str.lower if folds else str
-        self._keys: set[str] = set()  # what rules that may hide ask for: ".class", "#id" or a name
-        self._classes: dict[str, bool] = {"": False}  # whether a class attribute has such a class
-        self._applied: dict[tuple[str, str, str], tuple[list[Applied], list[tuple[Applied, Selector]]]] = {}
+        self._fold = fold
+        self._keys: dict[str, list[tuple[Selector, int]]] = {}  # what rules that may hide ask for, and these rules
+        for order in suspects:
+            prelude = rules[order].prelude
+            if "\\" not in prelude and "/*" not in prelude and not any(map(IS_SIMPLE, prelude.split(","))):
+                continue
+            for selector in selectors(prelude, fold):
+                if selector.is_simple:
+                    self._keys.setdefault(_key(selector), []).append((selector, order))
+        self._named = {key for key in self._keys if key[0] not in ".#"}
+        self._classes: dict[str, bool] = {}  # whether a class attribute has one of the keys
+        self._causes: dict[int, frozenset[str]] = {}  # the words of the properties by which a rule hides, if it does
         self._declared: dict[int, tuple[Declaration, ...]] = {}
-        self._general: list[Rule] | None = None
-        for rule in rules:
-            if rule.condition.sure and not rule.is_nested and len(self._keys) < _MOST_KEYS and _may_hide(rule.block):
-                for selector in selectors(rule.prelude, self._fold):
-                    if selector.is_simple:
-                        self._keys.add(_key(selector))
+        self._by_word: dict[str, list[Rule]] = {}
+        self._general: dict[int, bool] = {}  # whether a rule may be for elements of any class
+        self._applied: dict[tuple[str, str, str], _Applying | None] = {}
+        self._looks: dict[tuple[tuple[str, str, str], str, tuple[int, ...]], Look] = {}
 
     def __bool__(self) -> bool:
         return bool(self._keys)
 
     def concern(self, name: str, attributes: Mapping[str, str | None]) -> bool:
         """Return whether a rule may hide such an element. Nearly always none does."""
-        keys = self._keys
-        if name in keys or "*" in keys:
-            return True
         if classes := attributes.get("class"):
             known = self._classes.get(classes)
             if known is None:
-                known = any("." + one in keys for one in self._fold(classes).split())
+                known = any("." + one in self._keys for one in self._fold(classes).split())
                 if len(self._classes) < _MOST_LOOKS:
                     self._classes[classes] = known
             if known:
                 return True
+        if self._named and (name in self._named or "*" in self._named):
+            return True
         identity = attributes.get("id")
-        return bool(identity) and "#" + self._fold(identity or "") in keys
+        return bool(identity) and "#" + self._fold(identity or "") in self._keys
 
     def look(
         self, name: str, attributes: Mapping[str, str | None], ancestors: Iterable[tuple[str, Mapping[str, str | None]]]
-    ) -> Look:
+    ) -> Look | None:
         """
-        Return what the style sheets and its ``style`` say about an element.
+        Return what the style sheets and its ``style`` say about an element; None if the former hide nothing.
 
         Args:
             name: Its name.
@@ -178,71 +214,118 @@ class Sheets:
             ancestors: The elements around it, up to the body.
 
         """
-        element = Element.of(name, attributes, self._fold)
-        key = (name, attributes.get("class") or "", element.id)
-        found = self._applied.get(key)
-        if found is None:
-            found = self._applying(element)
+        key = (name, attributes.get("class") or "", attributes.get("id") or "")
+        if key in self._applied:
+            found = self._applied[key]
+        else:
+            found = self._applying(Element.of(name, attributes, self._fold))
             if len(self._applied) < _MOST_LOOKS:
                 self._applied[key] = found
-        sure, doubtful = found
-        inline = tuple(declarations(attributes.get("style") or ""))
-        seen = self._judged(sure, (), inline)
-        if not _hides(seen) or not doubtful:
-            return seen
-        around = [*self._root, *(Element.of(*one, self._fold) for one in ancestors)]
-        doubts = [applied for applied, selector in doubtful if selector.may_match(element, around)]
-        if doubts:
-            trials = chain([doubts], ([one] for one in doubts[:_MOST_DOUBTS]))
-            for trial in trials:
-                seen = _either(seen, self._judged(sure, trial, inline))
-                if not _hides(seen):
-                    break
+        if found is None:
+            return None
+        doubts: list[Applied] = []
+        if found.doubtful:
+            around = [*self._root, *(Element.of(*one, self._fold) for one in ancestors)]
+            element = Element.of(name, attributes, self._fold)
+            doubts = [applied for applied, selector in found.doubtful if selector.may_match(element, around)]
+        style = attributes.get("style") or ""
+        kind = (key, style, tuple(one.precedence[2] for one in doubts))
+        seen = self._looks.get(kind)
+        if seen is None:
+            seen = self._judged(found.sure, doubts, tuple(declarations(style)))
+            if len(self._looks) < _MOST_LOOKS and len(style) < _LONGEST_KEPT:
+                self._looks[kind] = seen
         return seen
 
     def _judged(self, sure: Sequence[Applied], doubts: Sequence[Applied], inline: tuple[Declaration, ...]) -> Look:
-        """Judge what holds at both widths, if *doubts* hold too: what is seen at one of them is seen."""
+        """Judge an element: what may be seen, if some of the *doubts* hold, is seen."""
+        seen = self._at_both(sure, (), inline)
+        if doubts:
+            for trial in chain([doubts], ([one] for one in doubts[:_MOST_DOUBTS])):
+                if not _hides(seen):
+                    break
+                seen = _either(seen, self._at_both(sure, trial, inline))
+        return seen
+
+    def _at_both(self, sure: Sequence[Applied], doubts: Sequence[Applied], inline: tuple[Declaration, ...]) -> Look:
+        """Judge what holds at both widths: what is seen at one of them is seen."""
         seen: list[Look] = []
+        before: list[Applied] | None = None
         for width in (NARROW, WIDE):
             holding = [rule for rule in sure if rule.sure & width]
             holding += [rule for rule in doubts if rule.maybe & width]
-            declared = _cascaded(holding, inline)
-            style = computed(declared)
-            now = look(declared)
-            names = {token.text for token in style.get("animation-name", ())}
-            seen.append(PLAIN if not names.isdisjoint(self._keyframes) and _hides(now) else now)
-        return _either(*seen)
+            if holding != before:
+                before = holding
+                declared = _cascaded(holding, inline)
+                style = computed(declared)
+                now = look_at(style)
+                seen.append(PLAIN if _hides(now) and self._may_appear(declared, style) else now)
+        return _either(seen[0], seen[-1])
 
-    def _applying(self, element: Element) -> tuple[list[Applied], list[tuple[Applied, Selector]]]:
-        """Collect the rules that hold for an element; and those that may, with what they ask of the elements around it."""
-        if self._general is None:
-            self._general = [rule for rule in self._rules if _GENERAL.search(rule.prelude)]
+    def _may_appear(self, declared: Sequence[Declaration], style: Style) -> bool:
+        """Return whether an animation or a transition may bring up what is hidden, as pages do when it is scrolled to."""
+        if "display" in causes(style):
+            return False
+        moves = ("transition", "animation-duration", "-webkit-transition", "-webkit-animation-duration")
+        names = {token.text for token in style.get("animation-name", ())}
+        return any(one.name.startswith(moves) for one in declared) or not names.isdisjoint(self._keyframes)
+
+    def _applying(self, element: Element) -> _Applying | None:
+        """Collect the rules that hold for an element, and those that may; None if none of them hides."""
+        keys = [*map(".{}".format, element.classes), f"#{element.id}", element.name, "*"]
+        suspects = {
+            order for key in keys for selector, order in self._keys.get(key, ()) if selector.subject.matches(element)
+        }
+        causes = frozenset().union(*map(self._cause, suspects))
+        if not causes:
+            return None
         names = [*element.classes, *([element.id] if element.id else [])]
-        named = [rule for rule in self._rules if any(name in rule.prelude for name in names)] if names else []
+        rules = {rule.order: rule for word in causes for rule in self._with(word)}
         sure: list[Applied] = []
         doubtful: list[tuple[Applied, Selector]] = []
-        seen: set[int] = set()
-        for rule in chain(named, self._general):
-            if rule.order in seen:
+        for order, rule in rules.items():
+            if order not in suspects and not any(name in rule.prelude for name in names) and not self._is_general(rule):
                 continue
-            seen.add(rule.order)
             for selector in selectors(rule.prelude, self._fold):
                 if not selector.subject.matches(element):
                     continue
-                declared = self._declared.get(rule.order)
-                if declared is None:
-                    declared = self._declared[rule.order] = tuple(declarations(rule.block))
-                applied = Applied(
-                    (rule.layer, selector.weight, rule.order), declared, rule.condition.sure, rule.condition.maybe
-                )
-                if selector.is_simple and not rule.is_nested:
-                    if applied.sure:
-                        sure.append(applied)
-                    if applied.maybe != applied.sure:
-                        doubtful.append((applied, selector))
-                else:
+                condition = rule.scope.condition
+                precedence = (rule.scope.layer, selector.weight, order)
+                applied = Applied(precedence, self._declarations(rule), condition.sure, condition.maybe)
+                is_sure = selector.is_simple and not rule.scope.is_odd
+                if is_sure and applied.sure:
+                    sure.append(applied)
+                if not is_sure or applied.maybe != applied.sure:
                     doubtful.append((applied, selector))
-        return sure, doubtful
+        return _Applying(sure, doubtful)
+
+    def _cause(self, order: int) -> frozenset[str]:
+        found = self._causes.get(order)
+        if found is None:
+            found = self._causes[order] = causes(computed(by_precedence(self._declarations(self._rules[order]))))
+        return found
+
+    def _declarations(self, rule: Rule) -> tuple[Declaration, ...]:
+        found = self._declared.get(rule.order)
+        if found is None:
+            found = self._declared[rule.order] = tuple(declarations(rule.block[:_LONGEST_BLOCK]))
+        return found
+
+    def _with(self, word: str) -> list[Rule]:
+        """Return the rules that may set a property with *word* in its name."""
+        found = self._by_word.get(word)
+        if found is None:
+            found = [
+                rule for rule in self._rules if word in rule.block.lower() or "\\" in rule.block or "all" in rule.block
+            ]
+            self._by_word[word] = found
+        return found
+
+    def _is_general(self, rule: Rule) -> bool:
+        found = self._general.get(rule.order)
+        if found is None:
+            found = self._general[rule.order] = bool(_GENERAL.search(rule.prelude)) or "\\" in rule.prelude
+        return found
 
 
 def read_sheets(document: LexborHTMLParser, tamed: Tamed) -> Sheets | None:
@@ -269,7 +352,7 @@ def read_sheets(document: LexborHTMLParser, tamed: Tamed) -> Sheets | None:
     around = [
         Element.of(one.tag or "", one.attributes, fold) for one in (document.root, document.body) if one is not None
     ]
-    return Sheets(reader.rules, frozenset(reader.keyframes), around, folds=folds) or None
+    return Sheets(reader.rules, reader.suspects, frozenset(reader.keyframes), around, fold) or None
 
 
 def _is_unused(node: LexborNode) -> bool:
@@ -286,24 +369,6 @@ def _key(selector: Selector) -> str:
     """What to look for first: an id or a class, if there is one."""
     subject = selector.subject
     return next(chain(map("#{}".format, subject.ids), map(".{}".format, subject.classes)), subject.name or "*")
-
-
-def _may_hide(block: str) -> bool:
-    if _HINT.search(block):
-        return True
-    text = _TEXT_COLOUR.search(block)
-    ground = _GROUND.search(block) if text else None
-    if text is None or ground is None:
-        return False
-    one, other = _colour(text[1]), _colour(ground[1])
-    return one is not None and other is not None and one.is_like(other)
-
-
-@lru_cache(maxsize=256)
-def _colour(written: str) -> Colour | None:
-    """Return the first colour that is written."""
-    found = tuple(span.token for span in tokens(written[:200]) if span.token)
-    return next((one for one in map(colour, parts_of(found)) if one), None)
 
 
 def _hides(seen: Look) -> bool:
@@ -341,9 +406,12 @@ class _Reader:
 
     def __init__(self) -> None:
         self.rules: list[Rule] = []
+        self.suspects: list[int] = []  # the rules that may hide something
         self.keyframes: set[str] = set()
         self._layers: dict[str, int] = {}
+        self._hints: list[int] = []  # where rules may hide, the last one first
         self._room = MOST_BYTES
+        self._effort = 0
 
     def read(self, text: str, condition: Condition) -> None:
         """Read a style sheet that holds on a *condition*."""
@@ -351,10 +419,15 @@ class _Reader:
         self._room -= len(text)
         if not condition.maybe:
             return
+        self._hints = _hints(text)
         scopes = [_Scope(condition, _NO_LAYER, None)]
         place = 0
         while place < len(text) and len(self.rules) < _MOST_RULES:
             scope = scopes[-1]
+            if scope.parent is None and (rule := _RULE.match(text, place)):
+                self._add(rule[1], rule[2], rule.start(2), scope)
+                place = rule.end()
+                continue
             if gap := (_GAP if scope.parent is None else _GAP_IN_BLOCK).match(text, place):
                 place = gap.end()
                 continue
@@ -364,27 +437,32 @@ class _Reader:
                 place += 1
             elif text[place] == "@":
                 place = self._at(text, place, scopes)
-            elif (rule := _RULE.match(text, place)) and not _CUSTOM.match(rule[1]):
-                self._add(rule[1], rule[2], scope, is_nested=scope.parent is not None)
-                place = rule.end()
             elif scope.parent is None:
                 place = self._odd_rule(text, place, scopes)
+            elif (rule := _RULE.match(text, place)) and not _CUSTOM.match(rule[1]):
+                self._add(_absolute(rule[1], scope.parent), rule[2], rule.start(2), scope._replace(is_odd=True))
+                place = rule.end()
             else:
                 place = self._inside(text, place, scopes)
 
-    def _add(self, prelude: str, block: str, scope: _Scope, *, is_nested: bool) -> None:
-        if is_nested and "&" in prelude and scope.parent:
-            prelude = prelude.replace("&", f":is({scope.parent})") + "," + scope.parent
-        condition = scope.condition
-        self.rules.append(Rule(len(self.rules), prelude, block, condition, scope.layer, is_nested or scope.is_odd))
+    def _add(self, prelude: str, block: str, begin: int, scope: _Scope) -> None:
+        """Add a rule, whose block begins at *begin*."""
+        order = len(self.rules)
+        self.rules.append(Rule(order, prelude, block, scope))
+        hints = self._hints
+        while hints and hints[-1] < begin:
+            del hints[-1]
+        if hints and hints[-1] < begin + len(block) and scope.condition.sure and not scope.is_odd:
+            self.suspects.append(order)
 
     def _odd_rule(self, text: str, place: int, scopes: list[_Scope]) -> int:
         """Begin a rule that has blocks in its block, or is written oddly."""
-        end, mark = _until(text, place, "{")
+        end, mark = self._until(text, place, "{")
         if mark == "{":
+            depth = len(scopes)
             self._open(scopes, scopes[-1]._replace(parent=text[place : end - 1]))
-            if scopes[-1].parent is None:
-                return _until(text, end, "}")[0]
+            if len(scopes) == depth:
+                return self._until(text, end, "}")[0]
         return end
 
     def _inside(self, text: str, place: int, scopes: list[_Scope]) -> int:
@@ -394,16 +472,16 @@ class _Reader:
         if found and found.end() > place:
             end, mark, written = found.end(), found[2], found[1]
         else:
-            end, mark = _until(text, place, ";{}")
+            end, mark = self._until(text, place, ";{}")
             written = text[place : end - len(mark)]
             end -= mark == "}"
         if mark == "{":
             if _CUSTOM.match(written):
-                return _until(text, end, "}")[0]
+                return self._until(text, end, "}")[0]
             depth = len(scopes)
-            self._open(scopes, scope._replace(parent=written, is_odd=True))
-            return end if len(scopes) > depth else _until(text, end, "}")[0]
-        self._add(scope.parent or "", written, scope, is_nested=False)
+            self._open(scopes, scope._replace(parent=_absolute(written, scope.parent or ""), is_odd=True))
+            return end if len(scopes) > depth else self._until(text, end, "}")[0]
+        self._add(scope.parent or "", written, place, scope)
         return max(end, place + (mark != "}"))
 
     def _at(self, text: str, place: int, scopes: list[_Scope]) -> int:
@@ -412,7 +490,7 @@ class _Reader:
         if found:
             name, written, mark, end = found[1].lower(), found[2], found[3], found.end()
         else:
-            end, mark = _until(text, place, ";{")
+            end, mark = self._until(text, place, ";{")
             name, _, written = unescaped(text[place + 1 : end - 1]).lower().partition(" ")
         if name == "layer" and mark == ";":
             for layer in written.split(","):
@@ -438,11 +516,29 @@ class _Reader:
             if len(scopes) > depth:
                 return end
         block = _NESTED_BLOCK.match(text, end - 1)
-        return block.end() if block else _until(text, end, "}")[0]
+        return block.end() if block else self._until(text, end, "}")[0]
 
     def _layer(self, written: str) -> int:
         name = written.strip() or f"\0{len(self._layers)}"
         return self._layers.setdefault(name, len(self._layers))
+
+    def _until(self, text: str, place: int, marks: str) -> tuple[int, str]:
+        """Return where the first of *marks* that is in no bracket ends, and which it is."""
+        open_: list[str] = []
+        for token, begin, end in tokens(text, place):
+            self._effort += end - begin
+            if self._effort > _MOST_EFFORT:
+                break
+            if token is None:
+                continue
+            mark = token.text if token.kind == "mark" else ""
+            if not open_ and mark and mark in marks:
+                return end, mark
+            if open_ and mark == open_[-1]:
+                del open_[-1]
+            elif token.kind == "function" or mark in CLOSERS:
+                open_.append(CLOSERS.get(mark, ")"))
+        return len(text), ""
 
     @staticmethod
     def _open(scopes: list[_Scope], scope: _Scope) -> None:
@@ -450,17 +546,19 @@ class _Reader:
             scopes.append(scope)
 
 
-def _until(text: str, place: int, marks: str) -> tuple[int, str]:
-    """Return where the first of *marks* that is in no bracket ends, and which it is."""
-    open_: list[str] = []
-    for token, _, end in tokens(text, place):
-        if token is None:
-            continue
-        mark = token.text if token.kind == "mark" else ""
-        if not open_ and mark and mark in marks:
-            return end, mark
-        if open_ and mark == open_[-1]:
-            del open_[-1]
-        elif token.kind == "function" or mark in CLOSERS:
-            open_.append(CLOSERS.get(mark, ")"))
-    return len(text), ""
+def _absolute(prelude: str, parent: str) -> str:
+    """Return what the selectors of a rule in another rule may be for."""
+    return f"{prelude},{parent}" if "&" in prelude and len(prelude) + len(parent) < _LONGEST_KEPT else prelude
+
+
+def _hints(text: str) -> list[int]:
+    """Return where a rule may hide something, the last place first."""
+    text = text.lower()
+    places: set[int] = set()
+    for word, like in _HINTS.items():
+        place = text.find(word)
+        while place >= 0:
+            if like.match(text, place):
+                places.add(place)
+            place = text.find(word, place + len(word))
+    return sorted(places, reverse=True)

@@ -115,7 +115,7 @@ _SOON = 5_000  # bytes in which a simple link ends
 
 class Tamed(NamedTuple):
     """
-    The source to parse; whether tags or attributes were left out of it; whether it ends before the page; its style sheets.
+    The source to parse; whether tags or attributes were left out of it; whether it ends early; its style sheets.
 
     Each ``<style>`` of it has the number of its style sheet as its text.
     """

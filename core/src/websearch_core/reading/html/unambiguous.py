@@ -23,7 +23,7 @@ _LONGEST_ATTRIBUTE = 20_000  # bytes: what is longer is data
 _LARGEST = 4_000_000  # bytes of source that are handed on
 _MOST_EFFORT = 1_000_000  # corrections, which take about a microsecond each, but for
 _ANEW = 5  # a tag that is written anew
-_MOST_OF_SHEETS = 2**20  # bytes of style sheets
+_MOST_OF_SHEETS = 2**19  # bytes of style sheets
 _SHEET = 100  # bytes that one counts beside its length
 _MOST_TAGS_IN_DATA = 2_000  # "<" in one piece of JSON-LD
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...clean import one_line
+from ...clean import clean, one_line
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -25,10 +25,11 @@ _ACCENTS = {"¯": "bar", "‾": "bar", "^": "hat", "~": "tilde", "→": "vec", "
 
 
 class Formula(NamedTuple):
-    """A formula in TeX, and whether it stands on a line of its own."""
+    """A formula in TeX, whether it stands on a line of its own, and how many invisible characters it lost."""
 
     source: str
     display: bool
+    invisible: int = 0
 
 
 def formula(node: LexborNode, name: str, attributes: Mapping[str, str | None]) -> Formula | None:
@@ -50,11 +51,12 @@ def formula(node: LexborNode, name: str, attributes: Mapping[str, str | None]) -
     if math is None:
         return None
     stated = math.attributes
-    tex = one_line(_stated(math) or _tex(math, 0), _LONGEST)
+    written = (_stated(math) or _tex(math, 0))[: 20 * _LONGEST]
+    tex = one_line(written, _LONGEST)
     display = stated.get("display") == "block" or attributes.get("display") == "true" or bool(_DISPLAYED.search(marks))
     if inner := _STYLE.fullmatch(tex):
         tex = inner[1].strip()
-    return Formula(tex, display) if tex else None
+    return Formula(tex, display, clean(written)[1]) if tex else None
 
 
 def _stated(math: LexborNode) -> str:
