@@ -37,8 +37,8 @@ from pydantic_settings import (
 from .errors import ConfigurationError
 from .guard import Guard, literal
 from .models import explain
-from .provider import environment
-from .providers import provider_class
+from .provider import construct, environment
+from .providers import provider_class, registered_name
 
 
 def _listed(value: Any) -> Any:
@@ -55,7 +55,7 @@ def by_name(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any
         UnknownProvider: There is none of a name.
 
     """
-    return {provider_class(name).name: dict(given) for name, given in options.items()}
+    return {registered_name(name): dict(given) for name, given in options.items()}
 
 
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
@@ -76,6 +76,7 @@ class Settings(BaseSettings):
         max_tokens: Tokens of it, instead of characters.
         http_library: ``httpx`` or ``httpx2``.
         providers: The options of each provider, by its name.
+        layers: The options of each layer, by its name.
 
     """
 
@@ -93,6 +94,7 @@ class Settings(BaseSettings):
     max_tokens: int | None = Field(default=None, ge=1)
     http_library: Literal["httpx", "httpx2"] = "httpx"
     providers: Annotated[dict[str, dict[str, Any]], AfterValidator(by_name)] = Field(default_factory=dict, repr=False)
+    layers: dict[str, dict[str, Any]] = Field(default_factory=dict, repr=False)
 
     @classmethod
     def load(cls, **explicit: Any) -> Settings:
@@ -163,11 +165,11 @@ def configured(name: str, settings: Settings, **explicit: Any) -> Any:
     """
     cls = provider_class(name)
     options = {
-        **settings.providers.get(cls.name, {}),
+        **settings.providers.get(registered_name(name), {}),
         **from_environment(cls),
         **{option: value for option, value in explicit.items() if value is not None},
     }
-    return cls(**options)
+    return construct(cls, registered_name(name), options)
 
 
 def from_environment(cls: type[Any]) -> dict[str, str]:

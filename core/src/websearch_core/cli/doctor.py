@@ -15,10 +15,12 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from ..deadline import time_limit
-from ..errors import ConfigurationError, TimedOut, Unavailable, WebSearchError
+from ..errors import BadResponse, ConfigurationError, TimedOut, Unavailable, WebSearchError
 from ..flow import Flow, Gather
+from ..guard import Guard
 from ..models import SearchQuery
-from ..selection import AUTOMATIC
+from ..ports import can
+from ..selection import AUTOMATIC, check_provider
 from ..settings import Settings, configured, find_file
 from .standing import standings
 
@@ -96,8 +98,9 @@ def _check(name: str, settings: Settings) -> Flow[Check]:
     started = time.monotonic()
     try:
         provider = configured(name, settings)
+        check_provider(provider, Guard.allowing(settings.allow))
         with time_limit(_PATIENCE):
-            if hasattr(provider, "search"):
+            if can(provider, "search"):
                 yield from provider.search(SearchQuery(text="test", limit=1))
             else:
                 yield from provider.read(PROBE)
@@ -105,6 +108,8 @@ def _check(name: str, settings: Settings) -> Flow[Check]:
         return Check(name, time.monotonic() - started, error)
     except (ImportError, AttributeError) as error:  # a plug-in whose package is broken
         return Check(name, time.monotonic() - started, ConfigurationError(f"{name} cannot be loaded: {error}"))
+    except Exception as error:  # noqa: BLE001 - a mistake in a plug-in must not hide what is wrong with the others
+        return Check(name, time.monotonic() - started, BadResponse(f"{name} failed with {type(error).__name__}"))
     return Check(name, time.monotonic() - started)
 
 
