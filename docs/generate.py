@@ -14,19 +14,22 @@ from pydantic_core import PydanticUndefined
 
 from websearch_core.models import SearchQuery
 from websearch_core.ports import can
-from websearch_core.provider import environment
+from websearch_core.provider import Destination, FoundFile, declared, environment, is_secret
 from websearch_core.providers import known, provider_class
 
 PAGE = Path(__file__).with_name("providers.md")
+_FOUND = (
+    "*In a found file* says what a settings file may set that was merely [found](settings.md#which-files-are-read); "
+    "where it says nothing, such a file may not set the option."
+)
 _SAID_ANYWAY = {"text", "limit", "extra", "unsupported"}
 
 
 def page() -> str:
     """Return what docs/providers.md should say."""
     classes = {name: provider_class(name) for name in known()}
-    return "\n\n".join(["# Providers", "Written by `make docs` from the providers themselves.", _matrix(classes)] + [
-        _section(name, cls) for name, cls in classes.items()
-    ]) + "\n"  # fmt: skip
+    head = ["# Providers", "Written by `make docs` from the providers themselves.", _FOUND, _matrix(classes)]
+    return "\n\n".join(head + [_section(name, cls) for name, cls in classes.items()]) + "\n"
 
 
 def _matrix(classes: dict[str, type[Any]]) -> str:
@@ -58,13 +61,26 @@ def _options(cls: type[Any]) -> str:
         " ".join(entry.split()).partition(": ") for entry in re.split(r"^ {4}(?! )", described, flags=re.MULTILINE)
     ]
     said = {name: meaning for name, _, meaning in entries}
-    variables = environment(cls)
-    rows = ["| option | default | environment | |", "|---|---|---|---|"]
+    variables, notes = environment(cls), declared(cls)
+    keyed = any(map(is_secret, notes.values()))
+    rows = ["| option | default | environment | in a found file | |", "|---|---|---|---|---|"]
     for name, default in _fields(cls).items():
         names = ", ".join(f"`{variable}`" for variable in variables.get(name, ()))
         meaning = said.get(name, "").replace("``", "`")
-        rows.append(f"| `{name}` | {default} | {names} | {meaning} |")
+        rows.append(f"| `{name}` | {default} | {names} | {_open(notes.get(name, ()), keyed=keyed)} | {meaning} |")
     return "\n".join(rows)
+
+
+def _open(notes: tuple[Any, ...], *, keyed: bool) -> str:
+    """What a settings file may set that was merely found."""
+    note = next((note for note in notes if isinstance(note, FoundFile)), None)
+    if note is None:
+        return ""
+    if is_secret(notes):
+        return "text"
+    if any(isinstance(note, Destination) for note in notes):
+        return "https, or this machine" + "; only with its key" * keyed
+    return "any" if note.at_most is None else f"up to {note.at_most}"
 
 
 def _fields(cls: type[Any]) -> dict[str, str]:

@@ -38,6 +38,8 @@ def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path_facto
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
+    for name in ("XDG_CONFIG_HOME", "APPDATA"):  # where the user's own settings file is looked for
+        monkeypatch.setenv(name, str(tmp_path_factory.mktemp("config")))
     monkeypatch.chdir(tmp_path_factory.mktemp("cwd"))
 
 

@@ -27,6 +27,7 @@ from websearch_core.errors import (
     UnsafeURL,
     UnsupportedOption,
 )
+from websearch_core.keys import pickle_keys
 from websearch_core.results import settle_page
 
 pytestmark = pytest.mark.enable_socket
@@ -402,7 +403,9 @@ def test_requests_sent_are_calls_made_across_loops_and_threads(server, tavily):
 def test_it_can_be_copied_and_pickled(tavily):
     web = tavily()
     assert web.search("kelp").results
-    for twin in (copy.copy(web), copy.deepcopy(web), pickle.loads(pickle.dumps(web))):
+    with pickle_keys():
+        pickled = pickle.dumps(web)
+    for twin in (copy.copy(web), copy.deepcopy(web), pickle.loads(pickled)):
         with twin:
             assert twin.search("kelp").results
     web.close()

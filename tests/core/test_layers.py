@@ -35,6 +35,7 @@ from websearch_core.models import Page, SearchQuery, SearchResponse
 from websearch_core.providers.brave import Brave
 from websearch_core.providers.direct import Direct
 from websearch_core.providers.local import Local
+from websearch_core.sources import user_file
 from websearch_core.testing import play, reply
 
 KELP = SearchQuery.of("kelp")
@@ -619,7 +620,10 @@ def test_what_to_do_about_unsupported_options_is_not_an_option_of_the_service():
 
 
 def settings_file(content):
-    Path("websearch.toml").write_text(content)
+    """Write the settings file of the user, which is trusted."""
+    path = user_file()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
 
 
 def test_the_settings_file_has_a_table_for_each_layer(monkeypatch):
@@ -652,6 +656,30 @@ def test_a_mistake_in_the_table_of_a_layer_is_told(content, complaint, given):
     settings_file(content)
     with pytest.raises(ConfigurationError, match=complaint):
         WebSearch(Stub(), layers=given)
+
+
+def test_a_file_that_was_merely_found_sets_no_more_than_it_may(plugged):
+    plugged([("around", "Around")], Around=Around)
+    found = Path("websearch.toml")
+    found.write_text('[layers.retry]\nattempts = 5\n[layers.relax]\nunsupported = "note"')
+    web = WebSearch(Stub())
+    assert (web.provider.inner.attempts, web.provider.unsupported) == (5, "note")
+
+    settings_file("[layers.retry]\nattempts = 2\npause = 0.1")
+    found.write_text("[layers.retry]\nlongest = 1")
+    retry = WebSearch(Stub()).provider.inner
+    assert (retry.attempts, retry.pause, retry.longest) == (2, 0.1, 1)
+    for refused, complaint in {
+        "[layers.retry]\nattempts = 3": "layers.retry.attempts: may not be more than 2 here",
+        "[layers.retry]\nlongest = 61": "layers.retry.longest: may not be more than 60 here",
+        "[layers.retry]\ninner = 3": "layers.retry.inner: may not be set here",
+        "[layers.fallback]": "layers.fallback: may not be set here",
+        "[layers.around]": "layers.around: may not be set here",
+        "[layers]\nretry = 3": "layers: not a table for each layer",
+    }.items():
+        found.write_text(refused)
+        with pytest.raises(ConfigurationError, match=complaint):
+            WebSearch(Stub())
 
 
 @pytest.fixture

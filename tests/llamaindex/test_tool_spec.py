@@ -282,8 +282,11 @@ def test_the_arguments_make_a_web_search_and_the_key_never_shows() -> None:
 
 def test_spec_and_tools_survive_pickling() -> None:
     spec = WebSearchToolSpec(provider="brave", api_key="SECRET-of-a-test")
+    assert b"SECRET" not in pickle.dumps(spec) + pickle.dumps(spec.to_tool_list())
     copy = pickle.loads(pickle.dumps(spec))
     assert repr(copy.web) == repr(spec.web)
+    with pytest.raises(ToolError, match=r"ERROR \[missing_key\] brave has no api_key: a pickle does not hold keys"):
+        copy.web_search("kelp")
     tools = pickle.loads(pickle.dumps(spec.to_tool_list()))
     assert [tool.metadata for tool in tools] == [tool.metadata for tool in spec.to_tool_list()]
 

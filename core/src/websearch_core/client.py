@@ -66,13 +66,16 @@ class WebSearch:
         await web.asearch("rotate a key")
 
     It opens connections when first used and pools them, for threads together and for each event loop apart. It can
-    be shared, copied, pickled, and closed by a ``with`` block, or left to the garbage collector.
+    be shared, copied, pickled, and closed by a ``with`` block, or left to the garbage collector. A pickle holds no
+    key: one from the environment is read again there, one that was passed is missing there with a clear error, unless
+    the pickle is made inside `websearch_core.keys.pickle_keys`.
 
     Args:
         provider: Who searches: a name, a provider of your own, or several, asked in order until one answers. Left
             out, it is chosen: ``WEB_SEARCH_PROVIDER``, else the first that has a key, else DuckDuckGo.
         reader: Who reads pages, likewise; left out, our own reader, ``direct``.
-        api_key: The key of the one provider named.
+        api_key: The key of the one provider named: text, a function that returns it and is called for each request, or
+            ``"keyring:service/name"``.
         base_url: Where the one provider named is to be reached.
         provider_options: The options of each provider by its name: ``{"tavily": {"search_depth": "advanced"}}``.
         allow: Networks (``"10.1.0.0/16"``) and origins (``"https://wiki.corp:8443"``) that pages may be read from

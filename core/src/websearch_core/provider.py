@@ -11,24 +11,30 @@ A provider is a frozen value; nothing is inherited. Its fields are its options, 
         api_key: Annotated[Key, Env("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")]
         base_url: BaseUrl = "https://api.search.brave.com/res/v1"
 
+A settings file that was merely found, in a folder that anybody may have written, sets only fields with the note
+`FoundFile`. `Key` and `BaseUrl` have it; they are judged together, so that no key goes where such a file says.
+
 Any other class that meets the ports of `websearch_core.ports` is a provider too, and `from_function` makes one of
 functions, blocking or async.
 """
 
 from __future__ import annotations
 
+import dataclasses as dc
 import functools
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Annotated, Any, TypeAlias, TypeVar, cast, dataclass_transform, get_type_hints, overload
+from typing import Annotated, Any, TypeAlias, TypeVar, cast, dataclass_transform, get_args, get_type_hints, overload
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, ConfigDict, SecretStr, ValidationError
+from pydantic import AfterValidator, ConfigDict, PlainValidator, SecretStr, ValidationError
 from pydantic.dataclasses import dataclass
 
 from .errors import ConfigurationError, MissingKey, ServiceError, TimedOut, Unavailable, WebSearchError
 from .flow import Call, Flow
+from .keys import ApiKey
 from .models import Page, SearchQuery, SearchResponse, SearchResult, explain
 from .ports import PageReader, Provider, SearchProvider
 
@@ -45,13 +51,22 @@ class Env:
         self.names = names
 
 
-def _key(value: SecretStr) -> SecretStr:
-    key = value.get_secret_value().strip()
-    if not key:
-        raise ValueError("the key is empty")
-    if not key.isascii() or not key.isprintable() or " " in key:
-        raise ValueError("a key is printable ASCII without blanks")
-    return SecretStr(key)
+@dc.dataclass(frozen=True)
+class FoundFile:
+    """
+    Lets a settings file that was merely found set a field; without this note it may not.
+
+    Whoever wrote the folder that a program runs in wrote such a file. So give the note only to a field whose every
+    value is harmless: one that cannot send anything elsewhere, open the guard, name a file or a module, or cost more.
+
+    Args:
+        at_most: The highest value that such a file may set, unless a trusted source sets a limit of its own.
+        replaces: The field that this one takes the place of: if a trusted source sets that, the file may not set this.
+
+    """
+
+    at_most: float | None = None
+    replaces: str | None = None
 
 
 def _base_url(value: str) -> str:
@@ -61,8 +76,12 @@ def _base_url(value: str) -> str:
     return value.rstrip("/")
 
 
-Key = Annotated[SecretStr, AfterValidator(_key)]
-BaseUrl = Annotated[str, AfterValidator(_base_url)]
+class Destination:
+    """Marks a field that says where keys and queries are sent."""
+
+
+Key = Annotated[SecretStr, PlainValidator(ApiKey.of), FoundFile()]
+BaseUrl = Annotated[str, AfterValidator(_base_url), FoundFile(), Destination()]
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -82,23 +101,55 @@ def provider(cls: type[T]) -> type[T]:
             checked(self, **values)
         except ValidationError as error:
             raise _misconfigured(made, error) from None  # pydantic's own text may show the value
+        for name, names in _key_variables(made):
+            key = getattr(self, name)
+            if isinstance(key, SecretStr):  # a plain SecretStr would be in every pickle
+                object.__setattr__(self, name, ApiKey.hiding(key).owned(self.name, name, names))
 
     made.__init__ = init  # type: ignore[method-assign]
     return cast("type[T]", made)
 
 
 def environment(cls: type[Any]) -> dict[str, tuple[str, ...]]:
-    """Return the environment variables of each field of a provider that has any."""
+    """
+    Return the environment variables of each field of a provider that has any.
+
+    Those are the ones that its `Env` names, and for each `BaseUrl` the provider's name with the field's, such as
+    ``TAVILY_BASE_URL``, so that every service can be reached through a gateway.
+    """
+    if not hasattr(cls, "__dataclass_fields__"):
+        return _environment_of_plain(cls)
+    found = {}
+    for name, notes in declared(cls).items():
+        names = [variable for note in notes if isinstance(note, Env) for variable in note.names]
+        if any(isinstance(note, Destination) for note in notes):
+            names.append(re.sub("[^A-Z0-9]", "_", f"{cls.name}_{name}".upper()))
+        if names:
+            found[name] = tuple(dict.fromkeys(names))
+    return found
+
+
+def declared(cls: type[Any]) -> dict[str, tuple[Any, ...]]:
+    """Return the fields of a provider, each with its types and the notes on them; none for a class without fields."""
+    if not dc.is_dataclass(cls):
+        return {}
+    hints = get_type_hints(cls, include_extras=True)
+    return {field.name: tuple(_parts(hints[field.name])) for field in dc.fields(cls) if field.init}
+
+
+def is_secret(notes: tuple[Any, ...]) -> bool:
+    """Tell whether a field that was `declared` with *notes* holds a key."""
+    return any(isinstance(note, type) and issubclass(note, SecretStr) for note in notes)
+
+
+def _environment_of_plain(cls: type[Any]) -> dict[str, tuple[str, ...]]:
     try:
         hints = get_type_hints(cls, include_extras=True)
-    except NameError:  # a plain class may be annotated with what is imported for type checkers only
+    except (NameError, TypeError):  # it may be annotated with what is imported for type checkers only, or be no class
         return {}
-    found = {}
-    for name, hint in hints.items():
-        for note in getattr(hint, "__metadata__", ()):
-            if isinstance(note, Env):
-                found[name] = note.names
-    return found
+    notes = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
+    found = {name: [note.names for note in some if isinstance(note, Env)] for name, some in notes.items()}
+    return {name: sum(names, ()) for name, names in found.items() if names}
 
 
 def construct(cls: type[Any], name: str, options: Mapping[str, Any]) -> Any:
@@ -300,3 +351,18 @@ def _misconfigured(cls: Any, error: ValidationError) -> ConfigurationError:
     if all(problem["type"].startswith("missing") or "is empty" in problem["msg"] for problem in problems):
         return missing(cls, str(problems[0]["loc"][0]))
     return ConfigurationError(f"{cls.name}: {explain(error)}")
+
+
+def _parts(hint: Any) -> Iterator[Any]:
+    """Go through what a type is made of: ``Annotated[X | None, note]`` is X, None and the note."""
+    yield hint
+    yield from getattr(hint, "__metadata__", ())
+    for part in get_args(hint):
+        if part not in getattr(hint, "__metadata__", ()):
+            yield from _parts(part)
+
+
+@functools.cache
+def _key_variables(cls: type[Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    variables = environment(cls)
+    return tuple((name, variables.get(name, ())) for name, notes in declared(cls).items() if is_secret(notes))

@@ -26,6 +26,7 @@ from .errors import (
     UnsupportedOption,
 )
 from .flow import Response
+from .keys import ApiKey
 from .models import SearchQuery
 from .ports import Provider, SupportsOptions
 
@@ -196,7 +197,12 @@ def _keys(provider: object) -> list[str]:
     """Return the keys that *provider* holds, the longest first: one may be a part of another."""
     slots = (name for cls in type(provider).__mro__ for name in _listed(getattr(cls, "__slots__", ())))
     values = {name: getattr(provider, name, None) for name in ("api_key", *getattr(provider, "__dict__", ()), *slots)}
-    keys = {value.get_secret_value() for value in values.values() if isinstance(value, SecretStr)}
+    keys: set[str] = set()
+    for value in values.values():
+        if isinstance(value, ApiKey):
+            keys.update(value.returned())
+        elif isinstance(value, SecretStr):
+            keys.add(value.get_secret_value())
     if isinstance(plain := values["api_key"], str):  # nobody has to use SecretStr
         keys.add(plain)
     return sorted(filter(None, keys), key=len, reverse=True)

@@ -1,33 +1,33 @@
 """
 Where settings come from: an explicit argument, else the environment, else a file, else the default.
 
-The file is the nearest ``websearch.toml``, or the table ``[tool.websearch]`` of the nearest ``pyproject.toml``, from
-the working directory upwards::
+The file is the one that ``WEB_SEARCH_CONFIG`` names, else the nearest ``websearch.toml`` or table
+``[tool.websearch]`` of a ``pyproject.toml`` from the working directory up to the root of the project, and below it the
+user's own ``websearch.toml``::
 
     provider = "searxng"             # or a chain: ["tavily", "brave"]
     reader = "direct"
-    allow = ["https://wiki.corp:8443"]
+    max_length = 8_000
 
     [providers.searxng]
     base_url = "http://localhost:8888"
 
 In the environment: ``WEB_SEARCH_PROVIDER``, ``WEB_SEARCH_READER``, ``WEB_SEARCH_ALLOW`` and so on, lists separated by
 commas, and for each provider the variables that its file names, such as ``BRAVE_API_KEY``.
+
+A file that was merely found may set only the fields with the note `FoundFile`.
 """
 
 from __future__ import annotations
 
-import os
-import tomllib
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, ValidationError
 from pydantic_settings import (
     BaseSettings,
-    InitSettingsSource,
+    EnvSettingsSource,
     NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
@@ -35,10 +35,16 @@ from pydantic_settings import (
 )
 
 from .errors import ConfigurationError
-from .guard import Guard, literal
+from .guard import Guard
+from .layers import layer_class
 from .models import explain
-from .provider import construct, environment
+from .provider import FoundFile, declared
 from .providers import provider_class, registered_name
+from .providers._build import Option, build, check_entries, conceal, gather, is_this_machine, limit_of, too_high
+from .sources import ARGUMENT, DEFAULT, Source, read_files, refusal
+
+_Path = tuple[str, ...]
+_Said = dict[_Path, tuple[Any, Source]]  # what one place says of each setting, by name or ("providers", whose, option)
 
 
 def _listed(value: Any) -> Any:
@@ -56,6 +62,10 @@ def by_name(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any
 
     """
     return {registered_name(name): dict(given) for name, given in options.items()}
+
+
+def _by_name_concealed(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {name: conceal(provider_class(name), given) for name, given in by_name(options).items()}
 
 
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
@@ -84,17 +94,24 @@ class Settings(BaseSettings):
         env_prefix="WEB_SEARCH_", env_ignore_empty=True, extra="forbid", frozen=True, hide_input_in_errors=True
     )
 
-    provider: Names = ()
-    reader: Names = ()
+    provider: Annotated[Names, FoundFile()] = ()
+    reader: Annotated[Names, FoundFile()] = ()
     allow: Names = ()
-    timeout: float = Field(default=30.0, gt=0)
-    connect_timeout: float = Field(default=10.0, gt=0)
-    attempts: int = Field(default=3, ge=1)
-    max_length: int = Field(default=15_000, ge=1)
-    max_tokens: int | None = Field(default=None, ge=1)
+    timeout: Annotated[float, FoundFile(at_most=120)] = Field(default=30.0, gt=0)
+    connect_timeout: Annotated[float, FoundFile(at_most=60)] = Field(default=10.0, gt=0)
+    attempts: Annotated[int, FoundFile(at_most=5)] = Field(default=3, ge=1)
+    max_length: Annotated[int, FoundFile(at_most=100_000)] = Field(default=15_000, ge=1)
+    max_tokens: Annotated[int | None, FoundFile(at_most=25_000, replaces="max_length")] = Field(default=None, ge=1)
     http_library: Literal["httpx", "httpx2"] = "httpx"
-    providers: Annotated[dict[str, dict[str, Any]], AfterValidator(by_name)] = Field(default_factory=dict, repr=False)
+    providers: Annotated[dict[str, dict[str, Any]], AfterValidator(_by_name_concealed)] = Field(
+        default_factory=dict, repr=False
+    )
     layers: dict[str, dict[str, Any]] = Field(default_factory=dict, repr=False)
+
+    _options: dict[str, dict[str, Option]] = PrivateAttr(default_factory=dict)
+    _sources: dict[str, Source] = PrivateAttr(default_factory=dict)
+    _layer_sources: dict[tuple[str, str], Source] = PrivateAttr(default_factory=dict)
+    _files: tuple[Source, ...] = PrivateAttr(default=())
 
     @classmethod
     def load(cls, **explicit: Any) -> Settings:
@@ -102,55 +119,182 @@ class Settings(BaseSettings):
         Read the settings; those of *explicit* that are not None win.
 
         Raises:
-            ConfigurationError: A value is wrong; the message says which, and never shows it.
+            ConfigurationError: A value is wrong, or stands in a file that is not trusted with it; the message says
+                which, and never shows it.
 
         """
-        try:
-            return cls(**{name: value for name, value in explicit.items() if value is not None})
-        except ValidationError as error:
-            raise ConfigurationError(f"settings: {explain(error)}") from None
-        except SettingsError as error:
-            raise ConfigurationError(f"settings: {error}") from None
+        files = read_files()
+        arguments = {name: value for name, value in explicit.items() if value is not None}
+        places = [
+            _flat(arguments, lambda _: ARGUMENT),
+            _flat(cls._from_environment(), lambda name: Source("environment", f"WEB_SEARCH_{name.upper()}")),
+            *(_flat(table, lambda _, source=source: source) for source, table in files),  # type: ignore[misc]
+        ]
+        for place in places:
+            cls._check_entries(place)
+        chosen, overruled = _merged(places)
+        settings = cls._made({path: value for path, (value, _) in chosen.items()})
+        settings._remember(chosen, overruled, files)  # noqa: SLF001 - it is one of these
+        return settings
+
+    def source(self, name: str) -> Source:
+        """Return where the setting *name* comes from."""
+        return self._sources.get(name, DEFAULT)
+
+    def layer_source(self, layer: str, option: str) -> Source:
+        """Return where an *option* in the table of a *layer* comes from."""
+        return self._layer_sources.get((layer, option), DEFAULT)
+
+    @property
+    def files(self) -> tuple[Source, ...]:
+        """The files that were read, the one that wins first."""
+        return self._files
+
+    def options(self, name: str) -> Mapping[str, Option]:
+        """Return what was set for the provider called *name*, and by whom; its environment variables are not here."""
+        return self._options.get(name, {})
 
     @classmethod
     def settings_customise_sources(
         cls,
-        settings_cls: type[BaseSettings],
+        settings_cls: type[BaseSettings],  # noqa: ARG003 - their names are given
         init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - their names are given
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Take arguments, then the environment, then the file."""
-        file = InitSettingsSource(settings_cls, from_file(Path.cwd()))
-        return init_settings, env_settings, file
+        """Take what `load` puts together: it has to know which value comes from where."""
+        return (init_settings,)
+
+    def __getstate__(self) -> dict[Any, Any]:
+        """Leave out the options of providers, which may be keys: the providers are made, and pickled beside this."""
+        state = super().__getstate__()
+        return {
+            **state,
+            "__dict__": {**state["__dict__"], "providers": {}},
+            "__pydantic_private__": {**(state["__pydantic_private__"] or {}), "_options": {}},
+        }
+
+    @classmethod
+    def _from_environment(cls) -> dict[str, Any]:
+        try:
+            return EnvSettingsSource(cls)()
+        except SettingsError as error:
+            raise ConfigurationError(f"settings: {error}") from None
+
+    @classmethod
+    def _made(cls, said: Mapping[_Path, Any]) -> Settings:
+        values: dict[str, Any] = {}
+        for path, value in said.items():
+            if len(path) == 3:
+                values.setdefault(path[0], {}).setdefault(path[1], {})[path[2]] = value
+            elif len(path) == 2:
+                values.setdefault(path[0], {}).setdefault(path[1], {})
+            else:
+                values[path[0]] = value
+        try:
+            return cls(**values)
+        except ValidationError as error:
+            raise ConfigurationError(f"settings: {explain(error)}") from None
+
+    @classmethod
+    def _check_entries(cls, place: _Said) -> None:
+        """Refuse what a found file may not set. A name that is no setting at all is refused later, whoever sets it."""
+        for path, (value, source) in place.items():
+            if path[0] == "layers" and len(path) > 1:
+                cls._check_layer(path, source)
+                continue
+            if len(path) == 3:
+                check_entries(provider_class(path[1]), {path[2]: Option(value, source)})
+                continue
+            field = cls.model_fields.get(path[0])
+            if field and not source.trusted and not any(isinstance(note, FoundFile) for note in field.metadata):
+                raise refusal(source, path[0], "may not be set here", variables=(f"WEB_SEARCH_{path[0].upper()}",))
+
+    @classmethod
+    def _check_layer(cls, path: _Path, source: Source) -> None:
+        """Refuse what a found file may not set of a layer: nobody knows what those of other packages do."""
+        if source.trusted:
+            return
+        notes = declared(layer_class(path[1]))
+        harmless = {option for option, some in notes.items() if any(isinstance(note, FoundFile) for note in some)}
+        refused = path[2] not in harmless and path[2] in notes if len(path) == 3 else not harmless
+        if refused:
+            raise refusal(source, ".".join(path), "may not be set here")
+
+    def _remember(self, chosen: _Said, overruled: Mapping[_Path, Any], files: list[tuple[Source, Any]]) -> None:
+        self._files = tuple(source for source, _ in files)
+        for path, (value, source) in chosen.items():
+            if len(path) == 1:
+                self._sources[path[0]] = source
+            elif path[0] == "layers":
+                self._remember_layer(path, Option(value, source, overruled.get(path)))
+            else:
+                self._options.setdefault(path[1], {})[path[2]] = Option(value, source, overruled.get(path))
+        self._check_limits({path[0]: value for path, value in overruled.items() if len(path) == 1})
+
+    def _remember_layer(self, path: _Path, option: Option) -> None:
+        if len(path) == 2:
+            return
+        self._layer_sources[path[1], path[2]] = option.source
+        notes = declared(layer_class(path[1])).get(path[2], ())
+        value = option.value
+        if not option.source.trusted and isinstance(value, int | float) and too_high(value, notes, option.limit):
+            why = f"may not be more than {limit_of(notes, option.limit)} here"
+            raise refusal(option.source, ".".join(path), why)
+
+    def _check_limits(self, overruled: Mapping[str, Any]) -> None:
+        """
+        Refuse a limit of a found file that is higher than what it may set.
+
+        Args:
+            overruled: What trusted sources say of the settings that the file overrules.
+
+        """
+        trusted = self._made({(name,): value for name, value in overruled.items()})
+        set_by_trusted = {*overruled, *(name for name, source in self._sources.items() if source.trusted)}
+        for name, source in self._sources.items():
+            if source.trusted:
+                continue
+            notes = type(self).model_fields[name].metadata
+            limit = getattr(trusted, name) if name in overruled else None
+            why = None
+            if too_high(getattr(self, name), notes, limit):
+                why = f"may not be more than {limit_of(notes, limit)} here"
+            elif replaced := {note.replaces for note in notes if isinstance(note, FoundFile)} & set_by_trusted:
+                why = f"may not take the place of {', '.join(map(str, replaced))} here"
+            if why:
+                raise refusal(source, name, why, variables=(f"WEB_SEARCH_{name.upper()}",))
 
 
-def from_file(folder: Path) -> dict[str, Any]:
-    """
-    Return the settings of the nearest file from *folder* upwards, under the names used here.
+def _flat(table: Mapping[str, Any], source: Callable[[str], Source]) -> _Said:
+    """Bring the settings of one place under the names used here, those of providers under the providers' real names."""
+    said: _Said = {}
+    for given, value in table.items():
+        name = _OTHER_NAMES.get(given, given)
+        if name not in {"providers", "layers"}:
+            said[name,] = value, source(name)
+            continue
+        if not isinstance(value, Mapping) or not all(isinstance(options, Mapping) for options in value.values()):
+            raise ConfigurationError(f"{source(name)}: {name}: not a table for each {name.removesuffix('s')}")
+        for whose, options in (by_name(value) if name == "providers" else value).items():
+            if name == "layers":
+                said[name, whose] = {}, source(name)  # an empty table asks for a layer as well
+            said |= {(name, whose, option): (given, source(name)) for option, given in options.items()}
+    return said
 
-    Raises:
-        ConfigurationError: The file cannot be read or is not TOML.
 
-    """
-    path = find_file(folder)
-    if path is None:
-        return {}
-    content = _toml(path)
-    table = content if path.name == "websearch.toml" else content["tool"]["websearch"]
-    return {_OTHER_NAMES.get(name, name): value for name, value in table.items()}
-
-
-def find_file(folder: Path) -> Path | None:
-    """Return the settings file that counts for *folder*: the nearest one, from there upwards."""
-    for place in (folder, *folder.parents):
-        own, project = place / "websearch.toml", place / "pyproject.toml"
-        if own.is_file():
-            return own
-        if project.is_file() and "websearch" in _toml(project).get("tool", {}):
-            return project
-    return None
+def _merged(places: list[_Said]) -> tuple[_Said, dict[_Path, Any]]:
+    """Return what is first said of each setting and, where a found file says it, what a trusted source would have."""
+    chosen: _Said = {}
+    overruled: dict[_Path, Any] = {}
+    for place in places:
+        for path, (value, source) in place.items():
+            if path not in chosen:
+                chosen[path] = value, source
+            elif source.trusted and not chosen[path][1].trusted:
+                overruled.setdefault(path, value)
+    return chosen, overruled
 
 
 def configured(name: str, settings: Settings, **explicit: Any) -> Any:
@@ -160,26 +304,11 @@ def configured(name: str, settings: Settings, **explicit: Any) -> Any:
     Raises:
         UnknownProvider: There is none of that name.
         MissingKey: Its key is nowhere; the message names the variable.
-        ConfigurationError: An option is wrong.
+        ConfigurationError: An option is wrong, or stands in a file that is not trusted with it.
 
     """
-    cls = provider_class(name)
-    options = {
-        **settings.providers.get(registered_name(name), {}),
-        **from_environment(cls),
-        **{option: value for option, value in explicit.items() if value is not None},
-    }
-    return construct(cls, registered_name(name), options)
-
-
-def from_environment(cls: type[Any]) -> dict[str, str]:
-    """Return the options of the provider *cls* that the environment holds."""
-    found = {}
-    for field, names in environment(cls).items():
-        values = [value for name in names if (value := os.environ.get(name, "").strip())]
-        if values:
-            found[field] = values[0]
-    return found
+    cls, own = provider_class(name), registered_name(name)
+    return build(cls, gather(cls, settings.options(own), explicit), own)
 
 
 def check_transport(provider: Any, guard: Guard) -> None:
@@ -194,20 +323,11 @@ def check_transport(provider: Any, guard: Guard) -> None:
     if parts.scheme == "https" or getattr(provider, "api_key", None) is None:
         return
     host = parts.hostname or ""
-    address = literal(host)
-    here = host == "localhost" or (address is not None and address.is_loopback)
-    if not here and ("http", host, parts.port or 80) not in guard.origins:
+    if not is_this_machine(host) and ("http", host, parts.port or 80) not in guard.origins:
         raise ConfigurationError(
             f"{provider.name}: base_url would send the key unencrypted; use https, or allow the origin by "
             f"allow=['http://{parts.netloc}']"
         )
-
-
-def _toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigurationError(f"{path.name}: {error}") from error
 
 
 _OTHER_NAMES = {"search_provider": "provider", "read_provider": "reader", "max_page_length": "max_length"}

@@ -216,11 +216,12 @@ def doctor(
                     }
                     for check in checked
                 ],
-                **doctors.surroundings(),
+                "settings": [dataclasses.asdict(setting) for setting in doctors.in_force(tried, settings)],
+                **doctors.surroundings(settings),
             }
         )
     else:
-        _put_diagnosis(checked)
+        _put_diagnosis(checked, doctors.in_force(tried, settings), doctors.surroundings(settings))
     raise typer.Exit(1 if broken else 0)
 
 
@@ -243,7 +244,7 @@ def _put_report(place: str, report: Report, index: Index) -> None:
         put(f"  {report.left} more links were not followed: raise --max-pages to read on")
 
 
-def _put_diagnosis(checked: list[doctors.Check]) -> None:
+def _put_diagnosis(checked: list[doctors.Check], settings: list[doctors.Setting], around: dict[str, Any]) -> None:
     for check in checked:
         if check.error is None:
             put(f"ok      {check.provider} ({check.seconds:.1f} s)")
@@ -253,12 +254,30 @@ def _put_diagnosis(checked: list[doctors.Check]) -> None:
                 put(f"        {check.remedy}")
     if doctors.offline(checked):
         put("Nobody could be reached: it looks as if this machine has no network, or needs a proxy.")
-    around = doctors.surroundings()
+    put("")
+    put_table(("setting", "value", "from"), [(one.name, _shown(one.value), _origin(one)) for one in settings])
     put("")
     put(", ".join(f"{name} {number or 'not installed'}" for name, number in around["versions"].items()))
-    put(f"settings file: {around['settings_file'] or 'none'}")
+    for file in around["settings_files"]:
+        put(f"settings file: {_one_line(file['path'])}{'' if file['trusted'] else ' (found here, not trusted)'}")
+    if not around["settings_files"]:
+        put("settings file: none")
     put(f"proxies: {', '.join(f'{scheme} {url}' for scheme, url in around['proxies'].items()) or 'none'}")
     put(f"TLS: {', '.join(around['tls'].values())}")
+
+
+def _shown(value: Any) -> str:
+    text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return "" if value is None else _one_line(text)
+
+
+def _origin(setting: doctors.Setting) -> str:
+    return _one_line(setting.source) + ("" if setting.trusted else " (not trusted)")
+
+
+def _one_line(text: str) -> str:
+    """The name of a folder may hold anything, a line that looks like ours included."""
+    return " ".join(text.split())
 
 
 def _state(one: Standing) -> str:

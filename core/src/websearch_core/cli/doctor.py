@@ -9,7 +9,6 @@ import ssl
 import time
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
@@ -20,8 +19,12 @@ from ..flow import Flow, Gather
 from ..guard import Guard
 from ..models import SearchQuery
 from ..ports import can
+from ..provider import declared, is_secret
+from ..providers import provider_class, registered_name
+from ..providers._build import gather
 from ..selection import AUTOMATIC, check_provider
-from ..settings import Settings, configured, find_file
+from ..settings import Settings, configured
+from ..sources import DEFAULT, Source
 from .standing import standings
 
 PROBE = "https://example.com/"  # reserved for such purposes (RFC 2606), and kept up by IANA
@@ -77,15 +80,49 @@ def offline(checked: list[Check]) -> bool:
     return bool(checked) and all(isinstance(check.error, Unavailable | TimedOut) for check in checked)
 
 
-def surroundings() -> dict[str, Any]:
-    """Return what else may matter: versions, the settings file, proxies, TLS. No credentials."""
+@dataclass(frozen=True)
+class Setting:
+    """
+    One value that is in force.
+
+    Args:
+        name: Its name, as in a settings file: ``timeout``, ``providers.brave.base_url``.
+        value: The value, ready for JSON; of a key only whether there is one.
+        source: Who says so: ``environment BRAVE_API_KEY``, the path of a file, or ``default``.
+        trusted: False if it is from a file that was merely found.
+
+    """
+
+    name: str
+    value: Any
+    source: str
+    trusted: bool
+
+
+def in_force(names: list[str], settings: Settings) -> list[Setting]:
+    """Return every setting, and every option of the providers called *names*, with its source."""
+    values = settings.model_dump(mode="json", exclude={"providers", "layers"})
+    found = [_setting(name, value, settings.source(name)) for name, value in values.items()]
+    for layer, table in settings.layers.items():
+        found += [
+            _setting(f"layers.{layer}.{option}", value, settings.layer_source(layer, option))
+            for option, value in table.items()
+        ]
+    for name in names:
+        found += _options_in_force(name, settings)
+    return found
+
+
+def surroundings(settings: Settings) -> dict[str, Any]:
+    """Return what else may matter: versions, the settings files, proxies, TLS. No credentials."""
     return {
         "versions": {
             "python": platform.python_version(),
             "sqlite": sqlite3.sqlite_version,
             **{name: _version(name) for name in ("websearch-core", "httpx", "httpx2")},
         },
-        "settings_file": str(file) if (file := find_file(Path.cwd())) else None,
+        "settings_file": settings.files[0].name if settings.files else None,
+        "settings_files": [{"path": file.name, "trusted": file.trusted} for file in settings.files],
         "proxies": {scheme: _without_credentials(url) for scheme, url in getproxies().items()},
         "tls": {
             "library": ssl.OPENSSL_VERSION,
@@ -111,6 +148,32 @@ def _check(name: str, settings: Settings) -> Flow[Check]:
     except Exception as error:  # noqa: BLE001 - a mistake in a plug-in must not hide what is wrong with the others
         return Check(name, time.monotonic() - started, BadResponse(f"{name} failed with {type(error).__name__}"))
     return Check(name, time.monotonic() - started)
+
+
+def _options_in_force(name: str, settings: Settings) -> list[Setting]:
+    try:
+        cls = provider_class(name)
+    except (ImportError, AttributeError, ConfigurationError):  # its check says so
+        return []
+    sources = {option: said.source for option, said in gather(cls, settings.options(registered_name(name)), {}).items()}
+    try:
+        made = configured(name, settings)
+    except ConfigurationError:
+        made = None  # what was not accepted is not shown: it may be a key in the wrong place
+    found = []
+    for option, notes in declared(cls).items():
+        source = sources.get(option, DEFAULT)
+        value = getattr(made, option, None)
+        if is_secret(notes):
+            value = "**********" if value is not None or option in sources else None
+        if made is not None or option in sources:
+            found.append(_setting(f"providers.{registered_name(name)}.{option}", value, source))
+    return found
+
+
+def _setting(name: str, value: Any, source: Source) -> Setting:
+    plain = value if isinstance(value, str | int | float | list | tuple | None) else str(value)
+    return Setting(name, plain, str(source), source.trusted)
 
 
 def _version(name: str) -> str | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar, get_args
+from typing import Annotated, ClassVar, get_args
 
 from ..errors import AllProvidersFailed, ConfigurationError, UnsupportedOption
 from ..flow import Flow
 from ..models import Page, SearchQuery, SearchResponse, Unsupported
 from ..ports import Provider
+from ..provider import FoundFile
 from ._layer import Rank, name_of, options_of, reader, searcher
 
 
@@ -30,7 +31,7 @@ class Relax:
     rank: ClassVar[Rank] = Rank.RELAX
 
     inner: Provider | None = None
-    unsupported: Unsupported = "note"
+    unsupported: Annotated[Unsupported, FoundFile()] = "note"
 
     def __post_init__(self) -> None:
         if self.unsupported not in get_args(Unsupported):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar, TypeVar
+from typing import Annotated, ClassVar, TypeVar
 
 from ..deadline import time_left
 from ..errors import RateLimited, ServiceError
 from ..flow import Flow, Sleep
 from ..models import Page, SearchQuery, SearchResponse
 from ..ports import Provider
+from ..provider import FoundFile
 from ._layer import Rank, check_number, name_of, options_of, reader, searcher
 
 T = TypeVar("T")
@@ -40,9 +41,9 @@ class Retry:
     rank: ClassVar[Rank] = Rank.RETRY
 
     inner: Provider | None = None
-    attempts: int = 3
-    pause: float = 0.5
-    longest: float = 10.0
+    attempts: Annotated[int, FoundFile(at_most=5)] = 3
+    pause: Annotated[float, FoundFile(at_most=10)] = 0.5
+    longest: Annotated[float, FoundFile(at_most=60)] = 10.0
 
     def __post_init__(self) -> None:
         check_number(self, "attempts", least=1, whole=True)

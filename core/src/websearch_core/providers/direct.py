@@ -17,7 +17,7 @@ from pydantic import Field
 from ..errors import BadResponse, PageNotFound, ServiceError, TooLarge, UnsafeURL, UnsupportedContent
 from ..flow import Call, Flow, Request, Response
 from ..models import Page
-from ..provider import provider
+from ..provider import FoundFile, provider
 from ..service import failure
 
 _REDIRECTS = {301, 302, 303, 307, 308}
@@ -45,11 +45,11 @@ class Direct:
 
     name: ClassVar[str] = "direct"
 
-    max_bytes: int = 10 * 2**20
-    max_redirects: int = 5
+    max_bytes: Annotated[int, FoundFile(at_most=10 * 2**20)] = 10 * 2**20
+    max_redirects: Annotated[int, FoundFile(at_most=5)] = 5
     allow_downgrade: bool = False
     user_agent: str = "Mozilla/5.0 (compatible; websearch-core; +https://pypi.org/project/websearch-core)"
-    links: Literal["keep", "text", "drop"] = "keep"
+    links: Annotated[Literal["keep", "text", "drop"], FoundFile()] = "keep"
     isolate: bool | None = None
     processes: Annotated[int, Field(ge=1)] | None = None
 

@@ -18,7 +18,7 @@ from typing import Annotated, Any, ClassVar
 from ..errors import AuthenticationError, ServiceError, Unavailable, UnsupportedOption
 from ..flow import Flow, Request, Response
 from ..models import SearchQuery, SearchResponse, SearchResult
-from ..provider import BaseUrl, Env, Key, provider
+from ..provider import BaseUrl, Env, FoundFile, Key, provider
 from ..results import found, plain
 from ..service import answer, check_options, failure, table, with_sites
 
@@ -45,7 +45,7 @@ class SearXNG:
 
     base_url: Annotated[BaseUrl, Env("SEARXNG_URL", "SEARXNG_BASE_URL", "SEARX_HOST")]
     api_key: Annotated[Key | None, Env("SEARXNG_API_KEY")] = None
-    engines: tuple[str, ...] = ()
+    engines: Annotated[tuple[str, ...], FoundFile()] = ()
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, page after page until the limit is reached or nothing new comes."""

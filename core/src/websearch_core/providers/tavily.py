@@ -18,7 +18,7 @@ from ..countries import ENGLISH
 from ..errors import QuotaExhausted, ServiceError, Unavailable, UnsupportedOption
 from ..flow import Flow, Request, Response
 from ..models import Page, SearchQuery, SearchResponse
-from ..provider import BaseUrl, Env, Key, missing, provider
+from ..provider import BaseUrl, Env, FoundFile, Key, missing, provider
 from ..results import found
 from ..service import answer, check_options, failure, rows, table, word
 
@@ -51,7 +51,7 @@ class Tavily:
     base_url: BaseUrl = "https://api.tavily.com"
     search_depth: Literal["basic", "advanced", "fast", "ultra-fast"] = "basic"
     extract_depth: Literal["basic", "advanced"] = "basic"
-    include_answer: bool = False
+    include_answer: Annotated[bool, FoundFile()] = False
 
     def __post_init__(self) -> None:
         """Either a key, or none on purpose."""
