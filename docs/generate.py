@@ -5,13 +5,15 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from dataclasses import MISSING, fields
+from collections.abc import Set as AbstractSet
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic_core import PydanticUndefined
 
 from websearch_core.models import SearchQuery
+from websearch_core.ports import can
 from websearch_core.provider import Destination, FoundFile, declared, environment, is_secret
 from websearch_core.providers import known, provider_class
 
@@ -20,31 +22,37 @@ _FOUND = (
     "*In a found file* says what a settings file may set that was merely [found](settings.md#which-files-are-read); "
     "where it says nothing, such a file may not set the option."
 )
-_SAID_ANYWAY = {"text", "limit", "extra"}
+_SAID_ANYWAY = {"text", "limit", "extra", "unsupported"}
 
 
 def page() -> str:
     """Return what docs/providers.md should say."""
-    classes = [provider_class(name) for name in known()]
+    classes = {name: provider_class(name) for name in known()}
     head = ["# Providers", "Written by `make docs` from the providers themselves.", _FOUND, _matrix(classes)]
-    return "\n\n".join(head + [_section(cls) for cls in classes]) + "\n"
+    return "\n\n".join(head + [_section(name, cls) for name, cls in classes.items()]) + "\n"
 
 
-def _matrix(classes: list[type[Any]]) -> str:
+def _matrix(classes: dict[str, type[Any]]) -> str:
     """Which provider can express which field of a query; every one of them takes ``limit`` and ``extra``."""
-    searching = [cls for cls in classes if hasattr(cls, "search")]
-    rows = [f"| | {' | '.join(cls.name for cls in searching)} |", f"|---{'|:-:' * len(searching)}|"]
+    searching = {name: cls for name, cls in classes.items() if can(cls, "search")}
+    rows = [f"| | {' | '.join(searching)} |", f"|---{'|:-:' * len(searching)}|"]
     for option in SearchQuery.model_fields:
         if option not in _SAID_ANYWAY:
-            marks = " | ".join("✓" if option in cls.options else "" for cls in searching)
+            marks = " | ".join("✓" if option in _supported(cls) else "" for cls in searching.values())
             rows.append(f"| `{option}` | {marks} |")
     return "\n".join(rows)
 
 
-def _section(cls: type[Any]) -> str:
-    does = " and ".join(verb for verb, method in (("searches", "search"), ("reads", "read")) if hasattr(cls, method))
+def _supported(cls: type[Any]) -> AbstractSet[str]:
+    """The options of a query; they can be a property of another author's class, and then only its instances know."""
+    options = getattr(cls, "options", frozenset())
+    return options if isinstance(options, AbstractSet) else frozenset()
+
+
+def _section(name: str, cls: type[Any]) -> str:
+    does = " and ".join(verb for verb, able in (("searches", can(cls, "search")), ("reads", can(cls, "read"))) if able)
     about = inspect.cleandoc(sys.modules[cls.__module__].__doc__ or "").replace("``", "`")
-    return f"## {cls.name}\n\n*{does}*\n\n{about}\n\n{_options(cls)}"
+    return f"## {name}\n\n*{does}*\n\n{about}\n\n{_options(cls)}"
 
 
 def _options(cls: type[Any]) -> str:
@@ -56,12 +64,10 @@ def _options(cls: type[Any]) -> str:
     variables, notes = environment(cls), declared(cls)
     keyed = any(map(is_secret, notes.values()))
     rows = ["| option | default | environment | in a found file | |", "|---|---|---|---|---|"]
-    for field in fields(cls):
-        names = ", ".join(f"`{name}`" for name in variables.get(field.name, ()))
-        meaning = said.get(field.name, "").replace("``", "`")
-        rows.append(
-            f"| `{field.name}` | {_default(field)} | {names} | {_open(notes[field.name], keyed=keyed)} | {meaning} |"
-        )
+    for name, default in _fields(cls).items():
+        names = ", ".join(f"`{variable}`" for variable in variables.get(name, ()))
+        meaning = said.get(name, "").replace("``", "`")
+        rows.append(f"| `{name}` | {default} | {names} | {_open(notes.get(name, ()), keyed=keyed)} | {meaning} |")
     return "\n".join(rows)
 
 
@@ -77,10 +83,22 @@ def _open(notes: tuple[Any, ...], *, keyed: bool) -> str:
     return "any" if note.at_most is None else f"up to {note.at_most}"
 
 
+def _fields(cls: type[Any]) -> dict[str, str]:
+    """The options of a provider and their defaults; of a class that is not a dataclass, what calling it takes."""
+    if is_dataclass(cls):
+        return {field.name: _default(field) for field in fields(cls)}
+    parameters = inspect.signature(cls).parameters.values()
+    return {one.name: "required" if one.default is one.empty else _shown(one.default) for one in parameters}
+
+
 def _default(field: Any) -> str:
     default = getattr(field.default, "default", field.default)
     if default in (MISSING, PydanticUndefined):
         return "" if field.default_factory is not MISSING else "required"
+    return _shown(default)
+
+
+def _shown(default: Any) -> str:
     return "" if default in (None, "", ()) else f"`{default}`"
 
 

@@ -18,11 +18,11 @@ import vcr
 import yaml
 
 from websearch_core import WebSearch, WebSearchError
+from websearch_core.ports import can, needs_network
 from websearch_core.providers import known, provider_class
 
 FOLDER = Path(__file__).resolve().parents[2] / "cassettes"
 CASSETTES = sorted(FOLDER.glob("*/*.yaml"))
-NO_HTTP = {"local"}
 REQUEST_HEADERS = {"accept", "content-type"}
 RESPONSE_HEADERS = {"content-encoding", "content-type", "location", "retry-after"} | {
     f"x-ratelimit-{name}" for name in ("limit", "policy", "remaining", "reset")
@@ -110,7 +110,7 @@ def test_brave_is_never_recorded_since_its_terms_forbid_it():
 
 @pytest.mark.parametrize("role", ["search", "read"])
 def test_every_provider_has_a_cassette_for_each_thing_it_does(role):
-    able = {name for name in known() if hasattr(provider_class(name), role)} - NO_HTTP
+    able = {name for name in known() if can(provider_class(name), role) and needs_network(provider_class(name))}
     recorded = {
         path.parent.name for path in CASSETTES for tape in [yaml.safe_load(path.read_text("utf-8"))] if role in tape
     }

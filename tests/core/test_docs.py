@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import importlib.util
 import re
 import sys
+import tomllib
 import types
 from pathlib import Path
 
 import pytest
 
-from websearch_core import errors
-from websearch_core.testing import SECRET, Promise, reply, search_promises
+from websearch_core import SearchQuery, WebSearch, errors
+from websearch_core.layers import Rank, layer_class
+from websearch_core.provider import from_function
+from websearch_core.testing import SECRET, Promise, play, reply, search_promises
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")]
@@ -59,6 +63,41 @@ def kagi():
 )
 def test_the_provider_of_the_recipe_keeps_its_promises(promise: Promise):
     promise()
+
+
+def test_the_examples_of_extending_work(monkeypatch, capsys):
+    made = {}
+    for example in examples(ROOT / "docs" / "extending.md"):
+        module = types.ModuleType("extending")
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        exec(compile(example, "extending.md", "exec"), module.__dict__)
+        made |= vars(module)
+
+    assert capsys.readouterr().out == "https://ships.example/fram\n"
+    hit = {"title": "Kelp", "url": "https://sea.example/kelp"}
+    outcome = play(made["Harbour"]().search(SearchQuery.of("kelp")), reply({"results": [hit]}))
+    assert outcome.result.results[0].url == hit["url"]
+
+    limit = made["CallLimit"](most=2)
+    web, other = (WebSearch(from_function("ships", search=made["search"], read=str), layers=[limit]) for _ in range(2))
+    web.search("Fram")
+    web.search("Gjøa")
+    with pytest.raises(errors.BudgetExceeded, match="2 calls have been made"):
+        web.search("Fram")
+    assert other.search("Fram").results
+
+
+def test_the_ranks_are_listed_as_they_stand():
+    listed = re.findall(r"^\| `([A-Z_]+)` \|", (ROOT / "docs" / "extending.md").read_text("utf-8"), re.MULTILINE)
+
+    assert listed == [rank.name for rank in sorted(Rank, reverse=True)]
+
+
+def test_the_tables_of_layers_are_options_of_theirs():
+    table = re.search(r"```toml\n(\[layers.*?)```", (ROOT / "docs" / "settings.md").read_text("utf-8"), re.DOTALL)
+    for name, options in tomllib.loads(table[1])["layers"].items():
+        layer = layer_class(name)(**options)
+        assert {field.name for field in dataclasses.fields(layer)} - {"inner"} == set(options)
 
 
 def test_the_tree_of_errors_is_drawn_as_it_is():

@@ -18,6 +18,7 @@ from pydantic import SecretStr
 from websearch_core import SearchQuery, WebSearch
 from websearch_core.errors import AuthenticationError, ConfigurationError, MissingKey
 from websearch_core.keys import ApiKey, pickle_keys
+from websearch_core.layers import leaves
 from websearch_core.provider import provider
 from websearch_core.providers.brave import Brave
 from websearch_core.providers.tavily import Tavily
@@ -34,7 +35,7 @@ def sent(provider):
 
 
 def leaf(web):
-    return web.provider.provider
+    return leaves(web.provider)[0]
 
 
 def key_of_a_module():

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from websearch_core import WebSearch
 from websearch_core.errors import ConfigurationError, PageNotFound, UnsupportedOption
 from websearch_core.flow import Call
+from websearch_core.layers import leaves
 from websearch_core.models import Page, SearchQuery
 from websearch_core.providers.local import Local
 from websearch_core.testing import play
@@ -280,7 +281,7 @@ def test_the_index_is_where_the_environment_says_or_in_the_data_folder_of_the_us
 
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("WEBSEARCH_INDEX", "~/mine.db")
-    assert WebSearch("local").provider.provider.path == tmp_path / "mine.db"
+    assert leaves(WebSearch("local").provider)[0].path == tmp_path / "mine.db"
 
 
 def test_a_relative_path_does_not_change_with_the_working_directory(tmp_path, monkeypatch):

@@ -9,19 +9,12 @@ from pydantic import SecretStr
 
 from websearch_core import WebSearch, register
 from websearch_core.errors import Blocked, ConfigurationError, MissingKey, UnknownProvider, WebSearchError
-from websearch_core.layers import Fallback, Retry
+from websearch_core.layers import Retry, leaves
 from websearch_core.providers import known, provider_class
 from websearch_core.providers.brave import Brave
 from websearch_core.providers.duckduckgo import DuckDuckGo
 from websearch_core.providers.tavily import Tavily
 from websearch_core.settings import Settings
-
-
-def leaves(layer):
-    """The providers at the bottom."""
-    if isinstance(layer, Fallback):
-        return [leaf for provider in layer.providers for leaf in leaves(provider)]
-    return leaves(layer.provider) if isinstance(layer, Retry) else [layer]
 
 
 def searching(*args, **options):
@@ -114,7 +107,7 @@ def test_without_any_key_duckduckgo_goes_on_to_the_keyless_tier_from_a_challenge
     chain = WebSearch().provider
 
     assert leaves(chain) == [DuckDuckGo(), Tavily(keyless=True)]
-    assert chain.after == (Blocked,)
+    assert chain.inner.after == (Blocked,)
 
 
 def test_a_choice_by_environment_is_kept(monkeypatch):

@@ -307,7 +307,7 @@ def test_a_key_that_the_class_finds_by_itself_counts(monkeypatch):
 def test_the_documentation_says_what_a_found_file_may_set():
     page = (Path(__file__).parents[2] / "docs" / "settings.md").read_text("utf-8")
     for name, field in Settings.model_fields.items():
-        if name == "providers":
+        if name in {"providers", "layers"}:  # a table for each, with notes of their own
             continue
         variable = f"`WEB_SEARCH_{name.upper()}`"
         (row,) = [line.split(" | ") for line in page.splitlines() if line.startswith("|") and variable in line]
@@ -469,14 +469,16 @@ def test_doctor_says_where_every_value_comes_from(monkeypatch):
     monkeypatch.setenv("BRAVE_API_KEY", KEY)
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "7")
     found = write('provider = "brave"\n[providers.searxng]\nbase_url = "http://localhost:8888"')
-    own = write("attempts = 2", user_file())
-    monkeypatch.setattr("websearch_core.cli.app.run", lambda *_: [])
+    own = write("attempts = 2\n[layers.retry]\npause = 1", user_file())
+    monkeypatch.setattr("websearch_core.client.WebSearch.drive", lambda *_: [])
 
     done = typer.testing.CliRunner().invoke(app, ["doctor", "--format", "json"])
     said = {one["name"]: one for one in json.loads(done.stdout)["settings"]}
 
     def value(name):
         return said[name]["value"], said[name]["source"], said[name]["trusted"]
+
+    assert value("layers.retry.pause") == (1, str(own), True)
 
     assert value("timeout") == (7.0, "environment WEB_SEARCH_TIMEOUT", True)
     assert value("provider") == (["brave"], str(found), False)

@@ -68,7 +68,7 @@ class Sea:
 
 @pytest.fixture
 def sea() -> Callable[..., WebSearch]:
-    """Return what makes a `WebSearch` of a `Sea`, which is its ``provider.provider``."""
+    """Return what makes a `WebSearch` of a `Sea`, which is the leaf of its ``provider``."""
 
     def make(*, max_tokens: int | None = None, token_counter: Any = None, **sea: Any) -> WebSearch:
         water = Sea(**sea)

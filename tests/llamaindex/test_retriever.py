@@ -15,6 +15,7 @@ from llama_index.core.tools import RetrieverTool
 from llamaindex_websearch import WebSearchRetriever
 from websearch_core import SearchResult, WebSearch
 from websearch_core.errors import ConfigurationError, InvalidOption, UnsupportedOption
+from websearch_core.layers import leaves
 
 Sea = Callable[..., WebSearch]
 
@@ -99,7 +100,7 @@ async def test_the_search_options_reach_the_provider(sea: Sea) -> None:
     web = sea()
     retriever = WebSearchRetriever(web=web, k=7, search_options={"time_range": "w", "country": "no"})
     await both(retriever)
-    for query in web.provider.provider.asked:
+    for query in leaves(web.provider)[0].asked:
         assert (query.limit, query.time_range, query.country) == (7, "week", "NO")
 
 
@@ -107,7 +108,7 @@ async def test_the_words_of_a_model_arrive_without_what_retriever_tool_adds(sea:
     web = sea()
     tool = RetrieverTool.from_defaults(WebSearchRetriever(web=web, k=1))
     outputs = [await asyncio.to_thread(tool.call, input="red algae"), await tool.acall(input="red algae")]
-    assert [query.text for query in web.provider.provider.asked] == ["red algae", "red algae"]
+    assert [query.text for query in leaves(web.provider)[0].asked] == ["red algae", "red algae"]
     for output in outputs:
         assert "https://sea.example/kelp" in output.content
 
@@ -115,7 +116,7 @@ async def test_the_words_of_a_model_arrive_without_what_retriever_tool_adds(sea:
 async def test_a_question_that_begins_with_those_words_is_kept(sea: Sea) -> None:
     web = sea()
     await both(WebSearchRetriever(web=web), "input is read from where?")
-    assert {"input is read from where?"} == {query.text for query in web.provider.provider.asked}
+    assert {"input is read from where?"} == {query.text for query in leaves(web.provider)[0].asked}
 
 
 @pytest.mark.parametrize("options", [{"k": 0}, {"search_options": {"country": "Norway"}}])

@@ -20,6 +20,7 @@ from workflows.context.serializers import JsonSerializer
 from llamaindex_websearch import ToolError, WebSearchToolSpec
 from websearch_core import WebSearch
 from websearch_core.errors import ConfigurationError, InvalidOption, PageNotFound
+from websearch_core.layers import leaves
 
 Sea = Callable[..., WebSearch]
 Script = Callable[..., MockFunctionCallingLLM]
@@ -183,7 +184,7 @@ async def test_arguments_are_converted(sea: Sea) -> None:
     for output in await both(search, {"query": "kelp", "limit": "2", "time_range": "week"}):
         assert not output.is_error
         assert len(output.raw_output) == 2
-    for query in web.provider.provider.asked:
+    for query in leaves(web.provider)[0].asked:
         assert (query.text, query.limit, query.time_range, query.allowed_domains) == ("kelp", 2, "week", ())
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import ssl
 from typing import assert_type
+
+import httpx
+import httpx2
+from pydantic import SecretStr
 
 from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebSearch, WebSearchError
 from websearch_core.errors import AllProvidersFailed, RateLimited
 from websearch_core.flow import Flow, Request
-from websearch_core.layers import Fallback, Retry
-from websearch_core.ports import PageReader, SearchProvider
+from websearch_core.layers import Fallback, Layer, Relax, Retry
+from websearch_core.ports import PageReader, Provider, SearchProvider, can
 from websearch_core.provenance import Ledger
+from websearch_core.provider import from_function
 from websearch_core.providers.brave import Brave
 from websearch_core.providers.direct import Direct
 from websearch_core.providers.tavily import Tavily
@@ -50,6 +56,42 @@ reader: PageReader = Direct()
 both: SearchProvider | PageReader = Tavily(keyless=True)
 Brave(key="key")  # type: ignore[call-arg]
 WebSearch(Mine(), reader=reader)
+
+layers: list[Layer] = [Retry(attempts=5), Relax(), Fallback()]
+WebSearch(Mine(), layers=layers, attempts=None)
+WebSearch(Mine(), layers=None)
+WebSearch(Mine(), layers=[Mine()])  # type: ignore[list-item]
+web.search("kelp", unsupported="note")
+web.search("kelp", unsupported="ignore")  # type: ignore[arg-type]
+assert_type(Retry(Mine()).inner, Provider | None)
+Retry("brave")  # type: ignore[arg-type]
+
+WebSearch("brave", api_key=SecretStr("key"), verify=ssl.create_default_context(), http_library="httpx2")
+WebSearch(http_client=httpx.Client(), http_async_client=httpx.AsyncClient())
+WebSearch(http_client=httpx2.Client(), http_async_client=httpx2.AsyncClient())
+WebSearch(http_client=httpx.AsyncClient())  # type: ignore[arg-type]
+WebSearch(http_library="requests")  # type: ignore[arg-type]
+WebSearch(verify=False)  # type: ignore[arg-type]
+WebSearch("brave", api_key=3)  # type: ignore[arg-type]
+
+
+async def find(query: SearchQuery) -> list[SearchResult]:
+    """An async function is as welcome as a blocking one."""
+    return [SearchResult(title=query.text, url="https://a.example/")]
+
+
+assert_type(from_function("mine", search=find), SearchProvider)
+assert_type(from_function("mine", read=lambda url: url), PageReader)
+WebSearch(from_function("mine", search=find, read=lambda url: url))
+from_function("mine", search=lambda query: 3)  # type: ignore[arg-type, return-value]
+
+
+def searches(provider: Provider) -> None:
+    """What a provider can do is known after asking."""
+    provider.search(SearchQuery(text="kelp"))  # type: ignore[union-attr]
+    if can(provider, "search"):
+        assert_type(provider.search(SearchQuery(text="kelp")), Flow[SearchResponse])
+
 
 assert_type(Ledger("seen").check("https://a.example/"), None)
 assert_type(Ledger("seen").check("https://a.example/", ("tenant", "thread")), None)

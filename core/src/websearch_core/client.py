@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, TypeVar, Unpack
 
 from .bugs import contain
 from .deadline import time_limit
@@ -13,17 +13,23 @@ from .errors import ConfigurationError, InvalidOption, WebSearchError
 from .flow import Call, Flow, Gather, arun, run
 from .guard import Guard, canonical, is_readable
 from .http import Sender
-from .models import Page, SearchOptions, SearchQuery, SearchResponse
-from .ports import PageReader, SearchProvider
+from .models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
+from .ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
 from .results import settle, settle_page, with_content, without_links
 from .tokens import TokenCounter, estimated
 
 if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable
+
+    from pydantic import SecretStr
+
+    from .http import Library
+    from .layers import Layer
     from .reading import Part, ReadOptions
     from .settings import Settings
 
 Choice: TypeAlias = "str | SearchProvider | PageReader | Sequence[str | SearchProvider | PageReader]"
-Unsupported = Literal["raise", "note"]
 T = TypeVar("T")
 _SIDE_BY_SIDE = 8  # pages that `WebSearch.read_many` reads at a time
 
@@ -33,17 +39,18 @@ class WebSearchArguments(TypedDict, total=False):
 
     provider: Choice | None
     reader: Choice | None
-    api_key: Any
+    api_key: str | SecretStr | Callable[[], str] | None
     base_url: str | None
     provider_options: Mapping[str, Mapping[str, Any]] | None
     allow: Sequence[str] | None
     timeout: float | None
     connect_timeout: float | None
     attempts: int | None
-    http_client: Any
-    http_async_client: Any
-    verify: Any
-    http_library: str | None
+    layers: Sequence[Layer] | None
+    http_client: HTTPClient | None
+    http_async_client: AsyncHTTPClient | None
+    verify: ssl.SSLContext | None
+    http_library: Library | None
     max_tokens: int | None
     token_counter: TokenCounter | None
     links: str | None
@@ -77,7 +84,10 @@ class WebSearch:
             although they are not public. They are the only holes in the guard.
         timeout: Seconds for a whole call, in all: retries, redirects and slow bodies included.
         connect_timeout: Seconds to wait for one connection.
-        attempts: How often a request is sent when its failures may pass.
+        attempts: How often a request is sent when its failures may pass; the same as ``layers=[Retry(attempts=...)]``.
+        layers: What stands around the providers, besides the defaults, `websearch_core.layers.Retry` and
+            `websearch_core.layers.Relax`: ``[Retry(attempts=5)]``. The rank of a layer decides where it stands, not
+            its place in the list. One of the same rank as a default replaces it; None removes the defaults.
         http_client: An ``httpx.Client`` of your own for services. Pages never go through it.
         http_async_client: The same for async calls; it belongs to one event loop.
         verify: An ``ssl.SSLContext`` that says which certificates to trust.
@@ -100,22 +110,28 @@ class WebSearch:
         provider: Choice | None = None,
         *,
         reader: Choice | None = None,
-        api_key: Any = None,
+        api_key: str | SecretStr | Callable[[], str] | None = None,
         base_url: str | None = None,
         provider_options: Mapping[str, Mapping[str, Any]] | None = None,
         allow: Sequence[str] | None = None,
         timeout: float | None = None,
         connect_timeout: float | None = None,
         attempts: int | None = None,
-        http_client: Any = None,
-        http_async_client: Any = None,
-        verify: Any = None,
-        http_library: str | None = None,
+        layers: Sequence[Layer] | None = (),
+        http_client: HTTPClient | None = None,
+        http_async_client: AsyncHTTPClient | None = None,
+        verify: ssl.SSLContext | None = None,
+        http_library: Library | None = None,
         max_tokens: int | None = None,
         token_counter: TokenCounter | None = None,
         links: str | None = None,
     ) -> None:
-        from .selection import Selection, read_chain, search_chain  # bring pydantic-settings: not before it is needed
+        from .selection import (
+            Selection,
+            layers_of,
+            read_chain,
+            search_chain,
+        )  # bring pydantic-settings: not before it is needed
         from .settings import Settings
 
         settings = Settings.load(
@@ -131,12 +147,11 @@ class WebSearch:
         one = {"api_key": api_key, "base_url": base_url}
         searchers, automatic = selection.searchers(provider, **{k: v for k, v in one.items() if v is not None})
         readers, implied = selection.readers(reader, searchers)
-        chain = searchers, settings.attempts
+        stack = layers_of(settings, layers, attempts)
         self.settings: Settings = settings
         self.token_counter: TokenCounter = token_counter or estimated
-        self.provider: SearchProvider = search_chain(*chain, automatic=automatic, relaxed=False)
-        self.reader: PageReader = read_chain(readers, settings.attempts, automatic=implied)
-        self._relaxed: SearchProvider = search_chain(*chain, automatic=automatic, relaxed=True)
+        self.provider: SearchProvider = search_chain(searchers, stack, automatic=automatic)
+        self.reader: PageReader = read_chain(readers, stack, automatic=implied)
         self._sender = Sender(
             Guard.allowing(settings.allow),
             connect_timeout=settings.connect_timeout,
@@ -153,7 +168,7 @@ class WebSearch:
         *,
         read_top: int = 0,
         passage_length: int = 1_500,
-        unsupported: Unsupported = "raise",
+        unsupported: Unsupported | None = None,
         **options: Unpack[SearchOptions],
     ) -> SearchResponse:
         """
@@ -165,8 +180,9 @@ class WebSearch:
                 ``content`` is then what the page says to the query. A page that cannot be read has none, and a note
                 says why.
             passage_length: Characters of the ``content`` of each, at most.
-            unsupported: What to do about options that the provider cannot express: ``raise``, or do without them and
-                ``note`` it in the response.
+            unsupported: What to do about options that the provider does not support: ``raise``, or ignore them and
+                ``note`` it in the response. Left out, what the query or the layers say, which is ``raise`` unless
+                set up otherwise.
             options: The fields of `SearchQuery`: ``limit``, ``allowed_domains``, ``time_range`` and so on.
 
         Raises:
@@ -175,7 +191,7 @@ class WebSearch:
             ServiceError: The service failed, in one of the ways that `websearch_core.errors` draws.
 
         """
-        return self.drive(self._search(_query(query, options), unsupported, read_top, passage_length))
+        return self.drive(self._search(_query(query, options, unsupported), read_top, passage_length))
 
     async def asearch(
         self,
@@ -184,11 +200,11 @@ class WebSearch:
         *,
         read_top: int = 0,
         passage_length: int = 1_500,
-        unsupported: Unsupported = "raise",
+        unsupported: Unsupported | None = None,
         **options: Unpack[SearchOptions],
     ) -> SearchResponse:
         """Do as `search` does, on the running event loop."""
-        return await self.adrive(self._search(_query(query, options), unsupported, read_top, passage_length))
+        return await self.adrive(self._search(_query(query, options, unsupported), read_top, passage_length))
 
     def read(self, url: str, /, **part: Unpack[ReadOptions]) -> Page:
         """
@@ -278,16 +294,13 @@ class WebSearch:
     def __repr__(self) -> str:
         return f"WebSearch({self.provider.name!r}, reader={self.reader.name!r})"
 
-    def _search(
-        self, query: SearchQuery, unsupported: Unsupported, read_top: int, passage_length: int
-    ) -> Flow[SearchResponse]:
+    def _search(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
         if read_top < 0:
             raise InvalidOption(f"read_top: must not be negative, not {read_top}")
         started = time.monotonic()
-        provider = self._relaxed if unsupported == "note" else self.provider
         reads = self._part({"query": query.text, "max_length": passage_length}) if read_top else None
         with time_limit(self.settings.timeout):
-            response = settle((yield from provider.search(query)), query)
+            response = settle((yield from self.provider.search(query)), query)
             if reads and response.results:
                 urls = [result.url for result in response.results[:read_top]]
                 response = with_content(response, (yield from self._read_many(urls, reads)))
@@ -345,12 +358,14 @@ def given(web: WebSearch | None, arguments: WebSearchArguments) -> WebSearch:
     return web
 
 
-def _query(query: str | SearchQuery, options: SearchOptions) -> SearchQuery:
-    if isinstance(query, SearchQuery):
-        if options:
-            raise InvalidOption("give a SearchQuery or options, not both")
+def _query(query: str | SearchQuery, options: SearchOptions, unsupported: Unsupported | None) -> SearchQuery:
+    if not isinstance(query, SearchQuery):
+        return SearchQuery.of(query, **options, unsupported=unsupported)
+    if options:
+        raise InvalidOption("give a SearchQuery or options, not both")
+    if unsupported is None:
         return query
-    return SearchQuery.of(query, **options)
+    return SearchQuery.of(**{**dict(query), "unsupported": unsupported})
 
 
 def _without_fragment(url: str) -> str:

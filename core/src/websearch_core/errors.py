@@ -81,14 +81,15 @@ class UnsupportedOption(WebSearchError, ValueError):
     """
     The provider cannot express what was asked, and dropping it in silence would be a lie.
 
-    ``options`` names the fields of the query concerned.
+    ``options`` names the fields of the query concerned, ``provider`` who does not support them, where that is known.
     """
 
     code = "unsupported_option"
 
-    def __init__(self, message: str, *, options: Sequence[str] = ()) -> None:
+    def __init__(self, message: str, *, options: Sequence[str] = (), provider: str | None = None) -> None:
         super().__init__(message)
         self.options = tuple(options)
+        self.provider = provider
 
 
 class UnsafeURL(WebSearchError, ValueError):

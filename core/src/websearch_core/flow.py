@@ -239,7 +239,10 @@ if hasattr(os, "register_at_fork"):
 
 
 def _no_effect(effect: object) -> TypeError:
-    return TypeError(f"a flow may ask for a Request, Sleep, Call or Gather, not for {effect!r}")
+    return TypeError(
+        f"a flow may ask for a Request, Sleep, Call or Gather, not for {effect!r}; search and read of a provider are "
+        "generators, and websearch_core.provider.from_function makes one of a function that returns its answer"
+    )
 
 
 def _affordable(seconds: float) -> float:

@@ -14,6 +14,7 @@ from .errors import InvalidOption
 TimeRange = Literal["day", "week", "month", "year"]
 SafeSearch = Literal["off", "moderate", "strict"]
 Topic = Literal["general", "news"]
+Unsupported = Literal["raise", "note"]
 
 _TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year", "all": None, "": None}
 
@@ -86,6 +87,8 @@ class SearchQuery(Model):
         topic: ``news`` asks for news alone.
         page: Which page of results, from 1.
         extra: Parameters of the service itself, sent to it verbatim.
+        unsupported: What to do about options that the provider does not support: ``raise``, or ignore them and
+            ``note`` it in the response. None leaves it to the layers, which raise unless set up otherwise.
 
     """
 
@@ -104,6 +107,7 @@ class SearchQuery(Model):
     topic: Topic = "general"
     page: int = Field(default=1, ge=1)
     extra: dict[str, Any] = Field(default_factory=dict)
+    unsupported: Unsupported | None = None
 
     @classmethod
     def of(cls, text: str, **options: Any) -> SearchQuery:
@@ -129,9 +133,9 @@ class SearchQuery(Model):
         return self
 
     def asked(self) -> frozenset[str]:
-        """Return the names of the fields, beyond the text and the limit, that differ from their defaults."""
+        """Return the names of the options that a provider has to support: fields that differ from their defaults."""
         fields = type(self).model_fields
-        given = self.model_fields_set - {"text", "limit", "extra"}
+        given = self.model_fields_set - {"text", "limit", "extra", "unsupported"}
         return frozenset(
             name for name in given if getattr(self, name) != fields[name].get_default(call_default_factory=True)
         )

@@ -10,16 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias, cast
+
+from pydantic import ValidationError
 
 from .errors import Blocked, ConfigurationError, MissingKey, PageNotFound
 from .guard import Guard
-from .layers import Fallback, Relax, Retry
-from .providers import known, provider_class
+from .layers import Fallback, Layer, Rank, Relax, layer_class, leaves
+from .layers._layer import held, parts
+from .layers._stack import Stack, rank
+from .models import explain
+from .ports import PageReader, Provider, Role, SearchProvider, can, check_port, needs_network
+from .providers import known, provider_class, registered_name
 from .settings import Settings, by_name, check_transport, configured
 
+Choice: TypeAlias = str | Provider | Sequence[str | Provider]
 AUTOMATIC = ("tavily", "brave", "searxng")
-_LAYERS = (Fallback, Relax, Retry)
 
 
 @dataclass
@@ -37,14 +43,14 @@ class Selection:
 
     settings: Settings
     options: Mapping[str, Mapping[str, Any]]
-    _made: dict[str, Any] = field(default_factory=dict)
+    _made: dict[str, Provider] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """A misspelt name is told now rather than ignored."""
+        """Reject unknown names early."""
         self.options = by_name(self.options)
         self._guard = Guard.allowing(self.settings.allow)
 
-    def searchers(self, choice: Any, **one: Any) -> tuple[list[Any], bool]:
+    def searchers(self, choice: Choice | None, **one: Any) -> tuple[list[Provider], bool]:
         """
         Return the providers to search with, in order, and whether the choice was automatic.
 
@@ -68,26 +74,25 @@ class Selection:
         keyless = configured("tavily", self.settings, **{**self.options.get("tavily", {}), "keyless": True})
         return [self._playing("duckduckgo", "search"), self._playing(keyless, "search")], True
 
-    def readers(self, choice: Any, searchers: Sequence[Any]) -> tuple[list[Any], bool]:
+    def readers(self, choice: Choice | None, searchers: Sequence[Provider]) -> tuple[list[Provider], bool]:
         """Return the readers to read with, in order, and whether that was automatic; *searchers* search already."""
         chosen = _several(choice) or list(self.settings.reader)
         if chosen:
             return [self._playing(item, "read") for item in chosen], False
-        local = [item for item in searchers if item.name == "local"]  # what an index holds needs no fetching
-        return [self._playing(item, "read") for item in (*local, "direct")], True
+        at_hand = [item for item in searchers if _is_at_hand(item)]  # what an index holds needs no fetching
+        return [self._playing(item, "read") for item in (*at_hand, "direct")], True
 
-    def _playing(self, item: Any, role: str, **one: Any) -> Any:
+    def _playing(self, item: str | Provider, role: Role, **one: Any) -> Provider:
         """Return the provider that *item* is or names, if it can do what *role* says."""
         provider = self._named(item, **one) if isinstance(item, str) else item
-        for leaf in _leaves(provider):
-            check_transport(leaf, self._guard)
-        if not all(hasattr(leaf, role) for leaf in _leaves(provider)):
-            able = ", ".join(name for name in known() if hasattr(provider_class(name), role))
-            raise ConfigurationError(f"{getattr(provider, 'name', provider)!r} cannot {role}; those that can: {able}")
+        check_provider(provider, self._guard)
+        if not _can_all(provider, role):
+            able = ", ".join(name for name in known() if can(provider_class(name), role))
+            raise ConfigurationError(f"{provider.name!r} cannot {role}; those that can: {able}")
         return provider
 
-    def _named(self, name: str, **one: Any) -> Any:
-        name = provider_class(name).name
+    def _named(self, name: str, **one: Any) -> Provider:
+        name = registered_name(name)
         if name not in self._made:
             options = {**self.options.get(name, {}), **one}
             if name == "direct" and self.settings.links != "keep":  # it sees more of a page than its Markdown
@@ -96,50 +101,94 @@ class Selection:
         return self._made[name]
 
 
-def search_chain(providers: Sequence[Any], attempts: int, *, automatic: bool, relaxed: bool) -> Any:
+def check_provider(provider: Provider, guard: Guard) -> None:
     """
-    Compose *providers* into one that persists and falls back.
+    Make sure that *provider*, and each one inside of it if it is a layer, meets its port and keeps its key to itself.
+
+    Raises:
+        ConfigurationError: One does not.
+
+    """
+    for part in parts(provider):
+        for name in held(part):
+            if isinstance(name, str):
+                raise ConfigurationError(f"{type(part).__name__} holds the name {name!r}, and must hold a provider")
+        check_port(part)
+        check_transport(part, guard)
+
+
+def search_chain(providers: Sequence[Provider], stack: Stack, *, automatic: bool) -> SearchProvider:
+    """
+    Compose *providers* and the layers of *stack* into one that searches.
 
     Args:
         providers: In the order to ask them.
-        attempts: How often each is asked when its failures may pass.
-        automatic: They are ours to choose: go on to the next only from a challenge, since nobody asked for the next.
-        relaxed: Do without options that a provider cannot express.
+        stack: The layers.
+        automatic: We chose the providers, so fall back only when one is blocked.
 
     """
-    links = [_persistent(item, attempts) for item in providers]
-    if relaxed:
-        links = [Relax(link) for link in links]
-    if len(links) == 1:
-        return links[0]
-    return Fallback(tuple(links), after=(Blocked,)) if automatic else Fallback(tuple(links))
+    combine = Fallback(after=(Blocked,)) if automatic else Fallback()
+    return cast("SearchProvider", stack.chain(providers, "search", combine=combine))
 
 
-def read_chain(readers: Sequence[Any], attempts: int, *, automatic: bool) -> Any:
-    """Compose *readers* likewise. That a page is in no index is worth no remark if nobody asked for the index."""
-    links = [_persistent(item, attempts) for item in readers]
-    if len(links) == 1:
-        return links[0]
-    return Fallback(tuple(links), tacit=(PageNotFound,) if automatic else ())
+def read_chain(readers: Sequence[Provider], stack: Stack, *, automatic: bool) -> PageReader:
+    """Compose *readers* likewise. A miss in the local index adds no note unless the index was asked for."""
+    combine = Fallback(tacit=(PageNotFound,) if automatic else ())
+    return cast("PageReader", stack.chain(readers, "read", combine=combine))
 
 
-def _persistent(item: Any, attempts: int) -> Any:
-    return item if isinstance(item, _LAYERS) else Retry(item, attempts)
+def layers_of(settings: Settings, given: Sequence[Layer] | None, attempts: int | None = None) -> Stack:
+    """
+    Return the layers of one `WebSearch`: the defaults, changed by the settings, changed by those *given*.
+
+    Args:
+        settings: The settings; ``attempts`` there beats that of the table of the layer.
+        given: The argument ``layers``.
+        attempts: The argument ``attempts``; it is part of the settings already.
+
+    Raises:
+        ConfigurationError: A table or a layer is wrong, or there is no `Retry` that *attempts* could be for.
+
+    """
+    tables = {name: dict(table) for name, table in settings.layers.items()}
+    retry = tables.pop("retry", {})
+    if "attempts" in settings.model_fields_set or "attempts" not in retry:
+        retry["attempts"] = settings.attempts
+    defaults: dict[str, Layer] = {"relax": Relax(unsupported="raise"), "retry": _from_table("retry", retry)}
+    defaults |= {name: _from_table(name, table) for name, table in tables.items()}
+    stack = Stack(given, list(defaults.values()))
+    if attempts is not None and (given is None or any(rank(layer) == Rank.RETRY for layer in given)):
+        raise ConfigurationError("attempts: is for the default Retry; with layers, write layers=[Retry(attempts=...)]")
+    return stack
 
 
-def _several(choice: Any) -> list[Any]:
+def _from_table(name: str, table: Mapping[str, Any]) -> Layer:
+    if "inner" in table:
+        raise ConfigurationError(f"settings: layers.{name}: inner is not an option")
+    try:
+        made: Layer = layer_class(name)(**table)
+    except ValidationError as error:
+        raise ConfigurationError(f"settings: layers.{name}: {explain(error)}") from None
+    except (TypeError, ValueError) as error:
+        raise ConfigurationError(f"settings: layers.{name}: {error}") from None
+    return made
+
+
+def _several(choice: Choice | None) -> list[str | Provider]:
     if choice is None:
         return []
     if isinstance(choice, str):
         choice = [name.strip() for name in choice.split(",") if name.strip()]
-    several = list(choice) if isinstance(choice, list | tuple) else [choice]
+    several = list(choice) if isinstance(choice, list | tuple) else [cast("Provider", choice)]
     if not several:
         raise ConfigurationError("an empty choice of providers is none")
     return several
 
 
-def _leaves(provider: Any) -> list[Any]:
-    """Return what is at the bottom of layers."""
-    if isinstance(provider, Fallback):
-        return [leaf for each in provider.providers for leaf in _leaves(each)]
-    return _leaves(provider.provider) if isinstance(provider, Relax | Retry) else [provider]
+def _can_all(provider: Provider, role: Role) -> bool:
+    """A layer can do what it has a method for and all that is inside of it can."""
+    return all(can(part, role) for part in parts(provider))
+
+
+def _is_at_hand(provider: Provider) -> bool:
+    return _can_all(provider, "read") and not any(needs_network(leaf) for leaf in leaves(provider))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
 import time
@@ -27,6 +26,7 @@ from .errors import (
 from .flow import Response
 from .keys import ApiKey
 from .models import SearchQuery
+from .ports import Provider, SupportsOptions
 from .redaction import without_keys
 
 Meanings = Mapping[int, type[ServiceError]]
@@ -47,21 +47,22 @@ _LONGEST_DETAIL = 200
 _LONGEST_WAIT = 30 * 86_400.0
 
 
-def check_options(query: SearchQuery, provider: Any) -> None:
+def check_options(query: SearchQuery, provider: SupportsOptions) -> None:
     """
-    Make sure that *provider* can express all that *query* asks for.
+    Make sure that *provider* supports all that *query* asks for.
 
     Raises:
-        UnsupportedOption: It cannot; dropping the wish in silence would be a lie.
+        UnsupportedOption: It does not; an option is never dropped silently.
 
     """
     if unknown := sorted(query.asked() - provider.options):
-        raise UnsupportedOption(f"{provider.name} cannot express {', '.join(unknown)}", options=unknown)
+        name = provider.name
+        raise UnsupportedOption(f"{name} cannot express {', '.join(unknown)}", options=unknown, provider=name)
 
 
 def answer(
     response: Response,
-    provider: Any,
+    provider: Provider,
     *,
     verb: str = "search",
     meanings: Meanings | None = None,
@@ -90,7 +91,7 @@ def answer(
     raise failure(response, provider, verb=verb, meanings=meanings, detail=detail(body) if body else None)
 
 
-def decoded(response: Response, provider: Any, *, verb: str = "search") -> dict[str, Any]:
+def decoded(response: Response, provider: Provider, *, verb: str = "search") -> dict[str, Any]:
     """
     Return the body as a JSON object.
 
@@ -124,7 +125,7 @@ def changed(provider: str, verb: str = "search") -> BadResponse:
 
 def failure(
     response: Response,
-    provider: Any,
+    provider: Provider,
     *,
     verb: str = "search",
     meanings: Meanings | None = None,
@@ -154,7 +155,7 @@ def failure(
     return kind(message, provider=provider.name, status=status, retry_after=retry_after(response), detail=words)
 
 
-def redact(text: str, provider: Any) -> str:
+def redact(text: str, provider: object) -> str:
     """Bring a service's words into one short line without the keys of *provider*, which services like to echo."""
     line = re.sub(r"[\s\x00-\x1f\x7f-\x9f]+", " ", without_keys(text, _keys(provider))).strip()
     return line if len(line) <= _LONGEST_DETAIL else f"{line[:_LONGEST_DETAIL]}…"
@@ -203,10 +204,20 @@ def _phrase(status: int) -> str:
         return ""
 
 
-def _keys(provider: Any) -> Iterable[str]:
-    for field in dataclasses.fields(provider):
-        value = getattr(provider, field.name)
+def _keys(provider: object) -> list[str]:
+    """Return the keys that *provider* holds, the longest first: one may be a part of another."""
+    slots = (name for cls in type(provider).__mro__ for name in _listed(getattr(cls, "__slots__", ())))
+    values = {name: getattr(provider, name, None) for name in ("api_key", *getattr(provider, "__dict__", ()), *slots)}
+    keys: set[str] = set()
+    for value in values.values():
         if isinstance(value, ApiKey):
-            yield from value.returned()
-        elif (reveal := getattr(value, "get_secret_value", None)) is not None and (key := reveal()):
-            yield key
+            keys.update(value.returned())
+        elif (reveal := getattr(value, "get_secret_value", None)) is not None:
+            keys.add(reveal())
+    if isinstance(plain := values["api_key"], str):  # nobody has to use SecretStr
+        keys.add(plain)
+    return sorted(filter(None, keys), key=len, reverse=True)
+
+
+def _listed(slots: str | Iterable[str]) -> Iterable[str]:
+    return [slots] if isinstance(slots, str) else slots

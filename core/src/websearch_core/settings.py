@@ -36,9 +36,10 @@ from pydantic_settings import (
 
 from .errors import ConfigurationError
 from .guard import Guard
+from .layers import layer_class
 from .models import explain
-from .provider import FoundFile
-from .providers import provider_class
+from .provider import FoundFile, declared
+from .providers import provider_class, registered_name
 from .providers._build import Option, build, check_entries, conceal, gather, is_this_machine, limit_of, too_high
 from .sources import ARGUMENT, DEFAULT, Source, read_files, refusal
 
@@ -60,7 +61,7 @@ def by_name(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any
         UnknownProvider: There is none of a name.
 
     """
-    return {provider_class(name).name: dict(given) for name, given in options.items()}
+    return {registered_name(name): dict(given) for name, given in options.items()}
 
 
 def _by_name_concealed(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -86,6 +87,7 @@ class Settings(BaseSettings):
         links: What becomes of the links in pages: ``keep``, ``text`` or ``drop``.
         http_library: ``httpx`` or ``httpx2``.
         providers: The options of each provider, by its name.
+        layers: The options of each layer, by its name.
 
     """
 
@@ -106,9 +108,11 @@ class Settings(BaseSettings):
     providers: Annotated[dict[str, dict[str, Any]], AfterValidator(_by_name_concealed)] = Field(
         default_factory=dict, repr=False
     )
+    layers: dict[str, dict[str, Any]] = Field(default_factory=dict, repr=False)
 
     _options: dict[str, dict[str, Option]] = PrivateAttr(default_factory=dict)
     _sources: dict[str, Source] = PrivateAttr(default_factory=dict)
+    _layer_sources: dict[tuple[str, str], Source] = PrivateAttr(default_factory=dict)
     _files: tuple[Source, ...] = PrivateAttr(default=())
 
     @classmethod
@@ -138,6 +142,10 @@ class Settings(BaseSettings):
     def source(self, name: str) -> Source:
         """Return where the setting *name* comes from."""
         return self._sources.get(name, DEFAULT)
+
+    def layer_source(self, layer: str, option: str) -> Source:
+        """Return where an *option* in the table of a *layer* comes from."""
+        return self._layer_sources.get((layer, option), DEFAULT)
 
     @property
     def files(self) -> tuple[Source, ...]:
@@ -181,7 +189,9 @@ class Settings(BaseSettings):
         values: dict[str, Any] = {}
         for path, value in said.items():
             if len(path) == 3:
-                values.setdefault("providers", {}).setdefault(path[1], {})[path[2]] = value
+                values.setdefault(path[0], {}).setdefault(path[1], {})[path[2]] = value
+            elif len(path) == 2:
+                values.setdefault(path[0], {}).setdefault(path[1], {})
             else:
                 values[path[0]] = value
         try:
@@ -193,6 +203,9 @@ class Settings(BaseSettings):
     def _check_entries(cls, place: _Said) -> None:
         """Refuse what a found file may not set. A name that is no setting at all is refused later, whoever sets it."""
         for path, (value, source) in place.items():
+            if path[0] == "layers" and len(path) > 1:
+                cls._check_layer(path, source)
+                continue
             if len(path) == 3:
                 check_entries(provider_class(path[1]), {path[2]: Option(value, source)})
                 continue
@@ -200,14 +213,37 @@ class Settings(BaseSettings):
             if field and not source.trusted and not any(isinstance(note, FoundFile) for note in field.metadata):
                 raise refusal(source, path[0], "may not be set here", variables=(f"WEB_SEARCH_{path[0].upper()}",))
 
+    @classmethod
+    def _check_layer(cls, path: _Path, source: Source) -> None:
+        """Refuse what a found file may not set of a layer: nobody knows what those of other packages do."""
+        if source.trusted:
+            return
+        notes = declared(layer_class(path[1]))
+        harmless = {option for option, some in notes.items() if any(isinstance(note, FoundFile) for note in some)}
+        refused = path[2] not in harmless and path[2] in notes if len(path) == 3 else not harmless
+        if refused:
+            raise refusal(source, ".".join(path), "may not be set here")
+
     def _remember(self, chosen: _Said, overruled: Mapping[_Path, Any], files: list[tuple[Source, Any]]) -> None:
         self._files = tuple(source for source, _ in files)
         for path, (value, source) in chosen.items():
             if len(path) == 1:
                 self._sources[path[0]] = source
+            elif path[0] == "layers":
+                self._remember_layer(path, Option(value, source, overruled.get(path)))
             else:
                 self._options.setdefault(path[1], {})[path[2]] = Option(value, source, overruled.get(path))
         self._check_limits({path[0]: value for path, value in overruled.items() if len(path) == 1})
+
+    def _remember_layer(self, path: _Path, option: Option) -> None:
+        if len(path) == 2:
+            return
+        self._layer_sources[path[1], path[2]] = option.source
+        notes = declared(layer_class(path[1])).get(path[2], ())
+        value = option.value
+        if not option.source.trusted and isinstance(value, int | float) and too_high(value, notes, option.limit):
+            why = f"may not be more than {limit_of(notes, option.limit)} here"
+            raise refusal(option.source, ".".join(path), why)
 
     def _check_limits(self, overruled: Mapping[str, Any]) -> None:
         """
@@ -238,12 +274,14 @@ def _flat(table: Mapping[str, Any], source: Callable[[str], Source]) -> _Said:
     said: _Said = {}
     for given, value in table.items():
         name = _OTHER_NAMES.get(given, given)
-        if name != "providers":
+        if name not in {"providers", "layers"}:
             said[name,] = value, source(name)
             continue
         if not isinstance(value, Mapping) or not all(isinstance(options, Mapping) for options in value.values()):
-            raise ConfigurationError(f"{source(name)}: providers: not a table for each provider")
-        for whose, options in by_name(value).items():
+            raise ConfigurationError(f"{source(name)}: {name}: not a table for each {name.removesuffix('s')}")
+        for whose, options in (by_name(value) if name == "providers" else value).items():
+            if name == "layers":
+                said[name, whose] = {}, source(name)  # an empty table asks for a layer as well
             said |= {(name, whose, option): (given, source(name)) for option, given in options.items()}
     return said
 
@@ -271,8 +309,8 @@ def configured(name: str, settings: Settings, **explicit: Any) -> Any:
         ConfigurationError: An option is wrong, or stands in a file that is not trusted with it.
 
     """
-    cls = provider_class(name)
-    return build(cls, gather(cls, settings.options(cls.name), explicit))
+    cls, own = provider_class(name), registered_name(name)
+    return build(cls, gather(cls, settings.options(own), explicit), own)
 
 
 def check_transport(provider: Any, guard: Guard) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,11 +13,9 @@ import typer
 from ..cli import doctor as doctors
 from ..client import WebSearch
 from ..errors import ConfigurationError
-from ..flow import run
-from ..guard import Guard
-from ..http import Sender
 from ..index import Index, Report, crawl
-from ..layers import Retry
+from ..providers.direct import Direct
+from ..providers.duckduckgo import DuckDuckGo
 from ..render import Format, error_as_json, render_error, render_page, render_search
 from ..settings import Settings, configured
 from .show import EXIT_CODES, progress, put, put_json, put_markdown, put_table, reported
@@ -148,15 +144,15 @@ def index(
     Of a site, pages within the origin of the URL are read along their links, as far as its robots.txt allows.
     """
     with reported(form):
-        settings = Settings.load(allow=allow_address)
-        local = configured("local", settings, path=path)
-        reader = Retry(configured("direct", settings), settings.attempts)
+        local = configured("local", Settings.load(), path=path)
         reports = []
         for place in places:
-            with _sender(settings) as sender, progress(f"Indexing {place}") as tell:
+            with WebSearch(local, reader="direct", allow=allow_address) as web, progress(f"Indexing {place}") as tell:
                 if re.match("https?://", place, re.IGNORECASE):
-                    flow = crawl(place, local.index, reader, most=max_pages, timeout=settings.timeout, tell=tell)
-                    report = run(flow, sender.send)
+                    timeout = web.settings.timeout
+                    report = web.drive(
+                        crawl(place, local.index, web.reader, most=max_pages, timeout=timeout, tell=tell)
+                    )
                 else:
                     report = local.index.add_folder(Path(place), tell)
             reports.append(report)
@@ -202,8 +198,9 @@ def doctor(
     with reported(form):
         settings = Settings.load()
         tried = names or doctors.in_use(settings)
-        with _sender(settings) as sender, progress("Trying providers"):
-            checked = run(doctors.checks(tried, settings), sender.send)
+        # It drives the checks, and must not fail for want of what they check.
+        with WebSearch(DuckDuckGo(), reader=Direct(), layers=None) as web, progress("Trying providers"):
+            checked = web.drive(doctors.checks(tried, settings))
     broken = any(check.error for check in checked)
     if form == "json":
         put_json(
@@ -226,15 +223,6 @@ def doctor(
     else:
         _put_diagnosis(checked, doctors.in_force(tried, settings), doctors.surroundings(settings))
     raise typer.Exit(1 if broken else 0)
-
-
-@contextmanager
-def _sender(settings: Settings) -> Iterator[Sender]:
-    """Who sends the requests of flows that are no search or reading of one page."""
-    guard = Guard.allowing(settings.allow)
-    sender = Sender(guard, connect_timeout=settings.connect_timeout, library=settings.http_library)
-    with closing(sender):
-        yield sender
 
 
 def _put(text: str, form: Format) -> None:

@@ -14,13 +14,15 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from ..deadline import time_limit
-from ..errors import ConfigurationError, TimedOut, Unavailable, WebSearchError
+from ..errors import BadResponse, ConfigurationError, TimedOut, Unavailable, WebSearchError
 from ..flow import Flow, Gather
+from ..guard import Guard
 from ..models import SearchQuery
+from ..ports import can
 from ..provider import declared, is_secret
-from ..providers import provider_class
+from ..providers import provider_class, registered_name
 from ..providers._build import gather
-from ..selection import AUTOMATIC
+from ..selection import AUTOMATIC, check_provider
 from ..settings import Settings, configured
 from ..sources import DEFAULT, Source
 from .standing import standings
@@ -99,8 +101,13 @@ class Setting:
 
 def in_force(names: list[str], settings: Settings) -> list[Setting]:
     """Return every setting, and every option of the providers called *names*, with its source."""
-    values = settings.model_dump(mode="json", exclude={"providers"})
+    values = settings.model_dump(mode="json", exclude={"providers", "layers"})
     found = [_setting(name, value, settings.source(name)) for name, value in values.items()]
+    for layer, table in settings.layers.items():
+        found += [
+            _setting(f"layers.{layer}.{option}", value, settings.layer_source(layer, option))
+            for option, value in table.items()
+        ]
     for name in names:
         found += _options_in_force(name, settings)
     return found
@@ -128,8 +135,9 @@ def _check(name: str, settings: Settings) -> Flow[Check]:
     started = time.monotonic()
     try:
         provider = configured(name, settings)
+        check_provider(provider, Guard.allowing(settings.allow))
         with time_limit(_PATIENCE):
-            if hasattr(provider, "search"):
+            if can(provider, "search"):
                 yield from provider.search(SearchQuery(text="test", limit=1))
             else:
                 yield from provider.read(PROBE)
@@ -137,6 +145,8 @@ def _check(name: str, settings: Settings) -> Flow[Check]:
         return Check(name, time.monotonic() - started, error)
     except (ImportError, AttributeError) as error:  # a plug-in whose package is broken
         return Check(name, time.monotonic() - started, ConfigurationError(f"{name} cannot be loaded: {error}"))
+    except Exception as error:  # noqa: BLE001 - a mistake in a plug-in must not hide what is wrong with the others
+        return Check(name, time.monotonic() - started, BadResponse(f"{name} failed with {type(error).__name__}"))
     return Check(name, time.monotonic() - started)
 
 
@@ -145,7 +155,7 @@ def _options_in_force(name: str, settings: Settings) -> list[Setting]:
         cls = provider_class(name)
     except (ImportError, AttributeError, ConfigurationError):  # its check says so
         return []
-    sources = {option: said.source for option, said in gather(cls, settings.options(cls.name), {}).items()}
+    sources = {option: said.source for option, said in gather(cls, settings.options(registered_name(name)), {}).items()}
     try:
         made = configured(name, settings)
     except ConfigurationError:
@@ -157,7 +167,7 @@ def _options_in_force(name: str, settings: Settings) -> list[Setting]:
         if is_secret(notes):
             value = "**********" if value is not None or option in sources else None
         if made is not None or option in sources:
-            found.append(_setting(f"providers.{cls.name}.{option}", value, source))
+            found.append(_setting(f"providers.{registered_name(name)}.{option}", value, source))
     return found
 
 

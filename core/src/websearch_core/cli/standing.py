@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ConfigurationError, MissingKey
+from ..guard import Guard
+from ..ports import can
 from ..provider import environment
 from ..providers import known, provider_class
+from ..selection import check_provider
 from ..settings import Settings, configured
 
 
@@ -48,30 +52,26 @@ def _standing(name: str, settings: Settings) -> Standing:
         cls = provider_class(name)
     except (ImportError, AttributeError) as error:  # a plug-in whose package is broken
         return Standing(name=name, problem=f"cannot be loaded: {error}")
-    problem, missing = _lack(cls, settings)
+    provider: Any = cls  # as long as there is no instance; the attributes of some classes are properties
+    problem: str | None = None
+    missing: tuple[str, ...] = ()
+    try:
+        provider = configured(name, settings)
+        check_provider(provider, Guard.allowing(settings.allow))
+        if hasattr(provider, "problem"):
+            problem = provider.problem()
+    except MissingKey as error:
+        problem, missing = str(error), error.variables
+    except ConfigurationError as error:
+        problem = str(error)
+    options = getattr(provider, "options", ())
     return Standing(
         name=name,
-        search=hasattr(cls, "search"),
-        read=hasattr(cls, "read"),
+        search=can(provider, "search"),
+        read=can(provider, "read"),
         configured=problem is None,
         missing=missing,
         problem=problem,
-        variables=_variables(cls),
-        options=tuple(sorted(getattr(cls, "options", ()))),
+        variables=tuple(name for names in environment(cls).values() for name in names),
+        options=tuple(sorted(options)) if isinstance(options, AbstractSet) else (),
     )
-
-
-def _lack(cls: Any, settings: Settings) -> tuple[str | None, tuple[str, ...]]:
-    try:
-        made = configured(cls.name, settings)
-    except MissingKey as error:
-        return str(error), error.variables
-    except ConfigurationError as error:
-        return str(error), ()
-    if cls.name == "local" and not made.path.is_file():
-        return f"there is no index at {made.path} yet: websearch index PATH_OR_URL", ()
-    return None, ()
-
-
-def _variables(cls: Any) -> tuple[str, ...]:
-    return tuple(name for names in environment(cls).values() for name in names)

@@ -1,14 +1,62 @@
 """
 Providers made of providers.
 
-A layer takes providers and is one: it has a ``name``, ``search`` and ``read``, which work as far as what it holds can.
-Composing is wrapping, so the order is what you see::
+A layer holds a provider, or several, and is one: it has a ``name``, ``search`` and ``read``, which work as far as what
+it holds can. Its ``inner`` shows what it holds, so that checks see through it. Composing is wrapping, and the order is
+what you see::
 
     Fallback((Retry(Tavily(...)), Retry(Brave(...))))
+
+A `WebSearch` does it for you: ``WebSearch(["tavily", "brave"], layers=[Retry(attempts=5)])``. There the `Rank` of a
+layer decides where it stands, not its place in the list. Layers of other packages register themselves through the
+entry-point group ``websearch_core.layers`` (name = "module:Class"), which makes them known to the settings file.
 """
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from types import MappingProxyType
+from typing import Any
+
+from ..errors import ConfigurationError
+from ._layer import Layer, Rank, leaves
 from .fallback import Fallback
 from .relax import Relax
 from .retry import Retry
 
-__all__ = ["Fallback", "Relax", "Retry"]
+__all__ = ["Fallback", "Layer", "Rank", "Relax", "Retry", "layer_class", "leaves"]
+
+_BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType({"fallback": Fallback, "relax": Relax, "retry": Retry})
+_GROUP = "websearch_core.layers"
+
+
+def layer_class(name: str) -> type[Any]:
+    """
+    Return the class of the layer that settings files call *name*.
+
+    Raises:
+        ConfigurationError: There is none of that name; the message lists those there are. Or it cannot be loaded.
+
+    """
+    if name in _BUILT_IN:
+        return _BUILT_IN[name]
+    plugged_in = _plugged_in()
+    if name not in plugged_in:
+        known = ", ".join(sorted({*_BUILT_IN, *plugged_in}))
+        raise ConfigurationError(f"unknown layer {name!r}; known are {known}")
+    try:
+        return plugged_in[name].load()  # type: ignore[no-any-return]
+    except (ImportError, AttributeError) as error:
+        raise ConfigurationError(f"layer {name!r} cannot be loaded: {error}") from error
+
+
+@cache
+def _plugged_in() -> Mapping[str, EntryPoint]:
+    plugged: dict[str, EntryPoint] = {}
+    for entry in entry_points(group=_GROUP):
+        if entry.name in _BUILT_IN or entry.name in plugged:
+            raise ConfigurationError(f"layer {entry.name!r} is already registered")
+        plugged[entry.name] = entry
+    return plugged

@@ -42,7 +42,8 @@ def register(name: str, provider: type[Any]) -> None:
     """
     if name in known() or name in _ALIASES:
         raise _already(name)
-    if name != getattr(provider, "name", name):
+    own = getattr(provider, "name", name)
+    if isinstance(own, str) and own != name:  # it may also be a property, which only instances know
         raise ConfigurationError(f"the provider is called {provider.name!r}, not {name!r}")
     _registered[name] = provider
 
@@ -50,6 +51,20 @@ def register(name: str, provider: type[Any]) -> None:
 def known() -> list[str]:
     """Return the names of all providers, sorted."""
     return sorted({*_BUILT_IN, *_plugged_in(), *_registered})
+
+
+def registered_name(name: str) -> str:
+    """
+    Return the name under which a provider is registered: ``duckduckgo`` for its alias ``ddg``.
+
+    Raises:
+        UnknownProvider: There is none of that name; the message lists those there are.
+
+    """
+    name = _ALIASES.get(name, name)
+    if name in _BUILT_IN or name in _registered or name in _plugged_in():  # looking for plug-ins takes a while
+        return name
+    raise UnknownProvider(f"unknown provider {name!r}; known are {', '.join(known())}")
 
 
 def provider_class(name: str) -> type[Any]:
@@ -60,12 +75,10 @@ def provider_class(name: str) -> type[Any]:
         UnknownProvider: There is none of that name; the message lists those there are.
 
     """
-    name = _ALIASES.get(name, name)
+    name = registered_name(name)
     if name in _registered:
         return _registered[name]
-    place = _BUILT_IN.get(name) or _plugged_in().get(name)
-    if place is None:
-        raise UnknownProvider(f"unknown provider {name!r}; known are {', '.join(known())}")
+    place = _BUILT_IN.get(name) or _plugged_in()[name]
     module, _, attribute = place.partition(":")
     return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
 

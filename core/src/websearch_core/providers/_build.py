@@ -18,7 +18,7 @@ from pydantic import Secret, SecretStr
 from ..errors import ConfigurationError, UnsafeURL
 from ..guard import Guard, canonical, literal
 from ..keys import KeyFromEnvironment, is_in_keyring
-from ..provider import Destination, FoundFile, declared, environment, is_secret
+from ..provider import Destination, FoundFile, construct, declared, environment, is_secret
 from ..sources import ARGUMENT, DEFAULT, Source, refusal
 
 _THIS_MACHINE = Guard.allowing(("127.0.0.0/8", "::1/128"))
@@ -50,9 +50,9 @@ def gather(cls: type[Any], settings: Mapping[str, Option], explicit: Mapping[str
     }
 
 
-def build(cls: type[Any], options: Mapping[str, Option]) -> Any:
+def build(cls: type[Any], options: Mapping[str, Option], name: str) -> Any:
     """
-    Construct the provider *cls*.
+    Construct the provider *cls*, which is registered under *name*.
 
     Raises:
         MissingKey: Its key is nowhere; the message names the variable.
@@ -61,7 +61,8 @@ def build(cls: type[Any], options: Mapping[str, Option]) -> Any:
     """
     fields = declared(cls)
     check_entries(cls, options)
-    made = cls(**{name: _given(option, fields.get(name)) for name, option in options.items()})
+    given = {field: _given(option, fields.get(field)) for field, option in options.items()}
+    made = construct(cls, name, given)
     _check_values(made, options)
     return made
 
@@ -177,4 +178,6 @@ def _problem(url: Any, source: Source, keys: Iterable[Source]) -> str | None:
 
 
 def _refused(cls: Any, name: str, source: Source, why: str) -> ConfigurationError:
-    return refusal(source, f"providers.{cls.name}.{name}", why, variables=environment(cls).get(name, ()))
+    own = getattr(cls, "name", None)
+    whose = own if isinstance(own, str) else cls.__name__  # the name of a plain class may be a property
+    return refusal(source, f"providers.{whose}.{name}", why, variables=environment(cls).get(name, ()))

@@ -52,6 +52,7 @@ class Local:
     options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "language", "page",
     })  # fmt: skip
+    needs_network: ClassVar[bool] = False
 
     path: Annotated[Path, Env("WEBSEARCH_INDEX"), AfterValidator(lambda path: path.expanduser().absolute())] = field(
         default_factory=_default_path
@@ -61,6 +62,12 @@ class Local:
     def index(self) -> Index:
         """The index, to add pages to."""
         return Index(self.path)
+
+    def problem(self) -> str | None:
+        """Return why it cannot be used yet: nothing was indexed."""
+        if self.path.is_file():
+            return None
+        return f"there is no index at {self.path} yet: websearch index PATH_OR_URL"
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search."""

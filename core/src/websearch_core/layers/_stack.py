@@ -1,0 +1,122 @@
+"""The layers of a `WebSearch`, folded over its providers."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+
+from ..errors import ConfigurationError
+from ..ports import Provider, Role, can, check_port
+from ._layer import Layer, Rank, held
+
+
+class Stack:
+    """
+    The layers of one `WebSearch`. It takes its own copy of each, so that no other shares their state.
+
+    Args:
+        given: The layers asked for; None means not even the defaults.
+        default: The others. One of the kind of a given layer, which is its rank, makes room for it.
+
+    Raises:
+        ConfigurationError: One of *given* is not a layer, or cannot be copied.
+
+    """
+
+    def __init__(self, given: Sequence[Layer] | None, default: Sequence[Layer] = ()) -> None:
+        self._given = [_own(layer) for layer in _listed(given)]
+        spared = [] if given is None else [layer for layer in default if not any(_alike(layer, g) for g in self._given)]
+        self._default = [_own(layer) for layer in spared]
+        self._wrapped: dict[tuple[int, int], tuple[object, Provider]] = {}
+        if len([layer for layer in self._given if rank(layer) == Rank.COMBINE]) > 1:
+            raise ConfigurationError("layers: only one can make one provider of several")
+
+    def chain(self, providers: Sequence[Provider], role: Role, *, combine: Layer) -> Provider:
+        """
+        Return one provider made of *providers* and the layers around them.
+
+        A provider that comes with layers of its own gets none of the defaults; those given stand around it.
+
+        Args:
+            providers: In the order to ask them.
+            role: What they are for. Layers that cannot do it stand aside.
+            combine: What makes one provider of several if no layer of the stack does.
+
+        """
+        links = [self._around(provider, role) for provider in providers]
+        every = _outwards([*self._given, *self._default])
+        if len(links) == 1:
+            chain = links[0]
+        else:
+            combine = next((layer for layer in every if rank(layer) == Rank.COMBINE), combine)
+            chain = _wrap(combine, tuple(links))
+        for layer in every:
+            if rank(layer) > Rank.COMBINE:
+                chain = self._wrap(layer, chain, role)
+        return chain
+
+    def _around(self, provider: Provider, role: Role) -> Provider:
+        for layer in _outwards([*self._given, *([] if held(provider) else self._default)]):
+            if rank(layer) < Rank.COMBINE:
+                provider = self._wrap(layer, provider, role)
+        return provider
+
+    def _wrap(self, layer: Layer, provider: Provider, role: Role) -> Provider:
+        """What searches and reads is wrapped once, so that both share the state of the layer."""
+        if not can(layer, role):
+            return provider
+        place = id(layer), id(provider)
+        if place not in self._wrapped:
+            self._wrapped[place] = provider, _wrap(layer, provider)
+        return self._wrapped[place][1]
+
+
+def rank(layer: object) -> int:
+    """Return where *layer* stands."""
+    found: int = getattr(layer, "rank", Rank.OUTERMOST)
+    return found
+
+
+def _outwards(layers: Sequence[Layer]) -> list[Layer]:
+    """Sort from the provider outwards; of the same rank, the first named is the outermost."""
+    return sorted(layers, key=rank, reverse=True)[::-1]
+
+
+def _alike(one: Layer, other: Layer) -> bool:
+    return type(one) is type(other) or rank(one) == rank(other) != Rank.OUTERMOST
+
+
+def _listed(layers: Sequence[Layer] | None) -> Sequence[Layer]:
+    if layers is None:
+        return ()
+    if not isinstance(layers, list | tuple):
+        raise ConfigurationError(f"layers: give a list of layers, not {type(layers).__name__}")
+    return layers
+
+
+def _own(layer: Layer) -> Layer:
+    kind = type(layer).__name__
+    if isinstance(layer, type):
+        raise ConfigurationError(f"layers: {layer.__name__} is a class: write {layer.__name__}()")
+    if not callable(getattr(layer, "wrap", None)):
+        raise ConfigurationError(f"layers: {kind} has no method wrap(inner)")
+    if not isinstance(rank(layer), int):
+        raise ConfigurationError(f"layers: the rank of {kind} is not a number")
+    if held(layer):
+        raise ConfigurationError(f"layers: {kind} holds a provider already; leave it out, or give it as the provider")
+    try:
+        return copy.deepcopy(layer)
+    except (TypeError, copy.Error) as error:
+        raise ConfigurationError(
+            f"layers: {kind} cannot be copied ({error}), and each WebSearch takes its own copy; give it a __deepcopy__"
+        ) from error
+
+
+def _wrap(layer: Layer, inner: Provider | tuple[Provider, ...]) -> Provider:
+    wrapped: Provider = layer.wrap(inner)
+    inside = inner if isinstance(inner, tuple) else (inner,)
+    if id(wrapped) == id(layer) or list(map(id, held(wrapped))) != list(map(id, inside)):
+        kind = type(layer).__name__
+        raise ConfigurationError(f"layers: {kind}.wrap(inner) must return a new layer whose inner is that provider")
+    check_port(wrapped)
+    return wrapped
