@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import io
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -521,3 +522,30 @@ def test_a_terminal_gets_drawn_tables_and_set_markdown(monkeypatch):
 
 def test_a_base_url_of_a_reader_needs_its_name(websearch):
     assert websearch("read", "https://a.example/", "--base-url", "https://b.example").exit_code == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="file names cannot hold these characters")
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_file_name_forges_no_line(websearch, tmp_path, form):
+    folder = tmp_path / "sea"
+    folder.mkdir()
+    names = [
+        b".a\n99 pages indexed",
+        b".b\r\xe2\x80\xaegpj",
+        b".c\xe2\x80\xa8\x1b[2J\x9b",
+        b".d\xff",
+        b".e\xe2\x81\xa6",
+    ]
+    for name in names:
+        Path(os.fsdecode(os.fsencode(folder) + b"/" + name)).write_bytes(b"")
+
+    result = websearch("index", folder, "--format", form)
+
+    assert result.exit_code == 0
+    assert not set(result.stdout) & set("\r\x1b\x9b\u202e\u2066\udcff")
+    if form == "text":
+        assert len(result.stdout.splitlines()) == 1 + len(names)
+        assert f"  skipped {folder}/.a\\n99 pages indexed: hidden" in result.stdout.splitlines()
+    else:
+        skipped = {one["what"].removeprefix(f"{folder}/") for one in json.loads(result.stdout)["places"][0]["skipped"]}
+        assert skipped == {os.fsdecode(name) for name in names}

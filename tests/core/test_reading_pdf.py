@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import sys
 import time
+import tracemalloc
 import zlib
 from pathlib import Path
 
@@ -257,3 +259,112 @@ def test_a_paper_of_tex():
         leaves.append(leaf.content)
         offset = leaf.next_offset
     assert "".join(leaves) == page.content
+
+
+def filtered(data: bytes, filters: bytes, more: bytes = b"") -> bytes:
+    return b"<</Length %d/Filter%b%b>>stream\n%b\nendstream" % (len(data), filters, more, data)
+
+
+KELP = b"BT /F1 12 Tf (Brown algae) Tj ET"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        filtered(base64.a85encode(KELP) + b"~>", b"/ASCII85Decode"),
+        filtered(b"<~ " + base64.a85encode(KELP, wrapcol=20) + b" ~>\n", b"/ASCII85Decode"),
+        filtered(base64.a85encode(KELP), b"[/ASCII85Decode]"),
+        filtered(base64.a85encode(KELP + b"\n" + bytes(8) + b"\n" * 9) + b"~>", b"/ASCII85Decode"),
+        filtered(KELP.hex(" ").encode() + b">", b"/ASCIIHexDecode"),
+        filtered(KELP.hex().encode().rstrip(b"0") + b"\n>", b"/ASCIIHexDecode"),
+        filtered(bytes([len(KELP) - 1]) + KELP + b"\x80", b"/RunLengthDecode"),
+        filtered(base64.a85encode(zlib.compress(KELP)) + b"~>", b"[/ASCII85Decode/FlateDecode]"),
+    ],
+)
+def test_every_filter_gives_its_text(content):
+    assert "Brown algae" in read_bytes(pages(content), URL, "application/pdf").content
+
+
+MIB = 2**20
+BOMBS = {
+    "ASCII85": filtered(b"z" * 10 * MIB, b"/ASCII85Decode"),
+    "ASCII85 of words": filtered(b"+&)GQ" * 2 * MIB, b"/ASCII85Decode"),
+    "packed ASCII85": filtered(zlib.compress(b"z" * 10 * MIB), b"[/FlateDecode/ASCII85Decode]"),
+    "ASCII85 twice": filtered(zlib.compress(b"z" * (MIB // 8)), b"[/FlateDecode/ASCII85Decode/ASCII85Decode]"),
+    "hexadecimal digits": filtered(b"2 " * 4 * MIB, b"/ASCIIHexDecode"),
+    "run lengths": filtered(b"\0 " * 5 * MIB, b"/RunLengthDecode"),
+    "packed run lengths": filtered(zlib.compress(b"\0 " * 5 * MIB), b"[/FlateDecode/RunLengthDecode]"),
+    "Flate": filtered(zlib.compress(bytes(2**26)), b"/FlateDecode"),
+    "LZW": filtered(b"\x80\x08\x01\x00\x20\x10" * MIB, b"/LZWDecode"),
+    "a predictor": filtered(
+        zlib.compress(b"\4aaa" * MIB * 2), b"/FlateDecode", b"/DecodeParms<</Predictor 15/Columns 3>>"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_takes_little_memory(name):
+    paper = pages(BOMBS[name])
+    read_bytes(PAPER, URL, "application/pdf")  # what is imported when it is needed is needed now
+    tracemalloc.start()
+    try:
+        page = read_bytes(paper, URL, "application/pdf")
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert page.content == ""
+    assert most < 64 * MIB - len(paper)
+
+
+def test_a_bomb_as_a_map_of_characters_takes_little_memory():
+    unicode_map = stream(b"1 beginbfchar\n" + b"<01> <0041>\n" * 300_000 + b"endbfchar", packed=True)
+    paper = pages(lines("Kelp")).replace(b"/WinAnsiEncoding>>", b"/WinAnsiEncoding/ToUnicode 7 0 R>>")
+    paper = paper.replace(b"xref\n", b"7 0 obj\n" + unicode_map + b"\nendobj\nxref\n", 1)
+    tracemalloc.start()
+    try:
+        read_bytes(paper, URL, "application/pdf")
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 40 * MIB
+
+
+def test_pages_that_are_each_small_enough_are_not_kept_together():
+    paper = pages(*[stream(KELP + b"\n% " + b"x" * 3_000_000, packed=True)] * 10)
+    tracemalloc.start()
+    try:
+        page = read_bytes(paper, URL, "application/pdf")
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert "10 pages" in page.notes[0]
+    assert most < 25 * MIB
+
+
+def test_a_large_picture_costs_no_text():
+    picture = b"<</Type/XObject/Subtype/Image/Length 6000000>>stream\n" + bytes(6_000_000) + b"\nendstream"
+    paper = pdf(
+        [
+            b"<</Type/Catalog/Pages 2 0 R>>",
+            b"<</Type/Pages/Kids[4 0 R]/Count 1>>",
+            b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>",
+            b"<</Type/Page/Parent 2 0 R/Contents 5 0 R/Resources<</Font<</F1 3 0 R>>/XObject<</X 6 0 R>>>>>>",
+            stream(KELP + b" /X Do"),
+            picture,
+        ]
+    )
+    assert "Brown algae" in read_bytes(paper, URL, "application/pdf").content
+
+
+def test_an_application_that_uses_pypdf_itself_is_not_bounded():
+    read_bytes(PAPER, URL, "application/pdf")
+
+    assert pypdf.filters.ASCII85Decode.decode(b"z" * 2 * MIB + b"~>") == bytes(8 * MIB)
+    assert len(pypdf.filters.RunLengthDecode.decode(b"\0 " * MIB + b"\x80")) == MIB
+
+
+@pytest.mark.parametrize("text", ["k" * 200_000, "k-" * 100_000, "1." * 100_000, "k_" * 100_000])
+def test_a_page_without_a_blank_takes_linear_time(text):
+    page = read_bytes(pages(lines(text, text)), URL, "application/pdf")  # took minutes, and no deadline can end it here
+    assert len(page.content) >= 200_000

@@ -25,6 +25,7 @@ from websearch_core.errors import BadResponse, ConfigurationError, TimedOut, Uns
 from websearch_core.providers.direct import Direct
 from websearch_core.reading import read_bytes
 from websearch_core.reading.aside import pool, process
+from websearch_core.reading.aside import worker as aside_worker
 from websearch_core.reading.aside.pool import cores, read_aside
 
 URL = "https://page.example/"
@@ -187,6 +188,34 @@ def test_a_page_for_which_there_is_not_enough_memory_costs_that_page():
         isolated(b"<p>Brown algae of the northern seas. " * 100_000)
     pool._pool.end()
     assert worker() != pid
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the memory of a process is not known here")
+def test_a_page_that_takes_too_much_memory_is_an_error_and_the_process_lives_on():
+    program = """
+import sys
+from websearch_core.reading.aside import worker
+def read_bytes(data, url, *_, **__):
+    if b"greedy" in data:
+        bytearray(2**29)
+    return original(data, url)
+original, worker.read_bytes = worker.read_bytes, read_bytes
+worker.serve()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as process:
+        aside_worker.receive(process.stdout, 2**20)
+        answers = []
+        for page in (b"<p>kelp", b"<p>greedy", b"<p>kelp"):
+            aside_worker.send(process.stdin, {"url": URL}, page)
+            answers.append(aside_worker.receive(process.stdout, 2**20))
+        process.stdin.close()
+        assert process.wait(20) == 0
+
+    (_, first), (failed, _), (_, last) = answers
+    assert failed == {"error": "bad_response", "message": "there is not enough memory to read the page"}
+    assert bytes(first) == bytes(last) == b"kelp"
 
 
 def message(head: bytes, body: bytes = b"") -> bytes:

@@ -18,7 +18,7 @@ from ..providers.direct import Direct
 from ..providers.duckduckgo import DuckDuckGo
 from ..render import Format, error_as_json, render_error, render_page, render_search
 from ..settings import Settings, configured
-from .show import EXIT_CODES, progress, put, put_json, put_markdown, put_table, reported
+from .show import EXIT_CODES, progress, put, put_json, put_line, put_markdown, put_table, reported
 from .standing import Standing, standings
 
 app = typer.Typer(
@@ -237,11 +237,11 @@ def _put(text: str, form: Format) -> None:
 
 def _put_report(place: str, report: Report, index: Index) -> None:
     pages = f"{report.added} page{'s' * (report.added != 1)}"
-    put(f"{place}: {pages} indexed, {report.removed} removed, {len(report.skipped)} skipped, in {index.path}")
+    put_line(f"{place}: {pages} indexed, {report.removed} removed, {len(report.skipped)} skipped, in {index.path}")
     for skipped in report.skipped:
-        put(f"  skipped {skipped.what}: {skipped.why}")
+        put_line(f"  skipped {skipped.what}: {skipped.why}")
     if report.left:
-        put(f"  {report.left} more links were not followed: raise --max-pages to read on")
+        put_line(f"  {report.left} more links were not followed: raise --max-pages to read on")
 
 
 def _put_diagnosis(checked: list[doctors.Check], settings: list[doctors.Setting], around: dict[str, Any]) -> None:
@@ -249,7 +249,7 @@ def _put_diagnosis(checked: list[doctors.Check], settings: list[doctors.Setting]
         if check.error is None:
             put(f"ok      {check.provider} ({check.seconds:.1f} s)")
         else:
-            put(f"BROKEN  {check.provider}: {render_error(check.error)}")
+            put_line(f"BROKEN  {check.provider}: {render_error(check.error)}")
             if check.remedy:
                 put(f"        {check.remedy}")
     if doctors.offline(checked):

@@ -17,13 +17,26 @@ from ..render import Format, error_as_json, render_error
 EXIT_CODES = """Exit codes: 0 done (finding nothing included); 1 a service failed, or the way there; 2 wrong usage or
 configuration; 3 the URL may not be opened."""
 
-_TERMINAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # what would be a command to a terminal
+# What would be a command to a terminal, or turn the direction in which it shows what follows.
+_TERMINAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_LINE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_IN_JSON = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _EVERY = 100  # pages between two lines of progress where there is no terminal
 
 
 def put(text: str) -> None:
     """Write *text* for people; nothing in it can steer their terminal."""
     typer.echo(_TERMINAL.sub("", text))
+
+
+def put_line(text: str) -> None:
+    """Write *text* as one line: a name in it, such as that of a file, cannot forge another one."""
+    typer.echo(one_line(text))
+
+
+def one_line(text: str) -> str:
+    """Return *text* with whatever would end the line, steer a terminal or turn the direction written as an escape."""
+    return _LINE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def put_markdown(text: str) -> None:
@@ -38,8 +51,9 @@ def put_markdown(text: str) -> None:
 
 
 def put_json(data: Any) -> None:
-    """Write *data* for programs."""
-    typer.echo(json.dumps(data, ensure_ascii=False, indent=2))
+    """Write *data* for programs; what would steer a terminal, or is no character, is escaped as JSON has it."""
+    text = json.dumps(data, ensure_ascii=False, indent=2)
+    typer.echo(_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def put_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -51,13 +65,13 @@ def put_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
         table = Table(*columns)
         for row in rows:
-            table.add_row(*(Text(_TERMINAL.sub("", cell)) for cell in row))
+            table.add_row(*(Text(one_line(cell)) for cell in row))
         Console().print(table)
         return
     lines = [columns, *rows]
     widths = [max(len(line[n]) for line in lines) for n in range(len(columns))]
     for line in lines:
-        put("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+        put_line("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
 def exit_code(error: WebSearchError) -> int:
@@ -76,7 +90,7 @@ def reported(form: Format) -> Iterator[None]:
         if form == "json":
             put_json(error_as_json(error))
         else:
-            typer.echo(_TERMINAL.sub("", render_error(error)), err=True)
+            typer.echo(one_line(render_error(error)), err=True)
         raise typer.Exit(exit_code(error)) from error
 
 
@@ -93,7 +107,7 @@ def progress(what: str) -> Iterator[Callable[[str], None]]:
             def tell(step: str) -> None:
                 nonlocal count
                 count += 1
-                status.update(Text(f"{what}: {count}, {_TERMINAL.sub('', step)}"))
+                status.update(Text(f"{what}: {count}, {one_line(step)}"))
 
             yield tell
     else:
@@ -102,6 +116,6 @@ def progress(what: str) -> Iterator[Callable[[str], None]]:
             nonlocal count
             count += 1
             if count % _EVERY == 0:
-                typer.echo(f"{what}: {count}, {_TERMINAL.sub('', step)}", err=True)
+                typer.echo(f"{what}: {count}, {one_line(step)}", err=True)
 
         yield tell

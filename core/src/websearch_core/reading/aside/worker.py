@@ -12,8 +12,10 @@ import os
 import signal
 import struct
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from io import FileIO
+from pathlib import Path
 from typing import Any
 
 from ...errors import BadResponse, WebSearchError
@@ -21,6 +23,8 @@ from ...reading import read_bytes
 
 LONGEST = 60  # seconds for one page, where no deadline says less
 _GRACE = 10  # seconds more, after which a process ends itself: whoever started it may be gone
+_MOST_MEMORY = 256 * 2**20  # bytes: four times what the worst page takes that we know of (docs/memory.md)
+_MEMORY_PER_BYTE = 10  # bytes, for pages longer than are read unless set otherwise
 _LENGTHS = struct.Struct(">II")
 
 
@@ -90,9 +94,35 @@ def serve() -> None:
         except EOFError:
             return
         _end_after(LONGEST + _GRACE)
-        answer, content = _answered(bytes(body), **head)
+        with _memory_limited(len(body)):
+            answer, content = _answered(bytes(body), **head)
         _end_after(0)
         send(answers, answer, content)
+
+
+@contextmanager
+def _memory_limited(size: int) -> Iterator[None]:
+    """
+    Let a page of *size* bytes take only so much memory beyond what the process has: more is a MemoryError.
+
+    It is a limit of the system, so native code keeps to it as well. It holds where there is ``/proc``: elsewhere, what
+    the process has is not known, or (macOS) the limit is not enforced.
+    """
+    try:
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_bytes().split()[0])
+        before = resource.getrlimit(resource.RLIMIT_AS)
+    except (ImportError, OSError, ValueError):
+        yield
+        return
+    most = pages * resource.getpagesize() + _MOST_MEMORY + _MEMORY_PER_BYTE * size
+    least = min(limit for limit in (most, *before) if limit != resource.RLIM_INFINITY)
+    resource.setrlimit(resource.RLIMIT_AS, (least, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def _end_after(seconds: int) -> None:

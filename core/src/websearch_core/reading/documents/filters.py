@@ -14,7 +14,7 @@ from binascii import unhexlify
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 from pypdf import PdfReader, _cmap, filters
@@ -22,14 +22,13 @@ from pypdf.errors import LimitReachedError
 from pypdf.generic import DecodedStreamObject, EncodedStreamObject, StreamObject
 
 MOST_DECODED = 5_000_000  # bytes of a stream
+_MOST_OF_A_PAGE = 15_000_000  # bytes of all streams that a page needs
 _MOST_MAP = 2**20  # bytes of a map of characters, each of which costs 25
 _MOST_TEXT = 8_000_000  # characters of ASCII85 or hexadecimal digits
 _MOST_RUNS = 2**19  # bytes of run lengths, each of which may be a piece
 _MOST_LZW = 2**21  # bytes; Python takes a second for a MiB
 _BLANKS = b"\0\t\n\f\r "
 _STEP = 5 * 2**14  # characters of ASCII85 at a time; five are a group
-
-_MOST_OF_A_PAGE = 15_000_000  # bytes of all streams that a page needs
 
 
 class Budget:
@@ -74,7 +73,6 @@ class BoundedReader(PdfReader):
 @contextmanager
 def bounded() -> Iterator[Budget]:
     """Bound what pypdf does in this block, in this thread or task."""
-    _replace()
     budget = Budget()
     before = _budget.set(budget)
     try:
@@ -83,7 +81,6 @@ def bounded() -> Iterator[Budget]:
         _budget.reset(before)
 
 
-@cache
 def _replace() -> None:
     for place, name, ours in (
         (filters.ASCII85Decode, "decode", lambda _, data: _limited(_MOST_TEXT, partial(_ascii85, data), data)),
@@ -143,3 +140,6 @@ def _hexadecimal(data: bytes) -> bytes:
     """Decode ASCIIHex (ISO 32000-2, 7.4.2)."""
     digits = data.partition(b">")[0].translate(None, _BLANKS)
     return unhexlify(digits + b"0" * (len(digits) % 2))
+
+
+_replace()  # here and not when needed: an import happens once, whatever the threads
