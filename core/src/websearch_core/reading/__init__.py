@@ -96,4 +96,5 @@ def _read(data: bytes, url: str, kind: str, content_type: str | None, links: Lin
         return read_sitemap(data, url, kind, content_type) or read_text(data, url, kind, content_type)
     if is_text(kind):
         return read_text(data, url, kind, content_type)
-    raise UnsupportedContent(f"{named(kind)} has no text that can be read")
+    unnamed = kind[:200] if named(kind) != kind else None
+    raise UnsupportedContent(f"{named(kind)} has no text that can be read", detail=unnamed)

@@ -122,11 +122,9 @@ def named(media_type: str) -> str:
     if media_type in _KNOWN:
         return media_type
     kind = media_type.partition("/")[0]
-    article = "an" if kind in {"audio", "image"} else "a"
+    kind = {"font": "a font", "image": "an image"}.get(kind, kind)
     return (
-        f"{article} {kind} of an unknown type"
-        if kind in {"audio", "font", "image", "text", "video"}
-        else "an unknown type"
+        f"{kind} of an unknown type" if kind in {"audio", "a font", "an image", "text", "video"} else "an unknown type"
     )
 
 
