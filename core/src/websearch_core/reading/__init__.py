@@ -46,7 +46,7 @@ def read_bytes(
 
     """
     kind = media_type(data, content_type)
-    page = _read(data, url, kind, content_type, links, style_sheets)
+    page = _read(data, url, kind, content_type, links, style_sheets=style_sheets)
     if links != "keep":
         page = page.model_copy(update={"links": ()})
     stated = declared(content_type)
@@ -59,7 +59,7 @@ def _agree(stated: str, kind: str) -> bool:
     return {stated, kind} <= HTML or (stated in _VAGUE and kind.endswith(_VAGUE[stated]))
 
 
-def _read(data: bytes, url: str, kind: str, content_type: str | None, links: Links, style_sheets: bool) -> Page:
+def _read(data: bytes, url: str, kind: str, content_type: str | None, links: Links, *, style_sheets: bool) -> Page:
     if kind in HTML:
         return read_html(data, url, content_type, links=links, style_sheets=style_sheets)
     if kind == PDF:
