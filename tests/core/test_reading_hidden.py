@@ -42,6 +42,72 @@ HIDDEN = [
     f"<p style='clip-path:inset(50%)'>{SECRET}</p>",
     f"<div style='display:none'><div><span>{SECRET}</span></div></div>",
 ]
+# The same, spelled otherwise, and their relatives.
+SPELLED = [
+    "display:none ! important",
+    r"d\69splay:none",
+    r"display:n\00006fne",
+    "dis/**/play:block;display:none",
+    "display:block;display:none",
+    "display:none;display:nonsense",
+    "display:none!important;display:block",
+    "a{} display:none",
+    "--x:none;display:var(--x)",
+    "display:var(--x,none)",
+    "opacity:1%",
+    "opacity:calc(1 - 1)",
+    "opacity:1e-9",
+    "filter:opacity(0)",
+    "content-visibility:hidden",
+    "font:0/0 a",
+    "font:400 0 a",
+    "font-size:1px",
+    "font-size:calc(0px + 0em)",
+    "zoom:0.01",
+    "height:0;overflow:clip",
+    "max-height:1px;overflow-y:hidden",
+    "block-size:0;overflow:auto",
+    "width:0;contain:strict",
+    "line-height:0;overflow:hidden",
+    "position:absolute;right:-9999px",
+    "position:fixed;bottom:-9999px",
+    "position:absolute;inset:auto auto auto -9999px",
+    "position:absolute;left:-99em",
+    "position:absolute;left:calc(-1 * 9999px)",
+    "position:relative;left:-9999px",
+    "margin-left:-9999px",
+    "margin:-9999px 0 0",
+    "text-indent:-999em",
+    "text-indent:100%;white-space:nowrap;overflow:hidden",
+    "letter-spacing:-9em",
+    "transform:scale(0,0)",
+    "transform:scaleX(0)",
+    "transform:rotateX(90deg)",
+    "transform:matrix(0,0,0,0,0,0)",
+    "transform:translateX(-9999px)",
+    "transform:translate3d(0,9999px,0)",
+    "-webkit-transform:translate(-9999px)",
+    "scale:0",
+    "translate:-9999px",
+    "clip:rect(0 0 0 0)",
+    "clip:rect(1px,1px,1px,1px)",
+    "clip-path:circle(0 at 50% 50%)",
+    "clip-path:inset(0 100% 0 0)",
+    "clip-path:polygon(0 0, 0 0, 0 0)",
+    "color:red;background:red",
+    "color:rgb(255 255 255);background:#fff",
+    "color:#fefefe;background:white",
+    "color:hsl(0 0% 100%);background:hsla(0,0%,100%,1)",
+    "color:rgb(100% 100% 100% / 1);background:hwb(0 100% 0%)",
+    "color:rgba(0,0,0,0)",
+    "color:#0000",
+    "color:rgb(0 0 0 / 0%)",
+    "color:lab(50 0 0 / 0)",
+    "-webkit-text-fill-color:transparent",
+    "color:blue;background:currentcolor",
+]
+HIDDEN += [f'<p style="{style}">{SECRET}</p>' for style in SPELLED]
+HIDDEN += [f"<p popover>{SECRET}</p>", f"<div popover=manual>{SECRET}</div>"]
 NO_TEXT = [
     f"<!-- {SECRET} -->",
     f"<script>{SECRET}</script>",
@@ -97,12 +163,46 @@ def test_what_the_page_hides_is_counted(vector: str) -> None:
         "<p style='position:absolute;left:-9px'>{}</p>",
         "<p style='background:none;display-x:none'>{}</p>",
         "<p style=';;:;'>{}</p>",
+        "<p style='display:none;display:block'>{}</p>",
+        "<p style='display:none;all:unset'>{}</p>",
+        "<p style='display:none important'>{}</p>",
+        "<p style='content:\"; display:none\"'>{}</p>",
+        "<p style='background:url(;display:none;)'>{}</p>",
+        "<p style='opacity:0;opacity:1'>{}</p>",
+        "<p style='font:bold 400 12px/0 a'>{}</p>",
+        "<p style='height:0'>{}</p>",
+        "<p style='height:0;overflow:hidden;padding-bottom:56%'>{}</p>",
+        "<p style='height:0;overflow:hidden;min-height:9em'>{}</p>",
+        "<p style='left:-9999px'>{}</p>",
+        "<p style='margin:0 -50vw'>{}</p>",
+        "<p style='transform:translateX(-50%)'>{}</p>",
+        "<p style='width:99999px;transform:translateX(-9999px)'>{}</p>",
+        "<p style='clip-path:inset(0)'>{}</p>",
+        "<p style='color:transparent;background:linear-gradient(red,blue);-webkit-background-clip:text'>{}</p>",
+        "<p style='color:#fff;background:#fff url(dark.png)'>{}</p>",
+        "<p style='color:#fff;background:rgb(255 255 255 / 10%)'>{}</p>",
+        "<p popover style='display:block'>{}</p>",
+        "<p hidden style='display:block'>{}</p>",
     ],
 )
 def test_what_readers_do_see_is_read(vector: str) -> None:
     outlined_page = outlined(SEEN + vector.format("Visible words"))
     assert outlined_page.block_texts[-1] == "Visible words"
     assert outlined_page.hidden == 0
+
+
+@pytest.mark.parametrize(
+    ("around", "inside"),
+    [
+        ("font-size:0", "font-size:1rem"),
+        ("visibility:hidden", "visibility:visible"),
+        ("color:transparent", "color:red"),
+    ],
+)
+def test_what_takes_back_what_it_inherits_is_read_alone(around: str, inside: str) -> None:
+    text = seen_in(f"{SEEN}<div style='{around}'>{SECRET}<p style='{inside}'>Visible words</p><p>{SECRET}</p></div>")
+    assert "Visible words" in text
+    assert SECRET not in text
 
 
 OPENED = {
@@ -223,6 +323,13 @@ def tags(text: str) -> str:
         ("x\ufe0f\ufe0f\ufe0f", "x"),
         ("a\x00b\x1bc\x9bd", "abcd"),
         ("a\u200db \u200c", "ab "),
+        ("日\u200d本\u200c語", "日本語"),
+        ("end.\ufe0e end\ufe0f 1\ufe0f 2\ufe0e", "end. end 1 2"),
+        ("葛\U000e0100城 ≨\ufe00", "葛城 ≨"),
+        ("ক\u200dখ", "কখ"),
+        ("ب\u200dب", "بب"),
+        ("★\u200d1 +\ufe0f", "★1 +"),
+        ("ᠠ\u180b\u180b", "ᠠ"),
         ("one\r\ntwo\rthree\u2028four", "one\ntwo\nthree\nfour"),
     ],
 )
@@ -232,7 +339,34 @@ def test_invisible_characters_are_removed(text: str, seen: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["👨‍👩‍👧", "❤️", "❤️‍🔥", "می‌خواهم", "क्‍ष", "ශ්‍රී", "naïve café", "日本語", "עברית", "1️⃣", "🏳️‍🌈", "👩🏽‍🚀", "a\nb\tc"],
+    [
+        "👨‍👩‍👧",
+        "❤️",
+        "❤️‍🔥",
+        "می‌خواهم",
+        "क्‍ष",
+        "ශ්‍රී",
+        "naïve café",
+        "日本語",
+        "עברית",
+        "1️⃣",
+        "🏳️‍🌈",
+        "👩🏽‍🚀",
+        "a\nb\tc",
+        "ℹ️",
+        "#️⃣",
+        "‼️",
+        "☎︎",
+        "র‌্যাব",
+        "র‍্য",
+        "ന്‍",
+        "ᠠ᠋",
+        "🧑🏿‍⚕️",
+        "⛓️‍💥",
+        "ⴰ",
+        "می‌روم",
+        "한글",
+    ],
 )
 def test_honest_text_survives(text: str) -> None:
     assert (text, 0) == clean(text)
@@ -249,6 +383,14 @@ def test_removed_characters_are_counted_in_a_note() -> None:
     assert "visible" in page.content
     assert "6 invisible characters removed" in page.notes
     assert read_bytes(("x" + tags("secret")).encode(), "https://e.org/").notes == ("6 invisible characters removed",)
+
+
+def test_what_a_formula_hides_is_removed_and_counted() -> None:
+    tex = "<annotation encoding='application/x-tex'>x^2{}</annotation>".format(tags("secret"))
+    source = f"<main>{SEEN}<p>So <math><semantics><mi>x</mi>{tex}</semantics></math> it is.</p></main>"
+    page = read_html(source.encode(), "https://example.org/")
+    assert "x^2" in page.content
+    assert page.notes == ("6 invisible characters removed",)
 
 
 def test_metadata_is_cleaned_and_bounded() -> None:

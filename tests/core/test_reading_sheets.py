@@ -170,10 +170,11 @@ def test_what_a_style_sheet_hides_is_counted() -> None:
 
 
 def test_a_page_that_hides_more_than_it_shows_is_shown_by_scripts() -> None:
-    part = "<p class=x>" + "Web components show this when they are ready. " * 20 + "</p>"
+    part = "<p class=x><b class=x>Now.</b>" + "Web components show this when they are ready. " * 20 + "</p>"
     source = f"<!doctype html><style>.x{{visibility:hidden}}</style><main><p>Menu</p>{part * 3}</main>"
     page = read_html(source.encode(), "https://example.org/", style_sheets=True)
     assert page.content.count("Web components") == 60
+    assert page.content.count("Now") == 3
 
 
 def test_it_is_an_option_of_the_reader() -> None:

@@ -138,10 +138,12 @@ def _joins(before: str, joiner: str, after: str) -> bool:
     It does beside a virama (https://www.unicode.org/reports/tr31/#Layout_and_Format_Control_Characters), and parts
     letters that would be joined. The letters of other scripts look the same with it as without.
     """
+    if _BRAHMIC.match(before) and unicodedata.combining(before) == _VIRAMA:
+        return True
     if not after or unicodedata.category(before)[0] not in "LM" or unicodedata.category(after)[0] not in "LM":
         return False
     if _BRAHMIC.match(before) and _BRAHMIC.match(after):
-        return _VIRAMA in {unicodedata.combining(before), unicodedata.combining(after)}
+        return unicodedata.combining(after) == _VIRAMA
     if _CURSIVE.match(before) and _CURSIVE.match(after):
         return joiner == _ZWNJ
     return bool(_EITHER.match(before) and _EITHER.match(after))

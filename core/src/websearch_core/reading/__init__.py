@@ -48,7 +48,7 @@ def read_bytes(
 
     """
     kind = media_type(data, content_type)
-    page = _read(data, url, kind, content_type, links, style_sheets)
+    page = _read(data, url, kind, content_type, links, style_sheets=style_sheets)
     if kind not in HTML:  # our own writer makes nothing that has to be sanitized
         page = _sanitized(page, links)
     if links != "keep":
@@ -71,7 +71,7 @@ def _agree(stated: str, kind: str) -> bool:
     return {stated, kind} <= HTML or (stated in _VAGUE and kind.endswith(_VAGUE[stated]))
 
 
-def _read(data: bytes, url: str, kind: str, content_type: str | None, links: Links, style_sheets: bool) -> Page:
+def _read(data: bytes, url: str, kind: str, content_type: str | None, links: Links, *, style_sheets: bool) -> Page:
     if kind in HTML:
         return read_html(data, url, content_type, links=links, style_sheets=style_sheets)
     if kind == PDF:

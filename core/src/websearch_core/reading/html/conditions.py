@@ -90,8 +90,14 @@ def supports(text: str) -> Condition:
         if place % 2:
             if part != (Token("ident", "and"),):
                 return PERHAPS
-        elif len(part) < 5 or part[0] != Token("mark", "(") or part[1].text not in _SURE_OF:
-            return PERHAPS
-        elif part[2] != Token("mark", ":") or len(part) != 5 or part[3].kind != "ident" or part[3].text.startswith("-"):
+        elif (
+            len(part) < 5
+            or part[0] != Token("mark", "(")
+            or part[1].text not in _SURE_OF
+            or part[2] != Token("mark", ":")
+            or len(part) != 5
+            or part[3].kind != "ident"
+            or part[3].text.startswith("-")
+        ):
             return PERHAPS
     return ALWAYS if found else PERHAPS

@@ -100,7 +100,7 @@ def tokens(text: str, begin: int = 0) -> Iterator[Span]:
 
 
 def declarations(text: str) -> Iterator[Declaration]:
-    """Return what *text*, the inside of a block or a ``style`` attribute, declares; what is no declaration is left out."""
+    """Return what *text*, the inside of a block or a ``style`` attribute, declares; all else is ignored."""
     parts: list[Token] = []
     open_: list[str] = []  # what ends the brackets that are open
     for token, _, _ in tokens(text):

@@ -1,6 +1,4 @@
-"""
-Whether an element is one that no reader sees, by its attributes and its look, and whether something opens it.
-"""
+"""Whether an element is one that no reader sees, by its attributes and its look, and whether something opens it."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple, TypeVar
 
 from .colours import colour
@@ -106,11 +106,11 @@ def computed(declared: Sequence[Declaration]) -> Style:
     """Return the value of each property that matters; an empty one where it is valid but not known."""
     variables = {one.name: one.value for one in declared if one.name.startswith("--")}
     style: Style = {}
-    for name, value, _ in declared:
-        if name == "all" and len(value) == 1 and value[0].text in _GLOBAL:
+    for written, value, _ in declared:
+        if written == "all" and len(value) == 1 and value[0].text in _GLOBAL:
             style.clear()
             continue
-        name = _ALIASES.get(name, name)
+        name = _ALIASES.get(written, written)
         if name not in _VALID and name not in _SHORTHANDS:
             continue
         known = filled(value, variables)
@@ -231,7 +231,10 @@ _VALID: dict[str, Callable[[Value], bool]] = {
     **dict.fromkeys((f"padding-{side}" for side in _SIDES), _is_length),
 }
 _ALIASES = {
-    **{f"-webkit-{name}": name for name in ("transform", "filter", "clip-path", "background-clip", "opacity", "animation")},
+    **{
+        f"-webkit-{name}": name
+        for name in ("transform", "filter", "clip-path", "background-clip", "opacity", "animation")
+    },
     "-webkit-animation-name": "animation-name",
     "overflow-inline": "overflow-x", "overflow-block": "overflow-y",
     "inline-size": "width", "block-size": "height", "max-inline-size": "max-width", "max-block-size": "max-height",
@@ -299,6 +302,11 @@ def _animation(value: Value) -> Style:
     return {"animation-name": value}
 
 
+def _pair(first: str, last: str, value: Value) -> Style:
+    parts = parts_of(value)
+    return {first: parts[0], last: parts[-1]} if 1 <= len(parts) <= 2 and all(map(_is_offset, parts)) else {}
+
+
 _SHORTHANDS: dict[str, tuple[Callable[[Value], Style], tuple[str, ...]]] = {
     "overflow": (_overflow, ("overflow-x", "overflow-y")),
     "font": (_font, ("font-size",)),
@@ -309,18 +317,13 @@ _SHORTHANDS: dict[str, tuple[Callable[[Value], Style], tuple[str, ...]]] = {
     "animation": (_animation, ("animation-name",)),
     **{
         f"{name}-{axis}": (
-            (lambda first, last: lambda value: _pair(first, last, value))(prefix + sides[0], prefix + sides[1]),
+            partial(_pair, prefix + sides[0], prefix + sides[1]),
             (prefix + sides[0], prefix + sides[1]),
         )
         for name, prefix in (("inset", ""), ("margin", "margin-"), ("padding", "padding-"))
         for axis, sides in (("inline", ("left", "right")), ("block", ("top", "bottom")))
     },
 }
-
-
-def _pair(first: str, last: str, value: Value) -> Style:
-    parts = parts_of(value)
-    return {first: parts[0], last: parts[-1]} if 1 <= len(parts) <= 2 and all(map(_is_offset, parts)) else {}
 
 
 # What cannot be seen.

@@ -105,6 +105,9 @@ def outline(body: LexborNode | None, *, sheets: Sheets | None = None, opens: boo
 
     """
     seen = _Walk(body, frozenset(), sheets, opens=opens, noscript=False)
+    if opens and sheets and seen.waits_for_scripts():
+        sheets = sheets.without_closed()
+        seen = _Walk(body, frozenset(), sheets, opens=opens, noscript=False)
     opened = seen.shown_by_scripts() if opens else frozenset()
     if opened:
         seen = _Walk(body, opened, sheets, opens=opens, noscript=False)
@@ -273,14 +276,15 @@ class _Walk:
             yield o.names[here], o.attributes[here]
             here = o.parents[here]
 
+    def waits_for_scripts(self) -> bool:
+        """Return whether style sheets put away more than all that can be seen: a page does so until it is ready."""
+        hidden = (one for one in self._hidden if one.by_sheets)
+        put_away = (one for one in hidden if not stays_hidden(one.name, one.attributes, one.look))
+        return sum(one.length for one in put_away) > max(_MUCH, self.characters)
+
     def shown_by_scripts(self) -> frozenset[int]:
         """Return what is hidden and yet nearly all of the page: a reader will see it when its scripts have run."""
         most = max(_MUCH, self.characters)
-        by_sheets = [
-            one for one in self._hidden if one.by_sheets and not stays_hidden(one.name, one.attributes, one.look)
-        ]
-        if sum(one.length for one in by_sheets) > most:
-            return frozenset(one.node.mem_id for one in by_sheets)
         return frozenset(
             node.mem_id
             for node, name, attributes, look, length, _ in self._hidden

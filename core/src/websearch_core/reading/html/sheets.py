@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from .conditions import ALWAYS, NARROW, PERHAPS, WIDE, Condition, media, supports
 from .css import CLOSERS, Declaration, declarations, tokens, unescaped
-from .look import PLAIN, Look, Style, by_precedence, causes, computed, look_at
+from .look import PLAIN, UNSEEN, Look, Style, by_precedence, causes, computed, look_at
 from .selectors import IS_SIMPLE, Element, Selector, selectors
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ _IN_BRACKETS = r"(?:[^{}\"'\\/()]++|/(?!\*))*+"
 _BRACKETS = rf"\([ \t\r\n\f]*+(?:{_STRING})?+{_IN_BRACKETS}(?:\({_IN_BRACKETS}\){_IN_BRACKETS})*+\)"
 _VALUES = rf"""(?:[^{{}}"'\\/()\[\];]++|{_STRING}|{_BRACKETS}|\\[^\n\r\f]|{_COMMENT}|/(?!\*))*+"""
 _BLOCK = rf"""(?:[^{{}}"'\\/()\[\]]++|{_STRING}|{_BRACKETS}|\\[^\n\r\f]|{_COMMENT}|/(?!\*))*+"""
-_PRELUDE = rf"""(?:[^{{}}"'\\/();@<\[\]]++|\\[^\n\r\f]|\[(?:[^\[\]{{}}"'\\/()]++|{_STRING}|/(?!\*))*+\]|{_BRACKETS}|{_COMMENT})++"""
+_ATTRIBUTE = rf"""\[(?:[^\[\]{{}}"'\\/()]++|{_STRING}|/(?!\*))*+\]"""
+_PRELUDE = rf"""(?:[^{{}}"'\\/();@<\[\]]++|\\[^\n\r\f]|{_ATTRIBUTE}|{_BRACKETS}|{_COMMENT})++"""
 _RULE = re.compile(rf"(?:[ \t\r\n\f]++|-->)*+({_PRELUDE})\{{({_BLOCK})\}}")
 _NESTED_BLOCK = re.compile(rf"\{{{_BLOCK}(?:\{{{_BLOCK}\}}{_BLOCK})*+\}}")
 _DECLARATION = re.compile(rf"({_VALUES})(;|(?=\}}))")
@@ -57,6 +59,7 @@ _SMALL = (
 )
 _FAR = r"[^;}]*?(?:-\d{3}|-\d\d[a-z%]|-?\d{4}|\de[-+\d]|calc\(-)"
 _VERY_FAR = r"[^;}]*?(?:-?\d{4}|-\d{3}[a-z%]|\de[-+\d]|calc\(-)"
+_CLEAR_HEX = r"#(?:[\da-f]{3}0|[\da-f]{6}0[\da-f])(?![\da-f])"
 _HINTS = {
     word: re.compile(rf"{word}{_SPACE}{like}")
     for word, like in {
@@ -80,7 +83,7 @@ _HINTS = {
         "bottom": f":{_VERY_FAR}",
         "inset": rf"[\w-]*+{_SPACE}:{_FAR}",
         "margin": rf"[\w-]*+{_SPACE}:{_VERY_FAR}",
-        "color": r":[^;}]*?(?:transparent|[,/]\s*(?:0?\.0\d*|0+%?|[0-4]%)\s*\)|#(?:[\da-f]{3}0|[\da-f]{6}0[\da-f])(?![\da-f]))",
+        "color": rf":[^;}}]*?(?:transparent|[,/]\s*(?:0?\.0\d*|0+%?|[0-4]%)\s*\)|{_CLEAR_HEX})",
         "currentcolor": "",
     }.items()
 } | {"\\": re.compile(r"\\(?![\da-f]{1,6}[\"'])")}
@@ -182,6 +185,8 @@ class Sheets:
         self._by_word: dict[str, list[Rule]] = {}
         self._general: dict[int, bool] = {}  # whether a rule may be for elements of any class
         self._applied: dict[tuple[str, str, str], _Applying | None] = {}
+        self.closes = True
+        self._lowered: list[str] = []  # the blocks of the rules
         self._looks: dict[tuple[tuple[str, str, str], str, tuple[int, ...]], Look] = {}
 
     def __bool__(self) -> bool:
@@ -235,7 +240,16 @@ class Sheets:
             seen = self._judged(found.sure, doubts, tuple(declarations(style)))
             if len(self._looks) < _MOST_LOOKS and len(style) < _LONGEST_KEPT:
                 self._looks[kind] = seen
+        if not self.closes and not seen.disguises:
+            mutes = seen.mutes & ~UNSEEN
+            return seen._replace(closes=False, mutes=mutes) if mutes else None
         return seen
+
+    def without_closed(self) -> Sheets:
+        """Return the same rules, without those that put something away which scripts may show."""
+        other = copy(self)
+        other.closes = False
+        return other
 
     def _judged(self, sure: Sequence[Applied], doubts: Sequence[Applied], inline: tuple[Declaration, ...]) -> Look:
         """Judge an element: what may be seen, if some of the *doubts* hold, is seen."""
@@ -263,7 +277,7 @@ class Sheets:
         return _either(seen[0], seen[-1])
 
     def _may_appear(self, declared: Sequence[Declaration], style: Style) -> bool:
-        """Return whether an animation or a transition may bring up what is hidden, as pages do when it is scrolled to."""
+        """Return whether an animation or a transition may bring up what is hidden, as pages do on scrolling."""
         if "display" in causes(style):
             return False
         moves = ("transition", "animation-duration", "-webkit-transition", "-webkit-animation-duration")
@@ -315,9 +329,10 @@ class Sheets:
         """Return the rules that may set a property with *word* in its name."""
         found = self._by_word.get(word)
         if found is None:
-            found = [
-                rule for rule in self._rules if word in rule.block.lower() or "\\" in rule.block or "all" in rule.block
-            ]
+            if not self._lowered:
+                self._lowered = [rule.block.lower() for rule in self._rules]
+            blocks = zip(self._rules, self._lowered, strict=True)
+            found = [rule for rule, block in blocks if word in block or "\\" in block or "all" in block]
             self._by_word[word] = found
         return found
 
