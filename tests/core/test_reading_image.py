@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from websearch_core.errors import UnsupportedContent
 from websearch_core.reading import read_bytes
+from websearch_core.reading.sniff import named
 
 URL = "https://sea.example/kelp"
 
@@ -81,7 +82,9 @@ def test_a_picture_tells_its_kind_and_size(kind, declared):
     assert page.content.partition("\n")[0] == f"{kind.partition(',')[0]} image, {size} pixels, {len(data)} bytes"
     assert page.media_type == media_type
     assert page.notes[0] == "the picture itself is not read: this is what its file says"
-    assert (f"declared as {declared}, but it is {media_type}" in page.notes) == (declared is not None)
+    assert (f"declared as {declared and named(declared)}, but it is {media_type}" in page.notes) == (
+        declared is not None
+    )
 
 
 @pytest.mark.parametrize("kind", PICTURES)
