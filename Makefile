@@ -42,30 +42,30 @@ format: install  ## bring the code into shape
 docs: install  ## bring the generated parts of the documentation up to date
 	$(BIN)/python docs/generate.py
 
-bench: $(MEASURING)  ## measure, and write docs/benchmarks.md
-	$(BIN)/python benchmarks/run.py
+bench: $(MEASURING)  ## measure, and write docs/measured/benchmarks.md
+	$(BIN)/python -m benchmarks.calls
 
-bench-reading: $(MEASURING) $(PEERS)/installed  ## measure reading pages beside other readers, and write its part of docs/benchmarks.md
-	$(BIN)/python benchmarks/reading.py --peers $(PEERS)/bin/python --unseen reader_model:unseen
+bench-reading: $(MEASURING) $(PEERS)/installed  ## measure reading pages beside other readers, and write its part of docs/measured/benchmarks.md
+	$(BIN)/python -m benchmarks.reading --peers $(PEERS)/bin/python --unseen training.train:unseen
 
 model: $(MEASURING)  ## train the model that tells the content of a page
-	$(BIN)/python benchmarks/reader_model.py
+	$(BIN)/python -m training.train
 
 $(MEASURING): $(INSTALLED) benchmarks/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement benchmarks/requirements.txt
 	touch $@
 
-$(PEERS)/installed: benchmarks/requirements-reading.txt
+$(PEERS)/installed: benchmarks/reading/requirements.txt
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement $<
 	touch $@
 
 record: install  ## record the cassettes of a provider anew: make record PROVIDER=tavily, with its key set
-	$(BIN)/python tests/record.py $(PROVIDER)
+	$(BIN)/python tests/cassettes/record.py $(PROVIDER)
 
 lock: install  ## resolve anew, with uv, and export
 	uv lock --upgrade
 	uv export --quiet --all-packages --all-extras --group dev --no-emit-workspace --no-annotate --no-header --output-file requirements.txt
 	uv export --quiet --only-group bench --no-emit-workspace --no-annotate --no-header --output-file benchmarks/requirements.txt
 	uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
-		--output-file benchmarks/requirements-reading.txt benchmarks/requirements-reading.in
+		--output-file benchmarks/reading/requirements.txt benchmarks/reading/requirements.in

@@ -13,8 +13,8 @@ from typing import Any
 from pydantic_core import PydanticUndefined
 
 from websearch_core.models import SearchQuery
-from websearch_core.ports import can
-from websearch_core.provider import Destination, FoundFile, declared, environment, is_secret
+from websearch_core.provider.declare import Destination, FoundFile, environment, field_notes, is_secret
+from websearch_core.provider.ports import can
 from websearch_core.providers import known, provider_class
 
 PAGE = Path(__file__).with_name("providers.md")
@@ -61,7 +61,7 @@ def _options(cls: type[Any]) -> str:
         " ".join(entry.split()).partition(": ") for entry in re.split(r"^ {4}(?! )", described, flags=re.MULTILINE)
     ]
     said = {name: meaning for name, _, meaning in entries}
-    variables, notes = environment(cls), declared(cls)
+    variables, notes = environment(cls), field_notes(cls)
     keyed = any(map(is_secret, notes.values()))
     rows = ["| option | default | environment | in a found file | |", "|---|---|---|---|---|"]
     for name, default in _fields(cls).items():

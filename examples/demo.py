@@ -41,7 +41,7 @@ def a_web_of_our_own() -> Iterator[tuple[WebSearch, Site]]:
         path = Path(folder) / "index.db"
         options = {"local": {"path": path}}
         with WebSearch("local", reader="direct", provider_options=options, allow=[site.url]) as web:
-            report = web.drive(crawl(f"{site.url}/", Index(path), web.reader))
+            report = web.run(crawl(f"{site.url}/", Index(path), web.reader))
             console.print(f"A web site on {site.url}: {report.added} pages read and indexed.\n", style="dim")
             yield web, site
 

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from websearch_core import Page, SearchQuery, WebSearch
+from websearch_core._enforce import enforce_page
 from websearch_core.errors import (
     AllProvidersFailed,
     AuthenticationError,
@@ -28,7 +29,6 @@ from websearch_core.errors import (
     UnsupportedOption,
 )
 from websearch_core.keys import pickle_keys
-from websearch_core.results import settle_page
 from websearch_core.testing import SECRET
 
 pytestmark = pytest.mark.enable_socket
@@ -317,7 +317,7 @@ def test_a_long_page_is_settled_and_cut_off_the_event_loop(monkeypatch, repeated
 
     def settling(page):
         threads.append(threading.get_ident())
-        return settle_page(page)
+        return enforce_page(page)
 
     class Shelf:
         name = "shelf"
@@ -331,7 +331,7 @@ def test_a_long_page_is_settled_and_cut_off_the_event_loop(monkeypatch, repeated
         assert part.original_length == len(page.content)
         return threading.get_ident()
 
-    monkeypatch.setattr("websearch_core.client.settle_page", settling)
+    monkeypatch.setattr("websearch_core.client.enforce_page", settling)
     assert (asyncio.run(read()) in threads) is here
 
 
@@ -440,8 +440,8 @@ def test_ones_own_client_serves_the_services():
 
 def test_a_reader_of_ones_own_never_sees_a_url_that_leads_inside(server, http, call, monkeypatch):
     names = {"page.example.": ["151.101.0.81"], "wiki.example.": ["10.1.2.3"], "mixed.example.": ["1.1.1.1", "::1"]}
-    monkeypatch.setattr("websearch_core.guard.addresses", lambda name, port: names[name])
-    monkeypatch.setattr("websearch_core.guard._is_own", lambda ip: False)
+    monkeypatch.setattr("websearch_core._net.guard.addresses", lambda name, port: names[name])
+    monkeypatch.setattr("websearch_core._net.guard._is_own", lambda ip: False)
     server.answers["/"] = http({"data": {"content": "text"}})
     web = WebSearch("duckduckgo", reader="jina", provider_options={"jina": {"base_url": server.url}})
 

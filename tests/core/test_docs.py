@@ -15,7 +15,7 @@ import pytest
 
 from websearch_core import SearchQuery, WebSearch, errors
 from websearch_core.layers import Rank, layer_class
-from websearch_core.provider import from_function
+from websearch_core.provider.function import from_function
 from websearch_core.testing import SECRET, Promise, play, reply, search_promises
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,7 +31,9 @@ def test_every_example_is_python_and_imports_what_exists(page):
     for example in examples(page):
         compile(example, str(page), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
         for statement in re.findall(
-            r"^from (?:websearch_core|langchain_websearch|llamaindex_websearch).*", example, re.MULTILINE
+            r"^from (?:websearch_core|langchain_websearch|llamaindex_websearch)[\w.]* import (?:\([^)]*\)|.*)",
+            example,
+            re.MULTILINE,
         ):
             exec(statement, {})
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from websearch_core import WebSearch
+from websearch_core._enforce import attach_content, enforce_page, enforce_query
 from websearch_core.models import Page, Passage, SearchQuery, SearchResponse, SearchResult
-from websearch_core.reading import Part, read_bytes
+from websearch_core.reading import Excerpt, read_bytes
 from websearch_core.reading.markdown.sanitizer import is_safe, sanitize
 from websearch_core.render import link_citations, render_page, render_search, search_as_json
-from websearch_core.results import settle, settle_page, with_content
 
 URL = "https://base.example/p/"
 PARSERS = {
@@ -100,9 +100,9 @@ def test_markdown_of_strangers_is_inert(text, links):
 @settings(deadline=None, max_examples=150)
 @given(TEXTS, WORDS, st.integers(0, 120), st.integers(1, 120), st.sampled_from(["", "query", "find"]))
 def test_every_part_of_a_page_of_any_reader_is_inert(text, title, offset, length, way):
-    page = settle_page(page_of(text, title=title))
+    page = enforce_page(page_of(text, title=title))
     choice = {way: "word"} if way else {}
-    part = Part(max_length=length, offset=min(offset, len(page.content)), **choice).of(page)
+    part = Excerpt(max_length=length, offset=min(offset, len(page.content)), **choice).of(page)
     for shown in (part.content, render_page(part), render_page(part, "markdown")):
         check(shown)
 
@@ -116,9 +116,11 @@ def test_what_is_shown_of_a_search_is_inert(found, answer, text, length):
     response = SearchResponse(
         query="kelp", results=tuple(results), answer=answer, suggestions=(answer,), notes=(answer,)
     )
-    response = settle(response, SearchQuery.of("kelp", limit=20))
-    page = Part(max_length=length).of(settle_page(page_of(text)))
-    read = with_content(response, [page.model_copy(update={"passages": (Passage(offset=0, length=1),)})] * len(results))
+    response = enforce_query(response, SearchQuery.of("kelp", limit=20))
+    page = Excerpt(max_length=length).of(enforce_page(page_of(text)))
+    read = attach_content(
+        response, [page.model_copy(update={"passages": (Passage(offset=0, length=1),)})] * len(results)
+    )
     for shown in (response, read):
         check(render_search(shown))
         check(render_search(shown, "markdown"))
@@ -197,12 +199,12 @@ def test_honest_text_and_code_stay_as_they_are(text):
 def test_what_looks_like_a_tag_in_a_text_stays_readable():
     assert sanitize("a List<int> of <things>").text == "a List&lt;int> of &lt;things>"
     found = SearchResponse(query="q", results=(SearchResult(title="List<int> & a < b", url=URL),))
-    assert settle(found, SearchQuery.of("q")).results[0].title == "List< int> & a < b"
+    assert enforce_query(found, SearchQuery.of("q")).results[0].title == "List< int> & a < b"
 
 
 def test_a_window_into_code_is_code():
-    page = settle_page(page_of("```html\n" + "<img src=x>\n" * 100 + "```\n\nafter"))
-    part = Part(max_length=200, offset=300).of(page)
+    page = enforce_page(page_of("```html\n" + "<img src=x>\n" * 100 + "```\n\nafter"))
+    part = Excerpt(max_length=200, offset=300).of(page)
     assert part.content.startswith("```html\n")
     assert part.content_length == len(part.content) <= 200
     assert page.content[300 : part.next_offset] in part.content

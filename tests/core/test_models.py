@@ -73,8 +73,8 @@ def test_domains_are_understood_as_people_write_them(written):
 
 
 def test_what_was_asked_beyond_the_words_is_known():
-    assert SearchQuery.of("kelp", limit=9, extra={"a": 1}).asked() == frozenset()
-    assert SearchQuery.of("kelp", time_range="w", page=2).asked() == {"time_range", "page"}
+    assert SearchQuery.of("kelp", limit=9, extra={"a": 1}).requested() == frozenset()
+    assert SearchQuery.of("kelp", time_range="w", page=2).requested() == {"time_range", "page"}
 
 
 def test_an_option_can_be_taken_back():

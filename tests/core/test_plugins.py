@@ -30,10 +30,11 @@ from websearch_core.errors import (
 from websearch_core.flow import Call
 from websearch_core.layers import Fallback, leaves
 from websearch_core.models import Page, SearchQuery, SearchResponse
-from websearch_core.ports import check_port
-from websearch_core.provider import Env, construct, environment, from_function
+from websearch_core.provider.declare import Env, construct, environment
+from websearch_core.provider.function import from_function
+from websearch_core.provider.http import check_options, redact
+from websearch_core.provider.ports import check_port
 from websearch_core.providers.brave import Brave
-from websearch_core.service import check_options, redact
 from websearch_core.testing import play
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_core import guard, provenance
+from websearch_core import provenance
+from websearch_core._net import guard
 from websearch_core.errors import ConfigurationError, UnsafeURL
 from websearch_core.models import Page, SearchResponse, SearchResult
 from websearch_core.provenance import Ledger, _without_punctuation
@@ -28,7 +29,7 @@ def may_open(ledger, url, conversation=None):
 @pytest.fixture
 def seen():
     ledger = Ledger("seen")
-    ledger.found(FOUND)
+    ledger.allow_results(FOUND)
     return ledger
 
 
@@ -63,7 +64,7 @@ def test_the_refusal_tells_the_model_what_to_do(seen):
 
 def test_what_the_user_named_may_be_opened():
     ledger = Ledger("seen")
-    ledger.name("Read <https://a.example/x>, (https://b.example/y) and https://c.example/z.")
+    ledger.allow_text("Read <https://a.example/x>, (https://b.example/y) and https://c.example/z.")
 
     assert all(may_open(ledger, url) for url in ("https://a.example/x", "https://b.example/y", "https://c.example/z"))
     assert not may_open(ledger, "https://a.example/")
@@ -78,7 +79,7 @@ def test_what_the_caller_named_may_be_opened_in_every_conversation():
 
 def test_one_conversation_knows_nothing_of_another():
     ledger = Ledger("seen")
-    ledger.found(FOUND, "one")
+    ledger.allow_results(FOUND, "one")
 
     assert may_open(ledger, FOUND.results[0].url, "one")
     assert not may_open(ledger, FOUND.results[0].url, "two")
@@ -87,7 +88,7 @@ def test_one_conversation_knows_nothing_of_another():
 
 def test_tenants_with_the_same_thread_are_kept_apart():
     ledger = Ledger("seen")
-    ledger.found(FOUND, ("acme", "1"))
+    ledger.allow_results(FOUND, ("acme", "1"))
 
     assert may_open(ledger, FOUND.results[0].url, ("acme", "1"))
     assert not may_open(ledger, FOUND.results[0].url, ("other", "1"))
@@ -102,11 +103,11 @@ def test_links_lead_on_only_if_the_mode_says_so_within_the_host_and_one_step():
     start, inside, outside = "https://sea.example/kelp?a=b", "https://sea.example/more", "https://evil.example/"
     for mode in ("seen", "seen+links"):
         ledger = Ledger(mode)
-        ledger.found(FOUND)
-        ledger.opened(page(start, inside, outside))
+        ledger.allow_results(FOUND)
+        ledger.allow_links(page(start, inside, outside))
         assert may_open(ledger, inside) is (mode == "seen+links")
         assert not may_open(ledger, outside)
-        ledger.opened(page(inside, "https://sea.example/third"))
+        ledger.allow_links(page(inside, "https://sea.example/third"))
         assert not may_open(ledger, "https://sea.example/third")
 
 
@@ -115,43 +116,43 @@ def test_links_lead_on_only_if_the_mode_says_so_within_the_host_and_one_step():
 )
 def test_a_page_that_redirects_to_another_host_adds_no_links(final):
     ledger = Ledger("seen+links")
-    ledger.found(FOUND)
+    ledger.allow_results(FOUND)
     links = (f"{final}a", "https://sea.example/away?to=a")
-    ledger.opened(Page(url=FOUND.results[0].url, final_url=final, links=links))
+    ledger.allow_links(Page(url=FOUND.results[0].url, final_url=final, links=links))
 
     assert not any(may_open(ledger, link) for link in links)
 
 
 def test_a_page_that_redirects_within_its_host_adds_its_links_however_the_host_is_spelt():
     ledger = Ledger("seen+links")
-    ledger.found(FOUND)
+    ledger.allow_results(FOUND)
     links = ("https://sea.example/a", "https://SEA.example./b", "https://sea.example.evil.example/")
-    ledger.opened(Page(url="https://SEA.example.:443/kelp?a=b", final_url="http://sea.example/new", links=links))
+    ledger.allow_links(Page(url="https://SEA.example.:443/kelp?a=b", final_url="http://sea.example/new", links=links))
 
     assert [may_open(ledger, link) for link in links] == [True, True, False]
 
 
 def test_a_link_that_is_no_url_is_passed_over():
     ledger = Ledger("seen+links")
-    ledger.found(FOUND)
-    ledger.opened(page("https://sea.example/kelp?a=b", "http://[", "//℀.example", "https://sea.example/more"))
+    ledger.allow_results(FOUND)
+    ledger.allow_links(page("https://sea.example/kelp?a=b", "http://[", "//℀.example", "https://sea.example/more"))
 
     assert may_open(ledger, "https://sea.example/more")
 
 
 def test_links_of_a_page_that_nobody_named_lead_nowhere():
     ledger = Ledger("seen+links")
-    ledger.opened(page("https://sea.example/", "https://sea.example/a"))
+    ledger.allow_links(page("https://sea.example/", "https://sea.example/a"))
 
     assert not may_open(ledger, "https://sea.example/a")
 
 
 def test_what_was_found_again_leads_on_even_if_it_was_a_link_first():
     ledger = Ledger("seen+links")
-    ledger.found(FOUND)
-    ledger.opened(page("https://sea.example/kelp?a=b", "https://sea.example/more"))
-    ledger.found(SearchResponse(query="q", results=(SearchResult(title="t", url="https://sea.example/more"),)))
-    ledger.opened(page("https://sea.example/more", "https://sea.example/third"))
+    ledger.allow_results(FOUND)
+    ledger.allow_links(page("https://sea.example/kelp?a=b", "https://sea.example/more"))
+    ledger.allow_results(SearchResponse(query="q", results=(SearchResult(title="t", url="https://sea.example/more"),)))
+    ledger.allow_links(page("https://sea.example/more", "https://sea.example/third"))
 
     assert may_open(ledger, "https://sea.example/third")
 
@@ -159,9 +160,9 @@ def test_what_was_found_again_leads_on_even_if_it_was_a_link_first():
 def test_it_forgets_the_oldest_first():
     ledger = Ledger("seen")
     for n in range(11_000):
-        ledger.name(f"https://a.example/{n}")
+        ledger.allow_text(f"https://a.example/{n}")
     for n in range(1_001):
-        ledger.name("https://b.example/", str(n))
+        ledger.allow_text("https://b.example/", str(n))
 
     assert not may_open(ledger, "https://a.example/0")
     assert not may_open(ledger, "https://b.example/", "0")
@@ -171,7 +172,7 @@ def test_it_forgets_the_oldest_first():
 def test_a_long_text_of_one_tenant_keeps_no_other_waiting(monkeypatch, seen):
     def canonical(url):
         assert not seen._lock.locked()
-        return guard.canonical(url)
+        return guard.canonicalize(url)
 
     monkeypatch.setattr(provenance, "canonical", canonical)
     seen.name("https://a.example/ https://b.example/", "one")
@@ -194,7 +195,7 @@ def test_a_mode_that_is_none_is_told():
 @given(st.text(max_size=60), st.text(alphabet="abc/?=&.%#@:", max_size=20))
 def test_nothing_added_to_a_seen_url_gets_through(prefix, added):
     ledger = Ledger("seen")
-    ledger.found(FOUND)
+    ledger.allow_results(FOUND)
     base = "https://sea.example/kelp?a=b"
     url = base + added
 
@@ -205,14 +206,14 @@ def test_nothing_added_to_a_seen_url_gets_through(prefix, added):
 @pytest.mark.parametrize("url", ["https://a.example/Key_(lock)", "https://a.example/a[1]"])
 def test_a_bracket_that_belongs_to_a_url_stays(url):
     ledger = Ledger("seen")
-    ledger.name(f"(see {url}), please")
+    ledger.allow_text(f"(see {url}), please")
 
     assert may_open(ledger, url)
 
 
 def test_what_an_index_of_ones_own_holds_may_be_opened():
     ledger = Ledger("seen")
-    ledger.found(SearchResponse(query="q", results=(SearchResult(title="t", url="file:///docs/a.md"),)))
+    ledger.allow_results(SearchResponse(query="q", results=(SearchResult(title="t", url="file:///docs/a.md"),)))
 
     assert may_open(ledger, "file:///docs/a.md")
     assert not may_open(ledger, "file:///docs/b.md")
@@ -253,14 +254,14 @@ def test_naming_urls_takes_work_in_proportion_to_the_text(tail):
 @pytest.mark.parametrize("tail", [")", ".", "]).,"])
 def test_a_url_is_found_before_any_length_of_punctuation(tail):
     ledger = Ledger("seen")
-    ledger.name("https://a.example/x" + tail * 20_000)
+    ledger.allow_text("https://a.example/x" + tail * 20_000)
 
     assert may_open(ledger, "https://a.example/x")
 
 
 def test_a_url_too_long_to_be_opened_is_not_kept():
     ledger = Ledger("seen")
-    ledger.name(f"https://a.example/{'x' * 9_000} https://b.example/")
+    ledger.allow_text(f"https://a.example/{'x' * 9_000} https://b.example/")
 
     assert may_open(ledger, "https://b.example/")
     assert not may_open(ledger, f"https://a.example/{'x' * 9_000}")

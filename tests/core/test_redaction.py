@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from websearch_core._redaction import keys_in, redact_response, without_keys
 from websearch_core.flow import Request
-from websearch_core.redaction import keys_in, redacted, without_keys
 from websearch_core.testing import reply
 
 KEY = "sk/9+Q=='\"<tail>"
@@ -70,7 +70,7 @@ def test_keys_travel_in_headers_whose_names_say_so(headers, keys):
 
 def test_a_response_loses_the_key_in_body_and_headers_and_stays_json():
     request = Request(url="https://api.example/", headers={"X-Api-Key": "0123456789"})
-    answer = redacted(reply({"url": "https://a.example/?k=0123456789"}, x_echo="is 0123456789"), request)
+    answer = redact_response(reply({"url": "https://a.example/?k=0123456789"}, x_echo="is 0123456789"), request)
 
     assert answer.json() == {"url": "https://a.example/?k=[key]"}
     assert answer.headers["x-echo"] == "is [key]"
@@ -79,4 +79,4 @@ def test_a_response_loses_the_key_in_body_and_headers_and_stays_json():
 def test_a_response_that_repeats_nothing_is_left_as_it_is():
     answer = reply({"results": []})
 
-    assert redacted(answer, Request(url="https://api.example/", headers={"X-Api-Key": "0123456789"})) is answer
+    assert redact_response(answer, Request(url="https://api.example/", headers={"X-Api-Key": "0123456789"})) is answer

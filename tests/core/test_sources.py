@@ -15,12 +15,13 @@ import typer.testing
 from pydantic import SecretStr
 
 from websearch_core import SearchQuery, WebSearch, WebSearchError
+from websearch_core._selection import build_provider
+from websearch_core._sources import user_file
 from websearch_core.cli.app import app
 from websearch_core.errors import ConfigurationError
-from websearch_core.provider import BaseUrl, FoundFile, Key, provider
+from websearch_core.provider.declare import BaseUrl, FoundFile, Key, provider
 from websearch_core.providers import known, provider_class
-from websearch_core.settings import Settings, configured
-from websearch_core.sources import user_file
+from websearch_core.settings import Settings
 
 KEY = "SECRET-of-the-victim"
 HIT = {"results": [{"title": "Kelp", "url": "https://sea.example/", "content": "Alga"}]}
@@ -177,7 +178,7 @@ def test_what_a_found_file_may_not_say_is_refused_with_where_to_put_it(monkeypat
     path = write(entry)
 
     def use():
-        configured(key.split(".")[1] if "." in key else "direct", Settings.load())
+        build_provider(key.split(".")[1] if "." in key else "direct", Settings.load())
 
     with pytest.raises(ConfigurationError) as caught:
         use()
@@ -213,7 +214,7 @@ def test_a_found_file_may_choose_providers_limits_and_formats(monkeypatch, entry
     settings = Settings.load()
 
     for name in settings.providers:
-        assert configured(name, settings).name == name
+        assert build_provider(name, settings).name == name
     for name in settings.model_fields_set - {"providers"}:
         assert str(settings.source(name)) == str(path)
 
@@ -264,7 +265,7 @@ def test_options_of_plug_ins_need_the_note_that_they_are_harmless(monkeypatch):
 
     monkeypatch.setattr("websearch_core.providers._registered", {"mine": Mine, "plain": Plain})
     write('[providers.mine]\ncolour = "red"')
-    assert configured("mine", Settings.load()).colour == "red"
+    assert build_provider("mine", Settings.load()).colour == "red"
     for entry, key in (
         ('[providers.mine]\nproxy = "http://evil.example"', "providers.mine.proxy"),
         ('[providers.mine]\ntoken = "x"', "providers.mine.token"),
@@ -276,16 +277,16 @@ def test_options_of_plug_ins_need_the_note_that_they_are_harmless(monkeypatch):
     path.unlink()
     write('[providers.plain]\nanything = "x"', user_file())
     settings = Settings.load()
-    assert configured("plain", settings).options == {"anything": "x"}
+    assert build_provider("plain", settings).options == {"anything": "x"}
     assert "'x'" not in repr(settings.model_dump())
     monkeypatch.setenv("MINE_BASE_URL", "https://gateway.example")
-    assert configured("mine", settings).base_url == "https://gateway.example"
+    assert build_provider("mine", settings).base_url == "https://gateway.example"
 
     write('[providers.mine]\nbase_url = "https://evil.example"')
     monkeypatch.delenv("MINE_BASE_URL")
     settings = Settings.load()
     with pytest.raises(ConfigurationError, match=r"mine\.base_url: may not be set here for a key"):
-        configured("mine", settings, token="x")
+        build_provider("mine", settings, token="x")
 
 
 def test_a_key_that_the_class_finds_by_itself_counts(monkeypatch):
@@ -301,7 +302,7 @@ def test_a_key_that_the_class_finds_by_itself_counts(monkeypatch):
     write('[providers.mine]\nbase_url = "https://evil.example"')
 
     with pytest.raises(ConfigurationError, match=r"mine\.base_url"):
-        configured("mine", Settings.load())
+        build_provider("mine", Settings.load())
 
 
 def test_the_documentation_says_what_a_found_file_may_set():
@@ -454,7 +455,7 @@ def test_every_service_can_be_reached_through_a_gateway_of_the_environment(monke
     if name != "duckduckgo":
         monkeypatch.setenv(f"{name.upper()}_API_KEY", KEY)
 
-    made = configured(name, Settings.load())
+    made = build_provider(name, Settings.load())
     assert made.base_url == "https://gateway.example/it"
     effect = next(
         made.search(SearchQuery.of("kelp"))

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from websearch_core.errors import InvalidOption
 from websearch_core.models import Page
-from websearch_core.reading import Part
-from websearch_core.tokens import estimated
+from websearch_core.reading import Excerpt
+from websearch_core.tokens import estimate_tokens
 
 TEXT = "\n\n".join(
     f"## Part {n}\n\nThe grace period of part {n} is {n} days. {'Filler words. ' * 40}" for n in range(60)
@@ -26,7 +26,7 @@ COUNTERS = {
     "bytes": lambda text: len(text.encode()),
     "a third": lambda text: -(-len(text) // 3),
     "lines": lambda text: text.count("\n") + 1,
-    "the estimate": estimated,
+    "the estimate": estimate_tokens,
     "uneven": lambda text: sum(5 if character in "aeiou" else 1 for character in text),
 }
 WAYS = [{}, {"query": "grace period"}, {"find": "grace period"}]
@@ -42,7 +42,7 @@ WAYS = [{}, {"query": "grace period"}, {"find": "grace period"}]
     st.sampled_from(WAYS),
 )
 def test_a_budget_of_tokens_holds_whatever_counts_them(text, max_tokens, count, way):
-    part = Part(max_tokens=max_tokens, count=count, **way).of(whole(text))
+    part = Excerpt(max_tokens=max_tokens, count=count, **way).of(whole(text))
 
     assert count(part.content) <= max_tokens
     assert part.content_length == len(part.content)
@@ -58,7 +58,7 @@ def test_a_budget_is_used_and_the_counter_is_not_asked_often(count, way):
         return count(text)
 
     budget = count(TEXT) // 4
-    part = Part(max_tokens=budget, count=counting, **way).of(whole(TEXT))
+    part = Excerpt(max_tokens=budget, count=counting, **way).of(whole(TEXT))
 
     assert budget * 0.6 <= count(part.content) <= budget or part.next_offset is None
     assert len(asked) <= 10
@@ -69,7 +69,7 @@ def test_a_budget_is_used_and_the_counter_is_not_asked_often(count, way):
 def test_windows_of_tokens_are_exactly_the_text(text, max_tokens, counter):
     page, read, offset = whole(text), "", 0
     while True:
-        part = Part(max_tokens=max_tokens, offset=offset, count=COUNTERS[counter]).of(page)
+        part = Excerpt(max_tokens=max_tokens, offset=offset, count=COUNTERS[counter]).of(page)
         read += part.content
         if part.next_offset is None:
             break
@@ -81,13 +81,13 @@ def test_windows_of_tokens_are_exactly_the_text(text, max_tokens, counter):
 def test_with_both_budgets_both_hold():
     page = whole(TEXT)
 
-    assert len(Part(max_tokens=10_000, max_length=500, count=len).of(page).content) <= 500
-    assert len(Part(max_tokens=500, max_length=10_000, count=len).of(page).content) <= 500
+    assert len(Excerpt(max_tokens=10_000, max_length=500, count=len).of(page).content) <= 500
+    assert len(Excerpt(max_tokens=500, max_length=10_000, count=len).of(page).content) <= 500
 
 
 def test_a_budget_without_room_for_a_character_is_refused():
     with pytest.raises(InvalidOption, match="no room"):
-        Part(max_tokens=2, count=lambda text: 3 * len(text)).of(whole("字"))
+        Excerpt(max_tokens=2, count=lambda text: 3 * len(text)).of(whole("字"))
 
 
 @pytest.mark.parametrize(
@@ -95,15 +95,15 @@ def test_a_budget_without_room_for_a_character_is_refused():
 )
 def test_senseless_parts_are_refused_before_anything_is_read(options):
     with pytest.raises(InvalidOption):
-        Part(**options)
+        Excerpt(**options)
 
 
 @pytest.mark.parametrize("options", [{}, {"query": ""}, {"find": " "}, {"query": " ", "find": ""}], ids=str)
 def test_an_empty_question_or_phrase_is_none(options):
-    part = Part(max_length=100, **options)
+    part = Excerpt(max_length=100, **options)
 
     assert part.is_cheap(whole(TEXT))
-    assert part.of(whole(TEXT)) == Part(max_length=100).of(whole(TEXT))
+    assert part.of(whole(TEXT)) == Excerpt(max_length=100).of(whole(TEXT))
 
 
 # Counted with tiktoken's cl100k_base and o200k_base, the tokenizers of OpenAI.
@@ -120,8 +120,8 @@ def test_an_empty_question_or_phrase_is_none(options):
     ],
 )
 def test_the_estimate_is_on_the_safe_side_and_near(text, cl100k, o200k):
-    assert 0.85 * max(cl100k, o200k) <= estimated(text) <= 2.2 * max(cl100k, o200k)
+    assert 0.85 * max(cl100k, o200k) <= estimate_tokens(text) <= 2.2 * max(cl100k, o200k)
 
 
 def test_nothing_is_no_token():
-    assert estimated("") == 0
+    assert estimate_tokens("") == 0

@@ -36,7 +36,7 @@ def site():
 def web(site, tmp_path):
     path = tmp_path / "index.db"
     with WebSearch("local", reader="direct", provider_options={"local": {"path": path}}, allow=[site.url]) as web:
-        web.drive(crawl(f"{site.url}/", Index(path), web.reader))
+        web.run(crawl(f"{site.url}/", Index(path), web.reader))
         yield web
 
 

@@ -31,7 +31,7 @@ PAGES = ROOT.parent / "shared" / "corpora" / "reading" / "mozilla"
 PROPERTIES = "properties"
 
 _MOST = 100_000  # bytes of one input
-_PATIENCE = 120  # seconds that one input may take
+_TIMEOUT = 120  # seconds that one input may take
 
 
 def main() -> int:
@@ -73,11 +73,11 @@ def _target(name: str, seconds: float) -> bool:
                 text=True,
                 errors="replace",
                 check=False,
-                timeout=seconds + _PATIENCE,
+                timeout=seconds + _TIMEOUT,
             )
             code, said = done.returncode, done.stdout
         except subprocess.TimeoutExpired:
-            code, said = 1, f"an input took more than {_PATIENCE} s"
+            code, said = 1, f"an input took more than {_TIMEOUT} s"
         if code and not _is_guided() and "kept in" not in said:  # it did not live to keep it
             said += f"\nkept in {_keep(name, _noted(under_test))}"
     count = re.search(r"number_of_executed_units: *(\d+)", said)

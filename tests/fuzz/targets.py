@@ -19,19 +19,19 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from websearch_core.dates import parse_date
+from websearch_core._net.body import BoundedBody
+from websearch_core._net.guard import Guard
+from websearch_core._text.dates import parse_date
+from websearch_core._text.terms import index_text, query_terms, split_terms
 from websearch_core.errors import BadResponse, UnsafeURL, UnsupportedContent
 from websearch_core.flow import Response
-from websearch_core.guard import Guard
-from websearch_core.inflate import Body
+from websearch_core.provider.http import retry_after
 from websearch_core.providers.direct import Direct
-from websearch_core.reading import read_bytes, window
+from websearch_core.reading import cut_window, read_bytes
 from websearch_core.reading.charset import CODECS, decode, to_utf8
+from websearch_core.reading.html.harden import harden
 from websearch_core.reading.html.parse import parse
-from websearch_core.reading.html.tame import tame
 from websearch_core.reading.sniff import HTML
-from websearch_core.service import retry_after
-from websearch_core.words import spelled, wanted, words
 
 
 class Target(NamedTuple):
@@ -105,8 +105,8 @@ def inflate(data: bytes) -> None:
         assert len(bytes(body)) <= most
 
 
-def _received(encoding: str, raw: bytes, step: int, most: int) -> Body:
-    body = Body(encoding, most)
+def _received(encoding: str, raw: bytes, step: int, most: int) -> BoundedBody:
+    body = BoundedBody(encoding, most)
     for begin in range(0, len(raw), step):
         if not body.add(raw[begin : begin + step]):
             break
@@ -141,7 +141,7 @@ def read(data: bytes) -> None:
     size = max(1, len(page.content) // (1 + data[0] % 7))
     text, offset = "", 0
     while offset is not None:
-        part = window(page, size, offset)
+        part = cut_window(page, size, offset)
         assert len(part.content) <= size
         text, offset = text + part.content, part.next_offset
     assert text == page.content
@@ -154,7 +154,7 @@ def markup(data: bytes) -> None:
         return
     pieces = (again.replace(b"#", b"%d" % number) for number in range(60_000 // len(again) + 1))
     source = to_utf8((begin + b"".join(pieces))[:80_000] * 2, most=10**6).data
-    document = parse(tame(source).source)
+    document = parse(harden(source).source)
     deepest = size = depth = 0
     node = document.root
     while node is not None:
@@ -190,13 +190,13 @@ def word(data: bytes) -> None:
     """Every word has a form without blanks, lies within its text, and is found when it is asked for."""
     text = data.decode("utf-8", "replace")
     before = 0
-    for found in words(text):
+    for found in split_terms(text):
         assert found.form
         assert not any(map(str.isspace, found.form))
         assert before <= found.start <= found.end <= len(text)
         before = found.start
-    assert {form.removesuffix("*") for form in wanted(text)} <= {found.form for found in words(text)}
-    assert spelled(text).split() == [found.form for found in words(text)]
+    assert {form.removesuffix("*") for form in query_terms(text)} <= {found.form for found in split_terms(text)}
+    assert index_text(text).split() == [found.form for found in split_terms(text)]
 
 
 TARGETS: dict[str, Target] = {

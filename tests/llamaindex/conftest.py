@@ -50,7 +50,7 @@ class Sea:
     name: str = "sea"
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        if unknown := sorted(self.cannot & query.asked()):
+        if unknown := sorted(self.cannot & query.requested()):
             raise UnsupportedOption(f"sea cannot express {', '.join(unknown)}", options=unknown)
         self.asked.append(query)
         yield Call(self.meeting)

@@ -194,7 +194,7 @@ async def test_an_agent_that_reasons_in_text_has_a_conversation_too(spec, script
 
 
 async def test_what_a_program_names_for_the_whole_spec_may_be_opened_in_every_context(spec, agent):
-    spec.ledger.name(TEXT)
+    spec.ledger.allow_text(TEXT)
 
     assert await opened(agent(opening(NAMED), opening(LEAK), "done"), "Hello.") == [True, False]
 

@@ -37,7 +37,7 @@ async def test_only_what_was_found_is_opened_and_the_model_is_told_why(spec):
 
 
 async def test_what_the_user_names_is_opened(spec):
-    spec.ledger.name(f"Please read {KELP}.")
+    spec.ledger.allow_text(f"Please read {KELP}.")
 
     assert "half a metre a day" in await open_page(spec, KELP)
 

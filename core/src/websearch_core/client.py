@@ -7,16 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, TypeVar, Unpack
 
-from .bugs import contain
-from .deadline import time_limit
+from ._bugs import contain_bugs
+from ._deadline import time_limit
+from ._enforce import attach_content, enforce_page, enforce_query, without_links
+from ._net.guard import Guard
+from ._net.sender import Sender
+from ._urls import canonicalize, is_web_url
 from .errors import ConfigurationError, InvalidOption, WebSearchError
 from .flow import Call, Flow, Gather, arun, run
-from .guard import Guard, canonical, is_readable
-from .http import Sender
 from .models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
-from .ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
-from .results import settle, settle_page, with_content, without_links
-from .tokens import TokenCounter, estimated
+from .provider.ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
+from .tokens import TokenCounter, estimate_tokens
 
 if TYPE_CHECKING:
     import ssl
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 
     from pydantic import SecretStr
 
-    from .http import Library
+    from ._net.sender import Library
     from .layers import Layer
-    from .reading import Part, ReadOptions
+    from .reading import Excerpt, ReadOptions
     from .settings import Settings
 
 Choice: TypeAlias = "str | SearchProvider | PageReader | Sequence[str | SearchProvider | PageReader]"
@@ -126,12 +127,12 @@ class WebSearch:
         token_counter: TokenCounter | None = None,
         links: str | None = None,
     ) -> None:
-        from .selection import (
+        from ._selection import (  # bring pydantic-settings: not before it is needed
             Selection,
             layers_of,
             read_chain,
             search_chain,
-        )  # bring pydantic-settings: not before it is needed
+        )
         from .settings import Settings
 
         settings = Settings.load(
@@ -149,7 +150,7 @@ class WebSearch:
         readers, implied = selection.readers(reader, searchers)
         stack = layers_of(settings, layers, attempts)
         self.settings: Settings = settings
-        self.token_counter: TokenCounter = token_counter or estimated
+        self.token_counter: TokenCounter = token_counter or estimate_tokens
         self.provider: SearchProvider = search_chain(searchers, stack, automatic=automatic)
         self.reader: PageReader = read_chain(readers, stack, automatic=implied)
         self._sender = Sender(
@@ -191,7 +192,7 @@ class WebSearch:
             ServiceError: The service failed, in one of the ways that `websearch_core.errors` draws.
 
         """
-        return self.drive(self._search(_query(query, options, unsupported), read_top, passage_length))
+        return self.run(self._search(_query(query, options, unsupported), read_top, passage_length))
 
     async def asearch(
         self,
@@ -204,7 +205,7 @@ class WebSearch:
         **options: Unpack[SearchOptions],
     ) -> SearchResponse:
         """Do as `search` does, on the running event loop."""
-        return await self.adrive(self._search(_query(query, options, unsupported), read_top, passage_length))
+        return await self.arun(self._search(_query(query, options, unsupported), read_top, passage_length))
 
     def read(self, url: str, /, **part: Unpack[ReadOptions]) -> Page:
         """
@@ -230,11 +231,11 @@ class WebSearch:
             ServiceError: The page or the reading service failed in another way.
 
         """
-        return self.drive(self._read(url, self._part(part)))
+        return self.run(self._read(url, self._part(part)))
 
     async def aread(self, url: str, /, **part: Unpack[ReadOptions]) -> Page:
         """Do as `read` does, on the running event loop."""
-        return await self.adrive(self._read(url, self._part(part)))
+        return await self.arun(self._read(url, self._part(part)))
 
     def read_many(
         self, urls: Iterable[str], /, *, timeout: float | None = None, **part: Unpack[ReadOptions]
@@ -255,20 +256,20 @@ class WebSearch:
             InvalidOption: There can be no such part.
 
         """
-        return self.drive(self._read_many(urls, self._part(part), timeout))
+        return self.run(self._read_many(urls, self._part(part), timeout))
 
     async def aread_many(
         self, urls: Iterable[str], /, *, timeout: float | None = None, **part: Unpack[ReadOptions]
     ) -> list[Page | WebSearchError]:
         """Do as `read_many` does, on the running event loop."""
-        return await self.adrive(self._read_many(urls, self._part(part), timeout))
+        return await self.arun(self._read_many(urls, self._part(part), timeout))
 
-    def drive(self, flow: Flow[T]) -> T:
+    def run(self, flow: Flow[T]) -> T:
         """Do what a flow of your own asks for, such as `websearch_core.index.crawl`, with the connections of this."""
         return run(flow, self._sender.send)
 
-    async def adrive(self, flow: Flow[T]) -> T:
-        """Do as `drive` does, on the running event loop."""
+    async def arun(self, flow: Flow[T]) -> T:
+        """Do as `run` does, on the running event loop."""
         return await arun(flow, self._sender.asend)
 
     def close(self) -> None:
@@ -300,16 +301,16 @@ class WebSearch:
         started = time.monotonic()
         reads = self._part({"query": query.text, "max_length": passage_length}) if read_top else None
         with time_limit(self.settings.timeout):
-            response = settle((yield from self.provider.search(query)), query)
+            response = enforce_query((yield from self.provider.search(query)), query)
             if reads and response.results:
                 urls = [result.url for result in response.results[:read_top]]
-                response = with_content(response, (yield from self._read_many(urls, reads)))
+                response = attach_content(response, (yield from self._read_many(urls, reads)))
         return response.model_copy(update={"elapsed": time.monotonic() - started})
 
-    def _read(self, url: str, part: Part) -> Flow[Page]:
-        return contain(lambda: self._read_part(url, part), self.reader.name)
+    def _read(self, url: str, part: Excerpt) -> Flow[Page]:
+        return contain_bugs(lambda: self._read_part(url, part), self.reader.name)
 
-    def _read_part(self, url: str, part: Part) -> Flow[Page]:
+    def _read_part(self, url: str, part: Excerpt) -> Flow[Page]:
         asked = _without_fragment(url)
         with time_limit(self.settings.timeout):
             page = yield from self.reader.read(asked)
@@ -319,26 +320,26 @@ class WebSearch:
                 return self._part_of(page, part)
             return (yield Call(self._part_of, page, part))  # type: ignore[no-any-return]
 
-    def _part_of(self, page: Page, part: Part) -> Page:
-        page, links = settle_page(page), self.settings.links
+    def _part_of(self, page: Page, part: Excerpt) -> Page:
+        page, links = enforce_page(page), self.settings.links
         return part.of(page if links == "keep" else without_links(page, links))
 
     def _read_many(
-        self, urls: Iterable[str], part: Part, timeout: float | None = None
+        self, urls: Iterable[str], part: Excerpt, timeout: float | None = None
     ) -> Flow[list[Page | WebSearchError]]:
         pages = [self._read(url, part) for url in urls]
         with time_limit(timeout if timeout is not None else self.settings.timeout * ceil(len(pages) / _SIDE_BY_SIDE)):
             return (yield Gather(pages, limit=_SIDE_BY_SIDE))  # type: ignore[no-any-return]
 
-    def _part(self, options: ReadOptions) -> Part:
+    def _part(self, options: ReadOptions) -> Excerpt:
         """The limits of a call take the place of those of the settings, and tokens that of characters."""
-        from .reading import Part
+        from .reading import Excerpt
 
         part: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
         if not {"max_length", "max_tokens"} & set(part):
             settings = self.settings
             part |= {"max_tokens": settings.max_tokens} if settings.max_tokens else {"max_length": settings.max_length}
-        return Part(count=self.token_counter, **part)
+        return Excerpt(count=self.token_counter, **part)
 
 
 def given(web: WebSearch | None, arguments: WebSearchArguments) -> WebSearch:
@@ -377,6 +378,6 @@ def _without_fragment(url: str) -> str:
 
     """
     target, mark, _ = url.partition("#")
-    if mark and is_readable(target):
-        canonical(url)  # what is cut off is judged too, since `Page.url` still shows it
+    if mark and is_web_url(target):
+        canonicalize(url)  # what is cut off is judged too, since `Page.url` still shows it
     return target

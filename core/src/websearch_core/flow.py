@@ -29,13 +29,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeAlias, TypeVar, cast
 
-from .bugs import as_error
-from .deadline import in_time, time_left
+from ._bugs import as_error
+from ._deadline import in_time, time_left
 from .errors import TimedOut, WebSearchError
 
 T = TypeVar("T")
 
-_MOST_THREADS = 32  # for what blocks; most of them wait for a process that parses
+_MAX_THREADS = 32  # for what blocks; most of them wait for a process that parses
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,7 +231,7 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
 @cache
 def _threads() -> ThreadPoolExecutor:
     """Return threads of our own: parsing must not hold up the application's `asyncio.to_thread`."""
-    return ThreadPoolExecutor(_MOST_THREADS, "websearch-work")
+    return ThreadPoolExecutor(_MAX_THREADS, "websearch-work")
 
 
 if hasattr(os, "register_at_fork"):

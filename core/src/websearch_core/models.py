@@ -115,7 +115,7 @@ class SearchQuery(Model):
         try:
             return cls(text=text, **options)
         except ValidationError as error:
-            raise InvalidOption(explain(error)) from error
+            raise InvalidOption(describe_problems(error)) from error
 
     @model_validator(mode="before")
     @classmethod
@@ -132,7 +132,7 @@ class SearchQuery(Model):
             raise ValueError("after is later than before")
         return self
 
-    def asked(self) -> frozenset[str]:
+    def requested(self) -> frozenset[str]:
         """Return the names of the options that a provider has to support: fields that differ from their defaults."""
         fields = type(self).model_fields
         given = self.model_fields_set - {"text", "limit", "extra", "unsupported"}
@@ -203,7 +203,7 @@ class SearchResponse(Model):
     cost: float | None = None
     elapsed: float | None = None
 
-    def noting(self, *notes: str) -> SearchResponse:
+    def with_notes(self, *notes: str) -> SearchResponse:
         """Return the same response with *notes* added."""
         return self.model_copy(update={"notes": (*self.notes, *notes)})
 
@@ -278,12 +278,12 @@ class Page(Model):
     provider: str = ""
     notes: tuple[str, ...] = ()
 
-    def noting(self, *notes: str) -> Page:
+    def with_notes(self, *notes: str) -> Page:
         """Return the same page with *notes* added."""
         return self.model_copy(update={"notes": (*self.notes, *notes)})
 
 
-def explain(error: ValidationError) -> str:
+def describe_problems(error: ValidationError) -> str:
     """Say what is wrong in one line, without the values, which may be secret."""
     return "; ".join(
         f"{'.'.join(map(str, problem['loc']))}: {problem['msg'].removeprefix('Value error, ')}".removeprefix(": ")

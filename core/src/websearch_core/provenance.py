@@ -18,15 +18,15 @@ from contextlib import suppress
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
+from ._urls import canonicalize
 from .errors import ConfigurationError, UnsafeURL
-from .guard import canonical
 from .models import Page, SearchResponse
 
 Provenance = Literal["any", "seen", "seen+links"]
 
-_MOST_URLS = 10_000  # in one conversation
-_MOST_CONVERSATIONS = 1_000
-_MOST_LINKS = 200  # of one page
+_MAX_URLS = 10_000  # in one conversation
+_MAX_CONVERSATIONS = 1_000
+_MAX_LINKS = 200  # of one page
 _PUNCTUATION = tuple(".,;:!?*")
 _BRACKETS = {")": "(", "]": "["}
 _IN_TEXT = re.compile(r"https?://[^\s<>\"'`\\^{|}]+", re.IGNORECASE)
@@ -63,7 +63,7 @@ class Ledger:
         self.__dict__.update(state)
         self._lock = threading.Lock()
 
-    def name(self, text: str, conversation: Hashable = None) -> None:
+    def allow_text(self, text: str, conversation: Hashable = None) -> None:
         """
         Let the URLs in *text*, such as a message of the user, be opened.
 
@@ -74,11 +74,11 @@ class Ledger:
         """
         self._add(map(_without_punctuation, _IN_TEXT.findall(text)), conversation, links=True)
 
-    def found(self, response: SearchResponse, conversation: Hashable = None) -> None:
+    def allow_results(self, response: SearchResponse, conversation: Hashable = None) -> None:
         """Let the results of a search be opened."""
         self._add([result.url for result in response.results], conversation, links=True)
 
-    def opened(self, page: Page, conversation: Hashable = None) -> None:
+    def allow_links(self, page: Page, conversation: Hashable = None) -> None:
         """Let the links of a page be opened that was itself no such link, if the mode says so."""
         if self.mode != "seen+links" or not self._may_lead_on(page.url, conversation):
             return
@@ -86,7 +86,7 @@ class Ledger:
         if host is None or _host(page.final_url or page.url) != host:
             return  # a search vouched for the host that was asked for, not for the one where a redirect ends
         links = [link for link in page.links if _host(link) == host]
-        self._add(links[:_MOST_LINKS], conversation, links=False)
+        self._add(links[:_MAX_LINKS], conversation, links=False)
 
     def check(self, url: str, conversation: Hashable = None) -> None:
         """
@@ -121,8 +121,8 @@ class Ledger:
             self._seen[conversation] = seen  # the last one used is the last one forgotten
             for key in keys:
                 seen[key] = seen.pop(key, False) or links
-            _forget(seen, _MOST_URLS)
-            _forget(self._seen, _MOST_CONVERSATIONS)
+            _forget(seen, _MAX_URLS)
+            _forget(self._seen, _MAX_CONVERSATIONS)
 
 
 def _forget(crowd: dict[Any, Any], most: int) -> None:
@@ -145,7 +145,7 @@ def _without_punctuation(url: str) -> str:
 
 def _host(url: str) -> str | None:
     try:
-        return urlsplit(canonical(url)).hostname
+        return urlsplit(canonicalize(url)).hostname
     except UnsafeURL:
         return None
 
@@ -160,4 +160,4 @@ def _key(url: str) -> str:
     """The whole URL in its one canonical form, without the fragment, which `WebSearch` shows to no reader."""
     if url.startswith("file:"):  # of an index of one's own, which opens nothing but what it holds
         return url
-    return canonical(url).partition("#")[0]
+    return canonicalize(url).partition("#")[0]

@@ -16,16 +16,16 @@ from collections.abc import Mapping, Sequence
 from textwrap import indent
 from typing import Any, Literal, assert_never
 
+from ._text.escaping import link_target
 from .errors import WebSearchError
-from .escaping import link_target
 from .models import Page, SearchResponse, SearchResult
-from .tokens import TokenCounter, estimated
+from .tokens import TokenCounter, estimate_tokens
 
 Format = Literal["text", "markdown", "json"]
 
 CITE = "When stating facts from web search results, append the citation ID in brackets, e.g. [1]."
 
-_MOST_SNIPPET = 1_000  # characters of one snippet that a model gets to see; the whole is in the JSON
+_MAX_SNIPPET = 1_000  # characters of one snippet that a model gets to see; the whole is in the JSON
 
 
 def render_search(response: SearchResponse, form: Format = "text") -> str:
@@ -149,7 +149,7 @@ def search_for_model(
     form: Format = "text",
     *,
     max_tokens: int | None = None,
-    count: TokenCounter = estimated,
+    count: TokenCounter = estimate_tokens,
 ) -> str:
     """
     Show what a search found as `render_search` does, marked as data from the web.
@@ -172,7 +172,7 @@ def search_for_model(
         bare = tuple(result.model_copy(update={"snippet": "", "content": None}) for result in results[:1])
         fewer = response.model_copy(update={"results": results[:kept] or bare})
         left_out = f"{len(results) - kept} of {len(results)} results left out" if kept else "all but a title left out"
-        return _search_for_model(fewer.noting(f"{left_out}: {max_tokens} tokens have no room for more"), form)
+        return _search_for_model(fewer.with_notes(f"{left_out}: {max_tokens} tokens have no room for more"), form)
 
     too_many = bisect_left(range(len(results)), 1, key=lambda kept: count(first(kept)) > max_tokens)
     return first(max(too_many - 1, 0))
@@ -238,8 +238,8 @@ def _result_as_text(result: SearchResult) -> str:
             [*lines, indent(result.content, " " * max(3, len(number)), lambda line: bool(line.strip(" \n")))]
         )
     snippet = _line(result.snippet)
-    if len(snippet) > _MOST_SNIPPET:
-        snippet = f"{snippet[:_MOST_SNIPPET].rstrip()}…"
+    if len(snippet) > _MAX_SNIPPET:
+        snippet = f"{snippet[:_MAX_SNIPPET].rstrip()}…"
     if snippet:
         lines.append(f"   {snippet}")
     return "\n".join(lines)

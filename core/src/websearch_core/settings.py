@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, ValidationError
 from pydantic_settings import (
@@ -34,14 +33,19 @@ from pydantic_settings import (
     SettingsError,
 )
 
+from ._sources import ARGUMENT, DEFAULT, Source, read_files, refusal
 from .errors import ConfigurationError
-from .guard import Guard
 from .layers import layer_class
-from .models import explain
-from .provider import FoundFile, declared
+from .models import describe_problems
+from .provider.declare import FoundFile, field_notes
 from .providers import provider_class, registered_name
-from .providers._build import Option, build, check_entries, conceal, gather, is_this_machine, limit_of, too_high
-from .sources import ARGUMENT, DEFAULT, Source, read_files, refusal
+from .providers._build import (
+    Option,
+    check_entries,
+    conceal,
+    limit_of,
+    too_high,
+)
 
 _Path = tuple[str, ...]
 _Said = dict[_Path, tuple[Any, Source]]  # what one place says of each setting, by name or ("providers", whose, option)
@@ -197,7 +201,7 @@ class Settings(BaseSettings):
         try:
             return cls(**values)
         except ValidationError as error:
-            raise ConfigurationError(f"settings: {explain(error)}") from None
+            raise ConfigurationError(f"settings: {describe_problems(error)}") from None
 
     @classmethod
     def _check_entries(cls, place: _Said) -> None:
@@ -218,7 +222,7 @@ class Settings(BaseSettings):
         """Refuse what a found file may not set of a layer: nobody knows what those of other packages do."""
         if source.trusted:
             return
-        notes = declared(layer_class(path[1]))
+        notes = field_notes(layer_class(path[1]))
         harmless = {option for option, some in notes.items() if any(isinstance(note, FoundFile) for note in some)}
         refused = path[2] not in harmless and path[2] in notes if len(path) == 3 else not harmless
         if refused:
@@ -239,7 +243,7 @@ class Settings(BaseSettings):
         if len(path) == 2:
             return
         self._layer_sources[path[1], path[2]] = option.source
-        notes = declared(layer_class(path[1])).get(path[2], ())
+        notes = field_notes(layer_class(path[1])).get(path[2], ())
         value = option.value
         if not option.source.trusted and isinstance(value, int | float) and too_high(value, notes, option.limit):
             why = f"may not be more than {limit_of(notes, option.limit)} here"
@@ -297,39 +301,6 @@ def _merged(places: list[_Said]) -> tuple[_Said, dict[_Path, Any]]:
             elif source.trusted and not chosen[path][1].trusted:
                 overruled.setdefault(path, value)
     return chosen, overruled
-
-
-def configured(name: str, settings: Settings, **explicit: Any) -> Any:
-    """
-    Construct the provider called *name* from arguments, environment and file.
-
-    Raises:
-        UnknownProvider: There is none of that name.
-        MissingKey: Its key is nowhere; the message names the variable.
-        ConfigurationError: An option is wrong, or stands in a file that is not trusted with it.
-
-    """
-    cls, own = provider_class(name), registered_name(name)
-    return build(cls, gather(cls, settings.options(own), explicit), own)
-
-
-def check_transport(provider: Any, guard: Guard) -> None:
-    """
-    Make sure that a provider's key does not travel over plain http, except within this machine.
-
-    Raises:
-        ConfigurationError: It would, and the caller has not allowed the origin.
-
-    """
-    parts = urlsplit(getattr(provider, "base_url", None) or "https://")
-    if parts.scheme == "https" or getattr(provider, "api_key", None) is None:
-        return
-    host = parts.hostname or ""
-    if not is_this_machine(host) and ("http", host, parts.port or 80) not in guard.origins:
-        raise ConfigurationError(
-            f"{provider.name}: base_url would send the key unencrypted; use https, or allow the origin by "
-            f"allow=['http://{parts.netloc}']"
-        )
 
 
 _OTHER_NAMES = {"search_provider": "provider", "read_provider": "reader", "max_page_length": "max_length"}

@@ -32,9 +32,9 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel
 
 from . import errors
+from ._redaction import redact_response
 from .flow import Call, Effect, Flow, Request, Response, Sleep
 from .models import Page, SearchQuery, SearchResponse
-from .redaction import redacted
 
 T = TypeVar("T")
 
@@ -82,7 +82,7 @@ def play(flow: Flow[T], *answers: Any) -> Outcome[T]:
                 assert waiting, f"the flow asked for one thing more: {effect!r}"
                 answer = waiting.pop(0)
             if isinstance(effect, Request) and isinstance(answer, Response):
-                answer = redacted(answer, effect)
+                answer = redact_response(answer, effect)
             effect = flow.throw(answer) if isinstance(answer, BaseException) else flow.send(answer)
     except StopIteration as stop:
         assert not waiting, f"the flow ended with {len(waiting)} of the answers unused"

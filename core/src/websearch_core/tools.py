@@ -67,12 +67,12 @@ class PageArguments(Arguments):
     find: str = Field(default="", description="An exact phrase: return the places around it. Not with query.")
 
 
-def search_text(web: WebSearch, response: SearchResponse, form: Format) -> str:
+def render_search_text(web: WebSearch, response: SearchResponse, form: Format) -> str:
     """Return what a model is shown of a search, within the budget of tokens, if there is one."""
     return search_for_model(response, form, max_tokens=web.settings.max_tokens, count=web.token_counter)
 
 
-def part(web: WebSearch, max_length: int, offset: int, query: str, find: str) -> ReadOptions:
+def page_options(web: WebSearch, max_length: int, offset: int, query: str, find: str) -> ReadOptions:
     """
     Return the part of a page that a model chose.
 

@@ -15,7 +15,7 @@ from langchain_core.runnables import RunnableConfig, ensure_config
 from websearch_core.provenance import Ledger
 
 KEYS = ("tenant_id", "user_id", "thread_id")
-_MOST_RUNS = 10_000  # that are under way at once; one that never ends is forgotten
+_MAX_RUNS = 10_000  # that are under way at once; one that never ends is forgotten
 
 
 def conversation_of(config: RunnableConfig | None, keys: Sequence[str] = KEYS) -> Hashable:
@@ -138,7 +138,7 @@ class UserURLs(BaseCallbackHandler):
             return
         with self._lock:
             self._turns[run_id] = turn
-            while len(self._turns) > _MOST_RUNS:
+            while len(self._turns) > _MAX_RUNS:
                 del self._turns[next(iter(self._turns))]
 
     def _forget(self, run_id: UUID) -> None:
@@ -154,7 +154,7 @@ class UserURLs(BaseCallbackHandler):
         if conversation not in turn.named_in:
             turn.named_in.add(conversation)
             for text in turn.said:
-                self._ledger.name(text, conversation)
+                self._ledger.allow_text(text, conversation)
 
 
 class _Turn:

@@ -14,7 +14,7 @@ from websearch_core import Page, SearchQuery, SearchResult, WebSearch, WebSearch
 from websearch_core.client import WebSearchArguments
 from websearch_core.models import SearchOptions
 
-from .web import with_web
+from ._resolve import resolve_web
 
 
 class RetrieverOptions(WebSearchArguments, total=False):
@@ -66,7 +66,7 @@ class WebSearchRetriever(BaseRetriever):
     search_options: dict[str, Any] = Field(default_factory=dict)
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[RetrieverOptions]) -> None:
-        super().__init__(**with_web(web, options))
+        super().__init__(**resolve_web(web, options))
 
     @field_validator("search_options")
     @classmethod

@@ -19,21 +19,15 @@ from langchain_core.tools import BaseTool, BaseToolkit, ToolException
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError, tools
-from websearch_core.bugs import as_error
+from websearch_core._bugs import as_error
 from websearch_core.client import WebSearchArguments
 from websearch_core.errors import InvalidOption
-from websearch_core.models import explain
+from websearch_core.models import describe_problems
 from websearch_core.provenance import Ledger, Provenance
-from websearch_core.render import (
-    Format,
-    page_as_json,
-    page_for_model,
-    render_error,
-    search_as_json,
-)
+from websearch_core.render import Format, page_as_json, page_for_model, render_error, search_as_json
 
+from ._resolve import resolve_web
 from .conversations import KEYS, UserURLs, conversation_of
-from .web import with_web
 
 OnError: TypeAlias = bool | str | Callable[[ToolException], Any] | None
 
@@ -78,7 +72,7 @@ class SearchToolOptions(ToolOptions, ReadTop, total=False):
 
 def _wrong_arguments(error: ValidationError) -> str:
     """Tell a model which of its arguments is wrong, in the form of all other failures."""
-    return render_error(InvalidOption(explain(error)))
+    return render_error(InvalidOption(describe_problems(error)))
 
 
 def _ledger(given: Provenance | Ledger) -> Ledger:
@@ -155,7 +149,7 @@ class WebSearchTool(_WebTool):
     passage_length: int = Field(default=1_500, ge=1)
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[SearchToolOptions]) -> None:
-        super().__init__(**with_web(web, options))
+        super().__init__(**resolve_web(web, options))
 
     def _run(
         self,
@@ -194,8 +188,8 @@ class WebSearchTool(_WebTool):
         }
 
     def _shown(self, response: SearchResponse, config: RunnableConfig) -> tuple[str, dict[str, Any]]:
-        self.provenance.found(response, conversation_of(config, self.conversation))
-        return tools.search_text(self.web, response, self.output_format), search_as_json(response)
+        self.provenance.allow_results(response, conversation_of(config, self.conversation))
+        return tools.render_search_text(self.web, response, self.output_format), search_as_json(response)
 
 
 class OpenPageTool(_WebTool):
@@ -223,7 +217,7 @@ class OpenPageTool(_WebTool):
     args_schema: type[BaseModel] = tools.PageArguments
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[ToolOptions]) -> None:
-        super().__init__(**with_web(web, options))
+        super().__init__(**resolve_web(web, options))
 
     def _run(
         self,
@@ -237,7 +231,7 @@ class OpenPageTool(_WebTool):
     ) -> tuple[str, dict[str, Any]]:
         with self._failures_told():
             self.provenance.check(url, conversation_of(config, self.conversation))
-            page = self.web.read(url, **tools.part(self.web, max_length, offset, query, find))
+            page = self.web.read(url, **tools.page_options(self.web, max_length, offset, query, find))
             return self._shown(page, config)
 
     async def _arun(
@@ -252,11 +246,11 @@ class OpenPageTool(_WebTool):
     ) -> tuple[str, dict[str, Any]]:
         with self._failures_told():
             self.provenance.check(url, conversation_of(config, self.conversation))
-            page = await self.web.aread(url, **tools.part(self.web, max_length, offset, query, find))
+            page = await self.web.aread(url, **tools.page_options(self.web, max_length, offset, query, find))
             return self._shown(page, config)
 
     def _shown(self, page: Page, config: RunnableConfig) -> tuple[str, dict[str, Any]]:
-        self.provenance.opened(page, conversation_of(config, self.conversation))
+        self.provenance.allow_links(page, conversation_of(config, self.conversation))
         return page_for_model(page, self.output_format), page_as_json(page)
 
 
@@ -297,7 +291,7 @@ class WebSearchToolkit(BaseToolkit):
     conversation: tuple[str, ...] = KEYS
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[ToolkitOptions]) -> None:
-        super().__init__(**with_web(web, options))
+        super().__init__(**resolve_web(web, options))
 
     def get_tools(self) -> list[BaseTool]:
         """Return ``web_search`` and ``open_page``."""
@@ -335,4 +329,4 @@ class WebSearchToolkit(BaseToolkit):
             config: The config of the run, which says in which conversation; left out, that of the current run.
 
         """
-        self.provenance.name(text, conversation_of(ensure_config(config), self.conversation))
+        self.provenance.allow_text(text, conversation_of(ensure_config(config), self.conversation))

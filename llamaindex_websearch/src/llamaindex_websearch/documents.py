@@ -9,33 +9,33 @@ from llama_index.core.schema import Document
 from websearch_core import Page, SearchResult
 
 # What is not said to a model.
-UNSAID = ["citation_id", "language", "media_type", "next_offset", "provider", "read_error", "score", "truncated"]
-UNEMBEDDED = [*UNSAID, "published", "url"]
+LLM_EXCLUDED = ["citation_id", "language", "media_type", "next_offset", "provider", "read_error", "score", "truncated"]
+EMBED_EXCLUDED = [*LLM_EXCLUDED, "published", "url"]
 
 
-def of_result(result: SearchResult) -> Document:
+def result_document(result: SearchResult) -> Document:
     """Return *result* as a document: its text is what its page says, if it was read, or the snippet, or the title."""
     return Document(
         id_=result.url,
         text=result.content or result.snippet or result.title,
-        metadata=facts_of_result(result),
-        excluded_llm_metadata_keys=UNSAID,
-        excluded_embed_metadata_keys=UNEMBEDDED,
+        metadata=result_metadata(result),
+        excluded_llm_metadata_keys=LLM_EXCLUDED,
+        excluded_embed_metadata_keys=EMBED_EXCLUDED,
     )
 
 
-def of_page(page: Page) -> Document:
+def page_document(page: Page) -> Document:
     """Return *page*, or the window of it, as a document."""
     return Document(
         id_=page.url,
         text=page.content,
-        metadata=facts_of_page(page),
-        excluded_llm_metadata_keys=UNSAID,
-        excluded_embed_metadata_keys=UNEMBEDDED,
+        metadata=page_metadata(page),
+        excluded_llm_metadata_keys=LLM_EXCLUDED,
+        excluded_embed_metadata_keys=EMBED_EXCLUDED,
     )
 
 
-def facts_of_result(result: SearchResult) -> dict[str, Any]:
+def result_metadata(result: SearchResult) -> dict[str, Any]:
     """Return what is known of *result*, flat and as JSON, as vector stores want it."""
     return _known(
         url=result.url,
@@ -47,7 +47,7 @@ def facts_of_result(result: SearchResult) -> dict[str, Any]:
     )
 
 
-def facts_of_page(page: Page) -> dict[str, Any]:
+def page_metadata(page: Page) -> dict[str, Any]:
     """Return what is known of *page*, likewise; ``url`` is where it was found in the end."""
     return _known(
         url=page.final_url or page.url,

@@ -12,7 +12,7 @@ from llama_index.core.schema import Document
 from websearch_core import WebSearch, WebSearchError
 from websearch_core.client import WebSearchArguments, given
 
-from .documents import of_page
+from .documents import page_document
 
 
 class WebPageReader(BaseReader):
@@ -59,7 +59,7 @@ class WebPageReader(BaseReader):
     def lazy_load_data(self, urls: str | Sequence[str]) -> Iterator[Document]:
         """Read pages one after the other, each when it is asked for."""
         for url in _several(urls):
-            yield of_page(self.web.read(url, max_length=self.max_length))
+            yield page_document(self.web.read(url, max_length=self.max_length))
 
     async def aload_data(self, urls: str | Sequence[str]) -> list[Document]:
         """Read pages side by side on the running event loop; the first that cannot be read is raised."""
@@ -67,7 +67,7 @@ class WebPageReader(BaseReader):
         for page in await self.web.aread_many(_several(urls), max_length=self.max_length):
             if isinstance(page, WebSearchError):
                 raise page
-            documents.append(of_page(page))
+            documents.append(page_document(page))
         return documents
 
     async def alazy_load_data(self, urls: str | Sequence[str]) -> list[Document]:

@@ -14,7 +14,7 @@ from websearch_core.client import WebSearchArguments, given
 from websearch_core.errors import InvalidOption
 from websearch_core.models import SearchOptions
 
-from .documents import UNEMBEDDED, UNSAID, facts_of_page, facts_of_result
+from .documents import EMBED_EXCLUDED, LLM_EXCLUDED, page_metadata, result_metadata
 
 
 class WebSearchRetriever(BaseRetriever):
@@ -109,16 +109,16 @@ def _nodes(response: SearchResponse, pages: Sequence[Page | WebSearchError]) -> 
 
 
 def _node(result: SearchResult, page: Page | WebSearchError | None) -> TextNode:
-    facts = facts_of_result(result)
+    facts = result_metadata(result)
     text = result.snippet or result.title
     if isinstance(page, Page) and page.content:
-        facts, text = {**facts_of_page(page), **facts}, page.content
+        facts, text = {**page_metadata(page), **facts}, page.content
     elif isinstance(page, WebSearchError):
         facts["read_error"] = page.code
     return TextNode(
         id_=result.url,
         text=text,
         metadata=facts,
-        excluded_llm_metadata_keys=UNSAID,
-        excluded_embed_metadata_keys=UNEMBEDDED,
+        excluded_llm_metadata_keys=LLM_EXCLUDED,
+        excluded_embed_metadata_keys=EMBED_EXCLUDED,
     )

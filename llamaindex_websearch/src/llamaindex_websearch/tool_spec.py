@@ -16,21 +16,21 @@ from llama_index.core.workflow import Context
 from pydantic import ValidationError
 
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError, tools
-from websearch_core.bugs import as_error
+from websearch_core._bugs import as_error
 from websearch_core.client import WebSearchArguments, given
 from websearch_core.errors import ConfigurationError, InvalidOption, UnsafeURL
-from websearch_core.models import explain
+from websearch_core.models import describe_problems
 from websearch_core.provenance import Ledger, Provenance
 from websearch_core.render import Format, page_for_model, render_error
 
 from .conversations import acurrent_conversation, conversation_of, current_conversation, text_of
-from .documents import of_page, of_result
+from .documents import page_document, result_document
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 Since = Literal["all", "day", "week", "month", "year"]
-_FACES: dict[str, tuple[type[tools.Arguments], str]] = {
+_TOOLS: dict[str, tuple[type[tools.Arguments], str]] = {
     "web_search": (tools.SearchArguments, tools.SEARCH),
     "open_page": (tools.PageArguments, tools.READ),
 }
@@ -55,7 +55,7 @@ class ToolError(Exception):
         return type(self), (self.error,)
 
 
-class Told(list[Document]):
+class ToolDocuments(list[Document]):
     """
     The documents that a tool returns, with the text that tells a model of them.
 
@@ -71,9 +71,9 @@ class Told(list[Document]):
         self.text = text
 
 
-def _takes(arguments: type[tools.Arguments]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def _validated(arguments: type[tools.Arguments]) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Check and convert what a method is called with (LlamaIndex does neither), and turn what it raises into text."""
-    tool = next(name for name, (schema, _) in _FACES.items() if schema is arguments)
+    tool = next(name for name, (schema, _) in _TOOLS.items() if schema is arguments)
 
     def decorate(method: Any) -> Any:
         face = inspect.signature(method)
@@ -88,18 +88,18 @@ def _takes(arguments: type[tools.Arguments]) -> Callable[[Callable[P, R]], Calla
                 return dict(arguments.model_validate(said))
             except ValidationError as error:
                 takes = ", ".join(arguments.model_fields)
-                raise InvalidOption(f"{explain(error)}; the arguments are {takes}") from error
+                raise InvalidOption(f"{describe_problems(error)}; the arguments are {takes}") from error
 
         @wraps(method)
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
             said = bound(self, *args, **kwargs)
-            with _spoken(tool):
+            with _as_tool_error(tool):
                 return method(self, **asked(said))
 
         @wraps(method)
         async def acall(self: Any, *args: Any, **kwargs: Any) -> Any:
             said = bound(self, *args, **kwargs)
-            with _spoken(tool):
+            with _as_tool_error(tool):
                 return await method(self, **asked(said))
 
         return acall if inspect.iscoroutinefunction(method) else call
@@ -108,7 +108,7 @@ def _takes(arguments: type[tools.Arguments]) -> Callable[[Callable[P, R]], Calla
 
 
 @contextmanager
-def _spoken(tool: str) -> Iterator[None]:
+def _as_tool_error(tool: str) -> Iterator[None]:
     """Raise every failure as text for a model; a bug in a provider as well, or it would end the agent's run."""
     try:
         yield
@@ -141,7 +141,7 @@ class WebSearchToolSpec(BaseToolSpec):
         provenance: Which URLs may be opened: ``any``; ``seen``, those that a search of the same conversation returned
             or that `allow_text` named; or ``seen+links``. In a workflow, each `Context` is a conversation: give every
             turn the same one. A sub-agent has a context of its own. What is searched for outside of workflows, or
-            named by ``spec.ledger.name(text)``, may be opened in all conversations of this spec.
+            named by ``spec.ledger.allow_text(text)``, may be opened in all conversations of this spec.
         arguments: The arguments of `WebSearch`, instead of *web*.
 
     Raises:
@@ -170,7 +170,7 @@ class WebSearchToolSpec(BaseToolSpec):
         self.output_format = output_format
         self.ledger = provenance if isinstance(provenance, Ledger) else Ledger(provenance)
 
-    @_takes(tools.SearchArguments)
+    @_validated(tools.SearchArguments)
     def web_search(
         self, query: str, limit: int = 5, allowed_domains: Sequence[str] = (), time_range: Since = "all"
     ) -> list[Document]:
@@ -194,7 +194,7 @@ class WebSearchToolSpec(BaseToolSpec):
         response = self.web.search(query, **self._options(limit, allowed_domains, time_range))
         return self._found(response, current_conversation() if self._is_strict else None)
 
-    @_takes(tools.SearchArguments)
+    @_validated(tools.SearchArguments)
     async def aweb_search(
         self, query: str, limit: int = 5, allowed_domains: Sequence[str] = (), time_range: Since = "all"
     ) -> list[Document]:
@@ -202,7 +202,7 @@ class WebSearchToolSpec(BaseToolSpec):
         response = await self.web.asearch(query, **self._options(limit, allowed_domains, time_range))
         return self._found(response, await acurrent_conversation() if self._is_strict else None)
 
-    @_takes(tools.PageArguments)
+    @_validated(tools.PageArguments)
     def open_page(
         self, url: str, max_length: int = tools.WINDOW, offset: int = 0, query: str = "", find: str = ""
     ) -> list[Document]:
@@ -225,16 +225,18 @@ class WebSearchToolSpec(BaseToolSpec):
         """
         conversation = current_conversation() if self._is_strict else None
         self._check(url, conversation)
-        return self._read(self.web.read(url, **tools.part(self.web, max_length, offset, query, find)), conversation)
+        return self._read(
+            self.web.read(url, **tools.page_options(self.web, max_length, offset, query, find)), conversation
+        )
 
-    @_takes(tools.PageArguments)
+    @_validated(tools.PageArguments)
     async def aopen_page(
         self, url: str, max_length: int = tools.WINDOW, offset: int = 0, query: str = "", find: str = ""
     ) -> list[Document]:
         """Do as `open_page` does, on the running event loop."""
         conversation = await acurrent_conversation() if self._is_strict else None
         self._check(url, conversation)
-        page = await self.web.aread(url, **tools.part(self.web, max_length, offset, query, find))
+        page = await self.web.aread(url, **tools.page_options(self.web, max_length, offset, query, find))
         return self._read(page, conversation)
 
     async def allow_text(self, message: str | ChatMessage, ctx: Context) -> None:
@@ -258,7 +260,7 @@ class WebSearchToolSpec(BaseToolSpec):
 
         """
         if self._is_strict:
-            self.ledger.name(text_of(message), await conversation_of(ctx))
+            self.ledger.allow_text(text_of(message), await conversation_of(ctx))
 
     def to_tool_list(
         self,
@@ -275,7 +277,7 @@ class WebSearchToolSpec(BaseToolSpec):
         """
         faces = {
             prefix + name: ToolMetadata(name=name, description=description, fn_schema=arguments)
-            for name, (arguments, description) in _FACES.items()
+            for name, (arguments, description) in _TOOLS.items()
             for prefix in ("", "a")
         }
         tools = super().to_tool_list(spec_functions, {**faces, **(func_to_metadata_mapping or {})})
@@ -309,18 +311,20 @@ class WebSearchToolSpec(BaseToolSpec):
         except UnsafeURL:
             self.ledger.check(url, conversation)
 
-    def _found(self, response: SearchResponse, conversation: str | None) -> Told:
-        self.ledger.found(response, conversation)
-        return Told(map(of_result, response.results), tools.search_text(self.web, response, self.output_format))
+    def _found(self, response: SearchResponse, conversation: str | None) -> ToolDocuments:
+        self.ledger.allow_results(response, conversation)
+        return ToolDocuments(
+            map(result_document, response.results), tools.render_search_text(self.web, response, self.output_format)
+        )
 
-    def _read(self, page: Page, conversation: str | None) -> Told:
-        self.ledger.opened(page, conversation)
-        return Told([of_page(page)], page_for_model(page, self.output_format))
+    def _read(self, page: Page, conversation: str | None) -> ToolDocuments:
+        self.ledger.allow_links(page, conversation)
+        return ToolDocuments([page_document(page)], page_for_model(page, self.output_format))
 
 
 def _shown(returned: Any) -> str | None:
     """None leaves it to LlamaIndex: a subclass may have tools that return something else."""
-    return returned.text if isinstance(returned, Told) else None
+    return returned.text if isinstance(returned, ToolDocuments) else None
 
 
 async def _ashown(returned: Any) -> str | None:

@@ -10,16 +10,26 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from ..cli import doctor as doctors
+from .._selection import build_provider
 from ..client import WebSearch
 from ..errors import ConfigurationError
 from ..index import Index, Report, crawl
 from ..providers.direct import Direct
 from ..providers.duckduckgo import DuckDuckGo
 from ..render import Format, error_as_json, render_error, render_page, render_search
-from ..settings import Settings, configured
-from .show import EXIT_CODES, progress, put, put_json, put_line, put_markdown, put_table, reported
-from .standing import Standing, standings
+from ..settings import Settings
+from . import doctor as doctors
+from .output import (
+    EXIT_CODES,
+    print_json,
+    print_markdown,
+    print_table,
+    print_text,
+    put_line,
+    report_errors,
+    show_progress,
+)
+from .status import ProviderStatus, provider_statuses
 
 app = typer.Typer(
     name="websearch",
@@ -45,7 +55,7 @@ _Holes = Annotated[
 
 def _version(wanted: bool) -> None:
     if wanted:
-        put(f"websearch-core {version('websearch-core')}")
+        print_text(f"websearch-core {version('websearch-core')}")
         raise typer.Exit
 
 
@@ -93,10 +103,10 @@ def search(
         "topic": topic,
         "page": page,
     }
-    with reported(form):
-        with WebSearch(provider, base_url=base_url, timeout=timeout) as web, progress("Searching"):
+    with report_errors(form):
+        with WebSearch(provider, base_url=base_url, timeout=timeout) as web, show_progress("Searching"):
             response = web.search(" ".join(query), read_top=read_top, **options)
-        _put(render_search(response, form), form)
+        _print(render_search(response, form), form)
 
 
 @app.command(epilog=EXIT_CODES)
@@ -117,14 +127,14 @@ def read(
     form: _Format = "text",
 ) -> None:
     """Read a page."""
-    with reported(form):
+    with report_errors(form):
         if base_url and not reader:
             raise ConfigurationError("--base-url: name the reader that this is for")
         at = {reader: {"base_url": base_url}} if reader and base_url else None
         web = WebSearch(reader=reader, provider_options=at, allow=allow_address, timeout=timeout)
-        with web, progress("Reading"):
+        with web, show_progress("Reading"):
             page = web.read(url, max_length=max_length, max_tokens=max_tokens, offset=offset, query=query, find=find)
-        _put(render_page(page, form), form)
+        _print(render_page(page, form), form)
 
 
 @app.command(epilog=EXIT_CODES)
@@ -143,23 +153,24 @@ def index(
 
     Of a site, pages within the origin of the URL are read along their links, as far as its robots.txt allows.
     """
-    with reported(form):
-        local = configured("local", Settings.load(), path=path)
+    with report_errors(form):
+        local = build_provider("local", Settings.load(), path=path)
         reports = []
         for place in places:
-            with WebSearch(local, reader="direct", allow=allow_address) as web, progress(f"Indexing {place}") as tell:
+            with (
+                WebSearch(local, reader="direct", allow=allow_address) as web,
+                show_progress(f"Indexing {place}") as tell,
+            ):
                 if re.match("https?://", place, re.IGNORECASE):
                     timeout = web.settings.timeout
-                    report = web.drive(
-                        crawl(place, local.index, web.reader, most=max_pages, timeout=timeout, tell=tell)
-                    )
+                    report = web.run(crawl(place, local.index, web.reader, most=max_pages, timeout=timeout, tell=tell))
                 else:
                     report = local.index.add_folder(Path(place), tell)
             reports.append(report)
             if form == "text":
-                _put_report(place, report, local.index)
+                _print_report(place, report, local.index)
         if form == "json":
-            put_json(
+            print_json(
                 {
                     "path": str(local.path),
                     "places": [
@@ -173,13 +184,13 @@ def index(
 @app.command(epilog=EXIT_CODES)
 def providers(form: _TextOrJson = "text") -> None:
     """List the providers: what each can do, and what it needs."""
-    with reported(form):
-        found = standings(Settings.load())
+    with report_errors(form):
+        found = provider_statuses(Settings.load())
         if form == "json":
-            put_json([dataclasses.asdict(standing) for standing in found])
+            print_json([dataclasses.asdict(standing) for standing in found])
             return
         rows = [(one.name, "yes" * one.search, "yes" * one.read, _state(one), " ".join(one.options)) for one in found]
-        put_table(("provider", "search", "read", "state", "options"), rows)
+        print_table(("provider", "search", "read", "state", "options"), rows)
 
 
 @app.command(epilog="Exit codes: 0 all that was tried works; 1 something does not; 2 wrong usage or configuration.")
@@ -195,15 +206,15 @@ def doctor(
 
     A call may cost what a search costs.
     """
-    with reported(form):
+    with report_errors(form):
         settings = Settings.load()
         tried = names or doctors.in_use(settings)
         # It drives the checks, and must not fail for want of what they check.
-        with WebSearch(DuckDuckGo(), reader=Direct(), layers=None) as web, progress("Trying providers"):
-            checked = web.drive(doctors.checks(tried, settings))
+        with WebSearch(DuckDuckGo(), reader=Direct(), layers=None) as web, show_progress("Trying providers"):
+            checked = web.run(doctors.checks(tried, settings))
     broken = any(check.error for check in checked)
     if form == "json":
-        put_json(
+        print_json(
             {
                 "status": "error" if broken else "success",
                 "offline": doctors.offline(checked),
@@ -221,21 +232,21 @@ def doctor(
             }
         )
     else:
-        _put_diagnosis(checked, doctors.in_force(tried, settings), doctors.surroundings(settings))
+        _print_diagnosis(checked, doctors.in_force(tried, settings), doctors.surroundings(settings))
     raise typer.Exit(1 if broken else 0)
 
 
-def _put(text: str, form: Format) -> None:
+def _print(text: str, form: Format) -> None:
     match form:
         case "text":
-            put(text)
+            print_text(text)
         case "markdown":
-            put_markdown(text)
+            print_markdown(text)
         case "json":
             typer.echo(text)
 
 
-def _put_report(place: str, report: Report, index: Index) -> None:
+def _print_report(place: str, report: Report, index: Index) -> None:
     pages = f"{report.added} page{'s' * (report.added != 1)}"
     put_line(f"{place}: {pages} indexed, {report.removed} removed, {len(report.skipped)} skipped, in {index.path}")
     for skipped in report.skipped:
@@ -244,26 +255,26 @@ def _put_report(place: str, report: Report, index: Index) -> None:
         put_line(f"  {report.left} more links were not followed: raise --max-pages to read on")
 
 
-def _put_diagnosis(checked: list[doctors.Check], settings: list[doctors.Setting], around: dict[str, Any]) -> None:
+def _print_diagnosis(checked: list[doctors.Check], settings: list[doctors.Setting], around: dict[str, Any]) -> None:
     for check in checked:
         if check.error is None:
-            put(f"ok      {check.provider} ({check.seconds:.1f} s)")
+            print_text(f"ok      {check.provider} ({check.seconds:.1f} s)")
         else:
             put_line(f"BROKEN  {check.provider}: {render_error(check.error)}")
             if check.remedy:
-                put(f"        {check.remedy}")
+                print_text(f"        {check.remedy}")
     if doctors.offline(checked):
-        put("Nobody could be reached: it looks as if this machine has no network, or needs a proxy.")
-    put("")
-    put_table(("setting", "value", "from"), [(one.name, _shown(one.value), _origin(one)) for one in settings])
-    put("")
-    put(", ".join(f"{name} {number or 'not installed'}" for name, number in around["versions"].items()))
+        print_text("Nobody could be reached: it looks as if this machine has no network, or needs a proxy.")
+    print_text("")
+    print_table(("setting", "value", "from"), [(one.name, _shown(one.value), _origin(one)) for one in settings])
+    print_text("")
+    print_text(", ".join(f"{name} {number or 'not installed'}" for name, number in around["versions"].items()))
     for file in around["settings_files"]:
-        put(f"settings file: {_one_line(file['path'])}{'' if file['trusted'] else ' (found here, not trusted)'}")
+        print_text(f"settings file: {_one_line(file['path'])}{'' if file['trusted'] else ' (found here, not trusted)'}")
     if not around["settings_files"]:
-        put("settings file: none")
-    put(f"proxies: {', '.join(f'{scheme} {url}' for scheme, url in around['proxies'].items()) or 'none'}")
-    put(f"TLS: {', '.join(around['tls'].values())}")
+        print_text("settings file: none")
+    print_text(f"proxies: {', '.join(f'{scheme} {url}' for scheme, url in around['proxies'].items()) or 'none'}")
+    print_text(f"TLS: {', '.join(around['tls'].values())}")
 
 
 def _shown(value: Any) -> str:
@@ -280,7 +291,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _state(one: Standing) -> str:
+def _state(one: ProviderStatus) -> str:
     if one.configured:
         return "ready"
     return f"set {' or '.join(one.missing)}" if one.missing else one.problem or ""

@@ -13,23 +13,23 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from ..deadline import time_limit
+from .._deadline import time_limit
+from .._net.guard import Guard
+from .._selection import AUTOMATIC, build_provider, check_provider
+from .._sources import DEFAULT, Source
 from ..errors import BadResponse, ConfigurationError, TimedOut, Unavailable, WebSearchError
 from ..flow import Flow, Gather
-from ..guard import Guard
 from ..models import SearchQuery
-from ..ports import can
-from ..provider import declared, is_secret
+from ..provider.declare import field_notes, is_secret
+from ..provider.ports import can
 from ..providers import provider_class, registered_name
-from ..providers._build import gather
-from ..selection import AUTOMATIC, check_provider
-from ..settings import Settings, configured
-from ..sources import DEFAULT, Source
-from .standing import standings
+from ..providers._build import collect_options
+from ..settings import Settings
+from .status import provider_statuses
 
 PROBE = "https://example.com/"  # reserved for such purposes (RFC 2606), and kept up by IANA
 
-_PATIENCE = 15.0  # seconds for one provider
+_TIMEOUT = 15.0  # seconds for one provider
 _REMEDIES = {
     "authentication_failed": "check the key",
     "bad_request": "check the options of the provider",
@@ -67,7 +67,7 @@ def in_use(settings: Settings) -> list[str]:
     """Return the names of the providers that something is set for, or that would be chosen as things are."""
     told = [
         one.name
-        for one in standings(settings)
+        for one in provider_statuses(settings)
         if settings.providers.get(one.name) or any(os.environ.get(name) for name in one.variables)
     ]
     searching = list(settings.provider) or [name for name in AUTOMATIC if name in told][:1] or ["duckduckgo"]
@@ -134,9 +134,9 @@ def surroundings(settings: Settings) -> dict[str, Any]:
 def _check(name: str, settings: Settings) -> Flow[Check]:
     started = time.monotonic()
     try:
-        provider = configured(name, settings)
+        provider = build_provider(name, settings)
         check_provider(provider, Guard.allowing(settings.allow))
-        with time_limit(_PATIENCE):
+        with time_limit(_TIMEOUT):
             if can(provider, "search"):
                 yield from provider.search(SearchQuery(text="test", limit=1))
             else:
@@ -155,13 +155,16 @@ def _options_in_force(name: str, settings: Settings) -> list[Setting]:
         cls = provider_class(name)
     except (ImportError, AttributeError, ConfigurationError):  # its check says so
         return []
-    sources = {option: said.source for option, said in gather(cls, settings.options(registered_name(name)), {}).items()}
+    sources = {
+        option: said.source
+        for option, said in collect_options(cls, settings.options(registered_name(name)), {}).items()
+    }
     try:
-        made = configured(name, settings)
+        made = build_provider(name, settings)
     except ConfigurationError:
         made = None  # what was not accepted is not shown: it may be a key in the wrong place
     found = []
-    for option, notes in declared(cls).items():
+    for option, notes in field_notes(cls).items():
         source = sources.get(option, DEFAULT)
         value = getattr(made, option, None)
         if is_secret(notes):

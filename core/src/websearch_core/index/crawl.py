@@ -11,21 +11,21 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 from urllib.parse import urljoin, urlsplit
 
-from ..bugs import contain
-from ..deadline import time_limit
+from .._bugs import contain_bugs
+from .._deadline import time_limit
+from .._urls import is_web_url
 from ..errors import BadResponse, PageNotFound, Unavailable, UnsafeURL, WebSearchError
 from ..flow import Call, Flow, Gather, Request, Response, Sleep
-from ..guard import is_readable
 from ..models import Page
-from ..ports import PageReader
+from ..provider.ports import PageReader
 from .report import Report, Skipped
 from .robots import Robots
 from .store import Index, address
 
 Tell: TypeAlias = Callable[[str], None]
 
-_MOST_ROBOTS = 500 * 1024  # bytes that RFC 9309 wants to be read
-_MOST_HOPS = 5
+_MAX_ROBOTS = 500 * 1024  # bytes that RFC 9309 wants to be read
+_MAX_HOPS = 5
 _AT_ONCE = 4  # pages, unless the site wants a pause between them
 
 
@@ -54,14 +54,14 @@ def crawl(
         ServiceError: *start* or robots.txt cannot be read. A page that fails later is skipped.
 
     """
-    if not is_readable(start):
+    if not is_web_url(start):
         raise UnsafeURL("not an absolute http(s) URL")
     start = address(start)
     robots = yield from _robots(start, timeout)
     if not robots.allows(start):
         return Report(skipped=(_forbidden(start),))
     with time_limit(timeout):
-        first = yield from contain(lambda: reader.read(start), reader.name)
+        first = yield from contain_bugs(lambda: reader.read(start), reader.name)
     home = address(first.final_url or start)
     if _origin(home) != _origin(start):
         robots = yield from _robots(home, timeout)
@@ -74,7 +74,7 @@ def crawl(
         if robots.delay:
             yield Sleep(robots.delay)
         with time_limit(timeout):
-            page = yield from contain(lambda: reader.read(url), reader.name)
+            page = yield from contain_bugs(lambda: reader.read(url), reader.name)
         if _origin(page.final_url or url) != _origin(home):
             raise UnsafeURL("the page redirects to another site")
         yield Call(index.add, page)
@@ -108,8 +108,8 @@ def _robots(url: str, timeout: float) -> Flow[Robots]:
     """Fetch the rules of the site of *url*. None there: all is allowed; not to be had: nothing is (RFC 9309, 2.3.1)."""
     there = urljoin(url, "/robots.txt")
     with time_limit(timeout):
-        for _ in range(_MOST_HOPS):
-            response: Response = yield Request(url=there, max_bytes=_MOST_ROBOTS, guarded=True)
+        for _ in range(_MAX_HOPS):
+            response: Response = yield Request(url=there, max_bytes=_MAX_ROBOTS, guarded=True)
             if response.status >= 500:
                 raise Unavailable(f"the site answers {response.status} for its robots.txt, so it is left alone")
             if response.status == 200:
@@ -117,7 +117,7 @@ def _robots(url: str, timeout: float) -> Flow[Robots]:
             location = response.headers.get("location", "")
             if not 300 <= response.status < 400 or not location:
                 return Robots()
-            if not is_readable(there := _joined(there, location)):
+            if not is_web_url(there := _joined(there, location)):
                 raise BadResponse("the site's robots.txt redirects to nowhere")
     return Robots()
 
@@ -139,7 +139,7 @@ def _new(links: Iterable[str], home: str, seen: set[str]) -> Iterable[str]:
 
 def _origin(url: str) -> tuple[str, str, int | None] | None:
     """Scheme, host and port; None for what can be read in more than one way."""
-    if not is_readable(url):
+    if not is_web_url(url):
         return None
     parts = urlsplit(url)
     port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)

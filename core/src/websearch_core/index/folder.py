@@ -10,7 +10,7 @@ from ..errors import ConfigurationError, PageNotFound, TooLarge
 from ..models import Page
 from .report import Skipped
 
-_MOST_BYTES = 10 * 2**20
+_MAX_BYTES = 10 * 2**20
 # Ours and not those of `mimetypes`, which reads the tables of the machine it runs on. What is not here is sniffed.
 _TYPES = {
     ".csv": "text/csv",
@@ -74,11 +74,11 @@ def read_file(file: Path) -> Page:
         raise PageNotFound("not a regular file")
     try:
         with file.open("rb") as stream:
-            data = stream.read(_MOST_BYTES + 1)
+            data = stream.read(_MAX_BYTES + 1)
     except OSError as error:
         raise PageNotFound(f"cannot be read: {error.strerror}") from error
-    if len(data) > _MOST_BYTES:
-        raise TooLarge(f"larger than {_MOST_BYTES // 2**20} MiB")
+    if len(data) > _MAX_BYTES:
+        raise TooLarge(f"larger than {_MAX_BYTES // 2**20} MiB")
     page = read_bytes(data, url, _TYPES.get(file.suffix.lower()))
     return page.model_copy(update={"url": url, "final_url": url, "title": page.title or _heading(page) or file.name})
 

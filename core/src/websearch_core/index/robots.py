@@ -5,7 +5,7 @@ from __future__ import annotations
 from protego import Protego
 
 _US = "websearch-core"
-_LONGEST_DELAY = 30.0  # seconds
+_MAX_DELAY = 30.0  # seconds
 
 
 class Robots:
@@ -23,7 +23,7 @@ class Robots:
     @property
     def delay(self) -> float:
         """Seconds that the site wants between two requests, within reason."""
-        return min(max(self._rules.crawl_delay(_US) or 0.0, 0.0), _LONGEST_DELAY)
+        return min(max(self._rules.crawl_delay(_US) or 0.0, 0.0), _MAX_DELAY)
 
     def allows(self, url: str) -> bool:
         """Tell whether *url* may be read."""

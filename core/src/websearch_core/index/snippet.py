@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from ..words import Word, words
+from .._text.terms import Term, split_terms
 
 _LENGTH = 300  # characters of a snippet
 _LEAD = 80  # characters that a snippet begins earlier, where a sentence does
@@ -21,20 +21,20 @@ _SYNTAX = re.compile(
 _SENTENCE = re.compile(r"[.!?][ \n]+|\n+|[。！？]")  # noqa: RUF001 - the full stops of Chinese and Japanese
 
 
-def bare(markdown: str) -> str:
+def strip_markdown(markdown: str) -> str:
     """Return *markdown* without its marks: the text alone, a line for each that says something."""
     text = _SYNTAX.sub(lambda mark: mark[1] or ("" if mark[0] in {"**", "`"} else " "), markdown)
     lines = (" ".join(line.split()) for line in text.splitlines())
     return "\n".join(filter(None, lines))
 
 
-def snippet(text: str, asked: Sequence[str]) -> str:
+def make_snippet(text: str, asked: Sequence[str]) -> str:
     """
     Return about 300 characters of *text*: those with the most of what is asked, from the start of a sentence if near.
 
     Args:
         text: Plain text, such as `bare` returns.
-        asked: The words asked for, as `websearch_core.words.wanted` returns them.
+        asked: The words asked for, as `websearch_core._text.terms.wanted` returns them.
 
     """
     if len(text) <= _LENGTH:
@@ -47,14 +47,16 @@ def snippet(text: str, asked: Sequence[str]) -> str:
     return f"{'…' * (start > 0)}{shown}{'…' * (end < len(text))}"
 
 
-def _standing(text: str, asked: Sequence[str]) -> list[Word]:
+def _standing(text: str, asked: Sequence[str]) -> list[Term]:
     """Where the words asked for stand."""
     forms = {word for word in asked if not word.endswith("*")}
     beginnings = tuple(word[:-1] for word in asked if word.endswith("*"))
-    return [word for word in words(text) if word.form in forms or (beginnings and word.form.startswith(beginnings))]
+    return [
+        word for word in split_terms(text) if word.form in forms or (beginnings and word.form.startswith(beginnings))
+    ]
 
 
-def _densest(found: list[Word]) -> int:
+def _densest(found: list[Term]) -> int:
     """Where the window begins that holds the most; a word counts once, and more the rarer it is on this page."""
     telling = {form: 1 / count for form, count in Counter(word.form for word in found).items()}
     inside: Counter[str] = Counter()

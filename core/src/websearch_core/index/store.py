@@ -19,6 +19,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from .._text.terms import index_text, query_terms
+from .._urls import is_web_url
 from ..errors import (
     BadResponse,
     ConfigurationError,
@@ -28,13 +30,11 @@ from ..errors import (
     Unavailable,
     UnsupportedContent,
 )
-from ..guard import is_readable
 from ..models import Page, SearchQuery
-from ..results import in_domains
-from ..words import spelled, wanted
+from ..provider.results import in_domains
 from .folder import files, read_file
 from .report import Report, Skipped
-from .snippet import bare, snippet
+from .snippet import make_snippet, strip_markdown
 
 _OURS = 0x77736978  # in the header of the file: "wsix"
 _VERSION = 2  # of the tables, and of how words are spelled in them
@@ -47,9 +47,9 @@ _SCHEMA = (
 )
 _MATCHING = "FROM words JOIN pages ON pages.id = words.rowid WHERE words MATCH ? AND inside(url)"
 _RANK = "bm25(words, 4.0, 1.0)"  # a word in the title weighs as much as four in the text; the best is the lowest
-_MOST_WORDS = 64
+_MAX_WORDS = 64
 _DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
-_PATIENCE = 30.0  # seconds to wait while somebody else writes
+_TIMEOUT = 30.0  # seconds to wait while somebody else writes
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Index:
         """
         _must_have_words(page)
         url = address(page.final_url or page.url)
-        if not is_readable(url) and not url.startswith("file:///"):
+        if not is_web_url(url) and not url.startswith("file:///"):
             raise InvalidOption(f"{url!r} is neither an absolute http(s) URL nor a file: URL")
         published = page.published.timestamp() if page.published else None
         row = (url, published, (page.language or "").lower() or None, page.model_dump_json())
@@ -170,11 +170,11 @@ class Index:
         A domain stands for its subdomains too; a month is 30 days; days are those of UTC. Pages that do not tell the
         date or language asked for are left out, and ``notes`` says how many.
         """
-        asked = wanted(query.text)
+        asked = query_terms(query.text)
         if not asked:
             return Found(notes=("the query holds no word to look for",))
-        notes = [f"only the first {_MOST_WORDS} words were looked for"] if len(asked) > _MOST_WORDS else []
-        asked = asked[:_MOST_WORDS]
+        notes = [f"only the first {_MAX_WORDS} words were looked for"] if len(asked) > _MAX_WORDS else []
+        asked = asked[:_MAX_WORDS]
         end = query.page * query.limit
         with self._reading() as db:
             db.create_function("inside", 1, lambda url: in_domains(url, query), deterministic=True)
@@ -200,7 +200,7 @@ class Index:
 
     def _hit(self, stored: str, score: float, asked: Sequence[str]) -> Hit:
         page = self._parsed(stored)
-        return Hit(page, score, snippet(bare(page.content), asked))
+        return Hit(page, score, make_snippet(strip_markdown(page.content), asked))
 
     def _parsed(self, stored: str) -> Page:
         try:
@@ -226,7 +226,7 @@ class Index:
         frozen = "" if os.access(path.parent, os.W_OK) else "&immutable=1"
         with (
             _translated(path),
-            closing(sqlite3.connect(f"{path.as_uri()}?mode=ro{frozen}", uri=True, timeout=_PATIENCE)) as db,
+            closing(sqlite3.connect(f"{path.as_uri()}?mode=ro{frozen}", uri=True, timeout=_TIMEOUT)) as db,
         ):
             db.isolation_level = None
             db.execute("BEGIN")
@@ -242,7 +242,7 @@ class Index:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ConfigurationError(f"no folder for the local index at {path}: {error.strerror}") from error
-        with _translated(path), closing(sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)) as db:
+        with _translated(path), closing(sqlite3.connect(path, timeout=_TIMEOUT, isolation_level=None)) as db:
             if _made_by(db) == (0, 0) and path.stat().st_size == 0:
                 db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = NORMAL")  # a crash of the machine may lose the last pages, no more
@@ -283,7 +283,7 @@ def _made_by(db: sqlite3.Connection) -> tuple[int, int]:
 
 
 def _spelled(page: Page) -> tuple[str, str]:
-    return spelled(page.title), spelled(bare(page.content))
+    return index_text(page.title), index_text(strip_markdown(page.content))
 
 
 def _match(asked: Sequence[str], how: str) -> str:

@@ -6,12 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
-from ..bugs import contain
-from ..deadline import time_left, time_limit
-from ..errors import AllProvidersFailed, ConfigurationError, ServiceError, UnsupportedOption, WebSearchError
+from .._bugs import contain_bugs
+from .._deadline import time_left, time_limit
+from ..errors import (
+    AllProvidersFailed,
+    ConfigurationError,
+    ServiceError,
+    UnsupportedOption,
+    WebSearchError,
+)
 from ..flow import Flow
 from ..models import Page, SearchQuery, SearchResponse
-from ..ports import Provider
+from ..provider.ports import Provider
 from ._layer import Rank, empty, options_of, reader, searcher
 
 A = TypeVar("A", SearchResponse, Page)
@@ -73,7 +79,7 @@ class Fallback:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read with the first that can."""
-        return self._first(lambda provider: contain(lambda: reader(self, provider).read(url), provider.name))
+        return self._first(lambda provider: contain_bugs(lambda: reader(self, provider).read(url), provider.name))
 
     def _first(self, ask: Callable[[Provider], Flow[A]]) -> Flow[A]:
         if not self.inner:
@@ -91,6 +97,6 @@ class Fallback:
                 for failed, failure in zip(self.inner, failures, strict=False)
                 if not isinstance(failure, self.tacit)
             ]
-            return answer.noting(f"{'; '.join(who)}; answered by {provider.name}") if who else answer
+            return answer.with_notes(f"{'; '.join(who)}; answered by {provider.name}") if who else answer
         reasons = "; ".join(str(failure) for failure in failures)
         raise AllProvidersFailed(f"every provider failed: {reasons}", failures)

@@ -9,8 +9,8 @@ from typing import Annotated, ClassVar, get_args
 from ..errors import AllProvidersFailed, ConfigurationError, UnsupportedOption
 from ..flow import Flow
 from ..models import Page, SearchQuery, SearchResponse, Unsupported
-from ..ports import Provider
-from ..provider import FoundFile
+from ..provider.declare import FoundFile
+from ..provider.ports import Provider
 from ._layer import Rank, name_of, options_of, reader, searcher
 
 
@@ -75,7 +75,7 @@ class Relax:
                 who = lacking.provider or self.name
                 notes.append(f"{who} does not support {', '.join(lacking.options)}: ignored")
             else:
-                return response.noting(*notes) if notes else response
+                return response.with_notes(*notes) if notes else response
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read."""

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, TypeVar
 
-from ..deadline import time_left
+from .._deadline import time_left
 from ..errors import RateLimited, ServiceError
 from ..flow import Flow, Sleep
 from ..models import Page, SearchQuery, SearchResponse
-from ..ports import Provider
-from ..provider import FoundFile
+from ..provider.declare import FoundFile
+from ..provider.ports import Provider
 from ._layer import Rank, check_number, name_of, options_of, reader, searcher
 
 T = TypeVar("T")

@@ -15,11 +15,12 @@ from urllib.parse import urlsplit
 
 from pydantic import Secret, SecretStr
 
+from .._net.guard import Guard
+from .._sources import ARGUMENT, DEFAULT, Source, refusal
+from .._urls import canonicalize, parse_address
 from ..errors import ConfigurationError, UnsafeURL
-from ..guard import Guard, canonical, literal
 from ..keys import KeyFromEnvironment, is_in_keyring
-from ..provider import Destination, FoundFile, construct, declared, environment, is_secret
-from ..sources import ARGUMENT, DEFAULT, Source, refusal
+from ..provider.declare import Destination, FoundFile, construct, environment, field_notes, is_secret
 
 _THIS_MACHINE = Guard.allowing(("127.0.0.0/8", "::1/128"))
 
@@ -41,7 +42,7 @@ class Option:
     limit: Any = field(default=None, repr=False)
 
 
-def gather(cls: type[Any], settings: Mapping[str, Option], explicit: Mapping[str, Any]) -> dict[str, Option]:
+def collect_options(cls: type[Any], settings: Mapping[str, Option], explicit: Mapping[str, Any]) -> dict[str, Option]:
     """Return the options of the provider *cls*: *explicit* ones, else the environment's, else those of *settings*."""
     return {
         **settings,
@@ -59,7 +60,7 @@ def build(cls: type[Any], options: Mapping[str, Option], name: str) -> Any:
         ConfigurationError: An option is wrong, or a found file may not set it.
 
     """
-    fields = declared(cls)
+    fields = field_notes(cls)
     check_entries(cls, options)
     given = {field: _given(option, fields.get(field)) for field, option in options.items()}
     made = construct(cls, name, given)
@@ -78,7 +79,7 @@ def check_entries(cls: type[Any], options: Mapping[str, Option]) -> None:
         ConfigurationError: There is such an option.
 
     """
-    fields = declared(cls)
+    fields = field_notes(cls)
     for name, option in options.items():
         if option.source.trusted:
             continue
@@ -91,7 +92,7 @@ def check_entries(cls: type[Any], options: Mapping[str, Option]) -> None:
 
 def conceal(cls: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Return *options* of the provider *cls* so that no key among them shows. What is not declared may be one."""
-    fields = declared(cls)
+    fields = field_notes(cls)
     return {
         name: value if name in fields and not is_secret(fields[name]) else _concealed(value)
         for name, value in options.items()
@@ -100,7 +101,7 @@ def conceal(cls: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:
 
 def is_this_machine(host: str) -> bool:
     """Tell whether *host* is ``localhost`` or a loopback address; a name that merely looks so is not."""
-    address = literal(host)
+    address = parse_address(host)
     return host == "localhost" or (address is not None and address.is_loopback)
 
 
@@ -133,7 +134,7 @@ def _from_environment(cls: type[Any]) -> dict[str, Option]:
 def _check_values(made: Any, options: Mapping[str, Option]) -> None:
     """Judge what came of the options, not how they were spelt."""
     cls = type(made)
-    fields = declared(cls)
+    fields = field_notes(cls)
     keys = [
         options[name].source if name in options else DEFAULT
         for name, notes in fields.items()
@@ -167,7 +168,7 @@ def _problem(url: Any, source: Source, keys: Iterable[Source]) -> str | None:
     if any(key != source for key in keys):
         return "may not be set here for a key that comes from elsewhere"
     try:
-        parts = urlsplit(canonical(url))
+        parts = urlsplit(canonicalize(url))
         here = is_this_machine(parts.hostname or "")
         if parts.scheme != "https" and not here:
             return "may not be plain http here, except on this machine"

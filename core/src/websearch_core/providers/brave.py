@@ -15,12 +15,30 @@ from datetime import UTC, date, datetime
 from math import ceil
 from typing import Annotated, Any, ClassVar
 
-from ..errors import AuthenticationError, Blocked, QuotaExhausted, ServiceError, UnsupportedOption
-from ..flow import Flow, Request, Response
-from ..models import SearchQuery, SearchResponse, SearchResult
-from ..provider import BaseUrl, Env, Key, provider
-from ..results import found
-from ..service import check_options, decoded, failure, rows, table, word
+from websearch_core.provider import (
+    AuthenticationError,
+    BaseUrl,
+    Blocked,
+    Env,
+    Flow,
+    Key,
+    QuotaExhausted,
+    Request,
+    Response,
+    SearchQuery,
+    SearchResponse,
+    SearchResult,
+    ServiceError,
+    UnsupportedOption,
+    as_object,
+    as_objects,
+    as_text,
+    check_options,
+    decode_json,
+    error_for,
+    parse_results,
+    provider,
+)
 
 _FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
 _LANGUAGES = {"ja": "jp", "no": "nb", "pt": "pt-pt", "zh": "zh-hans", "zh-cn": "zh-hans", "zh-tw": "zh-hant"}
@@ -68,9 +86,9 @@ class Brave:
                     raise
                 notes.append(f"brave failed at a further page ({error.code})")  # what was found is paid for
                 break
-            results += found(self._items(body), self.name, snippet="description", published="page_age")
-            about = table(body.get("query"))
-            altered = word(about.get("altered")) or altered
+            results += parse_results(self._items(body), self.name, snippet="description", published="page_age")
+            about = as_object(body.get("query"))
+            altered = as_text(about.get("altered")) or altered
             if not about.get("more_results_available"):
                 break
         if altered:
@@ -106,7 +124,7 @@ class Brave:
     def _body(self, response: Response) -> dict[str, Any]:
         if response.status != 200:
             raise self._failure(response)
-        return decoded(response, self)
+        return decode_json(response, self)
 
     def _items(self, body: dict[str, Any]) -> Any:
         """News are at the top level; without web results there is no ``web`` at all."""
@@ -117,17 +135,17 @@ class Brave:
 
     def _failure(self, response: Response) -> ServiceError:
         try:
-            body = table(response.json())
+            body = as_object(response.json())
         except (ValueError, RecursionError):  # its firewall, not its API
-            return failure(response, self, meanings={403: Blocked})
-        problem = table(body.get("error")) or next(iter(rows(body.get("errors"))), {})
-        code, meta = problem.get("code"), table(problem.get("meta"))
+            return error_for(response, self, meanings={403: Blocked})
+        problem = as_object(body.get("error")) or next(iter(as_objects(body.get("errors"))), {})
+        code, meta = problem.get("code"), as_object(problem.get("meta"))
         kind: type[ServiceError] | None = None
         if code in {"SUBSCRIPTION_TOKEN_INVALID", "SUBSCRIPTION_NOT_FOUND"} or "subscription-token" in str(meta):
             kind = AuthenticationError
         elif code == "QUOTA_LIMITED" or _used_up(meta):
             kind = QuotaExhausted
-        error = failure(response, self, detail=problem.get("detail"), kind=kind)
+        error = error_for(response, self, detail=problem.get("detail"), kind=kind)
         if error.temporary and error.retry_after is None:
             error.retry_after = _reset(response)
         return error

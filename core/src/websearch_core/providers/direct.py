@@ -14,11 +14,22 @@ from urllib.parse import urljoin, urlsplit
 
 from pydantic import Field
 
-from ..errors import BadResponse, PageNotFound, ServiceError, TooLarge, UnsafeURL, UnsupportedContent
-from ..flow import Call, Flow, Request, Response
-from ..models import Page
-from ..provider import FoundFile, provider
-from ..service import failure
+from websearch_core.provider import (
+    BadResponse,
+    Call,
+    Flow,
+    FoundFile,
+    Page,
+    PageNotFound,
+    Request,
+    Response,
+    ServiceError,
+    TooLarge,
+    UnsafeURL,
+    UnsupportedContent,
+    error_for,
+    provider,
+)
 
 _REDIRECTS = {301, 302, 303, 307, 308}
 _MEANINGS: dict[int, type[ServiceError]] = {404: PageNotFound, 410: PageNotFound}
@@ -73,7 +84,7 @@ class Direct:
     def _next(self, response: Response, here: str) -> str:
         location = response.headers.get("location", "")
         if not location:
-            raise failure(response, self, verb="read", hint="a redirect that leads nowhere", kind=BadResponse)
+            raise error_for(response, self, verb="read", hint="a redirect that leads nowhere", kind=BadResponse)
         try:
             there = location if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", location) else urljoin(here, location)
             downgrade = urlsplit(here).scheme == "https" and urlsplit(there).scheme == "http"
@@ -85,7 +96,7 @@ class Direct:
 
     def _page(self, response: Response, url: str, here: str) -> Flow[Page]:
         if response.status != 200:
-            raise failure(response, self, verb="read", meanings=_MEANINGS)
+            raise error_for(response, self, verb="read", meanings=_MEANINGS)
         how = {
             "links": self.links,
             "style_sheets": self.style_sheets,
@@ -96,18 +107,18 @@ class Direct:
         page = page.model_copy(update={"url": url, "final_url": here, "provider": self.name})
         if response.truncated:
             page = page.model_copy(update={"truncated": True})
-            return page.noting(f"the page is longer than the {len(response.content)} bytes that were read")
+            return page.with_notes(f"the page is longer than the {len(response.content)} bytes that were read")
         return page
 
 
 def _read(response: Response, url: str, most: int, **how: Any) -> Page:
     """Bring the parser, which a search does not need, and an event loop need not wait for."""
-    from ..reading.aside.pool import read_aside
+    from ..reading.isolation.pool import read_isolated
     from ..reading.sniff import OFFICE, PDF, media_type, named
 
     stated = response.headers.get("content-type")
     try:
-        return read_aside(response.content, url, stated, **how)
+        return read_isolated(response.content, url, stated, **how)
     except UnsupportedContent as error:
         kind = media_type(response.content, stated) if response.truncated else ""
         if kind != PDF and kind not in OFFICE:

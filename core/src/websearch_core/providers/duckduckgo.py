@@ -15,12 +15,25 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from ..errors import Blocked, ServiceError, UnsupportedOption
-from ..flow import Flow, Request, Response, Sleep
-from ..models import SearchQuery, SearchResponse, SearchResult
-from ..provider import BaseUrl, provider
-from ..results import found
-from ..service import changed, check_options, failure, with_sites
+from websearch_core.provider import (
+    BaseUrl,
+    Blocked,
+    Flow,
+    Request,
+    Response,
+    SearchQuery,
+    SearchResponse,
+    SearchResult,
+    ServiceError,
+    Sleep,
+    UnsupportedOption,
+    check_options,
+    error_for,
+    parse_results,
+    provider,
+    unexpected_format,
+    with_sites,
+)
 
 _TIME = {"day": "d", "week": "w", "month": "m", "year": "y"}
 _SAFE_SEARCH = {"off": "-2", "moderate": "-1", "strict": "1"}
@@ -36,7 +49,7 @@ _HOMES = {"en": "us-en", "es": "es-es", "pt": "pt-pt", "fr": "fr-fr", "de": "de-
 _CHALLENGE = re.compile(rb"challenge-form|anomaly-modal|anomaly\.js")
 _MEANINGS: dict[int, type[ServiceError]] = {202: Blocked, 303: Blocked, 403: Blocked, 418: Blocked}
 _BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
-_MOST_PAGES = 5
+_MAX_PAGES = 5
 
 
 @provider
@@ -65,7 +78,7 @@ class DuckDuckGo:
         wanted = query.page * query.limit
         results: list[SearchResult] = []
         form = self._form(query)
-        for _ in range(_MOST_PAGES):
+        for _ in range(_MAX_PAGES):
             tree = self._tree((yield self._request(form)))
             results += _results(tree)
             following = _next_form(tree)
@@ -101,12 +114,12 @@ class DuckDuckGo:
 
     def _tree(self, response: Response) -> LexborHTMLParser:
         if _CHALLENGE.search(response.content):
-            raise failure(response, self, hint="a challenge against robots; try again in an hour", kind=Blocked)
+            raise error_for(response, self, hint="a challenge against robots; try again in an hour", kind=Blocked)
         if response.status != 200:
-            raise failure(response, self, meanings=_MEANINGS)
+            raise error_for(response, self, meanings=_MEANINGS)
         tree = LexborHTMLParser(response.content)
         if not tree.css(".web-result") and b"No  results" not in response.content and not tree.css(".no-results"):
-            raise changed(self.name)
+            raise unexpected_format(self.name)
         return tree
 
 
@@ -120,7 +133,7 @@ def _results(tree: LexborHTMLParser) -> tuple[SearchResult, ...]:
         }
         for row in tree.css(".web-result:not(.result--ad)")
     ]
-    return found([row for row in rows if row["url"]], DuckDuckGo.name)
+    return parse_results([row for row in rows if row["url"]], DuckDuckGo.name)
 
 
 def _html(node: LexborNode | None) -> str:

@@ -14,14 +14,30 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, ClassVar
 
-from ..dates import parse_date
-from ..errors import Blocked, PageNotFound, ServiceError, TooLarge, Unavailable
-from ..flow import Flow, Request, Response
-from ..guard import canonical, is_readable
-from ..models import Page
-from ..provider import BaseUrl, Env, Key, is_vendor, provider
-from ..results import plain
-from ..service import answer, changed, table, word
+from websearch_core.provider import (
+    BaseUrl,
+    Blocked,
+    Env,
+    Flow,
+    Key,
+    Page,
+    PageNotFound,
+    Request,
+    Response,
+    ServiceError,
+    TooLarge,
+    Unavailable,
+    as_object,
+    as_text,
+    canonicalize,
+    decode,
+    is_vendor,
+    is_web_url,
+    parse_date,
+    plain_text,
+    provider,
+    unexpected_format,
+)
 
 _MEANINGS: dict[int, type[ServiceError]] = {403: Blocked, 409: TooLarge, 413: TooLarge, 451: Blocked}
 
@@ -68,29 +84,29 @@ class Jina:
         return Request(
             method="POST",
             url=f"{self.base_url}/",
-            json={"url": canonical(url)},
+            json={"url": canonicalize(url)},
             headers=headers,
             target=url,
             judge_target=not is_vendor(self),
         )
 
     def _page(self, response: Response, url: str) -> Page:
-        body = answer(response, self, verb="read", meanings=_MEANINGS, detail=_detail)
-        data = table(body.get("data"))
+        body = decode(response, self, verb="read", meanings=_MEANINGS, detail=_detail)
+        data = as_object(body.get("data"))
         text = data.get("content")
         if not isinstance(text, str):
-            raise changed(self.name, "read")
-        warning = word(data.get("warning")) or ""
+            raise unexpected_format(self.name, "read")
+        warning = as_text(data.get("warning")) or ""
         self._check_target(warning)
-        final = word(data.get("url")) or url
+        final = as_text(data.get("url")) or url
         return Page(
             url=url,
-            final_url=final if is_readable(final) else url,
-            title=plain(data.get("title"))[:300],
+            final_url=final if is_web_url(final) else url,
+            title=plain_text(data.get("title"))[:300],
             content=text,
-            description=plain(data.get("description"))[:1000] or None,
+            description=plain_text(data.get("description"))[:1000] or None,
             published=parse_date(data.get("publishedTime")),
-            language=word(table(data.get("metadata")).get("lang")),
+            language=as_text(as_object(data.get("metadata")).get("lang")),
             links=_links(data.get("links")),
             provider=self.name,
             notes=(f"jina: {_in_our_words(warning)}",) if warning else (),
@@ -115,7 +131,7 @@ def _in_our_words(warning: str) -> str:
 
 
 def _detail(body: Any) -> Any:
-    return table(body).get("readableMessage") or table(body).get("message")
+    return as_object(body).get("readableMessage") or as_object(body).get("message")
 
 
 def _links(links: Any) -> tuple[str, ...]:
@@ -126,4 +142,4 @@ def _links(links: Any) -> tuple[str, ...]:
         urls = [pair[-1] for pair in links if isinstance(pair, list) and pair]
     else:
         urls = []
-    return tuple(dict.fromkeys(url for url in urls if isinstance(url, str) and is_readable(url)))
+    return tuple(dict.fromkeys(url for url in urls if isinstance(url, str) and is_web_url(url)))

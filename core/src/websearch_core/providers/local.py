@@ -17,12 +17,20 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator
 
-from ..errors import UnsupportedOption
-from ..flow import Call, Flow
+from websearch_core.provider import (
+    Call,
+    Env,
+    Flow,
+    Page,
+    SearchQuery,
+    SearchResponse,
+    SearchResult,
+    UnsupportedOption,
+    check_options,
+    provider,
+)
+
 from ..index import Index
-from ..models import Page, SearchQuery, SearchResponse, SearchResult
-from ..provider import Env, provider
-from ..service import check_options
 
 
 def _default_path() -> Path:

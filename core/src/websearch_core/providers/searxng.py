@@ -15,15 +15,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar
 
-from ..errors import AuthenticationError, ServiceError, Unavailable, UnsupportedOption
-from ..flow import Flow, Request, Response
-from ..models import SearchQuery, SearchResponse, SearchResult
-from ..provider import BaseUrl, Env, FoundFile, Key, provider
-from ..results import found, plain
-from ..service import answer, check_options, failure, redact, table, with_sites
+from websearch_core.provider import (
+    AuthenticationError,
+    BaseUrl,
+    Env,
+    Flow,
+    FoundFile,
+    Key,
+    Request,
+    Response,
+    SearchQuery,
+    SearchResponse,
+    SearchResult,
+    ServiceError,
+    Unavailable,
+    UnsupportedOption,
+    as_object,
+    check_options,
+    decode,
+    error_for,
+    parse_results,
+    plain_text,
+    provider,
+    redact,
+    with_sites,
+)
 
 _SAFE_SEARCH = {"off": 0, "moderate": 1, "strict": 2}
-_MOST_PAGES = 10
+_MAX_PAGES = 10
 _ENGINES = frozenset({
     "arxiv", "ask", "baidu", "bing", "bing news", "brave", "brave.news", "crowdview", "crossref", "duckduckgo",
     "duckduckgo news", "github", "google", "google news", "google scholar", "mojeek", "mojeek news", "mwmbl", "naver",
@@ -66,7 +85,7 @@ class SearXNG:
         body: dict[str, Any] = {}
         notes: list[str] = []
         wanted = query.page * query.limit  # how many the server has to a page, it does not tell
-        for page in range(1, _MOST_PAGES + 1):
+        for page in range(1, _MAX_PAGES + 1):
             response = yield self._request(query, page)
             try:
                 body = self._body(response)
@@ -75,13 +94,13 @@ class SearXNG:
                     raise
                 notes.append(f"searxng failed at a further page ({error.code})")
                 break
-            new = found(body.get("results"), self.name, snippet="content", published=_published)
+            new = parse_results(body.get("results"), self.name, snippet="content", published=_published)
             before = len(results)
             results.update((result.url, result) for result in new if result.url not in results)
             if len(results) >= wanted or len(results) == before:
                 break
         answered = self._response(query, tuple(results.values()), body)
-        return answered.model_copy(update={"results": answered.results[wanted - query.limit :]}).noting(*notes)
+        return answered.model_copy(update={"results": answered.results[wanted - query.limit :]}).with_notes(*notes)
 
     def _request(self, query: SearchQuery, page: int) -> Request:
         wishes = {
@@ -108,10 +127,10 @@ class SearXNG:
     def _body(self, response: Response) -> dict[str, Any]:
         if response.status == 403 and b"<" in response.content[:200]:
             hint = "the server does not answer in JSON; add json under 'search: formats:' in its settings.yml"
-            raise failure(response, self, hint=hint, kind=AuthenticationError)
+            raise error_for(response, self, hint=hint, kind=AuthenticationError)
         if 300 <= response.status < 400:
-            raise failure(response, self, hint="a redirect; words that begin with ! are commands to SearXNG")
-        return answer(response, self, detail=lambda body: table(body).get("error"))
+            raise error_for(response, self, hint="a redirect; words that begin with ! are commands to SearXNG")
+        return decode(response, self, detail=lambda body: as_object(body).get("error"))
 
     def _response(self, query: SearchQuery, results: tuple[SearchResult, ...], body: dict[str, Any]) -> SearchResponse:
         direct = _answer(body)
@@ -151,7 +170,7 @@ def _answer(body: dict[str, Any]) -> str | None:
     """Answers are objects, in old versions plain strings."""
     answers = body.get("answers")
     for item in answers if isinstance(answers, list) else []:
-        if text := plain(item.get("answer") if isinstance(item, dict) else item):
+        if text := plain_text(item.get("answer") if isinstance(item, dict) else item):
             return text
     return None
 

@@ -14,14 +14,35 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, ClassVar, Literal
 
-from ..countries import ENGLISH
-from ..errors import QuotaExhausted, ServiceError, Unavailable, UnsupportedOption
-from ..flow import Flow, Request, Response
-from ..guard import canonical
-from ..models import Page, SearchQuery, SearchResponse
-from ..provider import BaseUrl, Env, FoundFile, Key, is_vendor, missing, provider
-from ..results import found
-from ..service import answer, check_options, failure, redact, rows, table, word
+from websearch_core.provider import (
+    COUNTRY_NAMES,
+    BaseUrl,
+    Env,
+    Flow,
+    FoundFile,
+    Key,
+    Page,
+    QuotaExhausted,
+    Request,
+    Response,
+    SearchQuery,
+    SearchResponse,
+    ServiceError,
+    Unavailable,
+    UnsupportedOption,
+    as_object,
+    as_objects,
+    as_text,
+    canonicalize,
+    check_options,
+    decode,
+    error_for,
+    is_vendor,
+    missing_field_error,
+    parse_results,
+    provider,
+    redact,
+)
 
 _MEANINGS: dict[int, type[ServiceError]] = {432: QuotaExhausted, 433: QuotaExhausted}  # plan limit, pay-as-you-go cap
 _MOST = 20
@@ -57,7 +78,7 @@ class Tavily:
     def __post_init__(self) -> None:
         """Either a key, or none on purpose."""
         if self.api_key is None and not self.keyless:
-            raise missing(type(self), "api_key")
+            raise missing_field_error(type(self), "api_key")
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search."""
@@ -65,23 +86,23 @@ class Tavily:
         body = self._body((yield self._search_request(query)), "search")
         return SearchResponse(
             query=query.text,
-            results=found(body.get("results"), self.name, snippet="content", published="published_date"),
+            results=parse_results(body.get("results"), self.name, snippet="content", published="published_date"),
             provider=self.name,
-            answer=word(body.get("answer")),
+            answer=as_text(body.get("answer")),
             notes=(f"tavily gives {_MOST} results at most",) if query.limit > _MOST else (),
-            request_id=word(body.get("request_id")),
+            request_id=as_text(body.get("request_id")),
         )
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*, as Markdown."""
         # In one spelling: a model could say something by the way it spells a URL that it may open.
-        wishes = {"urls": [canonical(url)], "format": "markdown", "extract_depth": self.extract_depth}
+        wishes = {"urls": [canonicalize(url)], "format": "markdown", "extract_depth": self.extract_depth}
         body = self._body((yield self._request("extract", wishes, target=url)), "read")
-        for result in rows(body.get("results")):
+        for result in as_objects(body.get("results")):
             text = result.get("raw_content")
             if isinstance(text, str):
                 return Page(url=url, final_url=url, title=_heading(text), content=text, provider=self.name)
-        failed = rows(body.get("failed_results"))
+        failed = as_objects(body.get("failed_results"))
         reason = "it could not read the page" if failed else "the page is missing from the answer"
         words = redact(str(failed[0].get("error", "")), self) if failed else None
         error = Unavailable(f"tavily read failed: {reason}", provider=self.name, detail=words)
@@ -121,25 +142,25 @@ class Tavily:
 
     def _body(self, response: Response, verb: str) -> dict[str, Any]:
         if response.status == 429 and (cap := _cap(response)):
-            error = failure(response, self, verb=verb, detail=cap.get("message"), kind=QuotaExhausted)
+            error = error_for(response, self, verb=verb, detail=cap.get("message"), kind=QuotaExhausted)
             wait = cap.get("retry_after_seconds")
             error.retry_after = float(wait) if isinstance(wait, int | float) and wait >= 0 else error.retry_after
             raise error
-        return answer(response, self, verb=verb, meanings=_MEANINGS, detail=_detail)
+        return decode(response, self, verb=verb, meanings=_MEANINGS, detail=_detail)
 
 
 def _country(query: SearchQuery) -> str | None:
     if query.country is None:
         return None
-    if query.topic != "general" or query.country not in ENGLISH:
+    if query.topic != "general" or query.country not in COUNTRY_NAMES:
         raise UnsupportedOption(f"tavily does not know {query.country} for {query.topic} search", options=["country"])
-    return ENGLISH[query.country]
+    return COUNTRY_NAMES[query.country]
 
 
 def _cap(response: Response) -> dict[str, Any] | None:
     """The keyless tier has an envelope of its own: ``{"error": {"code": "daily_cap_reached", ...}}``."""
     try:
-        problem = table(table(response.json()).get("error"))
+        problem = as_object(as_object(response.json()).get("error"))
     except (ValueError, RecursionError):
         return None
     return problem if str(problem.get("code")).endswith("cap_reached") else None
@@ -147,10 +168,10 @@ def _cap(response: Response) -> dict[str, Any] | None:
 
 def _detail(body: Any) -> Any:
     """``{"detail": {"error": "..."}}``, or a list of what is wrong with the parameters."""
-    detail = table(body).get("detail")
-    for problem in rows(detail):
+    detail = as_object(body).get("detail")
+    for problem in as_objects(detail):
         return problem.get("msg")
-    return table(detail).get("error") or detail
+    return as_object(detail).get("error") or detail
 
 
 def _heading(markdown: str) -> str:

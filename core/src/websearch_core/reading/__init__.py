@@ -1,7 +1,7 @@
 """
 Bytes -> `Page`: what a page says, as Markdown.
 
-`read_bytes` looks at what the bytes are and hands them to the file of that kind. `Part` takes from a long page what is
+`read_bytes` looks at what the bytes are and hands them to the file of that kind. `Excerpt` takes from a long page what is
 wanted of it: a `window`, the `passages` for a query, or the places that `find` finds. Nothing here touches the
 network, and nothing raises but the errors of this library, whatever the bytes.
 """
@@ -11,19 +11,19 @@ from __future__ import annotations
 from ..errors import UnsupportedContent
 from ..models import Page
 from .documents.text import read_text
+from .excerpt.find import find_phrase
+from .excerpt.passages import pick_passages
+from .excerpt.spec import Excerpt, ReadOptions
+from .excerpt.window import cut_window
 from .html.page import read_html
-from .links import MOST_LINKS, Links
+from .links import MAX_LINKS, Links
 from .markdown.sanitizer import sanitize
-from .parts.find import find
-from .parts.part import Part, ReadOptions
-from .parts.passages import passages
-from .parts.window import window
 from .sniff import FEEDS, HTML, OFFICE, PDF, declared, is_text, media_type, named
 
 # Headers that are right about all that ends like this, and only say less than the bytes do.
 _VAGUE = {"application/octet-stream": "", "application/xml": "xml", "text/xml": "xml", "application/json": "json"}
 
-__all__ = ["Links", "Part", "ReadOptions", "find", "passages", "read_bytes", "read_html", "window"]
+__all__ = ["Excerpt", "Links", "ReadOptions", "cut_window", "find_phrase", "pick_passages", "read_bytes", "read_html"]
 
 
 def read_bytes(
@@ -40,7 +40,7 @@ def read_bytes(
         style_sheets: Whether the style sheets in a page hide text, as `read_html` has it.
 
     Returns:
-        The page with all of its text: `Part` takes from it.
+        The page with all of its text: `Excerpt` takes from it.
 
     Raises:
         UnsupportedContent: The bytes are no text, such as a video, or are encrypted or damaged, or need an extra that
@@ -55,14 +55,14 @@ def read_bytes(
         page = page.model_copy(update={"links": ()})
     stated = declared(content_type)
     if stated and stated != page.media_type and not _agree(stated, page.media_type):
-        return page.noting(f"declared as {named(stated)}, but it is {named(page.media_type)}")
+        return page.with_notes(f"declared as {named(stated)}, but it is {named(page.media_type)}")
     return page
 
 
 def _sanitized(page: Page, links: Links) -> Page:
     text, targets = sanitize(page.content, page.url, links)
     text = text.strip("\n")
-    found = page.links or tuple(dict.fromkeys(targets))[:MOST_LINKS]
+    found = page.links or tuple(dict.fromkeys(targets))[:MAX_LINKS]
     size = len(text)
     return page.model_copy(update={"content": text, "content_length": size, "original_length": size, "links": found})
 

@@ -131,16 +131,16 @@ def to_utf8(data: bytes, content_type: str | None = None, *, most: int) -> Trans
     """
     codec, begin = _codec_of(data, content_type, markup=True)
     if codec == "utf-8" and len(data) <= most and _is_utf8(data):
-        return Transcoded(whole(data[begin:]))
+        return Transcoded(trim_partial(data[begin:]))
     out = bytearray()
     for piece in _pieces(data, codec, begin):
         out += piece.encode("utf-8", "replace")
         if len(out) > most:
-            return Transcoded(whole(bytes(out[:most])), _note(codec), cut=True)
+            return Transcoded(trim_partial(bytes(out[:most])), _note(codec), cut=True)
     return Transcoded(bytes(out), _note(codec))
 
 
-def whole(data: bytes) -> bytes:
+def trim_partial(data: bytes) -> bytes:
     """Return UTF-8 without a last character that is cut."""
     for length in range(1, min(4, len(data) + 1)):
         byte = data[-length]

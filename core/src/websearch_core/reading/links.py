@@ -8,12 +8,12 @@ from functools import lru_cache
 from typing import Literal
 from urllib.parse import quote, urljoin, urlsplit
 
-from ..clean import clean
+from .._text.invisible import strip_invisible
 
 Links = Literal["keep", "text", "drop"]
 
-MOST_LINKS = 1000  # of a page that are listed
-_LONGEST = 2000  # characters: what is longer is data, not an address
+MAX_LINKS = 1000  # of a page that are listed
+_MAX_LENGTH = 2000  # characters: what is longer is data, not an address
 # Most addresses are one of these, of which nothing has to be resolved, cleaned or quoted.
 _PLAIN = r"\w~!$&*+,=:@%\-"
 _PLACE = rf"(?:#[{_PLAIN}/?.]+)?"
@@ -33,13 +33,13 @@ def absolute(href: str | None, base: str) -> str | None:
         base: The absolute URL that it is relative to.
 
     """
-    if href and len(href) <= _LONGEST:
+    if href and len(href) <= _MAX_LENGTH:
         if _WHOLE.fullmatch(href):
             return href
         if _FROM_ROOT.fullmatch(href) and (begun := _begun(base)[href[0]]):
             return begun + href
     address = re.sub(r"[\t\n\r]", "", href or "").strip()  # browsers overlook these; java\nscript: is no trick
-    if not address or len(address) > _LONGEST or "\\" in address:
+    if not address or len(address) > _MAX_LENGTH or "\\" in address:
         return None
     try:
         url = urljoin(base, address)
@@ -49,7 +49,7 @@ def absolute(href: str | None, base: str) -> str | None:
     except ValueError:
         return None
     begin = len(parts.scheme) + len("://") + len(parts.netloc)  # an address of IPv6 keeps its brackets
-    visible, _ = clean(url[begin:])
+    visible, _ = strip_invisible(url[begin:])
     return _UNSAFE.sub(_quoted, url[:begin]) + _UNSAFE_BEHIND.sub(_quoted, visible)
 
 

@@ -14,7 +14,7 @@ EPUB = "application/epub+zip"
 OFFICE = frozenset({DOCX, XLSX, PPTX, EPUB})
 FEEDS = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
 _SAMPLE = 1024  # bytes
-_LONGEST = 255  # characters of a media type (RFC 6838, 4.2)
+_MAX_LENGTH = 255  # characters of a media type (RFC 6838, 4.2)
 
 _MAGIC = (
     (rb"\s*%PDF-", "application/pdf"),
@@ -112,7 +112,7 @@ _MEANT = frozenset({"text/plain", "text/markdown", "text/x-markdown", "text/css"
 def declared(content_type: str | None) -> str | None:
     """Return the media type that a header names, in lower case; None if it names none."""
     essence = (content_type or "").partition(";")[0].strip().lower()
-    if len(essence) > _LONGEST:
+    if len(essence) > _MAX_LENGTH:
         return None
     return essence if re.fullmatch(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+", essence) else None
 

@@ -14,15 +14,15 @@ from typing import NamedTuple
 
 from ...errors import UnsupportedContent
 
-_MOST_PARTS = 5_000
-_LARGEST = 16 * 2**20  # bytes of XML in the archive
-_LARGEST_MAIN = 8 * 2**20  # of the text of a document, or of one sheet, whose beginning is read if there is more
-_DEEPEST = 100  # elements in one another, beyond which converters take time in the square of the depth
-_LONGEST_TAG = 20_000  # bytes
+_MAX_PARTS = 5_000
+_MAX_SIZE = 16 * 2**20  # bytes of XML in the archive
+_MAX_MAIN_SIZE = 8 * 2**20  # of the text of a document, or of one sheet, whose beginning is read if there is more
+_MAX_DEPTH = 100  # elements in one another, beyond which converters take time in the square of the depth
+_MAX_TAG_LENGTH = 20_000  # bytes
 _TEXTS = (".xml", ".rels", ".opf", ".ncx", ".xhtml", ".html", ".htm", "mimetype")
 _MAIN = re.compile(r"word/document\d*\.xml|xl/worksheets/[^/]+\.xml")
 _TAG = re.compile(rb"<(/?)([^<>!?/\s]+)[^<>]*?(/?)>")
-_LONG_TAG = re.compile(rb"<[^<>]{%d}" % _LONGEST_TAG)
+_LONG_TAG = re.compile(rb"<[^<>]{%d}" % _MAX_TAG_LENGTH)
 
 
 class Unpacked(NamedTuple):
@@ -54,8 +54,8 @@ def unpack(data: bytes, media_type: str, most_tags: int) -> Unpacked:
         UnsupportedContent: It is damaged, encrypted or too large.
 
     """
-    if data.count(b"PK\x01\x02") > _MOST_PARTS:
-        raise UnsupportedContent(f"{media_type} with more than {_MOST_PARTS} parts")
+    if data.count(b"PK\x01\x02") > _MAX_PARTS:
+        raise UnsupportedContent(f"{media_type} with more than {_MAX_PARTS} parts")
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             why_not = _why_not(archive.infolist())
@@ -83,15 +83,15 @@ def _why_not(parts: list[zipfile.ZipInfo]) -> str:
         return "that is encrypted: it opens with a password only"
     if any(part.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED} for part in parts):
         return "that is packed in an unusual way"
-    if sum(min(part.file_size, _most(part)) for part in parts) > _LARGEST:
-        return f"that holds more than {_LARGEST // 2**20} MiB of text"
+    if sum(min(part.file_size, _most(part)) for part in parts) > _MAX_SIZE:
+        return f"that holds more than {_MAX_SIZE // 2**20} MiB of text"
     return ""
 
 
 def _most(part: zipfile.ZipInfo) -> int:
     """How many bytes of a part are unpacked; of one whose beginning is of no use, all or, by `_why_not`, none."""
     if _MAIN.fullmatch(part.filename):
-        return _LARGEST_MAIN
+        return _MAX_MAIN_SIZE
     return part.file_size if part.filename.lower().endswith(_TEXTS) else 0
 
 
@@ -114,7 +114,7 @@ def _bounded(content: bytes, most_tags: int) -> tuple[bytes, int]:
     tags = end = 0
     for tag in _TAG.finditer(content, 0, stop):
         opens = not (tag[1] or tag[3])
-        if tags == most_tags or (opens and len(opened) == _DEEPEST):
+        if tags == most_tags or (opens and len(opened) == _MAX_DEPTH):
             break
         if opens:
             opened.append(tag[2])
@@ -122,6 +122,6 @@ def _bounded(content: bytes, most_tags: int) -> tuple[bytes, int]:
             del opened[-1:]
         tags, end = tags + 1, tag.end()
     else:
-        if not too_long and len(content) < _LARGEST_MAIN:
+        if not too_long and len(content) < _MAX_MAIN_SIZE:
             return content, tags
     return content[:end] + b"".join(b"</%s>" % name for name in reversed(opened)), tags

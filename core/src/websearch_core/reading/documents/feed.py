@@ -16,19 +16,18 @@ from io import BytesIO, StringIO
 from time import struct_time
 from typing import Any
 
-from ...clean import clean, one_line, removed
-from ...dates import parse_date
+from ..._text.dates import parse_date
+from ..._text.invisible import one_line, removal_note, strip_invisible
 from ...models import Page
 from ..charset import decode
 from ..html.fragment import bare, read_fragment
-from ..html.metadata import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
-from ..links import MOST_LINKS, Links, absolute
-from ..whole import whole
+from ..links import MAX_LINKS, Links, absolute
+from ..page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of, make_page
 from .text import read_text
 
-_MOST_CHARACTERS = 2**20  # of source, beyond which only old entries are
-_MOST_ENTRIES = 1000
-_MOST_CONTENT = 1_000_000  # characters
+_MAX_CHARACTERS = 2**20  # of source, beyond which only old entries are
+_MAX_ENTRIES = 1000
+_MAX_CONTENT = 1_000_000  # characters
 _DECLARATION = re.compile(r"^\ufeff?\s*<\?xml[^>]{0,300}\?>")
 _SLOW = re.compile(r"<!ENTITY|<[^<>]{10000}")  # what no feed needs
 
@@ -69,9 +68,9 @@ def read_feed(
         links: What becomes of links, as `read_html` has it.
 
     """
-    source, decoding = decode(data, content_type, most=_MOST_CHARACTERS + 1)
-    cut = len(source) > _MOST_CHARACTERS
-    source, invisible = clean(source[:_MOST_CHARACTERS])
+    source, decoding = decode(data, content_type, most=_MAX_CHARACTERS + 1)
+    cut = len(source) > _MAX_CHARACTERS
+    source, invisible = strip_invisible(source[:_MAX_CHARACTERS])
     feed = _json_feed(source) if media_type.endswith("json") else _xml_feed(source)
     if feed is None:
         return read_text(data, url, media_type, content_type)
@@ -81,10 +80,10 @@ def read_feed(
     partly = cut or written < count
     notes = (
         *([decoding] if decoding else []),
-        *removed(invisible),
+        *removal_note(invisible),
         f"the first {written} entries of the feed" if partly else f"{count} entries",
     )
-    return whole(
+    return make_page(
         url,
         media_type,
         content,
@@ -93,7 +92,7 @@ def read_feed(
         author=one_line(feed.author, NAME_LENGTH) or None,
         language=feed.language,
         modified=feed.updated,
-        links=tuple(dict.fromkeys(targets))[:MOST_LINKS],
+        links=tuple(dict.fromkeys(targets))[:MAX_LINKS],
         truncated=partly,
         notes=notes,
     )
@@ -125,7 +124,7 @@ def _write(feed: _Feed, base: str, links: Links) -> tuple[str, list[str], int]:
         if links == "keep":
             targets += [*([there] if there else []), *inside, *(at for _, at in files)]
         written += 1
-        if out.tell() > _MOST_CONTENT:
+        if out.tell() > _MAX_CONTENT:
             break
     return out.getvalue(), targets, written
 
@@ -151,7 +150,7 @@ def _xml_feed(source: str) -> _Feed | None:
         author=_text(about.get("author")),
         language=language_of([_text(about.get("language"))]),
         updated=_moment(dict.get(about, "updated_parsed")) or _moment(dict.get(about, "published_parsed")),
-        entries=tuple(_xml_entry(entry) for entry in parsed.entries[:_MOST_ENTRIES]),
+        entries=tuple(_xml_entry(entry) for entry in parsed.entries[:_MAX_ENTRIES]),
     )
 
 
@@ -189,7 +188,7 @@ def _json_feed(source: str) -> _Feed | None:
         author=", ".join(_authors(about)),
         language=language_of([_text(about.get("language"))]),
         updated=None,
-        entries=tuple(_json_entry(item) for item in entries[:_MOST_ENTRIES]),
+        entries=tuple(_json_entry(item) for item in entries[:_MAX_ENTRIES]),
     )
 
 

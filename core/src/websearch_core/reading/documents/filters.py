@@ -21,12 +21,12 @@ from pypdf import PdfReader, _cmap, filters
 from pypdf.errors import LimitReachedError
 from pypdf.generic import DecodedStreamObject, EncodedStreamObject, StreamObject
 
-MOST_DECODED = 5_000_000  # bytes of a stream
-_MOST_OF_A_PAGE = 15_000_000  # bytes of all streams that a page needs
-_MOST_MAP = 2**20  # bytes of a map of characters, each of which costs 25
-_MOST_TEXT = 8_000_000  # characters of ASCII85 or hexadecimal digits
-_MOST_RUNS = 2**19  # bytes of run lengths, each of which may be a piece
-_MOST_LZW = 2**21  # bytes; Python takes a second for a MiB
+MAX_DECODED = 5_000_000  # bytes of a stream
+_MAX_OF_A_PAGE = 15_000_000  # bytes of all streams that a page needs
+_MAX_MAP = 2**20  # bytes of a map of characters, each of which costs 25
+_MAX_TEXT = 8_000_000  # characters of ASCII85 or hexadecimal digits
+_MAX_RUNS = 2**19  # bytes of run lengths, each of which may be a piece
+_MAX_LZW = 2**21  # bytes; Python takes a second for a MiB
 _BLANKS = b"\0\t\n\f\r "
 _STEP = 5 * 2**14  # characters of ASCII85 at a time; five are a group
 
@@ -35,7 +35,7 @@ class Budget:
     """What may still be unpacked for the page that is being read."""
 
     def __init__(self) -> None:
-        self.left = _MOST_OF_A_PAGE
+        self.left = _MAX_OF_A_PAGE
         self._packed: list[EncodedStreamObject] = []
 
     def keep(self, stream: EncodedStreamObject, data: bytes) -> bytes:
@@ -51,7 +51,7 @@ class Budget:
         for stream in self._packed:
             stream.decoded_self = None
         self._packed.clear()
-        self.left = _MOST_OF_A_PAGE
+        self.left = _MAX_OF_A_PAGE
 
 
 _budget: ContextVar[Budget | None] = ContextVar("websearch_pdf_budget", default=None)
@@ -63,7 +63,7 @@ class BoundedReader(PdfReader):
     def get_object(self, indirect_reference: Any) -> Any:
         """Return the object, a picture without its data."""
         found = super().get_object(indirect_reference)
-        if isinstance(found, DecodedStreamObject) and len(found.get_data()) > MOST_DECODED:
+        if isinstance(found, DecodedStreamObject) and len(found.get_data()) > MAX_DECODED:
             if found.get("/Subtype") != "/Image":
                 raise LimitReachedError("a stream that is too large")
             found.set_data(b"")  # pictures are not read, but a page with one is
@@ -83,10 +83,10 @@ def bounded() -> Iterator[Budget]:
 
 def _replace() -> None:
     for place, name, ours in (
-        (filters.ASCII85Decode, "decode", lambda _, data: _limited(_MOST_TEXT, partial(_ascii85, data), data)),
-        (filters.ASCIIHexDecode, "decode", lambda _, data: _limited(_MOST_TEXT, partial(_hexadecimal, data), data)),
-        (filters.RunLengthDecode, "decode", partial(_limited, _MOST_RUNS)),
-        (filters.LZWDecode, "decode", partial(_limited, _MOST_LZW)),
+        (filters.ASCII85Decode, "decode", lambda _, data: _limited(_MAX_TEXT, partial(_ascii85, data), data)),
+        (filters.ASCIIHexDecode, "decode", lambda _, data: _limited(_MAX_TEXT, partial(_hexadecimal, data), data)),
+        (filters.RunLengthDecode, "decode", partial(_limited, _MAX_RUNS)),
+        (filters.LZWDecode, "decode", partial(_limited, _MAX_LZW)),
         (filters, "decode_stream_data", _counted),
         (_cmap, "prepare_cm", _map),
     ):
@@ -120,15 +120,15 @@ def _counted(decode: Callable[[], bytes], stream: EncodedStreamObject) -> bytes:
 def _map(prepare: Callable[[], bytes], font: Any) -> bytes:
     """Refuse a map of characters (``/ToUnicode`` of *font*) that is larger than any script needs."""
     stream = font["/ToUnicode"]
-    return _limited(_MOST_MAP, prepare, stream.get_data() if isinstance(stream, StreamObject) else b"")
+    return _limited(_MAX_MAP, prepare, stream.get_data() if isinstance(stream, StreamObject) else b"")
 
 
 def _ascii85(data: bytes) -> bytes:
     """Decode ASCII85 (ISO 32000-2, 7.4.3) piece by piece, once it is known how much it will be."""
-    if 4 * data.count(b"z") > MOST_DECODED:  # a z stands for four zeros
+    if 4 * data.count(b"z") > MAX_DECODED:  # a z stands for four zeros
         raise LimitReachedError("a stream of ASCII85 that is too large")
     text = data.translate(None, _BLANKS).removeprefix(b"<~").partition(b"~")[0].replace(b"z", b"!!!!!")
-    if len(text) * 4 // 5 > MOST_DECODED:
+    if len(text) * 4 // 5 > MAX_DECODED:
         raise LimitReachedError("a stream of ASCII85 that is too large")
     out = bytearray()
     for begin in range(0, len(text), _STEP):

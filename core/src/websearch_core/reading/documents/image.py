@@ -12,16 +12,15 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 from xml.sax.saxutils import unescape
 
-from ...clean import one_line
+from ..._text.invisible import one_line
 from ...models import Page
-from ..html.metadata import DESCRIPTION_LENGTH, TITLE_LENGTH
-from ..whole import whole
+from ..page import DESCRIPTION_LENGTH, TITLE_LENGTH, make_page
 
 Size = tuple[int, int]
 
 _NOTE = "the picture itself is not read: this is what its file says"
-_MOST_PARTS = 2_000  # of a file
-_LARGEST_SVG = 2**20  # bytes that are looked at
+_MAX_PARTS = 2_000  # of a file
+_MAX_SVG_SIZE = 2**20  # bytes that are looked at
 
 
 class _Told(NamedTuple):
@@ -53,7 +52,7 @@ def read_image(data: bytes, url: str, media_type: str) -> Page:
     lines = [f"{name} image, {size}, {_weight(len(data))}"]
     lines += [f"{label}: {text}" for label, text in words.items() if text]
     facts = {"title": title, "description": description, "author": words.get("Author") or None}
-    return whole(url, media_type, "\n\n".join(lines), notes=(_NOTE,), **facts)
+    return make_page(url, media_type, "\n\n".join(lines), notes=(_NOTE,), **facts)
 
 
 def _weight(count: int) -> str:
@@ -82,7 +81,7 @@ def _png(data: bytes) -> _Told:
 
 def _png_chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     place = 8
-    for _ in range(_MOST_PARTS):
+    for _ in range(_MAX_PARTS):
         if place + 8 > len(data):
             return
         length, kind = struct.unpack_from(">I4s", data, place)
@@ -100,7 +99,7 @@ def _jpeg(data: bytes) -> _Told:
     size: Size | None = None
     words: dict[str, str] = {}
     place = 2
-    for _ in range(_MOST_PARTS):
+    for _ in range(_MAX_PARTS):
         if place + 4 > len(data) or data[place] != 0xFF:
             break
         marker, length = data[place + 1], struct.unpack_from(">H", data, place + 2)[0]
@@ -130,7 +129,7 @@ def _tiff(data: bytes) -> _Told:
     (count,) = struct.unpack_from(f"{order}H", data, place)
     numbers: dict[int, int] = {}
     words: dict[str, str] = {}
-    for n in range(min(count, _MOST_PARTS)):
+    for n in range(min(count, _MAX_PARTS)):
         entry = place + 2 + 12 * n
         if entry + 12 > len(data):
             break
@@ -191,10 +190,10 @@ def _heif(data: bytes) -> _Told:
 
 def _svg(data: bytes) -> _Told:
     from ..charset import to_utf8
+    from ..html.harden import harden
     from ..html.parse import parse
-    from ..html.tame import tame
 
-    document = parse(tame(to_utf8(data, most=_LARGEST_SVG).data.replace(b"\x00", b"")).source)
+    document = parse(harden(to_utf8(data, most=_MAX_SVG_SIZE).data.replace(b"\x00", b"")).source)
     root = document.css_first("svg")
     if root is None:
         return _Told()
@@ -207,7 +206,7 @@ def _svg(data: bytes) -> _Told:
     for label, selector in (("Title", "svg > title"), ("Description", "svg > desc")):
         if node := document.css_first(selector):
             words[label] = node.text()
-    texts = (" ".join(node.text().split()) for node in document.css("svg text")[:_MOST_PARTS])
+    texts = (" ".join(node.text().split()) for node in document.css("svg text")[:_MAX_PARTS])
     words["Text"] = "; ".join(filter(None, texts))
     return _Told((width, height) if width and height else None, words)
 

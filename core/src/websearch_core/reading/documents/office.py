@@ -12,19 +12,18 @@ from collections.abc import Iterator
 from typing import Any
 from xml.sax.saxutils import unescape
 
-from ...clean import clean, one_line, removed
-from ...dates import parse_date
+from ..._text.dates import parse_date
+from ..._text.invisible import one_line, removal_note, strip_invisible
 from ...errors import UnsupportedContent
 from ...models import Page
-from ..html.metadata import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
+from ..page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of, make_page
 from ..sniff import DOCX, EPUB, PPTX, XLSX
-from ..whole import whole
 from .archive import Unpacked, unpack
 from .sheets import read_sheets
 
-_MOST_TAGS = 250_000  # in all: the converters take thirty millionths of a second for each
-_MOST_TAGS_OF_SHEETS = 1_000_000  # which are read as a stream
-_MOST_CHARACTERS = 1_000_000
+_MAX_TAGS = 250_000  # in all: the converters take thirty millionths of a second for each
+_MAX_TAGS_OF_SHEETS = 1_000_000  # which are read as a stream
+_MAX_CHARACTERS = 1_000_000
 _SLIDE = re.compile(r"^<!-- Slide number: (\d{1,6}) -->$", re.MULTILINE)
 _FACT = re.compile(
     r"<(dc:title|dc:creator|dc:description|dcterms:created|dcterms:modified|dc:date|dc:language)\b[^>]{0,300}>([^<]{1,5000})"
@@ -44,12 +43,12 @@ def read_office(data: bytes, url: str, media_type: str) -> Page:
         UnsupportedContent: The extra ``office`` is not installed, the file is damaged, encrypted or too large.
 
     """
-    unpacked = unpack(data, media_type, _MOST_TAGS_OF_SHEETS if media_type == XLSX else _MOST_TAGS)
+    unpacked = unpack(data, media_type, _MAX_TAGS_OF_SHEETS if media_type == XLSX else _MAX_TAGS)
     cut = unpacked.cut
     notes: list[str] = []
     try:
         if media_type == XLSX:
-            text, notes, some = read_sheets(unpacked.packed(), _MOST_CHARACTERS)
+            text, notes, some = read_sheets(unpacked.packed(), _MAX_CHARACTERS)
             cut = cut or some
         else:
             text = _converted(unpacked, media_type)
@@ -59,10 +58,10 @@ def read_office(data: bytes, url: str, media_type: str) -> Page:
         ) from error
     except Exception as error:  # a damaged file fails in as many ways as there are elements in it
         raise UnsupportedContent(f"{media_type} that is damaged: {type(error).__name__}") from error
-    cut = cut or len(text) > _MOST_CHARACTERS
-    text, invisible = clean(text[:_MOST_CHARACTERS])
-    notes += [*removed(invisible), *(["the text is longer than is read: this is its beginning"] if cut else [])]
-    return whole(
+    cut = cut or len(text) > _MAX_CHARACTERS
+    text, invisible = strip_invisible(text[:_MAX_CHARACTERS])
+    notes += [*removal_note(invisible), *(["the text is longer than is read: this is its beginning"] if cut else [])]
+    return make_page(
         url,
         media_type,
         text,

@@ -16,25 +16,24 @@ from datetime import datetime
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from ...clean import clean, one_line, removed
-from ...dates import parse_date
-from ...deadline import time_left
+from ..._deadline import time_left
+from ..._text.dates import parse_date
+from ..._text.invisible import one_line, removal_note, strip_invisible
 from ...errors import UnsupportedContent
 from ...models import Page
-from ..html.metadata import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
-from ..links import MOST_LINKS, absolute
+from ..links import MAX_LINKS, absolute
+from ..page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of, make_page
 from ..sniff import PDF
-from ..whole import whole
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
 
     from .filters import Budget
 
-_MOST_CHARACTERS = 2_000_000
-_MOST_SECONDS = 20.0  # for all pages; less, where a deadline is nearer
+_MAX_CHARACTERS = 2_000_000
+_MAX_SECONDS = 20.0  # for all pages; less, where a deadline is nearer
 _SHARE = 0.8  # of the time left, so that what was read until then still arrives
-_MOST_PAGES = 5_000
+_MAX_PAGES = 5_000
 # What pypdf may spend on one stream, page or structure. Its own limits are for desks with more memory.
 _LIMITS: dict[str, Any] = {
     "disable_legacy_handling": True,  # nothing here sets limits the old way
@@ -57,13 +56,13 @@ _UNPACKED = (  # what one stream may be, by the filter that unpacks it
 )
 
 _FULL = 0.7  # of a full line, from which on the line after it may continue it
-_SHORTEST_FULL = 35  # characters: narrower text is a table or a list
+_MIN_FULL_LENGTH = 35  # characters: narrower text is a table or a list
 _ITEM = re.compile(r"(?:[-*•◦▪‣·–—]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)])\s|\d+(?:\.\d+)+\s")  # noqa: RUF001
 _LEADERS = re.compile(r"(?: ?\.){5,}")
 _ENDED = re.compile(r"""[.!?:;…。！？]["'”’)\]]*$""")  # noqa: RUF001
 _BROKEN = re.compile(r"(\w*[^\W\d_])[-\u00ad\u2010]$")
 _COMPOUND = re.compile(r"(?<![^\W\d_])[^\W\d_]++(?:-[^\W\d_]++)+")  # possessive: linear in a page without blanks
-_LONGEST_WORD = 100  # characters: a longer one is not looked at to mend it
+_MAX_WORD_LENGTH = 100  # characters: a longer one is not looked at to mend it
 _REPEATED = 3  # pages, and a fifth of them, whose first or last line is the same: it belongs to the paper
 
 
@@ -82,12 +81,12 @@ def read_pdf(data: bytes, url: str) -> Page:
     try:
         from pypdf import apply_configuration
 
-        from .filters import MOST_DECODED, BoundedReader, bounded
+        from .filters import MAX_DECODED, BoundedReader, bounded
     except ImportError as error:
         raise UnsupportedContent(f'{PDF} needs the extra "pdf": pip install "websearch-core[pdf]"') from error
 
     logging.getLogger("pypdf").addHandler(logging.NullHandler())  # else what it remarks on goes to stderr
-    with apply_configuration(**_LIMITS | dict.fromkeys(_UNPACKED, MOST_DECODED)), bounded() as budget:
+    with apply_configuration(**_LIMITS | dict.fromkeys(_UNPACKED, MAX_DECODED)), bounded() as budget:
         try:
             reader = BoundedReader(BytesIO(data))
             locked = reader.is_encrypted and not reader.decrypt("")
@@ -100,18 +99,18 @@ def read_pdf(data: bytes, url: str) -> Page:
 
 
 def _read(reader: PdfReader, count: int, url: str, budget: Budget) -> Page:
-    until = time.monotonic() + min(_MOST_SECONDS, _SHARE * time_left())
+    until = time.monotonic() + min(_MAX_SECONDS, _SHARE * time_left())
     pages: list[list[str]] = []
     links: dict[str, None] = {}
     characters = invisible = broken = 0
-    for number in range(min(count, _MOST_PAGES)):
-        if characters > _MOST_CHARACTERS or time.monotonic() > until:
+    for number in range(min(count, _MAX_PAGES)):
+        if characters > _MAX_CHARACTERS or time.monotonic() > until:
             break
         budget.renew()
         try:
             page = reader.pages[number]
-            text, unseen = clean(page.extract_text()[:_MOST_CHARACTERS])
-            if len(links) < MOST_LINKS:
+            text, unseen = strip_invisible(page.extract_text()[:_MAX_CHARACTERS])
+            if len(links) < MAX_LINKS:
                 links |= dict.fromkeys(_links(page, url))
         except Exception:  # noqa: BLE001 - as above; the other pages may be sound, and the note says how many were not
             text, unseen = "", 0
@@ -130,12 +129,12 @@ def _read(reader: PdfReader, count: int, url: str, budget: Budget) -> Page:
     cut = len(texts) < count
     notes = [
         f"the first {len(texts)} of {_pages(count)}" if cut else _pages(count),
-        *removed(invisible),
+        *removal_note(invisible),
         *([f"{_pages(broken)} could not be read: damaged or too complex"] if broken else []),
         *([_scanned(silent, some=bool(content))] if silent > 0 else []),
     ]
     facts = _facts(reader)
-    return whole(url, PDF, content, links=tuple(links)[:MOST_LINKS], truncated=cut, notes=tuple(notes), **facts)
+    return make_page(url, PDF, content, links=tuple(links)[:MAX_LINKS], truncated=cut, notes=tuple(notes), **facts)
 
 
 def _scanned(silent: int, *, some: bool) -> str:
@@ -149,7 +148,7 @@ def _pages(count: int) -> str:
 
 
 def _links(page: PageObject, base: str) -> Iterator[str]:
-    for annotation in list(page.get("/Annots") or ())[:MOST_LINKS]:
+    for annotation in list(page.get("/Annots") or ())[:MAX_LINKS]:
         action = annotation.get_object().get("/A")
         address = action.get_object().get("/URI") if action is not None else None
         if isinstance(address, str) and (there := absolute(address, base)):
@@ -203,7 +202,7 @@ def _paragraphs(lines: Sequence[str], compounds: set[str], titles: Mapping[str, 
     if not lines:
         return ""
     lengths = sorted(map(len, lines))
-    full = max(_SHORTEST_FULL, _FULL * lengths[len(lengths) * 9 // 10])
+    full = max(_MIN_FULL_LENGTH, _FULL * lengths[len(lengths) * 9 // 10])
     out: list[str] = []
     before, joined = "", False
     for line in lines:
@@ -244,7 +243,7 @@ def _join(text: str, line: str, compounds: set[str]) -> tuple[str, str]:
     ``iden-`` and ``tifier`` are a word; ``command-`` and ``line`` keep the hyphen if the text has it elsewhere.
     """
     first = line.partition(" ")[0].rstrip(".,;:!?)")
-    if (broken := _BROKEN.search(text[-_LONGEST_WORD:])) and first[:1].islower():
+    if (broken := _BROKEN.search(text[-_MAX_WORD_LENGTH:])) and first[:1].islower():
         whole_word = f"{broken[1]}-{first}".lower()
         return (text if whole_word in compounds else text[:-1]), line
     east_asian = text[-1:] >= "\u2e80" and line[:1] >= "\u2e80"

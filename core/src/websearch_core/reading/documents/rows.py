@@ -7,7 +7,7 @@ from io import StringIO
 
 from ..markdown.table import WIDE, line, record, rule
 
-MOST_COLUMNS = 1000
+MAX_COLUMNS = 1000
 
 
 def lay_out(rows: Iterable[Sequence[str]], columns: int, most: int) -> tuple[str, int]:
@@ -23,7 +23,7 @@ def lay_out(rows: Iterable[Sequence[str]], columns: int, most: int) -> tuple[str
         The text, and how many rows it holds, without the first.
 
     """
-    columns = min(columns, MOST_COLUMNS)
+    columns = min(columns, MAX_COLUMNS)
     out = StringIO()
     names: list[str] = []
     written = 0

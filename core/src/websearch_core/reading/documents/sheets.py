@@ -6,11 +6,11 @@ from datetime import date, datetime, time
 from io import BytesIO
 from typing import Any, NamedTuple
 
-from ...clean import one_line
-from ..html.metadata import TITLE_LENGTH
+from ..._text.invisible import one_line
+from ..page import TITLE_LENGTH
 from .rows import lay_out
 
-_MOST_CELLS = 2_000_000  # with the empty ones before others in their row, of which a row can have sixteen thousand
+_MAX_CELLS = 2_000_000  # with the empty ones before others in their row, of which a row can have sixteen thousand
 
 
 class Sheets(NamedTuple):
@@ -35,7 +35,7 @@ def read_sheets(archive: BytesIO, most: int) -> Sheets:
     book = load_workbook(archive, read_only=True, data_only=True, keep_links=False)
     texts: list[str] = []
     notes: list[str] = []
-    cells = _MOST_CELLS
+    cells = _MAX_CELLS
     cut = False
     for number, sheet in enumerate(book.worksheets, start=1):
         if sheet.sheet_state == "visible" and not cut:

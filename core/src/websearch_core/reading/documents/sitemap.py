@@ -10,11 +10,11 @@ from xml.sax.saxutils import unescape
 
 from ...models import Page
 from ..charset import decode
-from ..links import MOST_LINKS, absolute
-from ..whole import whole
+from ..links import MAX_LINKS, absolute
+from ..page import make_page
 
-_MOST_CHARACTERS = 10 * 2**20  # of source
-_MOST_CONTENT = 1_000_000  # characters
+_MAX_CHARACTERS = 10 * 2**20  # of source
+_MAX_CONTENT = 1_000_000  # characters
 _ROOT = re.compile(
     r"(?:\s|<\?[^>]*>|<!--(?:(?!-->).)*+-->)*+<((?:[a-z]{1,20}:)?)(urlset|sitemapindex)(?=[\s>/])", re.DOTALL
 )
@@ -35,23 +35,23 @@ def read_sitemap(data: bytes, url: str, media_type: str, content_type: str | Non
     """
     if not _ROOT.match(decode(data[:_SAMPLE], content_type).text):
         return None
-    source, decoding = decode(data, content_type, most=_MOST_CHARACTERS)
+    source, decoding = decode(data, content_type, most=_MAX_CHARACTERS)
     root = _ROOT.match(source)
     if root is None:
         return None
     out = StringIO()
     links: list[str] = []
     for address, changed in _places(source, root[1], url):
-        if len(links) < MOST_LINKS:
+        if len(links) < MAX_LINKS:
             links.append(address)
         out.write(f"- {address}{f' ({changed})' if changed else ''}\n")
-        if out.tell() > _MOST_CONTENT:
+        if out.tell() > _MAX_CONTENT:
             break
     content = out.getvalue()
     count = content.count("\n")
-    cut = out.tell() > _MOST_CONTENT or len(source) == _MOST_CHARACTERS
+    cut = out.tell() > _MAX_CONTENT or len(source) == _MAX_CHARACTERS
     what = "sitemaps" if root[2] == "sitemapindex" else "addresses"
-    return whole(
+    return make_page(
         url,
         media_type,
         content,

@@ -8,16 +8,16 @@ import json
 import re
 from collections.abc import Iterator
 
-from ...clean import clean, one_line, removed
+from ..._text.invisible import one_line, removal_note, strip_invisible
 from ...models import Page
 from ..charset import decode
-from ..html.metadata import TITLE_LENGTH
-from ..links import MOST_LINKS, absolute
-from ..whole import fenced, whole
-from .rows import MOST_COLUMNS, lay_out
+from ..links import MAX_LINKS, absolute
+from ..markdown.fences import fence_code
+from ..page import TITLE_LENGTH, make_page
+from .rows import MAX_COLUMNS, lay_out
 
-_MOST_CHARACTERS = 2_000_000
-_MOST_JSON = 1_000_000  # characters: an object of eight takes 200 bytes
+_MAX_CHARACTERS = 2_000_000
+_MAX_JSON = 1_000_000  # characters: an object of eight takes 200 bytes
 _TABLES = {"text/csv": ",", "application/csv": ",", "text/tab-separated-values": "\t"}
 _JSON_LINES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"})
 _PLAIN = frozenset({"text/plain", "text/markdown", "text/x-markdown"})
@@ -35,30 +35,30 @@ def read_text(data: bytes, url: str, media_type: str, content_type: str | None =
         content_type: The value of the HTTP header, where there was one, for its charset.
 
     """
-    text, decoding = decode(data, content_type, markup=media_type.endswith("xml"), most=_MOST_CHARACTERS + 1)
-    cut = len(text) > _MOST_CHARACTERS
-    text, invisible = clean(text[:_MOST_CHARACTERS])
+    text, decoding = decode(data, content_type, markup=media_type.endswith("xml"), most=_MAX_CHARACTERS + 1)
+    cut = len(text) > _MAX_CHARACTERS
+    text, invisible = strip_invisible(text[:_MAX_CHARACTERS])
     links: tuple[str, ...] = ()
     if media_type in _JSON_LINES:
-        content, laid_out = fenced(text.strip(), "json"), None
+        content, laid_out = fence_code(text.strip(), "json"), None
     elif media_type.endswith("json"):
         content, laid_out = _json(text)
     elif media_type in _TABLES:
         content, laid_out = _table(text, _TABLES[media_type])
     elif media_type.endswith("xml"):
-        content, laid_out = fenced(text.strip(), "xml"), None
+        content, laid_out = fence_code(text.strip(), "xml"), None
     else:
         content, laid_out = text, None
         links = _addresses(text)
     heading = _TITLE.search(content) if media_type in _PLAIN else None
     notes = (
         *([decoding] if decoding else []),
-        *removed(invisible),
+        *removal_note(invisible),
         *([laid_out] if laid_out else []),
         *(["the text is longer than is read: this is its beginning"] if cut else []),
     )
     title = one_line(heading[1], TITLE_LENGTH) if heading else ""
-    return whole(url, media_type, content, title=title, truncated=cut, links=links, notes=notes)
+    return make_page(url, media_type, content, title=title, truncated=cut, links=links, notes=notes)
 
 
 def _addresses(text: str) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ def _addresses(text: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for line in io.StringIO(text):
         address = line.strip()
-        if address and len(found) < MOST_LINKS:
+        if address and len(found) < MAX_LINKS:
             if not address.startswith(("https://", "http://")) or not (link := absolute(address, address)):
                 return ()
             found[link] = None
@@ -74,17 +74,17 @@ def _addresses(text: str) -> tuple[str, ...]:
 
 
 def _json(text: str) -> tuple[str, str | None]:
-    if len(text) > _MOST_JSON:
-        return fenced(text.strip(), "json"), "the JSON is too large to be laid out: this is its text"
+    if len(text) > _MAX_JSON:
+        return fence_code(text.strip(), "json"), "the JSON is too large to be laid out: this is its text"
     laid_out = io.StringIO()
     try:
         for piece in json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(json.loads(text)):
-            if laid_out.tell() > _MOST_CHARACTERS:
-                return fenced(laid_out.getvalue(), "json"), "the JSON is longer than is read: this is its beginning"
+            if laid_out.tell() > _MAX_CHARACTERS:
+                return fence_code(laid_out.getvalue(), "json"), "the JSON is longer than is read: this is its beginning"
             laid_out.write(piece)
     except (ValueError, RecursionError):
-        return fenced(text.strip(), "json"), "the JSON could not be parsed: this is its text"
-    return fenced(laid_out.getvalue(), "json"), None
+        return fence_code(text.strip(), "json"), "the JSON could not be parsed: this is its text"
+    return fence_code(laid_out.getvalue(), "json"), None
 
 
 def _table(text: str, delimiter: str) -> tuple[str, str | None]:
@@ -99,8 +99,8 @@ def _table(text: str, delimiter: str) -> tuple[str, str | None]:
         return text, "the table could not be parsed: this is its text"
     if columns < 1:
         return "", None
-    table, written = lay_out(_rows(text, delimiter), columns, _MOST_CHARACTERS)
-    wide = f"{columns} columns" if columns <= MOST_COLUMNS else f"of {columns} columns, the first {MOST_COLUMNS}"
+    table, written = lay_out(_rows(text, delimiter), columns, _MAX_CHARACTERS)
+    wide = f"{columns} columns" if columns <= MAX_COLUMNS else f"of {columns} columns, the first {MAX_COLUMNS}"
     if written < count - 1:
         return table, f"{wide}; of {count - 1} rows, the first {written}"
     return table, f"{count - 1} rows, {wide}"

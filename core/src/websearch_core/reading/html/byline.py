@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ...dates import find_date, parse_date
+from ..._text.dates import find_date, parse_date
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 _NEAR = 80  # nodes after the headline
 _BEFORE = 60  # nodes that may stand before it, within
 _ABOVE = 3  # levels above it
-_MOST_PROPERTIES = 200
-_LONGEST = 100  # characters of a line that names its author
-_MOST_LEVELS = 20
-_MOST_WITHIN = 100  # nodes in an element that has a line of text
-_LONGEST_TEXT = 6_000  # characters
-_MOST_WORDS = 12  # of a name, or of several
+_MAX_PROPERTIES = 200
+_MAX_LENGTH = 100  # characters of a line that names its author
+_MAX_LEVELS = 20
+_MAX_WITHIN = 100  # nodes in an element that has a line of text
+_MAX_TEXT_LENGTH = 6_000  # characters
+_MAX_WORDS = 12  # of a name, or of several
 
 _UNSEEN = frozenset("script style nav svg button select form template iframe picture img".split())
 _APART = frozenset({"br", "div", "li", "p"})
@@ -77,7 +77,7 @@ class Byline:
             self.published = self.published or date
 
 
-def byline(document: LexborHTMLParser, headline: LexborNode | None) -> Byline:
+def read_byline(document: LexborHTMLParser, headline: LexborNode | None) -> Byline:
     """
     Look for who wrote a page and when.
 
@@ -95,15 +95,15 @@ def byline(document: LexborHTMLParser, headline: LexborNode | None) -> Byline:
 
 def person(text: str) -> str | None:
     """Return the name in a line such as ``By Ada Lovelace | May 4``; None if there is none."""
-    line = _BY.sub("", " ".join(text[: 2 * _LONGEST].split()))
+    line = _BY.sub("", " ".join(text[: 2 * _MAX_LENGTH].split()))
     line = _END.split(line, maxsplit=1)[0].strip(" ,;:-–—")  # noqa: RUF001 - as pages have them
-    if not 2 <= len(line) <= _LONGEST or _NO_NAME.search(line) or find_date(line):
+    if not 2 <= len(line) <= _MAX_LENGTH or _NO_NAME.search(line) or find_date(line):
         return None
-    return line if len(line.split()) <= _MOST_WORDS else None
+    return line if len(line.split()) <= _MAX_WORDS else None
 
 
 def _read_microdata(document: LexborHTMLParser, found: Byline) -> None:
-    for node in document.css("[itemprop]")[:_MOST_PROPERTIES]:
+    for node in document.css("[itemprop]")[:_MAX_PROPERTIES]:
         kind = node.attributes.get("itemprop")
         if kind not in {"author", "creator", "datePublished", "dateCreated", "dateModified"} or _is_of_others(node):
             continue
@@ -121,7 +121,7 @@ def _value(node: LexborNode) -> str:
 
 def _is_of_others(node: LexborNode) -> bool:
     above = node.parent
-    for _ in range(_MOST_LEVELS):
+    for _ in range(_MAX_LEVELS):
         if above is None or above.tag == "body":
             break
         attributes = above.attributes
@@ -136,10 +136,10 @@ def _read_lines(headline: LexborNode, found: Byline) -> None:
     before, labelled = "", False
     for node, tag, below in _around(headline):
         if not tag:
-            line = (node.text_content or "")[: 2 * _LONGEST].strip()
+            line = (node.text_content or "")[: 2 * _MAX_LENGTH].strip()
             if not line:
                 continue
-            if len(line) <= _LONGEST:
+            if len(line) <= _MAX_LENGTH:
                 if not found.author and (labelled or _BY_NAME.match(line)):
                     found.author = person(line)
                 if _YEAR.search(line):
@@ -212,7 +212,7 @@ def begins(node: LexborNode, line: str) -> bool:
 
 def _pieces(node: LexborNode) -> Iterator[str]:
     """The texts in an element, and a blank where a block begins."""
-    waiting, left = [node.first_child], _MOST_WITHIN
+    waiting, left = [node.first_child], _MAX_WITHIN
     while waiting and left:
         child = waiting.pop()
         if child is None:
@@ -220,7 +220,7 @@ def _pieces(node: LexborNode) -> Iterator[str]:
         left -= 1
         waiting.append(child.next)
         if child.is_text_node:
-            yield (child.text_content or "")[:_LONGEST_TEXT]
+            yield (child.text_content or "")[:_MAX_TEXT_LENGTH]
         elif child.is_element_node and (tag := child.tag) not in _UNSEEN:
             if tag in _APART:
                 yield " "

@@ -6,16 +6,16 @@ import re
 from typing import TYPE_CHECKING
 
 from ..links import resolved
-from ..parts.fences import outside_fences
-from .outline import Outline, outline
+from ..markdown.fences import outside_fences
+from .blocks import TextBlocks, find_blocks
+from .harden import harden
 from .parse import parse
-from .tame import tame
-from .tree import grow
+from .tree import build_tree
 
 if TYPE_CHECKING:
     from ..links import Links
 
-_LARGEST = 200_000  # characters of source
+_MAX_SIZE = 200_000  # characters of source
 _HEADING = re.compile(r"^(#{1,6})(?= )", re.MULTILINE)
 
 
@@ -36,7 +36,7 @@ def read_fragment(source: str, base: str, *, links: Links = "keep", below: int =
     from ..markdown.writer import to_markdown
 
     seen = _outline(source)
-    body = grow(seen, linked=links != "drop").body
+    body = build_tree(seen, linked=links != "drop").body
     targets = resolved(seen.links(), base) if links == "keep" else {}
     text = to_markdown(body, targets)
     if below:
@@ -49,6 +49,6 @@ def bare(source: str) -> str:
     return " ".join(_outline(source).block_texts) if "<" in source or "&" in source else source
 
 
-def _outline(source: str) -> Outline:
-    tamed = tame(source[:_LARGEST].replace("\x00", "").encode("utf-8", "replace"))
-    return outline(parse(tamed.source).body, opens=False)
+def _outline(source: str) -> TextBlocks:
+    tamed = harden(source[:_MAX_SIZE].replace("\x00", "").encode("utf-8", "replace"))
+    return find_blocks(parse(tamed.source).body, opens=False)

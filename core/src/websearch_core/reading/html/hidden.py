@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from .look import UNSEEN, Look
+from .css.look import UNSEEN, Look
 
 MAY_HIDE = frozenset({"hidden", "aria-hidden", "style", "popover"})
 _NAMES_TARGETS = frozenset({"aria-controls", "data-target", "data-bs-target"})

@@ -17,23 +17,21 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ...clean import one_line
-from ...dates import parse_date
+from ..._text.dates import parse_date
+from ..._text.invisible import one_line
 from ..links import absolute
-from .byline import begins, byline, line_of, person
-from .linked import Linked, Thing, linked, plain, text, types
+from ..page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
+from .byline import begins, line_of, person, read_byline
+from .jsonld import JsonLd, Thing, parse_jsonld, plain, text, types
 from .titles import agree, is_site, title_of
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-TITLE_LENGTH = 300  # characters
-DESCRIPTION_LENGTH = 1000
-NAME_LENGTH = 200
-_MOST_TAGS = 500
+_MAX_TAGS = 500
 _FEW_TAGS = 4  # metas: no head has fewer that says anything of its page
-_MOST_HEADLINES = 20
-_MOST_AUTHORS = 10
+_MAX_HEADLINES = 20
+_MAX_AUTHORS = 10
 
 _TITLES = ("og:title", "citation_title", "dc.title", "dcterms.title", "twitter:title", "parsely-title")
 _DESCRIPTIONS = ("description", "og:description", "twitter:description", "dc.description", "dcterms.description")
@@ -54,8 +52,6 @@ _MODIFIED = (
 _PUBLISHED_KEYS = ("datePublished", "dateCreated", "uploadDate", "datePosted")
 _LANGUAGES = ("content-language", "dc.language", "dcterms.language", "language", "og:locale")
 _SITES = ("og:site_name", "application-name", "apple-mobile-web-app-title", "dc.publisher", "citation_journal_title")
-_NO_LANGUAGES = frozenset({"und", "zxx", "mul"})
-_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,4}")
 _MOBILE = re.compile(r"^(?:www\d?|m|mobile|amp)\.|(?<=\.)m\.")
 _NO_DATES = frozenset({"1969-12-31", "1970-01-01"})  # how machines write none, here and west of here
 _DAY_IN_PATH = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?=[/-]|$)")
@@ -88,11 +84,11 @@ class Metadata:
     language: str | None = None
     canonical_url: str | None = None
     site_name: str | None = None
-    linked: Linked = field(default=Linked(), repr=False, compare=False)
+    linked: JsonLd = field(default=JsonLd(), repr=False, compare=False)
     about: Thing = field(default_factory=dict, repr=False, compare=False)
 
 
-def metadata(document: LexborHTMLParser, url: str) -> Metadata:
+def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
     """
     Collect what a parsed page says of itself.
 
@@ -103,8 +99,8 @@ def metadata(document: LexborHTMLParser, url: str) -> Metadata:
     """
     meta = _meta(_metas(document))
     telling = document.css('h1,script[type*="ld+json"]')
-    data = linked(node for node in telling if node.tag == "script")
-    shown = [node for node in telling if node.tag == "h1"][:_MOST_HEADLINES]
+    data = parse_jsonld(node for node in telling if node.tag == "script")
+    shown = [node for node in telling if node.tag == "h1"][:_MAX_HEADLINES]
 
     def told(names: Iterable[str]) -> Iterator[str]:
         return (plain(content) for name in names for content in meta.get(name, ()))
@@ -123,7 +119,7 @@ def metadata(document: LexborHTMLParser, url: str) -> Metadata:
     published = _first_date(chain(data.values(main, *_PUBLISHED_KEYS), told(_PUBLISHED)))
     modified = _first_date(chain(data.values(main, "dateModified"), told(_MODIFIED)))
     if not (persons and published):
-        near = byline(document, _shown_at(title, shown, document))
+        near = read_byline(document, _shown_at(title, shown, document))
         persons = persons or list(filter(None, [near.author]))
         published = published or near.published
         modified = modified or near.modified
@@ -144,7 +140,7 @@ def metadata(document: LexborHTMLParser, url: str) -> Metadata:
 def _metas(document: LexborHTMLParser) -> list[LexborNode]:
     """The metas of the head; those of the whole page where a stray element ended the head too early."""
     within = document.head.css("meta") if document.head else []
-    return (within if len(within) >= _FEW_TAGS else document.css("meta"))[:_MOST_TAGS]
+    return (within if len(within) >= _FEW_TAGS else document.css("meta"))[:_MAX_TAGS]
 
 
 def _meta(tags: Iterable[LexborNode]) -> defaultdict[str, list[str]]:
@@ -160,7 +156,7 @@ def _meta(tags: Iterable[LexborNode]) -> defaultdict[str, list[str]]:
     return found
 
 
-def _main(data: Linked, url: str, titles: list[str]) -> tuple[Thing, str]:
+def _main(data: JsonLd, url: str, titles: list[str]) -> tuple[Thing, str]:
     """Return what the page is about, and its name; not a film or an event on a page about something else."""
     main = data.main(url)
     names = [one_line(data.text(main, key), TITLE_LENGTH) for key in ("headline", "name")]
@@ -169,14 +165,14 @@ def _main(data: Linked, url: str, titles: list[str]) -> tuple[Thing, str]:
     return (main, fitting) if fitting or not names else ({}, "")
 
 
-def _site(told: Iterable[str], data: Linked) -> str:
+def _site(told: Iterable[str], data: JsonLd) -> str:
     """What the site calls itself: in a meta, or as a thing of JSON-LD."""
     names = (data.text(thing, "name") for thing in data.things if "WebSite" in types(thing))
     return next(filter(None, chain(told, names)), "")
 
 
 def _persons(told: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(filter(None, (person(plain(name)) for name in islice(told, _MOST_AUTHORS)))))
+    return list(dict.fromkeys(filter(None, (person(plain(name)) for name in islice(told, _MAX_AUTHORS)))))
 
 
 def _labelled(meta: dict[str, list[str]]) -> Iterator[str]:
@@ -188,7 +184,7 @@ def _labelled(meta: dict[str, list[str]]) -> Iterator[str]:
 
 def _shown_at(title: str, headlines: list[LexborNode], document: LexborHTMLParser) -> LexborNode | None:
     """Where the title is shown; forums do it in lesser headings."""
-    places = chain(headlines, (heading for name in ("h2", "h3") for heading in document.css(name)[:_MOST_HEADLINES]))
+    places = chain(headlines, (heading for name in ("h2", "h3") for heading in document.css(name)[:_MAX_HEADLINES]))
     return next((place for place in places if title and begins(place, title)), next(iter(headlines), None))
 
 
@@ -229,18 +225,3 @@ def _text(node: LexborNode | None) -> str:
 def _attribute(document: LexborHTMLParser, selector: str, name: str) -> str:
     node = document.css_first(selector)
     return (node.attributes.get(name) or "").strip() if node else ""
-
-
-def language_of(told: Iterable[str]) -> str | None:
-    """Return the first language tag among what is told, as BCP 47 spells it."""
-    for said in told:
-        tag = said.split(",")[0].strip().replace("_", "-")
-        if _LANGUAGE.fullmatch(tag) and tag.lower() not in _NO_LANGUAGES:
-            first, *rest = tag.split("-")
-            return "-".join([first.lower(), *map(_subtag, rest)])
-    return None
-
-
-def _subtag(tag: str) -> str:
-    """``br`` -> ``BR``, ``hans`` -> ``Hans``."""
-    return tag.upper() if len(tag) == 2 else tag.title() if len(tag) == 4 and tag.isalpha() else tag.lower()

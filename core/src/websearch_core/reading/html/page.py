@@ -5,27 +5,27 @@ from __future__ import annotations
 from itertools import compress
 from typing import TYPE_CHECKING
 
-from ...clean import removed
+from ..._text.invisible import removal_note
 from ...models import Page
 from ..charset import to_utf8
-from ..links import MOST_LINKS, Links, absolute, resolved, without_fragment
-from ..parts.window import window
+from ..excerpt.window import cut_window
+from ..links import MAX_LINKS, Links, absolute, resolved, without_fragment
+from ..page import make_page
 from ..sniff import HTML, declared
-from ..whole import whole
-from .choose import choose
-from .metadata import metadata
-from .outline import outline
+from .blocks import find_blocks
+from .css.sheets import read_sheets
+from .harden import harden
+from .metadata import read_metadata
 from .parse import parse
-from .sheets import read_sheets
-from .tame import tame
-from .told import told
-from .tree import grow
+from .select import select_content
+from .structured_data import markup_from_data
+from .tree import build_tree
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
 _LITTLE = 120  # characters: a page that says less may have more to say in its data
-_LARGEST = 10 * 2**20  # bytes of source, in UTF-8, that are looked at
+_MAX_SIZE = 10 * 2**20  # bytes of source, in UTF-8, that are looked at
 
 
 def read_html(
@@ -54,29 +54,29 @@ def read_html(
     """
     from ..markdown.writer import to_markdown
 
-    text, decoding, beginning = to_utf8(data, content_type, most=_LARGEST)
-    tamed = tame(text.replace(b"\x00", b""))
+    text, decoding, beginning = to_utf8(data, content_type, most=_MAX_SIZE)
+    tamed = harden(text.replace(b"\x00", b""))
     del text
     document = parse(tamed.source)
-    facts = metadata(document, url)
+    facts = read_metadata(document, url)
     base = _base(document.css_first("base[href]"), url)
-    seen = outline(document.body, sheets=read_sheets(document, tamed) if style_sheets else None)
+    seen = find_blocks(document.body, sheets=read_sheets(document, tamed) if style_sheets else None)
     cut, simpler = beginning or tamed.cut or seen.cut, tamed.simpler
     del document, tamed  # their room is needed for what follows
-    kept = choose(seen, url, facts)
+    kept = select_content(seen, url, facts)
     targets = resolved(seen.links(), base) if links == "keep" else {}  # of the navigation too: it leads on
-    source = told(facts) if sum(map(len, compress(seen.block_texts, kept))) < _LITTLE else ""
+    source = markup_from_data(facts) if sum(map(len, compress(seen.block_texts, kept))) < _LITTLE else ""
     silent = len(source) > _LITTLE
     if silent:
-        seen = outline(parse(tame(source.encode("utf-8", "replace")).source).body)
+        seen = find_blocks(parse(harden(source.encode("utf-8", "replace")).source).body)
         kept = [True] * len(seen.block_texts)
         targets |= resolved(seen.links(), base) if links == "keep" else {}
-    main = grow(seen, kept, linked=links != "drop")
+    main = build_tree(seen, kept, linked=links != "drop")
     content = to_markdown(main.body, targets)
 
     notes = [
         *([decoding] if decoding else []),
-        *removed(seen.invisible),
+        *removal_note(seen.invisible),
         *([f"{seen.hidden} hidden passages left out"] if seen.hidden else []),
         *(["the page is larger than is read: this is its beginning"] if cut else []),
         *(["elements were nested too deeply: some structure is lost"] if simpler or main.flattened else []),
@@ -85,7 +85,7 @@ def read_html(
         *([] if content else ["the page has no text that can be read without running its scripts"]),
     ]
     stated = declared(content_type)
-    page = whole(
+    page = make_page(
         url,
         stated if stated in HTML else "text/html",
         content,
@@ -101,7 +101,7 @@ def read_html(
         links=_outward(targets, url),
         notes=tuple(notes),
     )
-    return page if max_length is None else window(page, max_length)
+    return page if max_length is None else cut_window(page, max_length)
 
 
 def _base(tag: LexborNode | None, url: str) -> str:
@@ -112,4 +112,4 @@ def _base(tag: LexborNode | None, url: str) -> str:
 def _outward(links: dict[str, str], url: str) -> tuple[str, ...]:
     """Each link once, in the order of the page, without those that only lead to another place of it."""
     here = without_fragment(url)
-    return tuple(dict.fromkeys(link for link in links.values() if without_fragment(link) != here))[:MOST_LINKS]
+    return tuple(dict.fromkeys(link for link in links.values() if without_fragment(link) != here))[:MAX_LINKS]

@@ -12,8 +12,8 @@ _WORD = re.compile(r"[^\W_]+")
 _AGREES = 0.6  # the share of a headline's words that are in what the page tells others of its title
 _WEIGHTY = 0.4  # the share of the title's letters that a headline has at least: less may be the name of a section
 _SHORT = 5  # letters: shorter names prove nothing by beginning alike
-_FEWEST_INITIALS = 3
-_MOST_OF_IT = 0.6  # of the longer name, for a shorter one to be the same
+_MIN_INITIALS = 3
+_MAX_OF_IT = 0.6  # of the longer name, for a shorter one to be the same
 _SMALL = frozenset({"and", "for", "of", "the"})  # words that count for no initial
 _ANCHORS = " \t¶#§"  # that documentation puts behind headlines
 # What sites add to their names, of which their hosts do not tell.
@@ -92,10 +92,10 @@ def is_site(name: str, site: str | None, url: str) -> bool:
     letters = "".join(words)
     starts = {"".join(words[:count]) for count in range(1, len(words))}
     for label in labels:
-        if letters == label or (initials == label and len(initials) >= _FEWEST_INITIALS):
+        if letters == label or (initials == label and len(initials) >= _MIN_INITIALS):
             return True
         shorter, longer = sorted((label, letters), key=len)
-        if longer.startswith(shorter) and len(shorter) >= max(_SHORT, _MOST_OF_IT * len(longer)):
+        if longer.startswith(shorter) and len(shorter) >= max(_SHORT, _MAX_OF_IT * len(longer)):
             return label not in starts  # "Nintendo Switch" is no name of nintendo.com
     return False
 

@@ -6,82 +6,31 @@ Its depth is bounded: each level costs that step a copy of all the text in it.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...clean import in_pieces
+from ..._text.invisible import sub_in_chunks
+from ..element import _BLANKS, _INDENTS, Element
 
 if TYPE_CHECKING:
-    from .outline import Outline
+    from .blocks import TextBlocks
 
 DEEP = 80  # levels, from which on elements that mean nothing to Markdown dissolve into their parents
-DEEPEST = 100  # levels, from which on all do
-_MOST_INDENTS = 12  # lists and quotations inside one another: each line is indented by each
+MAX_DEPTH = 100  # levels, from which on all do
+_MAX_INDENTS = 12  # lists and quotations inside one another: each line is indented by each
 
-HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-BLOCKS = HEADINGS | frozenset(
-    "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption "
-    "figure footer form header hgroup hr legend li main menu nav ol p pre search section summary table tbody td "
-    "tfoot th thead tr ul".split()
-)
 _WRAPPERS = frozenset("div span section article main font center b i u em strong small form fieldset figure".split())
-_INDENTS = frozenset({"ul", "ol", "blockquote", "dl", "menu", "dir"})
-_BLANKS = re.compile("[ \t\n\r\f\xa0]{2,}|[\t\n\r\f\xa0]")
 
 
-class Element:
-    """An element of what is kept of the page."""
-
-    __slots__ = ("attributes", "children", "depth", "indents", "name", "parent", "verbatim")
-
-    def __init__(self, name: str, attributes: Mapping[str, str | None], parent: Element | None) -> None:
-        self.name = name
-        self.attributes = attributes
-        self.parent = parent
-        self.children: list[Element | str] = []
-        self.depth: int = parent.depth + 1 if parent else 0
-        self.indents: int = (parent.indents if parent else 0) + (name in _INDENTS)
-        self.verbatim: bool = name == "pre" or (parent is not None and parent.verbatim)
-
-    def __repr__(self) -> str:
-        return f"<{self.name} with {len(self.children)} children>"
-
-    def get(self, attribute: str) -> str:
-        """Return the attribute's value; an empty string if there is none."""
-        return self.attributes.get(attribute) or ""
-
-    def elements(self) -> Iterator[Element]:
-        """Walk over this element and all inside it, in the order of the page."""
-        waiting = [self]
-        while waiting:
-            element = waiting.pop()
-            yield element
-            waiting += [child for child in reversed(element.children) if isinstance(child, Element)]
-
-    def text(self) -> str:
-        """Return the bare text, blocks on lines of their own."""
-        pieces: list[str] = []
-        waiting: list[Element | str] = [self]
-        while waiting:
-            node = waiting.pop()
-            if isinstance(node, str):
-                pieces.append(node)
-            else:
-                edge = ["\n"] if node.name in BLOCKS or node.name == "br" else []
-                waiting += [*edge, *reversed(node.children), *edge]
-        return re.sub(r" ?\n[ \n]*", "\n", "".join(pieces)).strip()
-
-
-class Grown(NamedTuple):
+class BuiltTree(NamedTuple):
     """The tree, and whether elements were nested too deeply to keep all of them."""
 
     body: Element
     flattened: bool
 
 
-def grow(outline: Outline, kept: Sequence[bool] | None = None, *, linked: bool = True) -> Grown:
+def build_tree(outline: TextBlocks, kept: Sequence[bool] | None = None, *, linked: bool = True) -> BuiltTree:
     """
     Make the tree of what is kept.
 
@@ -118,7 +67,7 @@ def grow(outline: Outline, kept: Sequence[bool] | None = None, *, linked: bool =
             if stays[run]:
                 parent, text = grown[run_elements[run]], outline.run_texts[run]
                 if not parent.verbatim and ("  " in text or not text.isprintable()):  # else there is no other blank
-                    text = in_pieces(_BLANKS, " ", text)
+                    text = sub_in_chunks(_BLANKS, " ", text)
                 parent.children.append(text)
             continue
         name = names[number]
@@ -135,14 +84,14 @@ def grow(outline: Outline, kept: Sequence[bool] | None = None, *, linked: bool =
             if not linked and outline.is_linked(number):
                 continue
         parent = grown[parents[number]]
-        if (parent.depth >= DEEP or parent.indents >= _MOST_INDENTS) and _dissolves(name, parent):
+        if (parent.depth >= DEEP or parent.indents >= _MAX_INDENTS) and _dissolves(name, parent):
             flattened = True
             parent.children.append(" ")
             grown[number] = parent
         else:
             child = grown[number] = Element(name, outline.attributes[number], parent)
             parent.children.append(child)
-    return Grown(body, flattened)
+    return BuiltTree(body, flattened)
 
 
 def _shared(one: int, other: int, parents: Sequence[int]) -> int:
@@ -161,6 +110,6 @@ def _is_task(attributes: Mapping[str, str | None]) -> bool:
 
 
 def _dissolves(name: str, parent: Element) -> bool:
-    if parent.depth >= DEEP and (parent.depth >= DEEPEST or name in _WRAPPERS):
+    if parent.depth >= DEEP and (parent.depth >= MAX_DEPTH or name in _WRAPPERS):
         return True
-    return parent.indents >= _MOST_INDENTS and name in _INDENTS
+    return parent.indents >= _MAX_INDENTS and name in _INDENTS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ..html.tree import BLOCKS, Element
+from ..element import BLOCKS, Element
 
 _LANGUAGE = re.compile(
     r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:?)[-\s]?([A-Za-z][\w+#.-]{0,19})(?=[\s;]|$)"
@@ -24,7 +24,7 @@ _GUTTER = frozenset(
 )
 _CELLS = frozenset({"td", "th"})  # of a table of lines: number and line are one line
 _LINES = BLOCKS - _CELLS
-_LONGEST_CLASS = 500  # characters that are looked at
+_MAX_CLASS_LENGTH = 500  # characters that are looked at
 
 
 def code_text(pre: Element) -> str:
@@ -58,7 +58,7 @@ def code_text(pre: Element) -> str:
 def is_gutter(element: Element) -> bool:
     """Return whether it holds line numbers or a button to copy, as far as its class tells."""
     marks = element.get("class")
-    return bool(marks) and _names_gutter(marks[:_LONGEST_CLASS])
+    return bool(marks) and _names_gutter(marks[:_MAX_CLASS_LENGTH])
 
 
 @lru_cache(maxsize=256)  # highlighters put each word of a code into one of a few classes
@@ -74,7 +74,7 @@ def language(pre: Element) -> str:
         if element is None:
             continue
         stated = element.get("data-language") or element.get("data-lang")
-        marks = element.get("class")[:_LONGEST_CLASS]
+        marks = element.get("class")[:_MAX_CLASS_LENGTH]
         if not (stated or marks):
             continue
         bare = [mark for mark in marks.lower().split() if mark in _LANGUAGES] if _is_code(element) else []
@@ -85,4 +85,4 @@ def language(pre: Element) -> str:
 
 
 def _is_code(element: Element) -> bool:
-    return element.name in {"pre", "code"} or "highlight" in element.get("class")[:_LONGEST_CLASS]
+    return element.name in {"pre", "code"} or "highlight" in element.get("class")[:_MAX_CLASS_LENGTH]

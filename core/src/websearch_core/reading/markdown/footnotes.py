@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ..html.tree import Element
+from ..element import Element
 
 _NOTE = re.compile(r"note|fn|ftn|edn|cite|ref|bib|foot|^cr\d|^b\d", re.IGNORECASE)  # in the name of its place
 _BACK = re.compile(r"cite_?ref|fn-?ref|_?(?:ftn|edn)ref|(?:foot)?note-?ref|back", re.IGNORECASE)
 _LABEL = re.compile(r"\[\s*([^\[\]]{1,12}?)\s*\]|\(?([0-9]{1,3}|[a-z]|[*†‡§]{1,3})\)?")
-_LONGEST_BACK = 12  # characters: an arrow, a letter, "jump up"
+_MAX_BACK_LENGTH = 12  # characters: an arrow, a letter, "jump up"
 _OWN_MARK = re.compile(r"(?:[\^↑]\s*)?(?:\[[^\[\]\s]{1,6}\]|\(?[0-9]{1,3}[.):]?(?=\s)|[*†‡§]{1,3})?\s*")
 
 
@@ -22,7 +22,7 @@ def mark(link: Element, label: str) -> str:
 
 def leads_back(link: Element, label: str) -> bool:
     """Return whether a link leads from a footnote back to its mark."""
-    return len(label) <= _LONGEST_BACK and _BACK.search(place(link)) is not None
+    return len(label) <= _MAX_BACK_LENGTH and _BACK.search(place(link)) is not None
 
 
 def place(link: Element) -> str:

@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ...escaping import TAG
+from ..._text.escaping import TAG
 from ..links import Links, absolute
 
 _PREFIX = r"(?:[ \t>]|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))"  # of a line inside lists and quotations
@@ -42,7 +42,7 @@ _LABEL = re.compile(rf"^({_PREFIX}*+)\[", re.MULTILINE)
 _FENCE = re.compile(rf"^({_PREFIX}*+)(?=```|~~~)", re.MULTILINE)
 _ENTITY = re.compile(r"&(?=#?\w+;)")
 _SUSPECT = re.compile(rf"{TAG.pattern}|!\[|\]\((?!https?://[^\s()<>\"'\\^`{{|}}\[\]]*+\))")
-_DEEPEST = 64  # brackets in one another
+_MAX_DEPTH = 64  # brackets in one another
 
 # Our own marks in a text that is being rewritten. `clean` removes such characters; so does `sanitize`, to be sure.
 _LINK, _TO, _END, _LEFT, _RIGHT, _CODE, _NOTE = "\x01\x02\x03\x04\x05\x06\x0e"
@@ -232,7 +232,7 @@ class _Rewriter:
         """Rewrite links, images and code spans of a block, as CommonMark 0.31 looks for them (6.1, 6.3, 6.4)."""
         spans = _code_spans(text)
         out: list[str] = []
-        opened: deque[_Bracket] = deque(maxlen=_DEEPEST)
+        opened: deque[_Bracket] = deque(maxlen=_MAX_DEPTH)
         place = 0
         while token := _TOKEN.search(text, place):
             out.append(text[place : token.start()])

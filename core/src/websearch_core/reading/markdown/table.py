@@ -6,16 +6,16 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from ..html.tree import HEADINGS, Element
+from ..element import HEADINGS, Element
 from .lines import CELL, DOWN, ROW
 
 _CELLS = frozenset({"td", "th"})
 _GROUPS = frozenset({"thead", "tbody", "tfoot"})
 _NEVER_IN_A_CELL = frozenset({"table", "article", "section", "blockquote", "hr"})
 _RARELY_IN_A_CELL = HEADINGS | frozenset({"ul", "ol", "dl", "pre"})  # only where the table has headers
-_LONGEST_CELL = 1500  # characters, where no cell is a header: more is a page inside a cell
+_MAX_CELL_LENGTH = 1500  # characters, where no cell is a header: more is a page inside a cell
 WIDE = 12  # columns, beyond which a row in a line of pipes can no longer be read
-_MOST_COLUMNS, _MOST_ROWS = 50, 200  # that one cell may span
+_MAX_COLUMNS, _MAX_ROWS = 50, 200  # that one cell may span
 _SPAN = re.compile("[0-9]{1,4}")
 
 
@@ -35,14 +35,14 @@ def is_data(table: Element) -> bool:
             return False
         if element.name == "pre" and "\n" in element.text():
             return False
-    return headed or all(len(cell.text()) <= _LONGEST_CELL for row in cells for cell in row)
+    return headed or all(len(cell.text()) <= _MAX_CELL_LENGTH for row in cells for cell in row)
 
 
 def cell(element: Element, text: str) -> str:
     """Write a cell for `row`: *text* on one line, with marks for how many columns and rows it takes."""
     said = " ".join(text.split()).replace("|", "\\|")
-    rows = _span(element, "rowspan", _MOST_ROWS)
-    return (f"{rows}{DOWN}{said}" if rows > 1 else said) + CELL * _span(element, "colspan", _MOST_COLUMNS)
+    rows = _span(element, "rowspan", _MAX_ROWS)
+    return (f"{rows}{DOWN}{said}" if rows > 1 else said) + CELL * _span(element, "colspan", _MAX_COLUMNS)
 
 
 def row(cells: str) -> str:
@@ -78,7 +78,7 @@ def table(element: Element, text: str) -> str:
                 taken[len(cells)] -= 1
                 cells.append("")
             rows_down, down, said = each.rpartition(DOWN)
-            if down and len(cells) < _MOST_COLUMNS:
+            if down and len(cells) < _MAX_COLUMNS:
                 reaching[len(cells)] = int(rows_down) - 1
             cells.append(said.strip())
         for column in [column for column in taken if column >= len(cells)]:

@@ -17,12 +17,27 @@ from urllib.parse import urlsplit
 
 from markdownify import ATX, MarkdownConverter
 
-from ...clean import one_line
-from ..html.tree import BLOCKS, HEADINGS, Element
-from ..whole import fence
+from ..._text.invisible import one_line
+from ..element import BLOCKS, HEADINGS, Element
 from .codeblock import code_text, is_gutter, language
+from .fences import code_fence
 from .footnotes import footnotes, leads_back, mark, place, without_mark
-from .lines import BOLD, BREAK, CELL, CODE, END, HASH, INDENT, LINK, QUOTE, TAG, TICK, TO, finished, tidy
+from .lines import (
+    BOLD,
+    BREAK,
+    CELL,
+    CODE,
+    END,
+    HASH,
+    INDENT,
+    LINK,
+    QUOTE,
+    TAG,
+    TICK,
+    TO,
+    finished,
+    tidy,
+)
 from .table import caption, cell, is_data, row, table
 
 _ITEM = re.compile(f"(?:{HASH}+|-|{QUOTE}|[0-9]+\\.) ")
@@ -270,7 +285,7 @@ class _Converter(MarkdownConverter):
 
     def _block(self, code: str, written_in: str) -> str:
         code = code.strip("\n")
-        ticks = fence(code)
+        ticks = code_fence(code)
         self.code.append(f"{ticks}{written_in}\n{code}\n{ticks}")
         return f"\n\n{CODE}{len(self.code) - 1}{CODE}\n\n"
 
@@ -286,7 +301,7 @@ class _Converter(MarkdownConverter):
         code = " ".join(code.split())
         if "`" not in code:
             return f"{before}{TICK}{code}{TICK}{after}"
-        ticks = fence(code, least=1)
+        ticks = code_fence(code, least=1)
         return f"{before}{ticks} {code} {ticks}{after}"
 
     def convert_list(self, el: Element, text: str, parent_tags: Context) -> str:

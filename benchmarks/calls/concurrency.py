@@ -1,0 +1,112 @@
+"""How many searches can wait at once: 40 against a server that takes half a second."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+import httpx
+
+from benchmarks.calls.contestants import BODY, HEADERS, QUERY, our_core, our_tool, their_tool
+from benchmarks.calls.server import SLOW, Server
+from benchmarks.compare import Cost, compare, timed
+from benchmarks.report import Goal, Section, Table, milliseconds, times
+
+_CALLS = 40
+_ROUNDS = 7
+_ALLOWED = 1.0  # seconds
+_GLANCE = 0.02  # seconds between two looks at the number of threads
+_BARE = "bare `httpx.AsyncClient`"
+_TOOL = "`WebSearchTool.ainvoke`"
+_CORE = "`WebSearch.asearch`"
+_THEIRS = "`TavilySearch.ainvoke`"
+
+Search = Callable[[], Awaitable[object]]
+
+
+def measure(server: Server) -> Section:
+    """Start 40 searches together, on a new event loop each time."""
+    url = f"{server.url}/slow"
+    threads: dict[str, int] = {}
+    searches: dict[str, Search] = {
+        _BARE: partial(_bare, url),
+        _CORE: partial(our_core(url).asearch, QUERY),
+        _TOOL: partial(our_tool(url).ainvoke, {"query": QUERY}),
+        _THEIRS: partial(their_tool(url).ainvoke, {"query": QUERY}),
+    }
+
+    def burst(name: str) -> Cost:
+        def work() -> None:
+            threads[name] = max(threads.get(name, 0), asyncio.run(_together(searches[name])))
+
+        return timed(work)
+
+    before = server.counts()
+    result = compare({name: partial(burst, name) for name in searches}, reference=_BARE, rounds=_ROUNDS, warm_up=1)
+    requests = (server.counts() - before).requests
+    expected = len(searches) * _CALLS * (_ROUNDS + 1)
+    assert requests == expected, f"{requests} requests for {expected} searches"
+
+    slowest = {name: max(cost.wall for cost in costs) for name, costs in result.costs.items()}
+    rows = [
+        (
+            name,
+            milliseconds(result.wall(name)),
+            milliseconds(slowest[name]),
+            milliseconds(result.cpu(name)),
+            str(threads[name]),
+        )
+        for name in searches
+    ]
+    return Section(
+        title="Many searches at once",
+        method=(
+            f"{_CALLS} searches started together with `asyncio.gather`, the server answering each after {SLOW} s; "
+            f"{_ROUNDS} rounds after one to warm up. Each time the event loop is new, so connections are opened within "
+            "the measurement: that is how a program calls that uses `asyncio.run`, and the one `WebSearch` survives "
+            "it. The bare client is made within it too, since one made before would not survive."
+        ),
+        tables=[Table(("", "wall", "slowest round", "CPU", "threads started"), rows)],
+        goals=[
+            Goal(
+                f"{_CALLS} concurrent searches of a server that takes {SLOW} s end in under {_ALLOWED:.0f} s",
+                f"{milliseconds(slowest[_CORE])} (`WebSearch`) and {milliseconds(slowest[_TOOL])} (`WebSearchTool`) in "
+                f"the slowest rounds, {milliseconds(slowest[_THEIRS])} for langchain-tavily",
+                max(slowest[_CORE], slowest[_TOOL]) < _ALLOWED,
+            ),
+            Goal(
+                "they start no threads",
+                f"{threads[_CORE]} and {threads[_TOOL]}, {threads[_THEIRS]} for langchain-tavily",
+                threads[_CORE] == threads[_TOOL] == 0,
+            ),
+        ],
+        remark=(
+            f"What the bare client spends of the processor, `WebSearch` spends {times(result.cpu_ratio(_CORE))} times "
+            f"and langchain-tavily, which asks with aiohttp, {times(result.cpu_ratio(_THEIRS))} times."
+        ),
+    )
+
+
+async def _together(search: Search) -> int:
+    """Search 40 times at once, and return how many threads there were at most beyond those there are anyway."""
+    usual = most = threading.active_count()
+    searching = asyncio.gather(*(search() for _ in range(_CALLS)))
+    while not searching.done():
+        await asyncio.wait([searching], timeout=_GLANCE)
+        most = max(most, threading.active_count())
+    await searching
+    return most - usual
+
+
+_clients: dict[asyncio.AbstractEventLoop, httpx.AsyncClient] = {}
+
+
+async def _bare(url: str) -> httpx.Response:
+    """Search with one client for each event loop."""
+    loop = asyncio.get_running_loop()
+    if loop not in _clients:
+        _clients.clear()
+        _clients[loop] = httpx.AsyncClient()
+    return (await _clients[loop].post(f"{url}/search", json=BODY, headers=HEADERS)).raise_for_status()

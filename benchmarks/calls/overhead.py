@@ -1,0 +1,159 @@
+"""What one search costs, beside the bare HTTP request that it is made of."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+import httpx
+from langchain_core.tools import BaseTool, tool
+
+from benchmarks.calls.contestants import BODY, HEADERS, QUERY, our_core, our_tool, their_tool
+from benchmarks.calls.server import Server
+from benchmarks.compare import Comparison, compare, timed
+from benchmarks.report import Goal, Section, Table, milliseconds, times
+
+_ROUNDS = 100
+_IN_A_ROUND = 10
+_FIVE = 5
+_ALLOWED = 1.3
+_BARE = "bare `httpx.Client`"
+_BARE_TOOL = "the same in a LangChain `@tool`"
+_BARE_ASYNC = "bare `httpx.AsyncClient`"
+_CORE = "`WebSearch.search`"
+_TOOL = "`WebSearchTool.invoke`"
+_THEIRS = "`TavilySearch.invoke`"
+
+Search = Callable[[], object]
+AsyncSearch = Callable[[], Awaitable[object]]
+
+
+def measure(server: Server) -> Section:
+    """Search again and again, blocking and on an event loop."""
+    url = f"{server.url}/prompt"
+    blocking, asynchronous = _blocking(url), _asynchronous(url)
+    connections = {name: _connections(server, search) for name, search in blocking.items()}
+    result = compare(
+        {name: partial(timed, search, _IN_A_ROUND) for name, search in blocking.items()},
+        reference=_BARE,
+        rounds=_ROUNDS,
+        warm_up=5,
+    )
+    with asyncio.Runner() as loop:
+
+        def several(search: AsyncSearch) -> None:
+            loop.run(_again(search, _IN_A_ROUND))
+
+        async_connections = {
+            name: _connections(server, lambda search=search: loop.run(_again(search, 1)))  # type: ignore[misc]
+            for name, search in asynchronous.items()
+        }
+        async_result = compare(
+            {name: partial(timed, partial(several, search)) for name, search in asynchronous.items()},
+            reference=_BARE_ASYNC,
+            rounds=_ROUNDS,
+            warm_up=5,
+        )
+    return Section(
+        title="One search",
+        method=(
+            f"Five results of some 600 characters each. {_IN_A_ROUND} searches in a row, {_ROUNDS} rounds after five "
+            "to warm up, without the garbage collector, connections open already where they are kept. The bare "
+            "clients send what `WebSearch` sends, check the status and decode the JSON; `WebSearch` makes typed, "
+            "checked and plain-text results of it, and our tool the text for the model and the JSON artifact. Theirs "
+            "returns the decoded JSON, which LangChain serialises when a model asks. Connections are counted over the "
+            f"first {_FIVE} searches, one after the other."
+        ),
+        tables=[_table(result, connections), _table(async_result, async_connections, _IN_A_ROUND)],
+        goals=[
+            Goal(
+                f"a search costs at most {_ALLOWED} times the same request by a bare pooled `httpx.Client`",
+                f"{times(result.ratio(_CORE))} times by the clock, {times(result.cpu_ratio(_CORE))} of the processor",
+                result.ratio(_CORE) <= _ALLOWED,
+            ),
+            Goal(
+                f"{_FIVE} searches use 1 connection",
+                f"{connections[_CORE]} (ours), {connections[_THEIRS]} (langchain-tavily)",
+                connections[_CORE] == connections[_TOOL] == 1,
+            ),
+        ],
+        remark=(
+            f"On this machine our share of a search is {milliseconds(result.wall(_CORE) - result.wall(_BARE))}, that "
+            f"of LangChain {milliseconds(result.wall(_BARE_TOOL) - result.wall(_BARE))}, and the two together with the "
+            f"texts for the model {milliseconds(result.wall(_TOOL) - result.wall(_BARE))}."
+        ),
+    )
+
+
+def _blocking(url: str) -> dict[str, Search]:
+    def bare(client: httpx.Client) -> Any:
+        return client.post(f"{url}/search", json=BODY, headers=HEADERS).raise_for_status().json()
+
+    ask = {"query": QUERY}
+    return {
+        _BARE: partial(bare, httpx.Client()),
+        _BARE_TOOL: partial(_tool_around(partial(bare, httpx.Client())).invoke, ask),
+        _CORE: partial(our_core(url).search, QUERY),
+        _TOOL: partial(our_tool(url).invoke, ask),
+        _THEIRS: partial(their_tool(url).invoke, ask),
+    }
+
+
+def _asynchronous(url: str) -> dict[str, AsyncSearch]:
+    client = httpx.AsyncClient()
+
+    async def bare() -> Any:
+        return (await client.post(f"{url}/search", json=BODY, headers=HEADERS)).raise_for_status().json()
+
+    ask = {"query": QUERY}
+    return {
+        _BARE_ASYNC: bare,
+        "`WebSearch.asearch`": partial(our_core(url).asearch, QUERY),
+        "`WebSearchTool.ainvoke`": partial(our_tool(url).ainvoke, ask),
+        "`TavilySearch.ainvoke`": partial(their_tool(url).ainvoke, ask),
+    }
+
+
+def _tool_around(search: Callable[[], Any]) -> BaseTool:
+    """Make the least that is a LangChain tool: what the framework itself costs."""
+
+    @tool
+    def bare_search(query: str) -> Any:
+        """Search."""
+        assert query == QUERY
+        return search()
+
+    return bare_search
+
+
+async def _again(search: AsyncSearch, count: int) -> None:
+    for _ in range(count):
+        await search()
+
+
+def _connections(server: Server, search: Search) -> int:
+    before = server.counts()
+    for _ in range(_FIVE):
+        search()
+    counted = server.counts() - before
+    assert counted.requests == _FIVE, f"{counted.requests} requests for {_FIVE} searches"
+    return counted.connections
+
+
+def _table(result: Comparison, connections: dict[str, int], searches: int = 1) -> Table:
+    head = ("", "wall", "CPU", "x bare, wall", "spread", "x bare, CPU", f"connections for {_FIVE}")
+    rows = [
+        (
+            name,
+            milliseconds(result.wall(name) / searches),
+            milliseconds(result.cpu(name) / searches),
+            times(result.ratio(name)),
+            result.spread(name),
+            times(result.cpu_ratio(name)),
+            str(connections[name]),
+        )
+        for name in result.costs
+    ]
+    return Table(head, rows)

@@ -1,0 +1,164 @@
+"""How the time to read a page grows with its size: nothing may be quadratic, whatever the page is made of."""
+
+from __future__ import annotations
+
+import math
+import re
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+
+from benchmarks.reading.candidates import OURS, Candidate
+from benchmarks.reading.process import Reader
+from benchmarks.report import Goal, Section, Table, milliseconds
+from training.corpus import CONTENT_TYPE, Page
+
+SIZES = tuple(round(10 ** (step / 2)) for step in range(6, 15))  # bytes: 1 kB to 10 MB
+ARTICLE = "an article, again and again"
+_LINEAR = 1.3  # the exponent between two sizes that passes for linear: times are measured, and logarithms allowed
+_STEEP = 30_000  # bytes: what is shorter is ruled by what every page costs
+_TOO_SLOW = 4.0  # seconds: then larger pages are not tried
+_ROUNDS = 3
+
+Seconds = Mapping[int, float]
+
+
+def shapes(pages: Sequence[Page]) -> dict[str, Callable[[int], bytes]]:
+    """Return what pages are made of: for each shape, what makes a page of about so many bytes."""
+    words = "the quick brown fox jumps over the lazy dog and runs into the old forest "
+    return {
+        ARTICLE: lambda size: _repeated(_paragraphs(pages), size),
+        "one long paragraph": lambda size: _repeated(words, size, "<p>", "</p>"),
+        "links": lambda size: _repeated(
+            f'<p><a href="/page/of/words">{words}</a> and <a href="/x">more</a>.</p>', size
+        ),
+        "one table": lambda size: _repeated(
+            "<tr><td>12</td><td>some words of a cell</td><td>3.45</td></tr>",
+            size,
+            f"<p>{words}</p><table><tr><th>a</th><th>b</th><th>c</th></tr>",
+            "</table>",
+        ),
+        "one piece of code": lambda size: _repeated(
+            "for word in words:\n    print(f&quot;{word}&quot;)\n",
+            size,
+            f"<p>{words}</p><pre><code>",
+            "</code></pre>",
+        ),
+        "nested lists": lambda size: _repeated(
+            "<li>one<ul><li>two<ul><li>three and some words</li><li>four</li></ul></li></ul></li>",
+            size,
+            f"<p>{words}</p><ul>",
+            "</ul>",
+        ),
+    }
+
+
+def _repeated(piece: str, size: int, before: str = "", after: str = "") -> bytes:
+    head = f"<!doctype html><html><head><title>Words</title></head><body><main><article><h1>Words</h1>{before}"
+    tail = f"{after}</article></main></body></html>"
+    times = max(1, (size - len(head) - len(tail)) // len(piece.encode()))
+    return (head + piece * times + tail).encode()
+
+
+def _paragraphs(pages: Sequence[Page]) -> str:
+    """The paragraphs and headings of the article that is nearest to 2,000 characters of them."""
+    articles = (
+        "".join(re.findall(r"<(?:p|h2|h3)>.{1,600}?</(?:p|h2|h3)>", page.data.decode(errors="replace")))
+        for page in pages
+        if page.kind == "article"
+    )
+    return min(articles, key=lambda text: abs(len(text) - 2000))
+
+
+def measure(candidates: Mapping[Candidate, str], pages: Sequence[Page]) -> dict[str, dict[str, Seconds]]:
+    """
+    Read pages of all shapes and sizes; the peers' those of an article alone.
+
+    Returns:
+        Seconds of the processor by size in bytes, by shape, by candidate. The medians of up to three.
+
+    """
+    found: dict[str, dict[str, Seconds]] = {}
+    for candidate, python in candidates.items():
+        with Reader(candidate, python) as reader:
+            found[candidate.name] = {
+                shape: _growth(reader, made)
+                for shape, made in shapes(pages).items()
+                if candidate == OURS or shape == ARTICLE
+            }
+    return found
+
+
+def _growth(reader: Reader, made: Callable[[int], bytes]) -> Seconds:
+    found: dict[int, float] = {}
+    for size in SIZES:
+        data = made(size)
+        seconds: list[float] = []
+        while len(seconds) < _ROUNDS and sum(seconds) < _TOO_SLOW:
+            answer = reader.read(data, "https://example.org/", CONTENT_TYPE)
+            if answer["error"]:
+                return found
+            seconds.append(answer["seconds"])
+        found[len(data)] = statistics.median(seconds)
+        if found[len(data)] > _TOO_SLOW:
+            break
+    return found
+
+
+def exponent(seconds: Seconds) -> float:
+    """Return the power of the size that the time grows with, by least squares over the logarithms."""
+    points = [(math.log(size), math.log(time)) for size, time in seconds.items() if size > _STEEP]
+    return statistics.linear_regression(*zip(*points, strict=True)).slope if len(points) > 1 else float("nan")
+
+
+def steepest(seconds: Seconds) -> float:
+    """Return the same between two neighbouring sizes, where it is greatest."""
+    points = [(math.log(size), math.log(time)) for size, time in seconds.items() if size > _STEEP]
+    return max(((b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(points)), default=float("nan"))
+
+
+def section(found: Mapping[str, Mapping[str, Seconds]], measured: str) -> Section:
+    """Report what was *found*; *measured* says when and with what, in a sentence."""
+    ours = {shape: steepest(seconds) for shape, seconds in found[OURS.name].items()}
+    worst = max(ours, key=lambda shape: ours[shape])
+    shown = [(name, shape, seconds) for name, shapes in found.items() for shape, seconds in shapes.items()]
+    return Section(
+        title="Reading pages: size",
+        plot="plots/reading-size.svg",
+        method=(
+            "Pages of 1 kB to 10 MB that repeat one thing: the paragraphs of a real article, or what is hard on "
+            f"readers. Times are seconds of the processor, medians of up to {_ROUNDS}; who takes more than "
+            f"{_TOO_SLOW:.0f} s is not asked for larger pages. The exponent is that of a power of the size that fits "
+            f"the times from {_STEEP // 1000} kB on: 1 is linear, 2 quadratic. The steepest step is the same between "
+            "two neighbouring sizes; it alone says that nothing is quadratic, since those who stop reading or writing "
+            f"at some length, as we do, have small exponents. {measured}"
+        ),
+        tables=[
+            Table(
+                ("", "made of", "10 kB", "100 kB", "1 MB", "10 MB", "exponent", "steepest step"),
+                [
+                    (
+                        name,
+                        shape,
+                        *(_near(seconds, size) for size in (10**4, 10**5, 10**6, 10**7)),
+                        f"{exponent(seconds):.2f}",
+                        f"{steepest(seconds):.2f}",
+                    )
+                    for name, shape, seconds in shown
+                ],
+            )
+        ],
+        goals=[
+            Goal(
+                f"time grows with the size of the page, whatever it is made of (steepest step at most {_LINEAR})",
+                f"{ours[worst]:.2f} for {worst}",
+                ours[worst] <= _LINEAR,
+            )
+        ],
+    )
+
+
+def _near(seconds: Seconds, size: int) -> str:
+    """What a page of about *size* bytes took: pages are made of whole pieces."""
+    nearest = min(seconds, key=lambda one: abs(math.log(one / size)), default=0)
+    return milliseconds(seconds[nearest]) if nearest and 0.5 < nearest / size < 2 else "-"

@@ -1,0 +1,89 @@
+"""
+How much time is left for what is going on now.
+
+A limit holds for everything done inside its ``with`` block, in this thread or task and in those it starts: for
+sending, reading, sleeping, however many exchanges a conversation has. Limits nest, and the nearest one counts.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
+from typing import TypeVar
+
+from .errors import TimedOut
+
+T = TypeVar("T")
+
+_deadline: ContextVar[float] = ContextVar("websearch_deadline", default=math.inf)
+
+_MIN_TIMEOUT = 0.001  # seconds; zero would make a socket non-blocking
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Let nothing in this block take longer than *seconds*, together with the limits around it."""
+    outer = _deadline.get()
+    _deadline.set(min(outer, time.monotonic() + seconds))
+    try:
+        yield
+    finally:
+        _deadline.set(outer)
+
+
+def in_time(work: Callable[[], T]) -> T:
+    """
+    Do blocking *work*, but wait for it no longer than there is time.
+
+    Nothing can interrupt it: past the limit, it goes on by itself in a thread that nobody waits for.
+
+    Raises:
+        TimedOut: It took too long.
+
+    """
+    left = time_left()
+    if left == math.inf:
+        return work()
+    done: Future[T] = Future()
+    context = copy_context()
+
+    def do() -> None:
+        try:
+            done.set_result(context.run(work))
+        except BaseException as error:  # noqa: BLE001 - it is raised again by whoever waits
+            done.set_exception(error)
+
+    threading.Thread(target=do, name="websearch-work", daemon=True).start()
+    try:
+        return done.result(left)
+    except FutureTimeout:
+        if done.done():  # the work itself ended in a timeout
+            raise
+        raise TimedOut("no answer within the time allowed") from None
+
+
+def time_left() -> float:
+    """Return the seconds left: ``inf`` without a limit, never below zero."""
+    return max(0.0, _deadline.get() - time.monotonic())
+
+
+def timeout_left() -> float | None:
+    """The time left, in the form that timeouts take."""
+    left = time_left()
+    return left if left < math.inf else None
+
+
+def clamp(timeout: float | None) -> float | None:
+    """Shorten *timeout* to the time left."""
+    left = time_left()
+    if left <= 0:
+        raise TimedOut("no answer within the time allowed")
+    if timeout is None:
+        return timeout_left()
+    return max(min(timeout, left), _MIN_TIMEOUT)

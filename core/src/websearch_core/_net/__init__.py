@@ -1,0 +1,1 @@
+"""The network: the only room that opens a socket or resolves a name."""

@@ -1,0 +1,123 @@
+"""
+Where connections are opened: every address judged, every wait bounded.
+
+A `Door` stands in the place of httpcore's network backend, below TLS and the connection pool. So certificates are still
+checked against the name in the URL, pools are still keyed by origin and never by address, and redirects, reconnections
+and rebinding DNS all pass here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from typing import Any, cast
+
+from .._deadline import _MIN_TIMEOUT, clamp
+from ..errors import TimedOut, Unavailable, UnsafeURL
+from .guard import Guard
+from .lookup import Line
+from .resolve import _text, aresolve, resolve
+
+_STAGGER = 0.25  # seconds until the next address is tried beside the first (RFC 8305)
+
+
+class GuardedBackend:
+    """A network backend of httpcore that connects only where the guard lets it, and only while there is time."""
+
+    def __init__(self, inner: Any, guard: Guard | None, line: Line) -> None:
+        self._inner, self._guard, self._line = inner, guard, line
+
+    def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> Any:
+        addresses = resolve(self._line, self._guard, _text(host), port, timeout)
+        failure: Exception | None = None
+        for n, address in enumerate(addresses):
+            share = (clamp(timeout) or math.inf) / (len(addresses) - n)
+            try:
+                patience = max(share, _MIN_TIMEOUT) if share < math.inf else None
+                return _Stream(self._inner.connect_tcp(address, port, patience, **options))
+            except Exception as error:  # noqa: BLE001 - whichever of httpcore's it is, the next address may do better
+                failure = error
+        raise failure or Unavailable("the name has no address")
+
+    def connect_unix_socket(self, *_: Any, **__: Any) -> Any:
+        raise UnsafeURL("sockets of this machine are not for pages")
+
+    def sleep(self, seconds: float) -> None:
+        self._inner.sleep(seconds)
+
+
+class _Stream:
+    """A network stream of httpcore on which nothing outlasts the deadline."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return cast("bytes", self._inner.read(max_bytes, clamp(timeout)))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._inner.write(buffer, clamp(timeout))
+
+    def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> _Stream:
+        return _Stream(self._inner.start_tls(ssl_context, server_hostname, clamp(timeout)))
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+class AsyncGuardedBackend:
+    """The same door on an event loop, where cancelling keeps the time."""
+
+    def __init__(self, inner: Any, guard: Guard | None, line: Line) -> None:
+        self._inner, self._guard, self._line = inner, guard, line
+
+    async def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> Any:
+        try:
+            async with asyncio.timeout(timeout):
+                addresses = await aresolve(self._line, self._guard, _text(host), port)
+                return await self._race(addresses, port, options)
+        except TimeoutError as error:
+            raise TimedOut("no connection within the time allowed") from error
+
+    async def _race(self, addresses: list[str], port: int, options: dict[str, Any]) -> Any:
+        """Happy eyeballs (RFC 8305) over addresses already judged: the first connection wins, the rest is undone."""
+        attempts: set[asyncio.Task[Any]] = set()
+        failure: BaseException | None = None
+        waiting = list(addresses)
+        try:
+            while waiting or attempts:
+                if waiting:
+                    connect = self._inner.connect_tcp(waiting.pop(0), port, timeout=None, **options)
+                    attempts.add(asyncio.ensure_future(connect))
+                done, attempts = await asyncio.wait(
+                    attempts, timeout=_STAGGER if waiting else None, return_when=asyncio.FIRST_COMPLETED
+                )
+                for attempt in done:
+                    if attempt.exception() is None:
+                        attempts |= done - {attempt}
+                        return attempt.result()
+                    failure = attempt.exception()
+        finally:
+            for attempt in attempts:
+                attempt.add_done_callback(_undo)
+                attempt.cancel()
+        raise failure or Unavailable("the name has no address")
+
+    async def connect_unix_socket(self, *_: Any, **__: Any) -> Any:
+        raise UnsafeURL("sockets of this machine are not for pages")
+
+    async def sleep(self, seconds: float) -> None:
+        await self._inner.sleep(seconds)
+
+
+def _undo(attempt: asyncio.Task[Any]) -> None:
+    """Close what connected although another attempt had won."""
+    if not attempt.cancelled() and attempt.exception() is None:
+        _closing.add(closing := asyncio.ensure_future(attempt.result().aclose()))
+        closing.add_done_callback(_closing.discard)
+
+
+_closing: set[asyncio.Future[None]] = set()  # asyncio itself keeps only weak references to its tasks

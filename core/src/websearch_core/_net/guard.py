@@ -1,0 +1,229 @@
+"""
+Which places a page may be read from.
+
+The model chooses the URL and the hostile web chooses the answer, so there are two checks. `Guard.check` reads a URL,
+strictly: what two parsers could read differently is refused, not guessed. `Guard.judge` looks at the addresses that a
+name resolves to, at the moment of connecting, and `websearch_core._net.sender` connects to the very address judged. Redirects,
+rebinding DNS and odd spellings of an address all end at one of the two. This module is pure: it opens nothing.
+
+The tables follow the IANA special-purpose registries (RFC 6890 and updates); Python's ``ipaddress.is_global`` is no
+policy: it changed between versions and calls multicast, NAT64 and unallocated space global.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from .._urls import Address, Origin, canonicalize, parse_address, split_url
+from ..errors import ConfigurationError, UnsafeURL
+from .system import is_own_address, resolve_host
+
+Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
+Resolve: TypeAlias = Callable[[str, int], Sequence[str]]
+
+_V4_SPECIAL = [
+    ipaddress.IPv4Network(network)
+    for network in (
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+        "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+        "224.0.0.0/4", "240.0.0.0/4",
+    )
+]  # fmt: skip
+_V6_UNICAST = ipaddress.IPv6Network("2000::/3")  # all that IANA has allocated for global unicast
+_V6_SPECIAL = [
+    ipaddress.IPv6Network(network)
+    for network in ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")
+]  # Teredo and other protocol assignments, documentation, 6to4, AS112
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_LOCAL_NAT64 = ipaddress.IPv6Network("64:ff9b:1::/48")  # RFC 8215
+_ISATAP = (b"\x00\x00\x5e\xfe", b"\x02\x00\x5e\xfe")
+_NEVER = [
+    ipaddress.ip_network(network)
+    for network in (
+        "169.254.0.0/16", "fe80::/10",  # link-local: AWS, Azure, Google, Oracle, Tencent, OpenStack, Scaleway, ...
+        "100.80.80.80",  # UCloud
+        "100.96.0.96",  # Volcano Engine
+        "100.100.100.200", "fd00:100::100:200",  # Alibaba
+        "168.63.129.16",  # Azure: a public address
+        "192.0.0.192", "fd00:c1::a9fe:a9fe",  # Oracle
+        "fd00:42::42",  # Scaleway
+        "fd00:a9fe:a9fe::1",  # Akamai
+        "fd00:ec2::/32",  # AWS
+        "fd20:ce::254",  # Google
+    )
+]  # where clouds hand out credentials to whoever asks from inside; no hole is ever made for them  # fmt: skip
+
+_INTERNAL = (
+    "arpa", "corp", "home", "internal", "intranet", "invalid", "lan", "local", "localdomain", "localdomain6",
+    "localhost", "onion", "private", "test",
+)  # fmt: skip
+_PORTS_OF_OTHERS = frozenset((
+    0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109,
+    110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531,
+    532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060,
+    5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+))  # https://fetch.spec.whatwg.org/#port-blocking  # fmt: skip
+
+
+def verdict(address: str) -> str | None:
+    """Return why *address* is not one of the public internet's, or None if it is."""
+    ip = ipaddress.ip_address(address)
+    if isinstance(ip, ipaddress.IPv4Address):
+        special = any(ip in network for network in _V4_SPECIAL)
+        return "not a public address" if special or _is_never(ip) else None
+    if ip.scope_id is not None:
+        return "a scoped address"
+    if ip in _NAT64:  # what DNS64 answers for every IPv4 site: judge the address inside
+        return verdict(str(ipaddress.IPv4Address(ip.packed[12:])))
+    if ip not in _V6_UNICAST or any(ip in network for network in _V6_SPECIAL):
+        return "not a public address"
+    return "an embedded address" if ip.packed[8:12] in _ISATAP else None
+
+
+@dataclass(frozen=True)
+class Guard:
+    """
+    The policy for pages of the open web.
+
+    No hole reaches a link-local address or another one where a cloud is known to hand out credentials.
+
+    Args:
+        networks: Addresses that may be reached although they are not public.
+        origins: ``(scheme, host, port)`` that may be reached wherever the name leads.
+        resolve: How names become addresses; a test puts its own table here.
+
+    """
+
+    networks: tuple[Network, ...] = ()
+    origins: frozenset[Origin] = frozenset()
+    resolve: Resolve = field(default=resolve_host, repr=False)
+
+    @classmethod
+    def allowing(cls, entries: Iterable[str], *, resolve: Resolve = resolve_host) -> Guard:
+        """
+        Make a guard with holes: networks such as ``10.1.0.0/16``, origins such as ``https://wiki.corp:8443``.
+
+        Raises:
+            ConfigurationError: An entry is neither.
+
+        """
+        networks: list[Network] = []
+        origins: set[Origin] = set()
+        for entry in entries:
+            if "://" in entry:
+                origins.add(_origin(entry))
+                continue
+            try:
+                networks.append(ipaddress.ip_network(entry))
+            except ValueError as error:
+                raise ConfigurationError(
+                    f"allow: {entry!r} is neither a network such as '10.1.0.0/16' nor an origin such as "
+                    "'https://wiki.corp:8443'"
+                ) from error
+        return cls(tuple(networks), frozenset(origins), resolve)
+
+    def check(self, url: str) -> str:
+        """
+        Read *url* strictly, without asking the network anything.
+
+        Returns:
+            The same URL in its one canonical form.
+
+        Raises:
+            UnsafeURL: It is ambiguous, or its scheme, name, port or literal address is not for pages.
+
+        """
+        scheme, host, port, _ = split_url(url)
+        if (ip := parse_address(host)) and _is_never(ip):
+            raise UnsafeURL("the address is not a public one")
+        if (scheme, host, port) not in self.origins:
+            if self._is_origin(host, port):  # `judge` does not see the scheme, and would let it in
+                raise UnsafeURL("this host and port are allowed over another scheme only")
+            self._check_place(host, port)
+        return canonicalize(url)
+
+    def _check_place(self, host: str, port: int) -> None:
+        if port in _PORTS_OF_OTHERS:
+            raise UnsafeURL("this port belongs to another kind of service")
+        if ip := parse_address(host):
+            if verdict(str(ip)) and not self._is_hole(ip):
+                raise UnsafeURL("the address is not a public one")
+        elif not self.networks and _is_internal(host):  # with a hole in the wall, its address decides
+            raise UnsafeURL("the host name is an internal one")
+
+    def judge(self, host: str, port: int, addresses: Sequence[str]) -> list[str]:
+        """
+        Decide which of the *addresses* found for *host* may be connected to, in the order to try them.
+
+        One bad address refuses the whole name: honest names do not mix. Connecting has no scheme: `check` has
+        already refused the URL if *host* and *port* are allowed over another one only.
+
+        Raises:
+            UnsafeURL: They are not public. The message does not tell what they are.
+
+        """
+        ips = [ipaddress.ip_address(address) for address in addresses]
+        named = self._is_origin(host, port)
+        if not all(self._may_connect(ip, named) for ip in ips):
+            raise UnsafeURL("the address is not a public one")
+        return _alternating([str(ip) for ip in ips])
+
+    def _may_connect(self, ip: Address, named: bool) -> bool:
+        if _is_never(ip):
+            return False
+        return named or self._is_hole(ip) or (verdict(str(ip)) is None and not is_own_address(ip))
+
+    def _is_origin(self, host: str, port: int) -> bool:
+        return any((host, port) == origin[1:] for origin in self.origins)
+
+    def _is_hole(self, ip: Address) -> bool:
+        return any(ip in network for network in self.networks if network.version == ip.version)
+
+
+def _origin(entry: str) -> Origin:
+    try:
+        scheme, host, port, rest = split_url(entry)
+    except UnsafeURL as error:
+        raise ConfigurationError(f"allow: {entry!r}: {error}") from error
+    if rest != "/":
+        raise ConfigurationError(f"allow: {entry!r} has a path; an origin is scheme, host and port")
+    return scheme, host, port
+
+
+def _is_never(ip: Address) -> bool:
+    """Tell whether a cloud may hand out credentials at *ip*, or at an address that *ip* stands for."""
+    return any(each in network for each in _meanings(ip) for network in _NEVER if network.version == each.version)
+
+
+def _meanings(ip: Address) -> list[Address]:
+    """Return *ip* and the IPv4 addresses that it may stand for."""
+    if isinstance(ip, ipaddress.IPv4Address):
+        return [ip]
+    found: list[Address] = [ip]
+    if ip.teredo is not None:
+        found.append(ip.teredo[1])
+    if ip.sixtofour is not None:
+        found.append(ip.sixtofour)
+    packed = ip.packed
+    if ip in _NAT64 or int(ip) >> 64 == 0 or packed[8:12] in _ISATAP:  # the second: ::, ::ffff: and ::ffff:0:
+        found.append(ipaddress.IPv4Address(packed[12:]))
+    if ip in _LOCAL_NAT64:  # whatever the length of its prefix: byte 8 is never part of the address (RFC 6052, 2.2)
+        octets = packed[6:8] + packed[9:]
+        found += [ipaddress.IPv4Address(octets[begin : begin + 4]) for begin in range(3)]
+        found.append(ipaddress.IPv4Address(packed[12:]))
+    return found
+
+
+def _is_internal(host: str) -> bool:
+    return "." not in host or any(host == suffix or host.endswith(f".{suffix}") for suffix in _INTERNAL)
+
+
+def _alternating(addresses: list[str]) -> list[str]:
+    """Alternate the families, IPv6 first, keeping the resolver's order in each (RFC 8305, section 4)."""
+    six = [address for address in addresses if ":" in address]
+    four = [address for address in addresses if ":" not in address]
+    longest = max(len(six), len(four))
+    return [address for turn in range(longest) for address in (*six[turn : turn + 1], *four[turn : turn + 1])]

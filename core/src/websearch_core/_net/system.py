@@ -1,0 +1,28 @@
+"""Ask the operating system about names and addresses."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+
+from .._urls import Address
+
+
+def resolve_host(host: str, port: int) -> list[str]:
+    """Ask the system for the addresses of *host*; a trailing dot keeps the search domains of resolv.conf out of it."""
+    return resolve_name(f"{host}." if "." in host else host, port)
+
+
+def resolve_name(name: str, port: int) -> list[str]:
+    """Ask the system for the addresses of *name* as it stands: a short one may be of this network."""
+    found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(info[4][0]) for info in found))
+
+
+def is_own_address(ip: Address) -> bool:
+    """True if the kernel would reach *ip* by talking to itself. Connecting a UDP socket sends nothing."""
+    family = socket.AF_INET if ip.version == 4 else socket.AF_INET6
+    with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+        probe.connect((str(ip), 9))
+        return bool(probe.getsockname()[0] == str(ip))
+    return False

@@ -1,0 +1,94 @@
+"""
+Keeping keys out of what comes back.
+
+A service may repeat the key that it was sent: in its answer, in a header, in an error. It is taken out of every
+response when it arrives, before a provider sees it, so that results, pages, notes and errors cannot hold it.
+
+A key of fewer than eight characters is not looked for: it would be found inside of words.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from urllib.parse import quote
+
+from .flow import Request, Response
+
+_MIN_LENGTH = 8
+_MARK = "[key]"
+_CREDENTIAL = re.compile("auth|cookie|credential|key|passw|secret|signature|token", re.IGNORECASE)
+
+
+def keys_in(headers: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the keys in the *headers* of a request: what stands, after a scheme, where a name says it is one."""
+    values = [value.rpartition(" ")[::2] for name, value in headers.items() if _CREDENTIAL.search(name)]
+    passwords = [_password(value) for scheme, value in values if scheme.lower() == "basic"]
+    return tuple(filter(None, [*(value for _, value in values), *passwords]))
+
+
+def without_keys(text: str, keys: Iterable[str]) -> str:
+    """Return *text* without *keys*, in whatever spelling they stand in it."""
+    for spelling in _spellings(keys):
+        text = text.replace(spelling, _MARK)
+    return text
+
+
+def redact_response(response: Response, request: Request) -> Response:
+    """Return *response* without the keys that were sent with *request*."""
+    keys = keys_in(request.headers)
+    content = response.content
+    for spelling in _spellings(keys):
+        content = content.replace(spelling.encode(), _MARK.encode())
+    lower = [key.lower() for key in keys]  # as names of headers are
+    headers = {without_keys(name, lower): without_keys(value, keys) for name, value in response.headers.items()}
+    if content == response.content and headers == response.headers:
+        return response
+    return replace(response, content=content, headers=headers)
+
+
+def _spellings(keys: Iterable[str]) -> list[str]:
+    """How *keys* look in JSON, HTML, URLs, base64 and the repr of bytes; the longest first, since some hold others."""
+    found: set[str] = set()
+    for key in keys:
+        if len(key) < _MIN_LENGTH:
+            continue
+        escaped = re.sub(r"[^A-Za-z0-9._~-]", lambda sign: f"\\u{ord(sign[0]):04x}", key)
+        quoted = quote(key, safe="")
+        found |= {
+            key,
+            json.dumps(key)[1:-1],
+            json.dumps(key)[1:-1].replace("/", r"\/"),
+            escaped,
+            re.sub(r"\\u....", lambda code: "\\u" + code[0][2:].upper(), escaped),
+            html.escape(key),
+            quoted,
+            re.sub("%..", lambda code: code[0].lower(), quoted),
+            quote(quoted, safe=""),
+            quote(key),
+            repr(key)[1:-1],
+            *_in_base64(key.encode()),
+        }
+    return sorted(found, key=lambda spelling: (-len(spelling), spelling))
+
+
+def _in_base64(key: bytes) -> Iterable[str]:
+    """Yield the letters that all of *key* decides, for each of the three places where it may begin among others."""
+    for before in range(3):
+        encoded = base64.b64encode(bytes(before) + key).decode()
+        decided = encoded[-(-before * 8 // 6) : (before + len(key)) * 8 // 6]
+        yield decided
+        yield decided.translate(str.maketrans("+/", "-_"))
+
+
+def _password(credentials: str) -> str:
+    """Return the password of Basic authentication (RFC 7617)."""
+    try:
+        return base64.b64decode(credentials, validate=True).decode().partition(":")[2]
+    except (binascii.Error, UnicodeDecodeError):
+        return ""

@@ -1,0 +1,233 @@
+"""
+Who searches and who reads, decided once, when a `WebSearch` is made.
+
+Explicit argument > ``WEB_SEARCH_PROVIDER`` or the settings file > the first of `AUTOMATIC` that is configured >
+DuckDuckGo. A choice that was made is kept: nothing falls back from it unless several were named. Only the automatic
+choice without any key goes on by itself, from a DuckDuckGo that answers with a challenge to Tavily's keyless tier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, cast
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+
+from ._net.guard import Guard
+from .errors import Blocked, ConfigurationError, MissingKey, PageNotFound
+from .layers import Fallback, Layer, Rank, Relax, layer_class, leaves
+from .layers._layer import held, parts
+from .layers._stack import Stack, rank
+from .models import describe_problems
+from .provider.ports import PageReader, Provider, Role, SearchProvider, can, check_port, needs_network
+from .providers import known, provider_class, registered_name
+from .providers._build import (
+    build,
+    collect_options,
+    is_this_machine,
+)
+from .settings import Settings, by_name
+
+Choice: TypeAlias = str | Provider | Sequence[str | Provider]
+AUTOMATIC = ("tavily", "brave", "searxng")
+
+
+@dataclass
+class Selection:
+    """
+    Makes the providers of one `WebSearch`.
+
+    A name asked for twice is one instance, so that a service which searches and reads is one customer.
+
+    Args:
+        settings: The settings.
+        options: What was given for each provider, by its name.
+
+    """
+
+    settings: Settings
+    options: Mapping[str, Mapping[str, Any]]
+    _made: dict[str, Provider] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Reject unknown names early."""
+        self.options = by_name(self.options)
+        self._guard = Guard.allowing(self.settings.allow)
+
+    def searchers(self, choice: Choice | None, **one: Any) -> tuple[list[Provider], bool]:
+        """
+        Return the providers to search with, in order, and whether the choice was automatic.
+
+        Args:
+            choice: A name, a provider, several of them, or None.
+            one: Options for the one provider that is named.
+
+        """
+        chosen = _as_list(choice) or list(self.settings.provider)
+        if one and (len(chosen) != 1 or not isinstance(chosen[0], str)):
+            raise ConfigurationError(
+                f"{' and '.join(one)}: name the provider that this is for, or use provider_options={{name: {{...}}}}"
+            )
+        if chosen:
+            return [self._playing(item, "search", **one) for item in chosen], False
+        for name in AUTOMATIC:
+            try:
+                return [self._playing(name, "search")], True
+            except MissingKey:
+                continue
+        keyless = build_provider("tavily", self.settings, **{**self.options.get("tavily", {}), "keyless": True})
+        return [self._playing("duckduckgo", "search"), self._playing(keyless, "search")], True
+
+    def readers(self, choice: Choice | None, searchers: Sequence[Provider]) -> tuple[list[Provider], bool]:
+        """Return the readers to read with, in order, and whether that was automatic; *searchers* search already."""
+        chosen = _as_list(choice) or list(self.settings.reader)
+        if chosen:
+            return [self._playing(item, "read") for item in chosen], False
+        at_hand = [item for item in searchers if _is_at_hand(item)]  # what an index holds needs no fetching
+        return [self._playing(item, "read") for item in (*at_hand, "direct")], True
+
+    def _playing(self, item: str | Provider, role: Role, **one: Any) -> Provider:
+        """Return the provider that *item* is or names, if it can do what *role* says."""
+        provider = self._named(item, **one) if isinstance(item, str) else item
+        check_provider(provider, self._guard)
+        if not _can_all(provider, role):
+            able = ", ".join(name for name in known() if can(provider_class(name), role))
+            raise ConfigurationError(f"{provider.name!r} cannot {role}; those that can: {able}")
+        return provider
+
+    def _named(self, name: str, **one: Any) -> Provider:
+        name = registered_name(name)
+        if name not in self._made:
+            options = {**self.options.get(name, {}), **one}
+            if name == "direct" and self.settings.links != "keep":  # it sees more of a page than its Markdown
+                options.setdefault("links", self.settings.links)
+            self._made[name] = build_provider(name, self.settings, **options)
+        return self._made[name]
+
+
+def check_provider(provider: Provider, guard: Guard) -> None:
+    """
+    Make sure that *provider*, and each one inside of it if it is a layer, meets its port and keeps its key to itself.
+
+    Raises:
+        ConfigurationError: One does not.
+
+    """
+    for part in parts(provider):
+        for name in held(part):
+            if isinstance(name, str):
+                raise ConfigurationError(f"{type(part).__name__} holds the name {name!r}, and must hold a provider")
+        check_port(part)
+        check_transport(part, guard)
+
+
+def search_chain(providers: Sequence[Provider], stack: Stack, *, automatic: bool) -> SearchProvider:
+    """
+    Compose *providers* and the layers of *stack* into one that searches.
+
+    Args:
+        providers: In the order to ask them.
+        stack: The layers.
+        automatic: We chose the providers, so fall back only when one is blocked.
+
+    """
+    combine = Fallback(after=(Blocked,)) if automatic else Fallback()
+    return cast("SearchProvider", stack.chain(providers, "search", combine=combine))
+
+
+def read_chain(readers: Sequence[Provider], stack: Stack, *, automatic: bool) -> PageReader:
+    """Compose *readers* likewise. A miss in the local index adds no note unless the index was asked for."""
+    combine = Fallback(tacit=(PageNotFound,) if automatic else ())
+    return cast("PageReader", stack.chain(readers, "read", combine=combine))
+
+
+def layers_of(settings: Settings, given: Sequence[Layer] | None, attempts: int | None = None) -> Stack:
+    """
+    Return the layers of one `WebSearch`: the defaults, changed by the settings, changed by those *given*.
+
+    Args:
+        settings: The settings; ``attempts`` there beats that of the table of the layer.
+        given: The argument ``layers``.
+        attempts: The argument ``attempts``; it is part of the settings already.
+
+    Raises:
+        ConfigurationError: A table or a layer is wrong, or there is no `Retry` that *attempts* could be for.
+
+    """
+    tables = {name: dict(table) for name, table in settings.layers.items()}
+    retry = tables.pop("retry", {})
+    if "attempts" in settings.model_fields_set or "attempts" not in retry:
+        retry["attempts"] = settings.attempts
+    defaults: dict[str, Layer] = {"relax": Relax(unsupported="raise"), "retry": _from_table("retry", retry)}
+    defaults |= {name: _from_table(name, table) for name, table in tables.items()}
+    stack = Stack(given, list(defaults.values()))
+    if attempts is not None and (given is None or any(rank(layer) == Rank.RETRY for layer in given)):
+        raise ConfigurationError("attempts: is for the default Retry; with layers, write layers=[Retry(attempts=...)]")
+    return stack
+
+
+def _from_table(name: str, table: Mapping[str, Any]) -> Layer:
+    if "inner" in table:
+        raise ConfigurationError(f"settings: layers.{name}: inner is not an option")
+    try:
+        made: Layer = layer_class(name)(**table)
+    except ValidationError as error:
+        raise ConfigurationError(f"settings: layers.{name}: {describe_problems(error)}") from None
+    except (TypeError, ValueError) as error:
+        raise ConfigurationError(f"settings: layers.{name}: {error}") from None
+    return made
+
+
+def _as_list(choice: Choice | None) -> list[str | Provider]:
+    if choice is None:
+        return []
+    if isinstance(choice, str):
+        choice = [name.strip() for name in choice.split(",") if name.strip()]
+    several = list(choice) if isinstance(choice, list | tuple) else [cast("Provider", choice)]
+    if not several:
+        raise ConfigurationError("an empty choice of providers is none")
+    return several
+
+
+def _can_all(provider: Provider, role: Role) -> bool:
+    """A layer can do what it has a method for and all that is inside of it can."""
+    return all(can(part, role) for part in parts(provider))
+
+
+def _is_at_hand(provider: Provider) -> bool:
+    return _can_all(provider, "read") and not any(needs_network(leaf) for leaf in leaves(provider))
+
+
+def build_provider(name: str, settings: Settings, **explicit: Any) -> Any:
+    """
+    Construct the provider called *name* from arguments, environment and file.
+
+    Raises:
+        UnknownProvider: There is none of that name.
+        MissingKey: Its key is nowhere; the message names the variable.
+        ConfigurationError: An option is wrong, or stands in a file that is not trusted with it.
+
+    """
+    cls, own = provider_class(name), registered_name(name)
+    return build(cls, collect_options(cls, settings.options(own), explicit), own)
+
+
+def check_transport(provider: Any, guard: Guard) -> None:
+    """
+    Make sure that a provider's key does not travel over plain http, except within this machine.
+
+    Raises:
+        ConfigurationError: It would, and the caller has not allowed the origin.
+
+    """
+    parts = urlsplit(getattr(provider, "base_url", None) or "https://")
+    if parts.scheme == "https" or getattr(provider, "api_key", None) is None:
+        return
+    host = parts.hostname or ""
+    if not is_this_machine(host) and ("http", host, parts.port or 80) not in guard.origins:
+        raise ConfigurationError(
+            f"{provider.name}: base_url would send the key unencrypted; use https, or allow the origin by "
+            f"allow=['http://{parts.netloc}']"
+        )

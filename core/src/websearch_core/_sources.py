@@ -1,0 +1,200 @@
+"""
+Where a setting comes from, which decides how far it is trusted, and which files are read.
+
+Arguments, the environment, a file that ``WEB_SEARCH_CONFIG`` names and the user's own file are trusted. A file that was
+merely *found*, in the working directory or above it, is not: whoever wrote that folder wrote it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from .errors import ConfigurationError
+
+NAMED = "WEB_SEARCH_CONFIG"
+
+_MAX_SIZE = 2**20  # bytes of a settings file
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Source:
+    """
+    Where a value comes from.
+
+    Args:
+        kind: ``file`` is a file that the user chose, ``found`` one that merely was in the way.
+        name: The environment variable, or the path of the file.
+
+    """
+
+    kind: Literal["argument", "environment", "file", "found", "default"]
+    name: str = ""
+
+    @property
+    def trusted(self) -> bool:
+        """False for what whoever wrote the working directory may have written."""
+        return self.kind != "found"
+
+    def __str__(self) -> str:
+        match self.kind:
+            case "environment":
+                return f"environment {self.name}"
+            case "file" | "found":
+                return self.name
+            case kind:
+                return kind
+
+
+DEFAULT, ARGUMENT = Source("default"), Source("argument")
+
+
+def read_files() -> list[tuple[Source, dict[str, Any]]]:
+    """
+    Return the settings of each file that counts, the one that wins first.
+
+    That is the file that ``WEB_SEARCH_CONFIG`` names, or else the one found from the working directory upwards; and
+    the user's own file.
+
+    Raises:
+        ConfigurationError: A file cannot be read, or is not TOML.
+
+    """
+    own = user_file()
+    named = os.environ.get(NAMED, "").strip()
+    files = [(Source("file", named), _named(Path(named).expanduser()))] if named else list(_found(own))
+    if own is not None and _is_readable(own):
+        files.append((Source("file", str(own)), _read(own)))
+    return files
+
+
+def user_file() -> Path | None:
+    """Return the path of the user's own file, whether it exists or not; None where the user has no home."""
+    import platformdirs
+
+    folder = platformdirs.user_config_path("websearch", appauthor=False, roaming=True)
+    # The XDG specification has relative paths ignored; one would lead into the working directory.
+    return folder / "websearch.toml" if folder.is_absolute() else None
+
+
+def refusal(source: Source, key: str, why: str, *, variables: tuple[str, ...] = ()) -> ConfigurationError:
+    """Make the error for an entry that a found file may not have: which, why, and where to put it instead."""
+    places = [f"in {own}"] if (own := user_file()) else []
+    places += [f"in the environment ({' or '.join(variables)})"] if variables else []
+    places += [f"in a file that {NAMED} names", "or pass it as an argument"]
+    return ConfigurationError(
+        f"{source}: {key}: {why}, because this file was only found in the working directory or above it. "
+        f"If you want this, put it {', '.join(places)}"
+    )
+
+
+def _is_readable(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # its folder is closed to this user
+        return False
+
+
+def _named(path: Path) -> dict[str, Any]:
+    try:
+        table = _read(path)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{NAMED}: {error}") from error
+    if path.name != "pyproject.toml":
+        return table
+    if (ours := _ours(table)) is None:
+        raise ConfigurationError(f"{path}, which {NAMED} names, has no table [tool.websearch]")
+    return _checked(ours, path)
+
+
+def _found(own: Path | None) -> Iterator[tuple[Source, dict[str, Any]]]:
+    """Look from the working directory upwards, as far as the root of the project."""
+    try:
+        here = Path.cwd()
+    except OSError:  # it was deleted
+        return
+    for folder in (here, *here.parents):
+        try:
+            path, is_root = _look(folder, own)
+        except OSError:  # a folder that cannot be looked into: nobody knows whether the project ends there
+            return
+        if path is not None:
+            table = _read(path)
+            ours = table if path.name == "websearch.toml" else _checked(_ours(table), path)
+            yield Source("found", str(path)), ours
+        if path is not None or is_root:
+            return
+
+
+def _look(folder: Path, own: Path | None) -> tuple[Path | None, bool]:
+    """Return the settings file in *folder*, and whether the search ends there without one."""
+    ours, project = folder / "websearch.toml", folder / "pyproject.toml"
+    if ours.is_file():
+        if ours == own:
+            return None, True  # it is read anyway, and trusted
+        if _is_of_this_user(ours):
+            return ours, True
+        _log.warning("skipped %s: it belongs to another user; name it by %s if you trust it", ours, NAMED)
+        return None, True
+    if project.is_file():
+        return (project if _has_settings(project) else None), True
+    return None, (folder / ".git").exists()
+
+
+def _has_settings(project: Path) -> bool:
+    """Tell whether a pyproject.toml has our table. It belongs to all tools: a broken one is not ours to complain of."""
+    if not _is_of_this_user(project):
+        _log.debug("skipped %s: it belongs to another user", project)
+        return False
+    try:
+        return _ours(_read(project)) is not None
+    except ConfigurationError as error:
+        _log.warning("skipped %s", error)
+        return False
+
+
+def _is_of_this_user(path: Path) -> bool:
+    """
+    Tell whether this user wrote *path*, as git does for ``safe.directory``; a link and its target both count.
+
+    Where files have no owners in this sense (Windows), it is always true.
+    """
+    if not hasattr(os, "geteuid"):
+        return True
+    users = {os.geteuid()}
+    if os.geteuid() == 0 and (sudo := os.environ.get("SUDO_UID", "")).isdecimal():
+        users.add(int(sudo))
+    return {path.lstat().st_uid, path.stat().st_uid} <= users
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MAX_SIZE + 1)
+    except OSError as error:
+        raise ConfigurationError(f"{path}: {error.strerror or type(error).__name__}") from error
+    if len(content) > _MAX_SIZE:
+        raise ConfigurationError(f"{path}: larger than {_MAX_SIZE // 2**20} MiB")
+    try:
+        return tomllib.loads(content.decode())
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{path}: not UTF-8") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigurationError(f"{path}: not TOML: {error}") from error
+
+
+def _ours(table: dict[str, Any]) -> Any:
+    tools = table.get("tool")
+    return tools.get("websearch") if isinstance(tools, dict) else None
+
+
+def _checked(table: Any, path: Path) -> dict[str, Any]:
+    if not isinstance(table, dict):
+        raise ConfigurationError(f"{path}: tool.websearch is not a table")
+    return table

@@ -1,0 +1,1 @@
+"""Characters, words and dates: what every room that handles text needs."""

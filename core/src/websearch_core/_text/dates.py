@@ -1,0 +1,131 @@
+"""Dates as services and pages write them. One lenient reader for all, since each has its own idea of a format."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, datetime, timedelta, timezone
+
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+# The names that RFC 2822 gives to American zones, in hours from UTC. It takes every other name for UTC.
+_ZONES = {"est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7}
+
+_TIME = (
+    r"(?P<hour>\d{1,2}):?(?P<minute>\d{2})(?::?(?P<second>\d{2})(?:[.,](?P<fraction>\d+))?)?"
+    r"(?:\s*(?P<half>[ap])\.?m\b\.?)?"
+    r"\s*(?P<zone>[+-]\d{2}(?::?\d{2})?|[a-z]{1,5})?"
+)
+_YEAR = r"(?P<year>[12]\d{3})"  # services write the year 1 for "never"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_MONTH = r"(?P<month>[a-z]{3,9})\.?,?"
+_WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
+_CLOCK = rf"(?:,?\s+(?:at\s+)?{_TIME})?"
+_FORMATS = tuple(
+    re.compile(pattern, re.ASCII | re.IGNORECASE)
+    for pattern in (
+        rf"{_YEAR}(?P<between>[-/]?)(?P<month>\d{{2}})(?P=between)(?P<day>\d{{2}})(?:(?:t|\s+){_TIME})?",
+        rf"{_WEEKDAY}{_DAY}[\s-]+{_MONTH}[\s-]+{_YEAR}{_CLOCK}",
+        rf"{_WEEKDAY}{_MONTH}\s+{_DAY},?\s+{_YEAR}{_CLOCK}",
+    )
+)
+# A date among other words. The year of four digits makes it one.
+_IN_TEXT = re.compile(
+    r"(?<![\d/.-])(?:"
+    r"(?P<year>[12]\d{3})(?:[-/.年]\s?)(?P<month>\d{1,2})(?:[-/.月]\s?)(?P<day>\d{1,2})"
+    r"|(?P<last_day>\d{1,2})\.\s?(?P<last_month>\d{1,2})\.\s?(?P<last_year>[12]\d{3})"
+    r"|\d{1,2}(?:st|nd|rd|th)?[\s-]+[a-z]{3,9}\.?,?[\s-]+[12]\d{3}"
+    r"|[a-z]{3,9}\.?\s+\d{1,2}(?:st|nd|rd|th)?,?\s+[12]\d{3}"
+    r")(?!\d)",
+    re.IGNORECASE,
+)
+_MAX_LENGTH = 80  # characters: no date is longer, and no pattern should chew on what is
+
+
+def parse_date(text: object) -> datetime | None:
+    """
+    Read a date as it comes from a service or a page.
+
+    Understood are ISO 8601 (with any number of fractional digits, or the date alone), RFC 1123 and 2822,
+    ``May 4, 2026``, ``3 March 2026``, and numbers as seconds since 1970. What names no zone is taken as UTC.
+
+    Args:
+        text: Whatever stands where a date should be.
+
+    Returns:
+        An aware datetime; None for what is not a date, or not one that can be understood without guessing.
+
+    """
+    try:
+        if isinstance(text, int | float) and not isinstance(text, bool):
+            return datetime.fromtimestamp(text, UTC) if math.isfinite(text) else None
+        if isinstance(text, str) and len(text) <= _MAX_LENGTH:
+            return _read(re.sub(r"\s*\([^()]*\)$", "", text.strip()))
+    except (ValueError, OverflowError, OSError):  # the 31st of February, the year 0, a number beyond all calendars
+        return None
+    return None
+
+
+def find_date(text: str) -> datetime | None:
+    """
+    Find the first date in a line such as ``Updated: May 4, 2026 by Ada``; the time of day is not looked for.
+
+    Besides what `parse_date` understands: ``4.5.2026`` and ``2026年5月4日``. Not understood, since it would be a guess:
+    ``4/5/2026``.
+
+    Args:
+        text: A line. Only its first 300 characters are looked at.
+
+    """
+    for found in _IN_TEXT.finditer(text[:300]):
+        year, month, day = (found[name] or found[f"last_{name}"] for name in ("year", "month", "day"))
+        if date := parse_date(f"{year}-{month:0>2}-{day:0>2}" if year else found[0]):
+            return date
+    return None
+
+
+def _read(text: str) -> datetime | None:
+    for pattern in _FORMATS:
+        if found := pattern.fullmatch(text):
+            part = found.groupdict()
+            return datetime(
+                int(part["year"]),
+                _month(part["month"]),
+                int(part["day"]),
+                _hour(int(part["hour"] or 0), part["half"]),
+                int(part["minute"] or 0),
+                int(part["second"] or 0),
+                int((part["fraction"] or "0").ljust(6, "0")[:6]),
+                _zone(part["zone"]),
+            )
+    return None
+
+
+def _month(name: str) -> int:
+    """``05``, ``May``, ``Sept`` -> a number; raises ValueError for another word."""
+    if name.isdigit():
+        return int(name)
+    for number, month in enumerate(_MONTHS, start=1):
+        if month.startswith(name.lower()):
+            return number
+    raise ValueError(f"no month is called {name!r}")
+
+
+def _hour(hour: int, half: str | None) -> int:
+    """``3 p`` -> 15; raises ValueError for the 15th hour of a half day."""
+    if half is None:
+        return hour
+    if not 1 <= hour <= 12:
+        raise ValueError(f"{hour} {half}m is no hour")
+    return hour % 12 + (12 if half in "pP" else 0)
+
+
+def _zone(name: str | None) -> timezone:
+    name = (name or "").lower()
+    if not name.startswith(("+", "-")):
+        return timezone(timedelta(hours=_ZONES.get(name, 0)))
+    digits = name[1:].replace(":", "").ljust(4, "0")
+    offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
+    return timezone(-offset if name[0] == "-" else offset)

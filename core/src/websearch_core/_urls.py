@@ -1,0 +1,150 @@
+"""Read URLs strictly: one canonical form, or an error."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import TypeAlias
+from urllib.parse import quote
+
+from .errors import UnsafeURL
+
+Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+Origin: TypeAlias = tuple[str, str, int]
+_MAX_LENGTH = 8192
+_URL = re.compile(r"(https?)://([^/?#]*)([/?#].*)?", re.IGNORECASE | re.DOTALL)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_BLANK = re.compile(r"[\s\xa0\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]")
+_TO_ENCODE = re.compile(r"[^\x21-\x7e]|[\"<>\\^`{|}]")
+_BRACKETED = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::([0-9]{0,5}))?")
+_NAMED = re.compile(r"([^:\[\]@%\\]+)(?::([0-9]{0,5}))?")
+_LABELS = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9_-]{1,63}(?<!-))*")
+_NUMERIC = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_DOT_ALIKE = re.compile("[\u2024\u3002\ua4f8\ufe52\uff0e\uff61]")
+
+
+def canonicalize(url: str) -> str:
+    """
+    Return *url* in the one form that all its spellings share, wherever it leads.
+
+    Raises:
+        UnsafeURL: It is not absolute http(s), or can be read in more than one way.
+
+    """
+    scheme, host, port, rest = split_url(url)
+    netloc = f"[{host}]" if ":" in host else host
+    if port != _default_port(scheme):
+        netloc += f":{port}"
+    return f"{scheme}://{netloc}{rest}"
+
+
+def locate(url: str) -> tuple[str, int]:
+    """
+    Return the host of *url*, in lower-case ASCII, and its port.
+
+    Raises:
+        UnsafeURL: It is not absolute http(s), or can be read in more than one way.
+
+    """
+    return split_url(url)[1:3]
+
+
+def is_web_url(url: str) -> bool:
+    """Tell whether *url* is an absolute http(s) URL that can be read in one way only, wherever it leads."""
+    try:
+        split_url(url)
+    except UnsafeURL:
+        return False
+    return True
+
+
+def split_url(url: str) -> tuple[str, str, int, str]:
+    """Split *url* into scheme, host, port and the rest; the host in lower-case ASCII."""
+    if len(url) > _MAX_LENGTH:
+        raise UnsafeURL(f"the URL is longer than {_MAX_LENGTH} characters")
+    if _CONTROL.search(url) or url != url.strip():
+        raise UnsafeURL("the URL holds control characters or surrounding blanks")
+    match = _URL.fullmatch(url)
+    if match is None:
+        other = _SCHEME.match(url) and not re.match("https?:", url, re.IGNORECASE)
+        raise UnsafeURL("only http and https URLs can be opened" if other else "not an absolute http(s) URL")
+    scheme, authority, rest = match[1].lower(), match[2], match[3] or "/"
+    if "@" in authority:
+        raise UnsafeURL("the URL holds credentials")
+    if _BLANK.search(authority):
+        raise UnsafeURL("the host name holds blanks")
+    if bracketed := _BRACKETED.fullmatch(authority):
+        host, digits = _ipv6(bracketed[1]), bracketed[2]
+    elif named := _NAMED.fullmatch(authority):
+        host, digits = _name(named[1]), named[2]
+    else:
+        raise UnsafeURL("the host cannot be read in one way only")
+    port = int(digits) if digits else _default_port(scheme)
+    if not 0 <= port <= 65535:
+        raise UnsafeURL("the port is out of range")
+    if rest[0] != "/":
+        rest = f"/{rest}"
+    return scheme, host, port, _TO_ENCODE.sub(lambda found: quote(found[0]), rest)
+
+
+def _ipv6(text: str) -> str:
+    try:
+        return str(ipaddress.IPv6Address(text))
+    except ValueError:
+        raise UnsafeURL("the IPv6 address is malformed") from None
+
+
+def _name(raw: str) -> str:
+    host = raw.lower()
+    if not host.isascii():
+        host = _to_ascii(host)
+    host = host.removesuffix(".")
+    if len(host) > 253 or not _LABELS.fullmatch(host):
+        raise UnsafeURL("the host name is malformed")
+    if _NUMERIC.fullmatch(
+        host.rpartition(".")[2]
+    ):  # numbers that some resolvers take for an address: 127.1, 0x7f000001
+        try:
+            if str(ipaddress.IPv4Address(host)) == host:
+                return host
+        except ValueError:
+            pass
+        raise UnsafeURL("the IPv4 address is not written as four decimal numbers")
+    if "xn--" in host:
+        for label in host.split("."):
+            if label.startswith("xn--"):
+                _from_punycode(label)
+    return host
+
+
+def _to_ascii(host: str) -> str:
+    import idna  # large tables: only for those who need them
+
+    if _DOT_ALIKE.search(host):
+        raise UnsafeURL("the host name holds something that only looks like a dot")
+    try:
+        return idna.encode(host).decode("ascii")
+    except UnicodeError:
+        raise UnsafeURL("the host name is not a valid international one") from None
+
+
+def _from_punycode(label: str) -> None:
+    import idna
+
+    try:
+        idna.decode(label)
+    except UnicodeError:
+        raise UnsafeURL("the host name is not valid punycode") from None
+
+
+def _default_port(scheme: str) -> int:
+    return 443 if scheme == "https" else 80
+
+
+def parse_address(host: str) -> Address | None:
+    """Return the address that *host* is, or None if it is a name."""
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        return None

@@ -1,0 +1,108 @@
+"""
+Everything an author of a provider needs, behind one import.
+
+A provider is any object with a ``name`` and a generator method ``search``, ``read`` or both. It yields requests and is
+sent their responses. See CONTRIBUTING.md for a complete example.
+"""
+
+from __future__ import annotations
+
+from .._text.dates import parse_date
+from .._urls import canonicalize, is_web_url
+from ..errors import (
+    AuthenticationError,
+    BadRequest,
+    BadResponse,
+    Blocked,
+    ConfigurationError,
+    InvalidOption,
+    MissingKey,
+    PageNotFound,
+    QuotaExhausted,
+    RateLimited,
+    ServiceError,
+    TimedOut,
+    TooLarge,
+    Unavailable,
+    UnsafeURL,
+    UnsupportedContent,
+    UnsupportedOption,
+)
+from ..flow import Call, Flow, Gather, Request, Response, Sleep
+from ..models import Page, SearchQuery, SearchResponse, SearchResult
+from .countries import COUNTRY_NAMES
+from .declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
+from .function import from_function
+from .http import (
+    as_object,
+    as_objects,
+    as_text,
+    check_options,
+    decode,
+    decode_json,
+    error_for,
+    redact,
+    retry_after,
+    unexpected_format,
+    with_sites,
+)
+from .ports import PageReader, SearchProvider
+from .results import Getter, parse_results, plain_text
+
+__all__ = [
+    "AuthenticationError",
+    "BadRequest",
+    "BadResponse",
+    "BaseUrl",
+    "Blocked",
+    "COUNTRY_NAMES",
+    "Call",
+    "ConfigurationError",
+    "Env",
+    "Flow",
+    "FoundFile",
+    "Gather",
+    "Getter",
+    "InvalidOption",
+    "Key",
+    "MissingKey",
+    "Page",
+    "PageNotFound",
+    "PageReader",
+    "QuotaExhausted",
+    "RateLimited",
+    "Request",
+    "Response",
+    "SearchProvider",
+    "SearchQuery",
+    "SearchResponse",
+    "SearchResult",
+    "ServiceError",
+    "Sleep",
+    "TimedOut",
+    "TooLarge",
+    "Unavailable",
+    "UnsafeURL",
+    "UnsupportedContent",
+    "UnsupportedOption",
+    "as_object",
+    "as_objects",
+    "as_text",
+    "canonicalize",
+    "check_options",
+    "decode",
+    "decode_json",
+    "error_for",
+    "from_function",
+    "is_vendor",
+    "is_web_url",
+    "missing_field_error",
+    "parse_date",
+    "parse_results",
+    "plain_text",
+    "provider",
+    "redact",
+    "retry_after",
+    "unexpected_format",
+    "with_sites",
+]

@@ -1,0 +1,58 @@
+"""The light tree that the Markdown writer walks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+BLOCKS = HEADINGS | frozenset(
+    "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption "
+    "figure footer form header hgroup hr legend li main menu nav ol p pre search section summary table tbody td "
+    "tfoot th thead tr ul".split()
+)
+_INDENTS = frozenset({"ul", "ol", "blockquote", "dl", "menu", "dir"})
+_BLANKS = re.compile("[ \t\n\r\f\xa0]{2,}|[\t\n\r\f\xa0]")
+
+
+class Element:
+    """An element of what is kept of the page."""
+
+    __slots__ = ("attributes", "children", "depth", "indents", "name", "parent", "verbatim")
+
+    def __init__(self, name: str, attributes: Mapping[str, str | None], parent: Element | None) -> None:
+        self.name = name
+        self.attributes = attributes
+        self.parent = parent
+        self.children: list[Element | str] = []
+        self.depth: int = parent.depth + 1 if parent else 0
+        self.indents: int = (parent.indents if parent else 0) + (name in _INDENTS)
+        self.verbatim: bool = name == "pre" or (parent is not None and parent.verbatim)
+
+    def __repr__(self) -> str:
+        return f"<{self.name} with {len(self.children)} children>"
+
+    def get(self, attribute: str) -> str:
+        """Return the attribute's value; an empty string if there is none."""
+        return self.attributes.get(attribute) or ""
+
+    def elements(self) -> Iterator[Element]:
+        """Walk over this element and all inside it, in the order of the page."""
+        waiting = [self]
+        while waiting:
+            element = waiting.pop()
+            yield element
+            waiting += [child for child in reversed(element.children) if isinstance(child, Element)]
+
+    def text(self) -> str:
+        """Return the bare text, blocks on lines of their own."""
+        pieces: list[str] = []
+        waiting: list[Element | str] = [self]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, str):
+                pieces.append(node)
+            else:
+                edge = ["\n"] if node.name in BLOCKS or node.name == "br" else []
+                waiting += [*edge, *reversed(node.children), *edge]
+        return re.sub(r" ?\n[ \n]*", "\n", "".join(pieces)).strip()

@@ -1,0 +1,137 @@
+"""
+Parts of a page in the order of the page, with marks that say what is left out between them, and where each stands.
+
+::
+
+    [... 3,200 characters left out; offset 3200: Installing > Linux ...]
+
+    Add the repository, then install the package.
+
+    [... 840 characters left out ...]
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from ..._text.invisible import one_line
+from ...models import Page, Passage
+from .pieces import pieces
+from .window import check, cut_window
+
+_MAX_QUOTE_LENGTH = 80  # characters
+_MIN_MARK_LENGTH = len("\n\n[... 50 characters left out; offset 0 ...]\n\n")
+
+
+class Span(NamedTuple):
+    """Pieces that follow one another: the numbers of the first, and of the one after the last."""
+
+    first: int
+    after: int
+
+
+class Composer:
+    """
+    A page that parts are taken from.
+
+    Args:
+        page: The whole page.
+        offset: Where the text begins that counts, in characters.
+        whole: Characters of a block of code that is never divided.
+
+    Raises:
+        InvalidOption: *offset* is negative.
+
+    """
+
+    def __init__(self, page: Page, offset: int, whole: int) -> None:
+        check(1, offset)
+        self.page, self.offset = page, offset
+        self.text = page.content[offset:]
+        self.pieces = [
+            piece._replace(start=max(piece.start, offset))
+            for piece in pieces(page.content, whole)
+            if piece.end > offset
+        ]
+
+    def covering(self, start: int, end: int) -> Span:
+        """Return the pieces that hold the characters from *start* to *end*."""
+        first = bisect_left(self.pieces, start, key=lambda piece: piece.end - 1)
+        return Span(first, max(first + 1, bisect_left(self.pieces, end, key=lambda piece: piece.start)))
+
+    def excerpt(self, runs: Sequence[Span]) -> Page:
+        """Return the page with *runs* of its pieces for content, in the order of the page."""
+        runs = self._joined(runs)
+        complete = not self.pieces or runs == [Span(0, len(self.pieces))]
+        return self._page("\n\n".join(self._lines(runs)), map(self._passage, runs), complete=complete)
+
+    def everything(self, *, telling: bool) -> Page:
+        """Return the page with all of the text that counts; it is *telling* if it holds what was asked for."""
+        whole = Passage(offset=self.offset, length=len(self.text))
+        return self._page(self.text, [whole] if telling else [], complete=True)
+
+    def around(self, place: int, max_length: int) -> Page:
+        """Return the page with what is around *place* and no marks, where there is no room for whole pieces."""
+        first = self.pieces[self.covering(place, place + 1).first]
+        start = max(first.start, place - max_length // 4)
+        cut = cut_window(self.page, max_length, start)
+        passage = Passage(offset=start, length=cut.content_length, headings=first.headings)
+        return self._page(cut.content, [passage], complete=False)
+
+    def _page(self, content: str, shown: Iterable[Passage], *, complete: bool) -> Page:
+        return self.page.model_copy(
+            update={
+                "content": content,
+                "content_length": len(content),
+                "original_length": len(self.page.content),
+                "offset": self.offset,
+                "truncated": self.page.truncated or not complete,
+                "next_offset": None,
+                "passages": tuple(shown),
+            }
+        )
+
+    def _joined(self, runs: Sequence[Span]) -> list[Span]:
+        """Return *runs*, which may overlap, in order, joined where a mark takes more room than what is between."""
+        found: list[Span] = []
+        for run in sorted(runs):
+            if found and self.pieces[run.first].start - self.pieces[found[-1].after - 1].end <= _MIN_MARK_LENGTH:
+                found[-1] = Span(found[-1].first, max(found[-1].after, run.after))
+            else:
+                found.append(run)
+        return found
+
+    def _passage(self, run: Span) -> Passage:
+        start, text = self._bare(run)
+        return Passage(offset=start, length=len(text), headings=self.pieces[run.first].headings)
+
+    def _bare(self, run: Span) -> tuple[int, str]:
+        """Return the text of *run* without blank lines around it, and where it begins."""
+        start, end = self.pieces[run.first].start, self.pieces[run.after - 1].end
+        text = self.page.content[start:end]
+        bare = text.lstrip("\n")
+        return start + len(text) - len(bare), bare.rstrip()
+
+    def _lines(self, runs: Sequence[Span]) -> Iterator[str]:
+        at, under = self.offset, tuple[str, ...]()
+        for run in runs:
+            first, last = self.pieces[run.first], self.pieces[run.after - 1]
+            start, text = self._bare(run)
+            if first.start > at:
+                path = "" if first.headings == under else f": {' > '.join(first.headings)}".removesuffix(": ")
+                yield f"[... {first.start - at:,} characters left out; offset {start}{path} ...]"
+            opening = first.frame.opening if first.frame and first.start > first.frame.start else ""
+            closing = (
+                f"\n{last.frame.closing}" if last.frame and last.frame.closing and last.end < last.frame.end else ""
+            )
+            yield f"{opening}{text}{closing}"
+            at, under = last.end, last.headings
+        if runs and at < len(self.page.content):
+            yield f"[... {len(self.page.content) - at:,} characters left out ...]"
+
+
+def quote(words: str) -> str:
+    """Return *words* as a note quotes them."""
+    return repr(one_line(words, _MAX_QUOTE_LENGTH))

@@ -1,0 +1,189 @@
+"""
+The places of a page that hold a phrase, as a person would find them: whatever the case, the accents, the blanks, the
+width of the characters, and whether a word of it is bold or a link.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Callable
+
+from ..._text.terms import ACCENTS
+from ...errors import InvalidOption
+from ...models import Page
+from .compose import Composer, Span, quote
+from .window import LINK, beyond, check
+
+_AROUND = 300  # characters shown before and after a place, and what belongs to the sentences they end in
+_MARKS = "*`\\"  # of Markdown, within a line
+
+
+def find_phrase(page: Page, phrase: str, max_length: int, offset: int = 0) -> Page:
+    """
+    Take from a whole page the places around *phrase*.
+
+    They stand in the order of the page, each with the sentences around it, near ones together, with marks as
+    `passages` has them. A note says how many there are and how many of them are shown; ``next_offset`` finds the next
+    ones. If there are none, the content is empty, and a note says so.
+
+    Args:
+        page: The whole page.
+        phrase: What to look for; case, accents, width, blanks and emphasis make no difference.
+        max_length: Characters, at most, the marks included.
+        offset: Where the text begins that is searched, in characters.
+
+    Raises:
+        InvalidOption: There is nothing to look for in *phrase*, *max_length* is less than 1, or *offset* is negative.
+
+    """
+    check(max_length, offset)
+    return by_phrase(page, phrase, offset, max_length)(max_length)
+
+
+def by_phrase(page: Page, phrase: str, offset: int, about: int) -> Callable[[int], Page]:
+    """
+    Find *phrase*, once.
+
+    Args:
+        page: The whole page.
+        phrase: What to look for.
+        offset: Where the text begins that is searched.
+        about: How many characters there will be room for, roughly.
+
+    Returns:
+        A function from the characters there are room for to the page with the places.
+
+    """
+    source = Composer(page, offset, whole=max(_AROUND, about // 2))
+    places = occurrences(page.content, phrase, offset)
+    around = min(_AROUND, about // 6)
+    sought = quote(phrase) + (f" from offset {offset} on" if offset else "")
+
+    def first(count: int) -> Page:
+        return source.excerpt([_context(source, start, end, around) for start, end in places[:count]])
+
+    def cut(max_length: int) -> Page:
+        if not places:
+            return beyond(source.excerpt([])).with_notes(f"no place with {sought}")
+        count = _most(len(places), lambda count: first(count).content_length <= max_length)
+        shown = first(count) if count else source.around(places[0][0], max_length)
+        left = places[max(count, 1) :]
+        part = f", the first {max(count, 1)} of them shown" if left else ""
+        note = f"{len(places)} place{'s' * (len(places) > 1)} with {sought}{part}"
+        return shown.model_copy(update={"next_offset": left[0][0] if left else None}).with_notes(note)
+
+    return cut
+
+
+def _context(source: Composer, start: int, end: int, around: int) -> Span:
+    """Return the pieces that hold a place, and those *around* it, within its section."""
+    first, after = source.covering(start, end)
+    while first > 0 and not _heads(source, first) and start - source.pieces[first - 1].start <= around:
+        first -= 1
+    while after < len(source.pieces) and not _heads(source, after) and source.pieces[after].end - end <= around:
+        after += 1
+    return Span(first, after)
+
+
+def _heads(source: Composer, n: int) -> bool:
+    return source.pieces[n].leads and source.pieces[n].frame is None
+
+
+def _most(limit: int, fits: Callable[[int], bool]) -> int:
+    """Return the most, up to *limit*, that fit: 0 if not even one does."""
+    low, high = 0, 1
+    while high <= limit and fits(high):
+        low, high = high, 2 * high
+    high = min(high, limit + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def occurrences(text: str, phrase: str, offset: int = 0) -> list[tuple[int, int]]:
+    """
+    Return where *phrase* begins and ends each time, from *offset* on.
+
+    The text is read as it is seen, without the targets of links; if nothing is found that way, as it is written.
+
+    Raises:
+        InvalidOption: There is nothing to look for in *phrase*.
+
+    """
+    wanted = Folded(phrase).form.strip()
+    if not wanted:
+        raise InvalidOption(f"find: {phrase!r} holds nothing to look for")
+    return Folded(text, offset, seen=True).places(wanted) or Folded(text, offset).places(wanted)
+
+
+class Folded:
+    """
+    A text in the form in which phrases are compared, that knows where each of its characters comes from.
+
+    Args:
+        text: The text.
+        offset: Where to begin.
+        seen: Leave out the targets of links.
+
+    """
+
+    def __init__(self, text: str, offset: int = 0, *, seen: bool = False) -> None:
+        folds = {ord(character): _fold(character) for character in set(text)}
+        uneven = "".join(chr(code) for code, form in folds.items() if len(form) != 1)
+        special = re.compile(rf"\s{{2,}}|[{re.escape(uneven)}]" if uneven else r"\s{2,}")
+        hidden = _syntax(text, offset) if seen else []
+        pieces: list[str] = []
+        self._from: list[int] = []  # where each piece of the form begins in the text, and
+        self._at: list[int] = []  # where in the form
+        length = 0
+
+        def add(form: str, start: int) -> None:
+            nonlocal length
+            if form[:1] == " " and pieces and pieces[-1].endswith(" "):
+                form, start = form[1:], start + 1
+            if form:
+                pieces.append(form)
+                self._from.append(start)
+                self._at.append(length)
+                length += len(form)
+
+        position = offset
+        for begin, end in [*hidden, (len(text), len(text))]:
+            for found in special.finditer(text, position, begin):
+                add(text[position : found.start()].translate(folds), position)
+                for character in " " if found[0].isspace() else folds[ord(found[0])]:
+                    add(character, found.start())
+                position = found.end()
+            add(text[position:begin].translate(folds), position)
+            position = end
+        self.form = "".join(pieces)
+
+    def places(self, wanted: str) -> list[tuple[int, int]]:
+        """Return where *wanted* stands in the text, each begin and end."""
+        found = []
+        place = self.form.find(wanted)
+        while place >= 0:
+            found.append((self._origin(place), self._origin(place + len(wanted) - 1) + 1))
+            place = self.form.find(wanted, place + len(wanted))
+        return found
+
+    def _origin(self, place: int) -> int:
+        n = bisect_right(self._at, place) - 1
+        return self._from[n] + place - self._at[n]
+
+
+def _fold(character: str) -> str:
+    if character.isspace():
+        return " "
+    return "" if character in _MARKS else ACCENTS.sub("", unicodedata.normalize("NFKD", character.casefold()))
+
+
+def _syntax(text: str, offset: int) -> list[tuple[int, int]]:
+    """Return where the brackets and the targets of links are."""
+    hidden = []
+    for link in LINK.finditer(text, offset):
+        hidden += [(link.start(), link.start() + 1), (text.rindex("](", *link.span()), link.end())]
+    return hidden

@@ -1,0 +1,154 @@
+"""
+The passages of a page that answer a question, best first until the room is used up, shown in the order of the page.
+
+Sentences are packed to passages of about 600 characters within a section, and ranked by BM25 over words as
+`websearch_core._text.terms` has them; a passage counts the words of the headings above it as its own. No model, no network:
+``benchmarks/passages.py`` measures how often the answer is kept.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+
+from ..._text.terms import query_terms, split_terms
+from ...models import Page
+from .compose import Composer, Span, quote
+from .window import beyond, check, cut_window
+
+_LENGTH = 600  # characters of a passage
+_ENOUGH = 0.25  # of it: a paragraph this long is a passage by itself
+_SATURATION, _NORMALIZATION = 1.2, 0.75  # k1 and b of BM25, as usual
+_FAINT = 0.2  # of the score of the best passage: what is below is no answer
+_TARGET = re.compile(r"\]\([^()\n]*+\)")  # of a link: its words are not what the page says
+
+
+def pick_passages(page: Page, query: str, max_length: int, offset: int = 0) -> Page:
+    """
+    Take from a whole page the passages that answer *query* best.
+
+    They stand in the order of the page, with marks between them that say how much is left out, at which ``offset``
+    the next one stands, and under which headings. A page that fits is left whole. If nothing on the page holds a
+    word of the query, it is the beginning of the page, ``passages`` is empty, and a note says so.
+
+    Args:
+        page: The whole page.
+        query: A question, or words.
+        max_length: Characters, at most, the marks included.
+        offset: Where the text begins that they are chosen from, in characters.
+
+    Raises:
+        InvalidOption: *max_length* is less than 1, or *offset* is negative.
+
+    """
+    check(max_length, offset)
+    return by_query(page, query, offset, max_length)(max_length)
+
+
+def by_query(page: Page, query: str, offset: int, about: int) -> Callable[[int], Page]:
+    """
+    Rank the passages of *page*, once.
+
+    Args:
+        page: The whole page.
+        query: A question, or words.
+        offset: Where the text begins that they are chosen from.
+        about: How many characters there will be room for, roughly.
+
+    Returns:
+        A function from the characters there are room for to the page with the best passages.
+
+    """
+    source = Composer(page, offset, whole=max(_LENGTH, about // 2))
+    runs = list(_packed(source, min(_LENGTH, max(1, about // 3))))
+    ranking = _ranking(source, runs, query)
+
+    def cut(max_length: int) -> Page:
+        if len(source.text) <= max_length:
+            return _noted(beyond(source.everything(telling=bool(ranking))), query)
+        if not ranking:
+            return _noted(cut_window(page, max_length, offset), query)
+        chosen = _filled(source, ranking, max_length)
+        if not chosen:
+            return source.around(source.pieces[ranking[0].first].start, max_length)
+        return source.excerpt(chosen)
+
+    return cut
+
+
+def _packed(source: Composer, length: int) -> Iterator[Span]:
+    """Yield what stands together: a paragraph, or several short ones of a section, and a heading with what it heads."""
+    first = 0
+    for n, (before, part) in enumerate(pairwise(source.pieces), 1):
+        taken = before.end - source.pieces[first].start
+        ended = taken >= _ENOUGH * length and source.page.content.endswith("\n\n", before.start, before.end)
+        full = part.end - source.pieces[first].start > length
+        if (part.leads or ended or full) and not before.leads:
+            yield Span(first, n)
+            first = n
+    if source.pieces:
+        yield Span(first, len(source.pieces))
+
+
+def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
+    """Return the runs that hold words of *query*, the best first, by BM25."""
+    forms = set(query_terms(query))
+    beginnings = tuple(form[:-1] for form in forms if form.endswith("*"))
+
+    @cache
+    def heading_words(headings: tuple[str, ...]) -> list[str]:
+        return [word.form for word in split_terms(" ".join(headings))]
+
+    counts: list[Counter[str]] = []
+    lengths: list[int] = []
+    for run in runs:
+        start, end = source.pieces[run.first].start, source.pieces[run.after - 1].end
+        said = [word.form for word in split_terms(_TARGET.sub("]", source.page.content[start:end]))]
+        lengths.append(len(said))
+        said += heading_words(source.pieces[run.after - 1].headings)
+        counts.append(Counter(_asked(said, forms, beginnings)))
+    holding = Counter(form for count in counts for form in count)
+    telling = {form: math.log(1 + (len(runs) - n + 0.5) / (n + 0.5)) for form, n in holding.items()}
+    usual = sum(lengths) / len(lengths) if any(lengths) else 1.0
+
+    def score(n: int) -> float:
+        length = max(lengths[n] / usual, 1)  # being short is no merit: on web pages, what is short is often a label
+        damp = _SATURATION * (1 - _NORMALIZATION + _NORMALIZATION * length)
+        return sum(telling[form] * count * (_SATURATION + 1) / (count + damp) for form, count in counts[n].items())
+
+    scores = [score(n) for n in range(len(runs))]
+    best = max(scores, default=0.0)
+    order = sorted((n for n in range(len(runs)) if scores[n] > best * _FAINT), key=lambda n: (-scores[n], n))
+    return [runs[n] for n in order]
+
+
+def _asked(said: Sequence[str], forms: set[str], beginnings: tuple[str, ...]) -> Iterator[str]:
+    """Yield those of the words *said* that were asked for, as they were asked for."""
+    for form in said:
+        if form in forms:
+            yield form
+        elif beginnings and form.startswith(beginnings):
+            yield next(f"{beginning}*" for beginning in beginnings if form.startswith(beginning))
+
+
+def _filled(source: Composer, ranking: Sequence[Span], max_length: int) -> list[Span]:
+    """Take one after the other, as long as what is shown fits."""
+    chosen: list[Span] = []
+    taken = 0  # characters of those chosen, without marks
+    for run in ranking:
+        start, end = source.pieces[run.first].start, source.pieces[run.after - 1].end
+        length = len(source.page.content[start:end].strip())
+        if taken + length <= max_length and source.excerpt([*chosen, run]).content_length <= max_length:
+            chosen.append(run)
+            taken += length
+    return chosen
+
+
+def _noted(page: Page, query: str) -> Page:
+    if page.content and not page.passages:
+        return page.with_notes(f"nothing on the page holds a word of the query {quote(query)}")
+    return page

@@ -1,0 +1,277 @@
+"""
+What a page tells in data instead of text: the content of pages that write their text by scripts alone.
+
+The data becomes markup, so that all further steps treat it as they treat any page: what is hidden in it is left out,
+its links are resolved, invisible characters go, and nothing in it is taken for Markdown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from html import escape, unescape
+from typing import Any
+
+from .harden import harden
+from .jsonld import JsonLd, Thing, text, types
+from .metadata import Metadata
+from .parse import parse
+
+_MAX_LENGTH = 300_000  # characters, of all together
+_MAX_VALUE_LENGTH = 100_000
+_MAX_THINGS = 50
+_MAX_OFFERS = 5
+_MARKUP = re.compile(
+    r"</?(?:p|br|div|ul|ol|li|h[1-6]|strong|b|em|i|a|span|table|blockquote|pre|code|section|article)\b[^<>]*>",
+    re.IGNORECASE,
+)
+_BODIES = ("articleBody", "text", "reviewBody", "transcript", "description", "abstract")
+
+
+def markup_from_data(facts: Metadata) -> str:
+    """
+    Return what a page tells in data, as markup: its main thing, then others, or just its description.
+
+    Questions keep their answers, postings their replies, products their price, recipes their steps, lists their links.
+
+    Args:
+        facts: What the page says of itself.
+
+    """
+    pieces = list(_bounded(_things(facts))) or list(_bounded([_prose(facts.description)]))
+    return "".join([_heading(1, facts.title), *pieces]) if pieces else ""
+
+
+def _things(facts: Metadata) -> Iterator[str]:
+    data, about = facts.linked, facts.about
+    yield from _parts(data, about) if types(about) & _WRITERS.keys() else _body(data, about)
+    told = [about]
+    for thing in data.things[:_MAX_THINGS]:
+        if thing not in told:
+            told.append(thing)
+            yield from _headed(_heading(2, data.text(thing, "headline", "name")), _parts(data, thing))
+
+
+def _headed(heading: str, parts: Iterable[str]) -> Iterator[str]:
+    """The parts that say something under their heading, or nothing; one by one, since they may be many."""
+    for part in filter(None, parts):
+        yield heading
+        yield part
+        heading = ""
+
+
+def _bounded(pieces: Iterable[str]) -> Iterator[str]:
+    """The pieces that say something, as long as there is room."""
+    left = _MAX_LENGTH
+    for piece in filter(None, pieces):
+        left -= len(piece)
+        if left < 0:
+            return
+        yield piece
+
+
+def _parts(data: JsonLd, thing: Thing) -> Iterator[str]:
+    """What a thing of a kind that is known tells."""
+    for tell in dict.fromkeys(_WRITERS[kind] for kind in sorted(types(thing)) if kind in _WRITERS):
+        yield from tell(data, thing)
+
+
+def _body(data: JsonLd, thing: Thing) -> Iterator[str]:
+    yield next((prose for key in _BODIES for value in data.values(thing, key) if (prose := _prose(value))), "")
+
+
+def _product(data: JsonLd, thing: Thing) -> Iterator[str]:
+    yield _listed(
+        [
+            ("Price", _prices(data, thing)),
+            ("Availability", _availability(data, thing)),
+            ("Brand", data.text(thing, "brand", "manufacturer")),
+            ("SKU", data.text(thing, "sku", "mpn", "gtin", "gtin13")),
+        ]
+    )
+    yield from _body(data, thing)
+
+
+def _prices(data: JsonLd, thing: Thing) -> str:
+    """``12.99 EUR``, or several, or ``from 10 to 20 EUR``."""
+    prices = []
+    for offer in data.values(thing, "offers")[:_MAX_OFFERS]:
+        if not isinstance(offer, dict):
+            continue
+        terms = [offer, *(one for one in data.values(offer, "priceSpecification") if isinstance(one, dict))]
+        price = next((said for one in terms if (said := data.text(one, "price"))), "")
+        low, high = data.text(offer, "lowPrice"), data.text(offer, "highPrice")
+        if not price and low:
+            price = f"from {low} to {high}" if high and high != low else low
+        currency = next((said for one in terms if (said := data.text(one, "priceCurrency"))), "")
+        prices.append(f"{price} {currency}".strip() if price else "")
+    return ", ".join(dict.fromkeys(filter(None, prices)))
+
+
+def _availability(data: JsonLd, thing: Thing) -> str:
+    """``https://schema.org/InStock`` -> ``in stock``, from the first offer that tells it."""
+    offers = (offer for offer in data.values(thing, "offers") if isinstance(offer, dict))
+    name = next((said for offer in offers if (said := data.text(offer, "availability"))), "").rsplit("/", 1)[-1]
+    return _words(name)
+
+
+def _questions(data: JsonLd, thing: Thing) -> Iterator[str]:
+    yield from _body(data, thing)
+    for question in data.values(thing, "mainEntity", "hasPart"):
+        if isinstance(question, dict) and "Question" in types(question):
+            yield from _headed(_heading(2, data.text(question, "name", "text")), _answers(data, question))
+
+
+def _question(data: JsonLd, thing: Thing) -> Iterator[str]:
+    yield from _body(data, thing)
+    yield from _answers(data, thing)
+
+
+def _answers(data: JsonLd, question: Thing) -> Iterator[str]:
+    for key in ("acceptedAnswer", "suggestedAnswer"):
+        yield from _replies(data, question, key)
+
+
+def _posting(data: JsonLd, thing: Thing) -> Iterator[str]:
+    yield from _body(data, thing)
+    yield from _replies(data, thing, "comment")
+
+
+def _replies(data: JsonLd, thing: Thing, key: str) -> Iterator[str]:
+    for reply in data.values(thing, key):
+        if isinstance(reply, dict):
+            author = data.text(reply, "author")
+            yield from _headed(f"<p><b>{escape(author)}</b>:</p>" if author else "", _body(data, reply))
+        elif isinstance(reply, str):
+            yield _prose(reply)
+
+
+def _recipe(data: JsonLd, thing: Thing) -> Iterator[str]:
+    yield from _body(data, thing)
+    yield _listed([("Yield", data.text(thing, "recipeYield")), ("Time", data.text(thing, "totalTime", "cookTime"))])
+    yield _under("Ingredients", "ul", map(text, data.values(thing, "recipeIngredient", "ingredients")))
+    yield from _steps(data, thing)
+
+
+def _steps(data: JsonLd, thing: Thing) -> Iterator[str]:
+    steps: list[str] = []
+    for step in data.values(thing, "recipeInstructions", "step", "steps"):
+        within = data.values(step, "itemListElement") if isinstance(step, dict) else []
+        steps += [_step(data, one) for one in within or [step]]
+    yield _under("Steps", "ol", steps)
+
+
+def _step(data: JsonLd, step: Any) -> str:
+    return _flat(data.text(step, "text", "description", "name") if isinstance(step, dict) else text(step))
+
+
+def _list(data: JsonLd, thing: Thing) -> Iterator[str]:
+    yield from _body(data, thing)
+    links = (_link(data, item) for item in data.values(thing, "itemListElement"))
+    yield _rows("ul", links)
+
+
+def _link(data: JsonLd, item: Any) -> str:
+    """An item of a list, itself or with a thing inside, as a link."""
+    if not isinstance(item, dict):
+        return escape(_flat(text(item)))
+    inner = next((one for one in data.values(item, "item") if isinstance(one, dict)), item)
+    places = (one.get(key) for one in (inner, item) for key in ("url", "@id", "item"))
+    place = next((place for place in places if isinstance(place, str)), "")
+    name = escape(_flat(data.text(inner, "name", "headline") or data.text(item, "name")))
+    price = _prices(data, inner)
+    link = f'<a href="{escape(place)}">{name}</a>' if place else name
+    return f"{link}: {escape(price)}" if name and price else link if name else ""
+
+
+def _event(data: JsonLd, thing: Thing) -> Iterator[str]:
+    ends = [data.text(thing, "startDate"), data.text(thing, "endDate")]
+    yield _listed(
+        [
+            ("When", " to ".join(filter(None, ends))),
+            ("Where", _place(data, thing, "location")),
+            ("Price", _prices(data, thing)),
+        ]
+    )
+    yield from _body(data, thing)
+
+
+def _job(data: JsonLd, thing: Thing) -> Iterator[str]:
+    yield _listed(
+        [
+            ("Company", data.text(thing, "hiringOrganization")),
+            ("Location", _place(data, thing, "jobLocation")),
+            ("Employment", _words(", ".join(map(text, data.values(thing, "employmentType"))))),
+            ("Apply by", data.text(thing, "validThrough")),
+        ]
+    )
+    yield from _body(data, thing)
+
+
+def _place(data: JsonLd, thing: Thing, key: str) -> str:
+    """The name and the address of the first place under *key*."""
+    for place in data.values(thing, key):
+        if not isinstance(place, dict):
+            return text(place)
+        keys = ("streetAddress", "postalCode", "addressLocality", "addressRegion", "addressCountry")
+        address = next(iter(data.values(place, "address")), place)
+        parts = [data.text(address, part) for part in keys] if isinstance(address, dict) else [text(address)]
+        return ", ".join(dict.fromkeys(filter(None, [data.text(place, "name"), *parts])))
+    return ""
+
+
+_WRITERS: dict[str, Callable[[JsonLd, Thing], Iterable[str]]] = {
+    "Product": _product, "ProductGroup": _product, "SoftwareApplication": _product, "MobileApplication": _product,
+    "WebApplication": _product, "FAQPage": _questions, "Question": _question, "DiscussionForumPosting": _posting,
+    "SocialMediaPosting": _posting, "Recipe": _recipe, "HowTo": _recipe, "ItemList": _list, "Event": _event,
+    "MusicEvent": _event, "BusinessEvent": _event, "EducationEvent": _event, "SportsEvent": _event,
+    "TheaterEvent": _event, "Festival": _event, "JobPosting": _job,
+}  # fmt: skip
+
+
+def _heading(level: int, name: str) -> str:
+    return f"<h{level}>{escape(_flat(name))}</h{level}>" if name else ""
+
+
+def _listed(facts: Iterable[tuple[str, str]]) -> str:
+    return _rows("ul", [f"{label}: {escape(_flat(value))}" for label, value in facts if value])
+
+
+def _under(heading: str, kind: str, lines: Iterable[str]) -> str:
+    rows = _rows(kind, map(escape, map(_flat, lines)))
+    return f"<h2>{heading}</h2>{rows}" if rows else ""
+
+
+def _rows(kind: str, lines: Iterable[str]) -> str:
+    rows = "".join(f"<li>{line}</li>" for line in lines if line)
+    return f"<{kind}>{rows}</{kind}>" if rows else ""
+
+
+def _prose(value: Any) -> str:
+    """A text, plain or markup (maybe escaped once too often), as markup with every element closed."""
+    if isinstance(value, dict):
+        value = value.get("@value") or value.get("text")
+    if not isinstance(value, str) or not value.strip():
+        return ""
+    value = value[:_MAX_VALUE_LENGTH]
+    if "&lt;" in value and not _MARKUP.search(value):
+        value = unescape(value)
+    if _MARKUP.search(value):
+        return f"<div>{_closed(value)}</div>"
+    lines = unescape(value).splitlines()
+    return "".join(f"<p>{escape(line.strip())}</p>" for line in lines if line.strip())
+
+
+def _closed(markup: str) -> str:
+    body = parse(harden(markup.encode("utf-8", "replace")).source).body
+    return (body.inner_html or "") if body else ""
+
+
+def _words(name: str) -> str:
+    """``InStock`` -> ``in stock``, ``FULL_TIME`` -> ``full time``."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).replace("_", " ").lower()
+
+
+def _flat(value: str) -> str:
+    """A text on one line, without the markup that may be in it."""
+    return " ".join(_MARKUP.sub(" ", value).split())

@@ -1,0 +1,23 @@
+"""The `WebSearch` behind every model of this package."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from websearch_core import WebSearch
+from websearch_core.client import WebSearchArguments, given
+
+
+def resolve_web(web: WebSearch | None, options: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Put a ``web`` in the place of the arguments of `WebSearch` among *options*; the others stay as they are.
+
+    Raises:
+        ConfigurationError: Both were given, or the arguments are wrong.
+
+    """
+    names = WebSearchArguments.__annotations__
+    arguments = {name: value for name, value in options.items() if name in names}
+    others = {name: value for name, value in options.items() if name not in names}
+    return {"web": given(web, cast("WebSearchArguments", arguments)), **others}

@@ -1,0 +1,233 @@
+"""The judge of the readers is judged: its numbers decide which of them is called better."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+URL = "https://example.org/a/b"
+
+
+@pytest.fixture
+def benchmark_path(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    before = set(sys.modules)
+    monkeypatch.syspath_prepend(str(ROOT))
+    yield
+    for name in set(sys.modules) - before:
+        if name.partition(".")[0] in {"benchmarks", "training"}:
+            del sys.modules[name]
+
+
+@pytest.fixture
+def metrics(benchmark_path: None) -> ModuleType:
+    return import_module("benchmarks.reading.metrics")
+
+
+@pytest.fixture
+def page(metrics: ModuleType) -> Any:
+    return metrics.Page
+
+
+def test_words_lose_their_case_and_every_chinese_character_is_one(metrics: ModuleType) -> None:
+    assert metrics.words("Tea, TEA & 茶水 for 2") == ["tea", "tea", "茶", "水", "for", "2"]
+
+
+def test_agreement_counts_words_as_often_as_they_are_there(metrics: ModuleType) -> None:
+    precision, recall, f1 = metrics.agreement(["tea", "tea", "cup"], ["tea", "cup", "milk", "milk"])
+    assert precision == pytest.approx(2 / 3)
+    assert recall == pytest.approx(2 / 4)
+    assert f1 == pytest.approx(2 * 2 / 7)
+
+
+def test_nothing_agrees_with_nothing_and_with_nothing_else(metrics: ModuleType) -> None:
+    assert metrics.agreement([], []) == (1.0, 1.0, 1.0)
+    assert metrics.agreement([], ["tea"]) == (0.0, 0.0, 0.0)
+    assert metrics.agreement(["tea"], []) == (0.0, 0.0, 0.0)
+
+
+def test_marks_targets_and_pictures_are_no_words(metrics: ModuleType) -> None:
+    markdown = "---\ntitle: x\n---\n## Tea & [cups](/shop)\n\n![a picture](/p.png) is **hot**\n<!-- y -->\n"
+    assert metrics.words(metrics.rendered(markdown, URL).words) == ["tea", "cups", "is", "hot"]
+
+
+def test_structure_is_found_in_markdown(metrics: ModuleType) -> None:
+    markdown = (
+        "# Tea\n\nSee [the *shop*](../shop/).\n\n- one\n  - two\n- three\n\n"
+        "| a | b |\n|---|---|\n| 1 |  |\n\n```python\nx = 1\n```\n"
+    )
+    assert metrics.rendered(markdown, URL).parts == {
+        "headings": ["tea"],
+        "links": [("https://example.org/shop", "the shop")],
+        "code": ["x = 1"],
+        "cells": ["a", "b", "1"],
+        "items": ["two", "one", "three"],
+    }
+
+
+def test_the_same_structure_is_found_in_html(metrics: ModuleType) -> None:
+    html = (
+        "<h1>Tea</h1><p>See <a href='/shop'>the <i>shop</i></a>.<!-- no --></p><ul><li>one<ul><li>two</li></ul></li>"
+        "<li>three</li></ul><table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td></td></tr></table><pre>x = 1\n</pre>"
+    )
+    found = metrics.structured(html, URL)
+    assert metrics.words(found.words) == "tea see the shop one two three a b 1 x 1".split()
+    assert {part: sorted(those) for part, those in found.parts.items()} == {
+        "headings": ["tea"],
+        "links": [("https://example.org/shop", "the shop")],
+        "code": ["x = 1"],
+        "cells": ["1", "a", "b"],
+        "items": ["one", "three", "two"],
+    }
+
+
+def test_a_page_is_scored_by_its_text_and_its_passages(metrics: ModuleType, page: Any) -> None:
+    truth = page(
+        "x",
+        "article",
+        URL,
+        b"",
+        text="Tea is hot and rather good",
+        must=("tea is  HOT", "good"),
+        must_not=("buy now", "log in"),
+    )
+    score = metrics.score(truth, "Tea is **hot**\n\nbuy now")
+    assert (score.precision, score.recall) == (3 / 5, 3 / 6)
+    assert (score.must, score.must_not, score.empty) == ((1, 2), (1, 2), True)
+    assert not metrics.score(truth, truth.text).empty
+
+
+def test_a_page_is_scored_by_the_parts_that_the_truth_has(metrics: ModuleType, page: Any) -> None:
+    truth = page("x", "article", URL, b"", html="<h2>One</h2><h2>Two</h2><p>and <a href=/c>c</a></p>")
+    score = metrics.score(truth, "## One\n\n## Three\n\nand [c](https://example.org/c)\n\n- more")
+    assert score.parts == {"headings": 0.5, "links": 1.0}
+
+
+def test_an_address_that_is_none_is_compared_as_it_stands(metrics: ModuleType) -> None:
+    assert metrics.structured("<a href='http://[/'>x</a>", URL).parts["links"] == [("http://[/", "x")]
+
+
+def test_the_share_of_passages_is_that_of_all_pages_together(metrics: ModuleType) -> None:
+    assert metrics.share([(1, 2), (0, 0), (0, 2)]) == pytest.approx(1 / 4)
+
+
+def test_the_interval_holds_the_mean_and_is_the_same_again(metrics: ModuleType) -> None:
+    differences = [0.0, 0.1, 0.2, 0.3] * 10
+    low, high = metrics.interval(differences)
+    assert 0.1 < low < 0.15 < high < 0.2
+    assert (low, high) == metrics.interval(differences)
+
+
+@pytest.fixture
+def labels(benchmark_path: None) -> Any:
+    return import_module("training.labels").labels
+
+
+TRUTH = (
+    "How tea is made\n\nPick the two upper leaves and the bud early in the morning, and let them wither in the shade for a "
+    "day.\n\nRoll them by hand until they are bruised all over.\n\nServe hot"
+)
+
+
+@pytest.mark.parametrize(
+    ("texts", "shares"),
+    [
+        (TRUTH.split("\n\n"), [1, 1, 1, 1]),
+        (["Log in", *TRUTH.split("\n\n"), "Write to us"], [0, 1, 1, 1, 1, 0]),
+        # A word of the menu that happens to be in the truth as well is no content.
+        (["Tea", "Coffee", "How tea is made", TRUTH.split("\n\n")[1], "Tea"], [0, 0, 1, 1, 0]),
+        # One text of the page may be in part content.
+        (["Menu " * 10 + TRUTH.replace("\n\n", " ")], [38 / 48]),
+        (["HOW TEA is Made!"], [1]),
+        (["", "...", "How tea is made"], [0, 0, 1]),
+        ([], []),
+    ],
+)
+def test_a_text_is_labelled_by_the_share_of_it_that_is_content(
+    labels: Any, texts: list[str], shares: list[float]
+) -> None:
+    assert labels(texts, TRUTH) == pytest.approx(shares, abs=1e-9)
+
+
+def test_content_in_another_order_is_found(labels: Any) -> None:
+    title, pick, roll, serve = TRUTH.split("\n\n")
+    assert labels([serve, roll, pick, title], TRUTH)[1:3] == [1, 1]
+
+
+def test_content_that_is_there_twice_is_content_both_times(labels: Any) -> None:
+    assert labels([TRUTH.split("\n\n")[1]] * 2, TRUTH) == [1, 1]
+
+
+def test_a_short_line_of_the_truth_in_the_wrong_place_is_content_by_half(labels: Any) -> None:
+    assert labels(["Serve hot", "Buy now", "Roll them by hand until they are bruised all over."], TRUTH) == [0.5, 0, 1]
+
+
+def test_without_truth_nothing_is_content(labels: Any) -> None:
+    assert labels(["How tea is made", "Serve hot"], "") == [0, 0]
+
+
+@pytest.mark.parametrize(("power", "expected"), [(1, 1.0), (2, 2.0)])
+def test_the_exponent_is_the_power_of_the_size(benchmark_path: None, power: int, expected: float) -> None:
+    size = import_module("benchmarks.reading.size")
+    seconds = {bytes_: 1e-9 * bytes_**power for bytes_ in (10**5, 10**6, 10**7)}
+    assert size.exponent(seconds) == pytest.approx(expected)
+    assert size.steepest(seconds) == pytest.approx(expected)
+
+
+def test_one_steep_step_shows_although_the_rest_is_flat(benchmark_path: None) -> None:
+    size = import_module("benchmarks.reading.size")
+    seconds = {10**5: 0.1, 10**6: 10.0, 10**7: 10.0}
+    assert size.steepest(seconds) == pytest.approx(2)
+    assert size.exponent(seconds) == pytest.approx(1)
+
+
+def test_sections_are_replaced_by_their_titles_and_goals_counted_anew(benchmark_path: None) -> None:
+    report = import_module("benchmarks.report")
+    page = "# Benchmarks\n\n**1 of 1 goals were met.**\n\n## A\n\nold\n\n- **met**: x. Measured: y.\n\n## B\n\nstays\n"
+    section = report.Section("A", "new", [], [report.Goal("fast", "slow", met=False), report.Goal("ok", "1", met=True)])
+    assert report.put(page, [section]) == (
+        "# Benchmarks\n\n**1 of 2 goals were met.**\n\n"
+        "## A\n\nnew\n\n- **missed**: fast. Measured: slow.\n- **met**: ok. Measured: 1.\n\n## B\n\nstays\n"
+    )
+
+
+@pytest.fixture
+def candidate(benchmark_path: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    (tmp_path / "odd.py").write_text(
+        "import os, time\n"
+        "def read(data, url, content_type):\n"
+        "    print('no answer')\n"
+        "    if b'Some words' in data: return 'warm'\n"
+        "    return {b'crash': lambda: os._exit(3), b'hang': lambda: time.sleep(60), b'raise': lambda: 1 / 0}.get(\n"
+        "        data, lambda: f'{data.decode()} {url} {content_type}')()\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    return import_module("benchmarks.reading.candidates").Candidate("odd", "odd:read")
+
+
+def test_what_crashes_hangs_or_raises_costs_a_reader_that_page_alone(candidate: Any) -> None:
+    with import_module("benchmarks.reading.process").Reader(candidate, sys.executable, patience=1) as reader:
+        answers = [reader.read(data, URL, None) for data in (b"crash", b"well", b"hang", b"raise", b"well")]
+        assert reader.memory() > 1
+    assert [answer["error"] for answer in answers] == ["Crashed", "", "TooSlow", "ZeroDivisionError", ""]
+    assert [answer["markdown"] for answer in answers] == ["", f"well {URL} None", "", "", f"well {URL} None"]
+
+
+def test_who_is_not_installed_is_absent(candidate: Any) -> None:
+    process = import_module("benchmarks.reading.process")
+    for missing in (candidate._replace(function="nowhere:read"), candidate._replace(distributions=("not-there",))):
+        with pytest.raises(process.Absent):
+            process.Reader(missing, sys.executable)
+
+
+def test_every_case_of_the_encodings_can_be_read_rightly(benchmark_path: None) -> None:
+    encodings = import_module("benchmarks.reading.encodings")
+    ours = encodings.OURS
+    right = encodings.measure({ours: sys.executable})[ours.name]
+    assert [case.what for case, is_right in zip(encodings.cases(), right, strict=True) if not is_right] == []

@@ -1,0 +1,154 @@
+"""
+Record the cassettes of a provider anew: ``make record PROVIDER=searxng``.
+
+The keys come from the environment, as for any use. Each cassette of the provider names its call; it is made for real,
+and if it ends the way the cassette expects (well, or with the same error), the exchanges replace those on file. What
+is kept of the headers is what we read; a file in which a key would stand is not written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import vcr
+import yaml
+
+from websearch_core import WebSearch, WebSearchError
+from websearch_core.provider.declare import environment
+from websearch_core.providers import provider_class
+
+FOLDER = Path(__file__).resolve().parents[2] / "cassettes"
+REQUEST_HEADERS = {"content-type"}
+RESPONSE_HEADERS = {"content-type", "location", "retry-after"} | {
+    f"x-ratelimit-{name}" for name in ("limit", "policy", "remaining", "reset")
+}
+FORBIDDEN = {"brave": "its terms do not allow keeping its results: write its cassettes from the documentation"}
+
+
+class Text(str):
+    """A body of several lines, to be written as such."""
+
+    __slots__ = ()
+
+
+def _block(dumper: yaml.SafeDumper, text: Text) -> yaml.Node:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", str(text), style="|")
+
+
+yaml.SafeDumper.add_representer(Text, _block)
+
+
+def record(path: Path, source: str) -> str:
+    """Record one cassette; returns what became of it."""
+    tape = yaml.safe_load(path.read_text("utf-8"))
+    verb = "search" if "search" in tape else "read"
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "tape.yaml"
+        recorder = vcr.VCR(record_mode="all", decode_compressed_response=True)
+        with recorder.use_cassette(str(file)):
+            outcome = _call(tape, verb)
+        raw = yaml.load(file.read_text("utf-8"), yaml.CSafeLoader) if file.exists() else None
+    expected, found = tape["expect"].get("error"), getattr(outcome, "code", None)
+    if expected != found:
+        return f"left as it was: {found or 'success'} instead of {expected or 'success'}"
+    if raw is None:
+        return "left as it was: nothing was sent"
+    interactions = [_scrubbed(exchange) for exchange in raw["interactions"]]
+    host = urlsplit(interactions[0]["request"]["uri"]).netloc
+    call = {name: value for name, value in tape.items() if name not in {"expect", "version", "interactions"}}
+    tape = {**call, "expect": _facts(outcome), "version": 1, "interactions": interactions}
+    made = f"# recorded {datetime.now(UTC):%Y-%m-%d} from {source or host}\n"
+    text = made + yaml.safe_dump(tape, allow_unicode=True, sort_keys=False, width=110)
+    if any(key in text for key in _keys()):
+        return "left as it was: a key stands in the exchange"
+    path.write_text(text, "utf-8")
+    return "recorded"
+
+
+def _call(tape: dict[str, Any], verb: str) -> Any:
+    options = {name: value for name, value in tape["web"].items() if name != "api_key"}
+    argument, more = tape[verb]
+    try:
+        with WebSearch(**options, attempts=1) as web:
+            return getattr(web, verb)(argument, **more)
+    except WebSearchError as error:
+        return error
+
+
+def _facts(outcome: Any) -> dict[str, Any]:
+    if isinstance(outcome, WebSearchError):
+        wait = getattr(outcome, "retry_after", None)
+        return {"error": outcome.code, "message": str(outcome), **({"retry_after": wait} if wait is not None else {})}
+    data = outcome.model_dump(mode="json")
+    if "results" in data:
+        results = [
+            {name: result[name] for name in ("title", "url", "snippet", "published")} for result in data["results"]
+        ]
+        return {
+            "provider": data["provider"],
+            "results": results,
+            "answer": data["answer"],
+            "notes": list(data["notes"]),
+        }
+    names = ("provider", "final_url", "title", "language", "media_type", "content_length", "truncated")
+    return {**{name: data[name] for name in names}, "content": Text(data["content"])}
+
+
+def _scrubbed(exchange: dict[str, Any]) -> dict[str, Any]:
+    request, response = exchange["request"], exchange["response"]
+    body = response["body"]["string"]
+    return {
+        "request": {
+            "body": request["body"] or "",
+            "headers": _kept(request["headers"], REQUEST_HEADERS),
+            "method": request["method"],
+            "uri": request["uri"],
+        },
+        "response": {
+            "body": {"string": Text(body) if isinstance(body, str) else body},
+            "headers": _kept(response["headers"], RESPONSE_HEADERS),
+            "status": response["status"],
+        },
+    }
+
+
+def _kept(headers: dict[str, Any], names: set[str]) -> dict[str, Any]:
+    return {name: value for name, value in headers.items() if name.lower() in names}
+
+
+def _keys() -> list[str]:
+    names = [
+        name
+        for path in FOLDER.iterdir()
+        for several in environment(provider_class(path.name)).values()
+        for name in several
+    ]
+    return [value for name in names if re.search("KEY|TOKEN", name) and (value := os.environ.get(name, ""))]
+
+
+def main() -> int:
+    """Record what the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
+    parser.add_argument("provider")
+    parser.add_argument("scenarios", nargs="*", help="names of cassettes; all of the provider if left out")
+    parser.add_argument("--source", default="", help="what answers, in words, if its host name does not say it")
+    asked = parser.parse_args()
+    if asked.provider in FORBIDDEN:
+        print(f"{asked.provider}: {FORBIDDEN[asked.provider]}", file=sys.stderr)
+        return 2
+    for path in sorted((FOLDER / asked.provider).glob("*.yaml")):
+        if not asked.scenarios or path.stem in asked.scenarios:
+            print(f"{asked.provider}/{path.stem}: {record(path, asked.source)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

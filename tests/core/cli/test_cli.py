@@ -1,0 +1,551 @@
+"""The command line: what it prints where, and the exit codes that docs/cli.md promises."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import typer.testing
+
+from websearch_core.cli import main, output
+from websearch_core.cli.app import app
+from websearch_core.cli.output import exit_code
+from websearch_core.errors import RateLimited, UnsafeURL, UnsupportedOption
+from websearch_core.models import Page
+from websearch_core.providers import known
+from websearch_core.providers.local import Local
+from websearch_core.render import page_as_json, search_as_json
+
+ROOT = Path(__file__).parents[3]
+SECRET = "tvly-s3cr3t-k3y"
+
+
+@pytest.fixture(autouse=True)
+def home(monkeypatch, tmp_path):
+    """No index and no proxies of whoever runs the tests; the same width everywhere."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("COLUMNS", "120")
+    return tmp_path
+
+
+@pytest.fixture
+def websearch():
+    def call(*words):
+        return typer.testing.CliRunner().invoke(app, [str(word) for word in words])
+
+    return call
+
+
+@pytest.fixture
+def local():
+    local = Local()
+    for name in ("kelp", "dulse"):
+        url = f"https://sea.example/{name}"
+        local.index.add(Page(url=url, final_url=url, title=name.title(), content=f"{name} is an alga. " * 30))
+    return local
+
+
+@pytest.fixture(scope="module")
+def site():
+    """The example site, on a port of its own."""
+    spec = importlib.util.spec_from_file_location("serve", ROOT / "examples" / "serve.py")
+    serve = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(serve)
+    with serve.Site() as site:
+        yield site
+
+
+@pytest.fixture
+def searx():
+    """A server that answers as SearXNG does: with one result, or with the status that is set."""
+
+    class Visit(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.server.paths.append(self.path)
+            body = json.dumps(
+                {"results": [{"title": "Kelp\x1b[31m", "url": "https://sea.example/", "content": "Alga"}]}
+            )
+            self.send_response(self.server.status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Visit)
+    server.status, server.paths = 200, []
+    server.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+# search
+
+
+def test_search_prints_numbered_results(websearch, local):
+    done = websearch("search", "--provider", "local", "kelp", "alga", "--limit", 1)
+
+    assert done.exit_code == 0
+    assert done.stdout.startswith("1. Kelp — https://sea.example/kelp\n   kelp is an alga.")
+    assert done.stderr == ""
+
+
+def test_search_prints_markdown_as_it_is_where_there_is_no_terminal(websearch, local):
+    done = websearch("search", "-p", "local", "kelp", "-f", "markdown")
+
+    assert done.stdout.startswith("## Search Results\n\n### 1. Kelp\n**URL:** https://sea.example/kelp")
+
+
+def test_search_in_json_is_the_documented_schema(websearch, local):
+    done = websearch("search", "--search-provider", "local", "kelp", "--format", "json")
+
+    answer, expected = json.loads(done.stdout), search_as_json(_response(local, "kelp"))
+    assert {**answer, "elapsed": None} == expected
+
+
+def _response(local, text):
+    from websearch_core import WebSearch
+
+    return WebSearch(local).search(text).model_copy(update={"elapsed": None})
+
+
+def test_finding_nothing_is_no_failure(websearch, local):
+    done = websearch("search", "-p", "local", "zeppelin")
+
+    assert (done.exit_code, done.stdout) == (0, "No results found for: zeppelin\n")
+
+
+@pytest.mark.enable_socket
+def test_every_option_reaches_the_query(websearch, searx):
+    done = websearch(
+        "search", "kelp", "-p", "searxng", "--base-url", searx.url, "--allow", "sea.example", "--allow", "b.example",
+        "--block", "c.example", "--time-range", "week", "--language", "de", "--country", "AT", "--safe-search", "strict",
+        "--topic", "news", "--page", 2, "-n", 1,
+    )  # fmt: skip
+
+    assert done.exit_code == 0
+    path = searx.paths[-1]
+    for part in (
+        "q=kelp+%28site%3Asea.example+OR+site%3Ab.example%29+-site%3Ac.example",
+        "time_range=week",
+        "language=de-AT",
+        "safesearch=2",
+        "categories=news",
+        "pageno=2",
+    ):
+        assert part in path
+
+
+def test_dates_reach_the_query(websearch, local):
+    done = websearch("search", "kelp", "-p", "local", "--after", "2026-01-01", "--before", "2026-02-01")
+
+    assert done.stdout.endswith("Note: left out, for want of a date: 1 matching page.\n")
+
+
+@pytest.mark.enable_socket
+def test_nothing_from_the_web_steers_the_terminal(websearch, searx):
+    done = websearch("search", "kelp", "-p", "searxng", "--base-url", searx.url)
+
+    assert "\x1b" not in done.stdout
+    assert "Kelp" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["kelp", "-p", "nope"], 2, "ERROR [unknown_provider] unknown provider 'nope'"),
+        (["kelp", "-p", "brave"], 2, "BRAVE_API_KEY"),
+        (["kelp", "-p", "local"], 2, "websearch index PATH_OR_URL"),
+        (["kelp", "--limit", "0"], 2, "ERROR [invalid_option] limit"),
+        (["kelp", "--time-range", "decade"], 2, "ERROR [invalid_option] time_range"),
+        (["kelp", "-p", "local", "--country", "US"], 2, "ERROR [unsupported_option] local cannot express country"),
+        (["kelp", "--base-url", "http://x.example"], 2, "ERROR [configuration]"),
+        (["kelp", "--allow", "a b"], 2, "ERROR [invalid_option]"),
+        ([], 2, "Missing argument"),
+        (["kelp", "--format", "xml"], 2, "xml"),
+        (["kelp", "--nonsense"], 2, "--nonsense"),
+    ],
+)
+def test_wrong_usage_and_configuration_are_told_on_stderr(websearch, words, code, says):
+    done = websearch("search", *words)
+
+    assert done.exit_code == code
+    assert says in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.enable_socket
+def test_a_service_that_fails_is_exit_code_one(websearch, searx):
+    searx.status = 400
+
+    done = websearch("search", "kelp", "-p", "searxng", "--base-url", searx.url)
+
+    assert done.exit_code == 1
+    assert done.stderr.startswith("ERROR [bad_request] searxng search failed: 400 Bad Request")
+
+
+def test_an_error_in_json_is_on_stdout(websearch):
+    done = websearch("search", "kelp", "-p", "brave", "-f", "json")
+
+    assert done.exit_code == 2
+    assert json.loads(done.stdout)["status"] == "error"
+    assert json.loads(done.stdout)["error"]["code"] == "missing_key"
+    assert done.stderr == ""
+
+
+def test_each_kind_of_error_has_its_exit_code():
+    assert (exit_code(RateLimited("x")), exit_code(UnsupportedOption("x")), exit_code(UnsafeURL("x"))) == (1, 2, 3)
+
+
+# read
+
+
+@pytest.mark.enable_socket
+def test_read_prints_a_window_of_the_page(websearch, site):
+    url = f"{site.url}/docs/rotation/"
+
+    done = websearch("read", url, "--allow-address", "127.0.0.0/8", "--max-length", 300)
+
+    assert done.exit_code == 0
+    assert done.stdout.startswith("Title: Rotate a key without downtime")
+    assert "read on with offset=" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "shown"),
+    [
+        ("--query", "which alga is red?", "Palmaria is a red alga."),
+        ("--find", "RED  alga", "Note: 1 place with 'RED alga'."),
+        ("--max-tokens", "20", "read on with offset="),
+    ],
+)
+def test_read_prints_the_part_of_the_page_that_is_asked_for(websearch, local, option, value, shown):
+    text = f"{'Stones and sand. ' * 50}\n\nPalmaria is a red alga.\n\n{'Stones and sand. ' * 50}"
+    local.index.add(Page(url="https://sea.example/red", final_url="https://sea.example/red", content=text))
+
+    done = websearch("read", "https://sea.example/red", "-r", "local", "--max-length", 300, option, value)
+
+    assert done.exit_code == 0
+    assert shown in done.stdout
+    assert len(done.stdout) < 600
+
+
+def test_search_shows_what_the_first_pages_say(websearch, local):
+    done = websearch("search", "-p", "local", "dulse", "--limit", 1, "--read-top", 1)
+
+    assert "1. Dulse — https://sea.example/dulse\n\n   dulse is an alga." in done.stdout
+
+
+@pytest.mark.enable_socket
+def test_read_in_json_is_the_documented_schema(websearch, site):
+    url = f"{site.url}/docs/rotation/"
+
+    answer = json.loads(websearch("read", url, "--allow-address", site.url, "-f", "json", "--offset", 100).stdout)
+
+    assert set(answer) == set(page_as_json(Page(url=url)))
+    assert (answer["status"], answer["offset"], answer["url"]) == ("success", 100, url)
+
+
+@pytest.mark.enable_socket
+def test_read_refuses_addresses_that_are_not_public_unless_allowed(websearch, site):
+    done = websearch("read", site.url)
+
+    assert done.exit_code == 3
+    assert done.stderr.startswith("ERROR [unsafe_url]")
+
+
+@pytest.mark.enable_socket
+def test_read_of_a_page_that_is_not_there_is_exit_code_one(websearch, site):
+    done = websearch("read", f"{site.url}/nowhere", "--allow-address", site.url)
+
+    assert done.exit_code == 1
+    assert done.stderr.startswith("ERROR [page_not_found]")
+
+
+def test_read_takes_a_page_from_the_index(websearch, local):
+    done = websearch("read", "https://sea.example/kelp", "--reader", "local", "-f", "markdown", "--max-length", 40)
+
+    assert "kelp is an alga." in done.stdout
+
+
+# index
+
+
+@pytest.mark.enable_socket
+def test_a_site_and_a_folder_are_indexed_and_found(websearch, site, home):
+    (home / "notes").mkdir()
+    (home / "notes" / "kelp.md").write_text("# Kelp\n\nKelp grows in cold water.")
+
+    done = websearch("index", site.url, home / "notes", "--allow-address", site.url, "-f", "json")
+
+    assert done.exit_code == 0
+    report = json.loads(done.stdout)
+    crawled, folder = report["places"]
+    assert report["path"] == str(home / "data" / "websearch" / "index.db")
+    assert crawled["added"] > 10
+    assert (folder["added"], folder["removed"], folder["left"]) == (1, 0, 0)
+    assert f"{site.url}/staff/rota.txt" not in Local().index.urls()
+    question = "How do I rotate a key without downtime?"
+    assert (
+        f"1. Rotate a key without downtime — {site.url}/docs/rotation/"
+        in websearch("search", question, "-p", "local").stdout
+    )
+    assert "Kelp grows in cold water." in websearch("search", "kelp", "-p", "local").stdout
+
+
+@pytest.mark.enable_socket
+def test_the_number_of_pages_is_bounded(websearch, site, home):
+    done = websearch("index", site.url, "--allow-address", site.url, "--max-pages", 3, "--path", home / "own.db")
+
+    assert done.stdout.startswith(f"{site.url}: 3 pages indexed, 0 removed, 0 skipped, in {home / 'own.db'}\n")
+    assert "more links were not followed: raise --max-pages" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("place", "code", "says"),
+    [("/no/such/folder", 2, "no such file or folder"), ("http://127.0.0.1/", 3, "ERROR [unsafe_url]")],
+)
+def test_what_cannot_be_indexed_is_an_error(websearch, place, code, says):
+    done = websearch("index", place)
+
+    assert done.exit_code == code
+    assert says in done.stderr
+
+
+def test_long_work_says_how_far_it_is_on_stderr(websearch, home):
+    (home / "notes").mkdir()
+    for n in range(100):
+        (home / "notes" / f"{n}.txt").write_text(f"kelp {n}")
+
+    done = websearch("index", home / "notes")
+
+    assert done.stderr.startswith(f"Indexing {home / 'notes'}: 100, file:")
+    assert "100 pages indexed" in done.stdout
+
+
+# providers and doctor
+
+
+def test_providers_lists_each_with_what_it_can_and_what_it_lacks(websearch, monkeypatch):
+    monkeypatch.setenv("TAVILY_API_KEY", SECRET)
+
+    table = websearch("providers").stdout
+    found = {one["name"]: one for one in json.loads(websearch("providers", "--format", "json").stdout)}
+
+    assert list(found) == known()
+    assert (found["brave"]["configured"], found["brave"]["missing"]) == (
+        False,
+        ["BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY"],
+    )
+    assert found["searxng"]["missing"] == ["SEARXNG_URL", "SEARXNG_BASE_URL", "SEARX_HOST"]
+    assert (found["tavily"]["configured"], found["tavily"]["search"], found["tavily"]["read"]) == (True, True, True)
+    assert (found["direct"]["search"], found["direct"]["read"]) == (False, True)
+    assert "time_range" in found["tavily"]["options"]
+    assert "websearch index" in found["local"]["problem"]
+    for name in known():
+        assert name in table
+    assert "set BRAVE_API_KEY or BRAVE_SEARCH_API_KEY" in table
+    assert SECRET not in table + json.dumps(found)
+
+
+def test_a_plug_in_that_cannot_be_loaded_is_listed_and_hurts_nobody(websearch, monkeypatch):
+    monkeypatch.setattr("websearch_core.providers._plugged_in", lambda: {"broken": "no_such_module:Broken"})
+
+    found = {one["name"]: one for one in json.loads(websearch("providers", "-f", "json").stdout)}
+
+    assert found["broken"]["problem"] == "cannot be loaded: No module named 'no_such_module'"
+    assert found["direct"]["configured"]
+    assert "BROKEN  broken: ERROR [configuration] broken cannot be loaded" in websearch("doctor", "broken").stdout
+
+
+@pytest.mark.enable_socket
+def test_doctor_tries_what_is_configured(websearch, searx, site, monkeypatch):
+    monkeypatch.setenv("SEARXNG_URL", searx.url)
+    monkeypatch.setenv("WEB_SEARCH_ALLOW", site.url)
+    monkeypatch.setattr("websearch_core.cli.doctor.PROBE", f"{site.url}/docs/")
+
+    done = websearch("doctor", "--format", "json")
+
+    answer = json.loads(done.stdout)
+    assert done.exit_code == 0
+    assert answer["status"] == "success"
+    assert [(one["provider"], one["error"]) for one in answer["checks"]] == [("searxng", None), ("direct", None)]
+    assert answer["versions"]["python"]
+    assert len(searx.paths) == 1
+
+
+@pytest.mark.enable_socket
+def test_doctor_says_what_is_broken_and_what_to_do(websearch, searx, local, monkeypatch):
+    monkeypatch.setenv("SEARXNG_URL", searx.url)
+    searx.status = 401
+
+    done = websearch("doctor", "searxng", "brave", "local", "nope")
+
+    assert done.exit_code == 1
+    assert "BROKEN  searxng: ERROR [authentication_failed] searxng search failed: 401 Unauthorized." in done.stdout
+    assert "        check the key" in done.stdout
+    assert "BROKEN  brave: ERROR [missing_key]" in done.stdout
+    assert "BROKEN  nope: ERROR [unknown_provider]" in done.stdout
+    assert "ok      local" in done.stdout
+    assert "no network" not in done.stdout
+
+
+@pytest.mark.enable_socket
+def test_doctor_without_a_network_says_so(websearch, searx, monkeypatch):
+    searx.shutdown()
+    searx.server_close()
+    monkeypatch.setenv("SEARXNG_URL", searx.url)
+
+    done = websearch("doctor", "searxng")
+
+    assert done.exit_code == 1
+    assert "it looks as if this machine has no network" in done.stdout
+
+
+def test_doctor_shows_the_settings_file_and_no_credentials(websearch, local, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "websearch.toml").write_text('provider = "local"\nreader = "local"\n')
+    monkeypatch.setenv("HTTPS_PROXY", "http://user:password@proxy.example:3128")
+
+    done = websearch("doctor")
+
+    assert done.exit_code == 0
+    assert f"settings file: {tmp_path / 'websearch.toml'}" in done.stdout
+    assert "proxies: https http://proxy.example:3128" in done.stdout
+    assert "password" not in done.stdout
+
+
+def test_a_settings_file_that_is_wrong_is_exit_code_two(websearch, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "websearch.toml").write_text("provider = [")
+
+    for command in (["providers"], ["doctor"], ["search", "kelp"], ["index", "."]):
+        assert websearch(*command).exit_code == 2
+
+
+# The program
+
+
+@pytest.mark.parametrize("command", [[], ["search"], ["read"], ["index"]])
+def test_help_documents_the_exit_codes(websearch, command):
+    text = " ".join(websearch(*command, "--help").stdout.split())
+
+    assert "0 done (finding nothing included); 1 a service failed" in text
+    assert "2 wrong usage or configuration; 3 the URL may not be opened" in text
+
+
+def test_the_documentation_names_every_command_and_option(websearch):
+    written = (ROOT / "docs" / "cli.md").read_text()
+
+    for command in app.registered_commands:
+        name = command.callback.__name__
+        assert f"## websearch {name}" in written
+        for line in websearch(name, "--help").stdout.splitlines():
+            for word in line.replace(",", " ").split():
+                if line.startswith("  -") and word.startswith("--") and word != "--help":
+                    assert f"`{word}" in written, f"{word} of {name} is not documented"
+
+
+def test_the_core_is_imported_without_typer():
+    code = "import sys, websearch_core, websearch_core.cli; sys.exit('typer' in sys.modules or 'rich' in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_without_typer_it_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "typer", None)
+    for name in [name for name in sys.modules if name.startswith("websearch_core.cli.")]:
+        monkeypatch.delitem(sys.modules, name)
+
+    with pytest.raises(SystemExit) as caught:
+        main()
+
+    assert caught.value.code == 2
+    assert capsys.readouterr().err == (
+        "websearch: the command line needs typer; install it with: pip install 'websearch-core[cli]'\n"
+    )
+
+
+def test_the_installed_program_writes_what_its_terminal_cannot_show(local, tmp_path):
+    local.index.add(Page(url="https://sea.example/ja", title="昆布", content="昆布"))
+
+    done = subprocess.run(
+        [sys.executable, "-c", "from websearch_core.cli import main; main()", "search", "-p", "local", "昆布"],
+        env={"PYTHONIOENCODING": "latin-1", "XDG_DATA_HOME": str(tmp_path / "data"), "PYTHONUTF8": "1"},
+        capture_output=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(b"1. \\u6606\\u5e03 \\u2014 https://sea.example/ja")
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_terminal_shows_live_how_far_long_work_is(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with output.show_progress("Indexing [red]docs") as tell:
+        tell("file:///a\x1b[31m.md")
+
+    assert "Indexing [red]docs" in terminal.getvalue()
+    assert "\x1b[31m.md" not in terminal.getvalue()
+
+
+def test_a_terminal_gets_drawn_tables_and_set_markdown(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stdout", terminal)
+    output.print_table(("provider",), [("kelp[red]\x1b",)])
+    output.print_markdown("# Kelp\n\n**brown** alga\x1b[31m")
+
+    assert "│ kelp[red]" in terminal.getvalue()
+    assert "**" not in terminal.getvalue()
+    assert "\x1b[31m" not in terminal.getvalue()
+
+
+def test_a_base_url_of_a_reader_needs_its_name(websearch):
+    assert websearch("read", "https://a.example/", "--base-url", "https://b.example").exit_code == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="file names cannot hold these characters")
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_file_name_forges_no_line(websearch, tmp_path, form):
+    folder = tmp_path / "sea"
+    folder.mkdir()
+    names = [
+        b".a\n99 pages indexed",
+        b".b\r\xe2\x80\xaegpj",
+        b".c\xe2\x80\xa8\x1b[2J\x9b",
+        b".d\xff",
+        b".e\xe2\x81\xa6",
+    ]
+    for name in names:
+        Path(os.fsdecode(os.fsencode(folder) + b"/" + name)).write_bytes(b"")
+
+    result = websearch("index", folder, "--format", form)
+
+    assert result.exit_code == 0
+    assert not set(result.stdout) & set("\r\x1b\x9b\u202e\u2066\udcff")
+    if form == "text":
+        assert len(result.stdout.splitlines()) == 1 + len(names)
+        assert f"  skipped {folder}/.a\\n99 pages indexed: hidden" in result.stdout.splitlines()
+    else:
+        skipped = {one["what"].removeprefix(f"{folder}/") for one in json.loads(result.stdout)["places"][0]["skipped"]}
+        assert skipped == {os.fsdecode(name) for name in names}

@@ -1,0 +1,778 @@
+"""The index: words, snippets, the file, folders, robots.txt and crawling."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import pickle
+import sqlite3
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from websearch_core._text.terms import index_text, query_terms, split_terms
+from websearch_core.errors import BadResponse, ConfigurationError, InvalidOption, PageNotFound, Unavailable, UnsafeURL
+from websearch_core.flow import Gather, Request, Response, Sleep, arun, run
+from websearch_core.index import Index, crawl
+from websearch_core.index.report import Skipped
+from websearch_core.index.robots import Robots
+from websearch_core.index.snippet import make_snippet, strip_markdown
+from websearch_core.index.store import address
+from websearch_core.models import Page, SearchQuery
+from websearch_core.providers.direct import Direct
+
+XQUAD = Path(__file__).parents[4] / "shared" / "corpora" / "ir" / "xquad"
+
+
+@pytest.fixture
+def index(tmp_path):
+    return Index(tmp_path / "index.db")
+
+
+def page(name, content="", **facts):
+    url = f"https://sea.example/{name}"
+    return Page(url=url, final_url=url, title=facts.pop("title", name), content=content, **facts)
+
+
+def names(index, text, **options):
+    """The last parts of the URLs that a search finds, in order."""
+    return [hit.page.final_url.rsplit("/", 1)[-1] for hit in index.search(SearchQuery(text=text, **options)).hits]
+
+
+# Words
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Configuration", "configures"),
+        ("café", "CAFE"),
+        ("Straße", "STRASSE"),
+        ("Ｐｙｔｈｏｎ", "python"),
+        ("Ελλάδα", "ελλαδα"),
+        ("مُحَمَّد", "محمد"),
+        ("キー", "ｷｰ"),
+        ("한국어", "한국어"),
+    ],
+)
+def test_spellings_of_one_word_are_one_form(one, other):
+    assert index_text(one) == index_text(other) != ""
+
+
+def test_numbers_and_identifiers_are_kept_whole():
+    assert index_text("HK-409 20261121 20261122") == "hk 409 20261121 20261122"
+
+
+def test_scripts_without_spaces_are_taken_in_pairs():
+    assert index_text("東京タワー") == "東京 京タ タワ ワー ー"
+    assert query_terms("東京タワー") == ["東京", "京タ", "タワ", "ワー"]
+
+
+def test_a_lone_character_asks_for_whatever_begins_with_it():
+    assert query_terms("猫 犬") == ["猫*", "犬*"]
+
+
+def test_a_word_asked_twice_is_asked_once():
+    assert query_terms("key keys Key") == ["key", "keys"]
+
+
+@pytest.mark.parametrize("alone", ["\u0300", "\u0640", "\u064b", "\u05b0", "a \u0301\u0301 b"])
+def test_a_mark_that_stands_alone_is_not_a_word(alone):
+    assert [word.form for word in split_terms(alone)] == [letter for letter in alone if letter in "ab"]
+    assert "" not in query_terms(alone)
+    assert index_text(alone) == " ".join(letter for letter in alone if letter in "ab")
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("\U0001d400\U0001d401", "ab"),
+        ("\u2474", "1"),
+        ("\u2488", "1"),
+        ("\u212a", "k"),
+        ("\uff21\uff42", "ab"),
+        ("\u037a", "\u03b9"),
+    ],
+    ids=["mathematical", "in brackets", "with a full stop", "Kelvin", "wide", "with a blank"],
+)
+def test_a_letter_in_disguise_is_that_letter(text, form):
+    assert [word.form for word in split_terms(text)] == [form]
+    assert query_terms(text) == [form]
+
+
+@given(st.text())
+def test_every_word_lies_within_its_text(text):
+    for word in split_terms(text):
+        assert word.form
+        assert not any(map(str.isspace, word.form))
+        assert 0 <= word.start <= word.end <= len(text)
+
+
+# Snippets
+
+
+def test_markdown_is_bared_to_its_text():
+    marked = '# Kelp\n\nA **brown** [alga](https://sea.example/a "t") in `code`.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```py\nx\n```'
+
+    assert strip_markdown(marked) == "Kelp\nA brown alga in code.\na b\n1 2\nx"
+
+
+def test_a_snippet_shows_where_most_of_what_is_asked_stands():
+    text = "Nothing here. " * 100 + "Kelp grows in cold water. " + "Nothing here. " * 100
+
+    shown = make_snippet(text, query_terms("cold kelp"))
+
+    assert "Kelp grows in cold water." in shown
+    assert len(shown) <= 302
+    assert shown.startswith("…")
+    assert shown.endswith("…")
+
+
+def test_a_snippet_prefers_the_rare_word_to_the_frequent_one():
+    text = "The sea is wide. " * 50 + "A bascule bridge. " + "The sea is wide. " * 50
+
+    assert "bascule" in make_snippet(text, query_terms("the bascule"))
+
+
+def test_a_page_that_holds_no_word_of_the_query_shows_its_beginning():
+    assert make_snippet("First words. " + "More of it. " * 100, query_terms("kelp")).startswith("First words.")
+
+
+def test_a_snippet_in_a_script_without_spaces_begins_at_a_sentence():
+    text = "海は広い。" * 100 + "東京タワーは赤い。" + "海は広い。" * 100
+
+    assert "東京タワーは赤い。" in make_snippet(text, query_terms("東京タワー"))
+
+
+@given(st.text(), st.text())
+def test_no_text_and_no_query_break_a_snippet(text, query):
+    assert len(make_snippet(strip_markdown(text), query_terms(query))) <= 302
+
+
+@pytest.mark.parametrize("hostile", ["-", "[", "[](", "`", "![a](", "東", "a", "|", "é ", "# "])
+def test_hostile_text_is_bared_and_cut_in_little_time(hostile):
+    text = hostile * (1_000_000 // len(hostile)) + "x"
+    started = time.thread_time()
+
+    shown = make_snippet(strip_markdown(text), query_terms("x 東京"))
+
+    assert len(shown) <= 302
+    assert time.thread_time() - started < 10
+
+
+# The file
+
+
+def test_what_is_added_is_found_and_read_back_as_it_was(index):
+    kelp = page(
+        "kelp",
+        "# Kelp\n\nBrown algae.",
+        title="Kelp",
+        published=datetime(2026, 5, 4, tzinfo=UTC),
+        language="en",
+        author="Ines",
+        links=("https://sea.example/dulse",),
+    )
+    index.add(kelp)
+
+    assert index.page(kelp.url) == kelp
+    assert index.page(kelp.url + "#forests") == kelp
+    assert names(index, "algae") == ["kelp"]
+
+
+def test_adding_a_url_again_replaces_it(index):
+    index.add(page("a", "kelp"))
+    index.add(page("a", "dulse"))
+
+    assert index.urls() == ["https://sea.example/a"]
+    assert names(index, "kelp") == []
+    assert names(index, "dulse") == ["a"]
+
+
+def test_what_is_removed_is_found_no_more(index):
+    index.add(page("a", "kelp"))
+
+    assert index.remove("https://sea.example/a")
+    assert not index.remove("https://sea.example/a")
+    assert names(index, "kelp") == []
+    with pytest.raises(PageNotFound):
+        index.page("https://sea.example/a")
+
+
+def test_replacing_and_removing_leave_the_words_as_if_they_had_never_been(index, tmp_path):
+    for n in range(20):
+        index.add(page("a", f"kelp {n} " * n))
+    index.add(page("b", "kelp"))
+    index.remove("https://sea.example/a")
+    fresh = Index(tmp_path / "fresh.db")
+    fresh.add(page("b", "kelp"))
+    query = SearchQuery(text="kelp")
+
+    assert index.search(query) == fresh.search(query)
+    with sqlite3.connect(index.path) as db:
+        db.execute("INSERT INTO words (words) VALUES ('integrity-check')")
+    db.close()
+
+
+def test_the_order_does_not_depend_on_who_was_added_first(tmp_path):
+    pages = [page(name, "kelp and dulse") for name in "abcde"]
+    forth, back = Index(tmp_path / "forth.db"), Index(tmp_path / "back.db")
+    for one in pages:
+        forth.add(one)
+    for one in reversed(pages):
+        back.add(one)
+
+    assert names(forth, "kelp") == names(back, "kelp") == ["a", "b", "c", "d", "e"]
+
+
+@pytest.mark.parametrize("url", ["notes/1", "ftp://sea.example/", "file:relative", "http://[", ""])
+def test_a_page_without_a_usable_url_is_refused(index, url):
+    with pytest.raises(InvalidOption):
+        index.add(Page(url=url, content="kelp"))
+
+
+@pytest.mark.parametrize("url", ["http://[", "\ud800", "", "x" * 100_000])
+def test_asking_for_a_strange_url_finds_nothing(index, url):
+    index.add(page("a"))
+
+    with pytest.raises(PageNotFound):
+        index.page(url)
+
+
+def test_an_origin_alone_means_its_first_page():
+    assert address("https://sea.example#top") == "https://sea.example/"
+
+
+def test_a_missing_index_says_how_to_make_one(index):
+    with pytest.raises(ConfigurationError, match="websearch index PATH_OR_URL"):
+        index.search(SearchQuery(text="kelp"))
+    assert not index.path.exists()
+
+
+@pytest.mark.parametrize("content", [b"not a database, " * 500, b"SQLite format 3\x00" + b"\xff" * 5000])
+def test_a_file_that_is_something_else_is_refused_and_left_alone(index, content):
+    index.path.write_bytes(content)
+
+    for use in (lambda: index.search(SearchQuery(text="kelp")), lambda: index.add(page("a"))):
+        with pytest.raises((ConfigurationError, BadResponse), match="make it anew"):
+            use()
+    assert index.path.read_bytes() == content
+
+
+def test_somebody_elses_database_is_refused_and_left_alone(index):
+    with sqlite3.connect(index.path) as db:
+        db.execute("CREATE TABLE customers (name)")
+    db.close()
+    before = index.path.read_bytes()
+
+    for use in (lambda: index.search(SearchQuery(text="kelp")), lambda: index.add(page("a"))):
+        with pytest.raises(ConfigurationError, match="no index of this version"):
+            use()
+    assert index.path.read_bytes() == before
+
+
+def test_damage_inside_is_a_bad_response(index):
+    for n in range(200):
+        index.add(page(str(n), f"kelp {n} " * 200))
+    with sqlite3.connect(index.path) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+    data = bytearray(index.path.read_bytes())
+    data[4096:] = b"\x55" * (len(data) - 4096)
+    index.path.write_bytes(data)
+
+    with pytest.raises(BadResponse, match="damaged"):
+        index.search(SearchQuery(text="kelp"))
+
+
+def test_a_stored_page_that_cannot_be_read_is_a_bad_response(index):
+    index.add(page("a", "kelp"))
+    with sqlite3.connect(index.path) as db:
+        db.execute("UPDATE pages SET page = '{'")
+    db.close()
+
+    for use in (lambda: index.search(SearchQuery(text="kelp")), lambda: index.add(page("a"))):
+        with pytest.raises(BadResponse, match="damaged"):
+            use()
+
+
+def test_a_folder_in_place_of_the_file_is_a_configuration_error(tmp_path):
+    with pytest.raises(ConfigurationError):
+        Index(tmp_path).add(page("a"))
+
+
+def test_a_file_in_place_of_its_folder_is_a_configuration_error(tmp_path):
+    (tmp_path / "file").touch()
+
+    with pytest.raises(ConfigurationError):
+        Index(tmp_path / "file" / "index.db").add(page("a"))
+
+
+def test_an_index_that_is_busy_for_too_long_is_unavailable(index, monkeypatch):
+    monkeypatch.setattr("websearch_core.index.store._TIMEOUT", 0.05)
+    index.add(page("a"))
+    other = sqlite3.connect(index.path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        with pytest.raises(Unavailable, match="busy") as caught:
+            index.add(page("b"))
+        assert caught.value.temporary
+        assert names(index, "a") == ["a"]  # who reads does not wait
+    finally:
+        other.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "temporary"),
+    [
+        (sqlite3.SQLITE_BUSY, Unavailable, True),
+        (sqlite3.SQLITE_FULL, Unavailable, False),
+        (sqlite3.SQLITE_IOERR, Unavailable, False),
+        (sqlite3.SQLITE_IOERR_READ, Unavailable, False),
+        (sqlite3.SQLITE_CANTOPEN, ConfigurationError, None),
+        (sqlite3.SQLITE_READONLY, ConfigurationError, None),
+        (sqlite3.SQLITE_CORRUPT, BadResponse, False),
+    ],
+)
+def test_every_failure_of_the_database_is_an_error_of_ours(index, monkeypatch, code, error, temporary):
+    index.add(page("a"))
+
+    def connect(*_, **__):
+        failure = sqlite3.OperationalError("it does not work")
+        failure.sqlite_errorcode = code
+        raise failure
+
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    for use in (lambda: index.search(SearchQuery(text="a")), lambda: index.add(page("b")), index.urls):
+        with pytest.raises(error) as caught:
+            use()
+        assert getattr(caught.value, "temporary", None) is temporary
+        assert str(index.path) in str(caught.value)
+
+
+def test_an_index_in_a_folder_that_cannot_be_written_is_read(index, monkeypatch):
+    index.add(page("a", "kelp"))
+    monkeypatch.setattr(os, "access", lambda *_: False)
+
+    assert names(index, "kelp") == ["a"]
+    assert [index.path] == list(index.path.parent.iterdir())
+
+
+def test_threads_write_and_read_at_the_same_time(index):
+    def write(n):
+        index.add(page(str(n), f"kelp number{n}"))
+
+    stop = threading.Event()
+    found = []
+
+    def search():
+        while not stop.is_set():
+            if index.path.exists():
+                try:
+                    found.append(len(names(index, "kelp", limit=100)))
+                except ConfigurationError:
+                    assert not found, "the index is only unfinished before its first page"
+
+    with ThreadPoolExecutor(5) as threads:
+        searching = threads.submit(search)
+        list(threads.map(write, range(40)))
+        stop.set()
+        searching.result()
+
+    assert len(names(index, "kelp", limit=100)) == 40
+    assert found == sorted(found)
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # other tests have left threads, we hold none
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_an_index_is_carried_into_other_processes(index, start):
+    index.add(page("a", "kelp"))
+    assert pickle.loads(pickle.dumps(index)) == index
+
+    other = multiprocessing.get_context(start).Process(target=index.add, args=(page("b", "kelp"),))
+    other.start()
+    other.join()
+
+    assert other.exitcode == 0
+    assert names(index, "kelp") == ["a", "b"]
+
+
+# Folders
+
+
+@pytest.fixture
+def folder(tmp_path):
+    place = tmp_path / "docs"
+    (place / "sub").mkdir(parents=True)
+    (place / ".git").mkdir()
+    (place / ".git" / "config").write_text("kelp")
+    (place / "a.md").write_text("# Seaweed\n\nkelp")
+    (place / "b.txt").write_text("kelp in plain text")
+    (place / "c.html").write_text("<title>Dulse</title><h1>Dulse</h1><p>A red alga, not kelp, of cold coasts.")
+    (place / "d.json").write_text('{"alga": "kelp"}')
+    (place / "e.csv").write_text("name,colour\nkelp,brown\n")
+    (place / "f.rst").write_text("Kelp\n====\n\nkelp")
+    (place / "h.py").write_text("def grow(kelp): ...")
+    (place / "g.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    (place / "sub" / "ä b.md").write_text("kelp below")
+    (place / "link.md").symlink_to(place / "a.md")
+    return place
+
+
+def test_a_folder_is_indexed_and_what_is_skipped_is_said(index, folder):
+    told = []
+
+    report = index.add_folder(folder, told.append)
+
+    assert (report.added, report.removed) == (8, 0)
+    assert {Path(one.what).name for one in report.skipped} == {".git", "g.png", "link.md"}
+    assert all(one.why for one in report.skipped)
+    assert sorted(told) == index.urls()
+    assert (folder / "sub" / "ä b.md").resolve().as_uri() in index.urls()
+    assert len(names(index, "kelp", limit=20)) == 8
+
+
+def test_documents_and_pictures_with_words_are_indexed(index, tmp_path):
+    pypdf, openpyxl = pytest.importorskip("pypdf"), pytest.importorskip("openpyxl")
+    paper = pypdf.PdfWriter()
+    paper.add_blank_page(99, 99)
+    paper.write(tmp_path / "paper.pdf")
+    book = openpyxl.Workbook()
+    book.active.append(["kelp", "brown"])
+    book.save(tmp_path / "algae.xlsx")
+    (tmp_path / "shore.svg").write_text("<svg><title>Kelp at ebb</title></svg>")
+    (tmp_path / "plain.svg").write_text("<svg width='9' height='9'/>")
+
+    report = index.add_folder(tmp_path)
+
+    assert sorted(names(index, "kelp", limit=20)) == ["algae.xlsx", "shore.svg"]
+    assert {Path(one.what).name: one.why for one in report.skipped} == {"plain.svg": "a picture without words"}
+    assert index.page((tmp_path / "paper.pdf").as_uri()).media_type == "application/pdf"
+
+
+def test_files_have_titles(index, folder):
+    index.add_folder(folder)
+
+    titles = {Path(url).name: index.page(url).title for url in index.urls()}
+
+    assert (titles["a.md"], titles["c.html"], titles["b.txt"]) == ("Seaweed", "Dulse", "b.txt")
+
+
+def test_indexing_a_folder_again_follows_its_changes(index, folder):
+    index.add(page("elsewhere", "kelp"))
+    index.add_folder(folder)
+    (folder / "a.md").unlink()
+    (folder / "b.txt").write_text("only dulse now")
+
+    report = index.add_folder(folder)
+
+    assert (report.added, report.removed) == (7, 1)
+    assert "elsewhere" in names(index, "kelp", limit=20)
+    assert "b.txt" not in names(index, "kelp", limit=20)
+    assert "b.txt" in names(index, "dulse", limit=20)
+
+
+def test_a_neighbour_whose_name_begins_alike_is_left_alone(index, tmp_path):
+    for name in ("docs", "docs-old"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.md").write_text("kelp")
+        index.add_folder(tmp_path / name)
+
+    assert index.add_folder(tmp_path / "docs").removed == 0
+    assert len(index.urls()) == 2
+
+
+def test_a_single_file_is_indexed_too(index, folder):
+    assert index.add_folder(folder / "a.md").added == 1
+    assert index.urls() == [(folder / "a.md").resolve().as_uri()]
+
+
+def test_an_index_within_the_folder_does_not_index_itself(folder):
+    index = Index(folder / "index.db")
+    index.add_folder(folder)
+
+    report = index.add_folder(folder)
+
+    assert not any("index.db" in one.what for one in report.skipped)
+    assert not any("index.db" in url for url in index.urls())
+
+
+def test_a_folder_that_is_not_there_is_a_configuration_error(index, tmp_path):
+    with pytest.raises(ConfigurationError, match="no such file or folder"):
+        index.add_folder(tmp_path / "nowhere")
+
+
+def test_what_cannot_be_waited_for_or_is_too_large_is_skipped(index, tmp_path, monkeypatch):
+    monkeypatch.setattr("websearch_core.index.folder._MAX_BYTES", 2**20)
+    place = tmp_path / "docs"
+    place.mkdir()
+    os.mkfifo(place / "pipe.txt")
+    (place / "large.txt").write_bytes(b"x" * (2**20 + 1))
+
+    report = index.add_folder(place)
+
+    assert [one.why for one in report.skipped] == ["larger than 1 MiB", "not a regular file"]
+    assert not index.path.exists()
+
+
+# robots.txt
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "allowed"),
+    [
+        ("", "/a", True),
+        ("User-agent: *\nDisallow: /staff/", "/staff/rota", False),
+        ("User-agent: *\nDisallow: /staff/", "/staffing", True),
+        ("User-agent: *\nDisallow:", "/a", True),
+        ("User-agent: *\nDisallow: /", "/", False),
+        ("User-agent: *\nDisallow: /a\nAllow: /a/b", "/a/b/c", True),
+        ("User-agent: *\nAllow: /a\nDisallow: /a", "/a", True),
+        ("User-agent: *\nDisallow: /*?tag=", "/blog/?tag=x", False),
+        ("User-agent: *\nDisallow: /*?tag=", "/blog/", True),
+        ("User-agent: *\nDisallow: /*.pdf$", "/a.pdf", False),
+        ("User-agent: *\nDisallow: /*.pdf$", "/a.pdf?x", True),
+        ("User-agent: *\nDisallow: /exact$", "/exact", False),
+        ("User-agent: *\nDisallow: /exact$", "/exactly", True),
+        ("user-agent: other\nDisallow: /", "/a", True),
+        ("User-agent: *\nDisallow: /\n\nUser-agent: WebSearch-Core\nDisallow: /b", "/a", True),
+        ("User-agent: x\nUser-agent: *\nDisallow: /a # why", "/a", False),
+        ("\ufeffUser-agent: *\r\nDisallow: /%7ejoe", "/~joe", False),
+        ("User-agent: *\nDisallow: /ä", "/%C3%A4/", False),
+        ("Disallow: /", "/a", True),
+        ("<html>not here</html>", "/a", True),
+    ],
+)
+def test_robots_txt_is_obeyed(text, path, allowed):
+    assert Robots(text).allows(f"https://sea.example{path}") is allowed
+
+
+def test_many_stars_do_not_take_long():
+    robots = Robots(f"User-agent: *\nDisallow: /{'a*' * 5000}b$")
+    started = time.thread_time()
+
+    assert robots.allows("https://sea.example/" + "a" * 8000)
+    assert time.thread_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("line", "seconds"), [("2", 2.0), ("0.5", 0.5), ("86400", 30.0), ("9999", 30.0), ("soon", 0.0)]
+)
+def test_the_pause_that_a_site_wants_is_bounded(line, seconds):
+    assert Robots(f"User-agent: *\nCrawl-delay: {line}").delay == seconds
+
+
+# Crawling
+
+
+def html(*links, text="kelp"):
+    anchors = " ".join(f'<a href="{link}">a link to {link}</a>' for link in links)
+    return f"<title>T</title><main><p>{text} is what this page speaks of at some length.</p><p>{anchors}</p></main>"
+
+
+class Web:
+    """A web in memory: each URL a body, a status with one, or a redirect."""
+
+    def __init__(self, pages):
+        self.pages = pages
+        self.asked = []
+
+    def send(self, request: Request) -> Response:
+        assert request.guarded
+        self.asked.append(request.url)
+        answer = self.pages.get(request.url, 404)
+        if isinstance(answer, Exception):
+            raise answer
+        if isinstance(answer, int):
+            return Response(status=answer, url=request.url)
+        if answer.startswith("-> "):
+            return Response(status=301, url=request.url, headers={"location": answer[3:]})
+        kind = "text/plain" if request.url.endswith(".txt") else "text/html"
+        return Response(status=200, url=request.url, headers={"content-type": kind}, content=answer.encode())
+
+
+SITE = {
+    "https://sea.example/": html("/a", "/b#part", "https://other.example/", "/staff/rota", "/a", "mailto:x@y.example"),
+    "https://sea.example/a": html("/c", "/", "http://sea.example/plain"),
+    "https://sea.example/b": html("/gone", "/away"),
+    "https://sea.example/c": html(),
+    "https://sea.example/away": "-> https://other.example/",
+    "https://sea.example/staff/rota": html(text="secret"),
+    "https://sea.example/robots.txt": "User-agent: *\nDisallow: /staff/",
+    "https://other.example/": html(text="elsewhere"),
+}
+
+
+def test_a_site_is_crawled_within_its_origin_and_its_rules(index):
+    web, told = Web(SITE), []
+
+    report = run(crawl("https://sea.example", index, Direct(), tell=told.append), web.send)
+
+    kept = [f"https://sea.example/{path}" for path in ("", "a", "b", "c")]
+    assert index.urls() == sorted(told) == kept
+    assert (report.added, report.left) == (4, 0)
+    assert {one.what: one.why for one in report.skipped} == {
+        "https://sea.example/staff/rota": "robots.txt asks robots to stay away",
+        "https://sea.example/gone": "direct read failed: 404 Not Found",
+        "https://sea.example/away": "the page redirects to another site",
+    }
+    assert web.asked[0] == "https://sea.example/robots.txt"
+    assert len(web.asked) == len(set(web.asked))
+
+
+async def test_a_site_is_crawled_on_an_event_loop_as_well(index):
+    web = Web(SITE)
+
+    async def send(request):
+        return web.send(request)
+
+    report = await arun(crawl("https://sea.example", index, Direct()), send)
+
+    assert (report.added, len(report.skipped), len(index.urls())) == (4, 3, 4)
+
+
+def test_the_limit_is_on_pages_asked_for_and_what_is_left_is_said(index):
+    web = Web(SITE)
+
+    report = run(crawl("https://sea.example/", index, Direct(), most=2), web.send)
+
+    assert web.asked == [f"https://sea.example/{path}" for path in ("robots.txt", "", "a")]
+    assert (report.added, report.left) == (2, 2)
+
+
+def test_a_redirect_of_the_start_decides_which_site_it_is(index):
+    web = Web(
+        {
+            "http://sea.example/": "-> https://www.sea.example/",
+            "https://www.sea.example/": html("/a", "http://sea.example/b"),
+            "https://www.sea.example/a": html(),
+        }
+    )
+
+    run(crawl("http://sea.example/", index, Direct()), web.send)
+
+    assert index.urls() == ["https://www.sea.example/", "https://www.sea.example/a"]
+    assert "https://www.sea.example/robots.txt" in web.asked
+
+
+def test_the_site_that_a_start_redirects_to_may_refuse(index):
+    web = Web(
+        {
+            "http://sea.example/": "-> https://www.sea.example/",
+            "https://www.sea.example/": html(),
+            "https://www.sea.example/robots.txt": "User-agent: *\nDisallow: /",
+        }
+    )
+
+    report = run(crawl("http://sea.example/", index, Direct()), web.send)
+
+    assert report.added == 0
+    assert not index.path.exists()
+
+
+def test_a_page_that_is_gone_is_removed(index):
+    run(crawl("https://sea.example/", index, Direct()), Web(SITE).send)
+
+    report = run(crawl("https://sea.example/", index, Direct()), Web({**SITE, "https://sea.example/c": 404}).send)
+
+    assert report.removed == 1
+    assert "https://sea.example/c" not in index.urls()
+
+
+@pytest.mark.parametrize("where", ["//[", "http://[", "//℀.example"])
+def test_a_page_that_redirects_to_no_url_is_skipped(index, where):
+    report = run(
+        crawl("https://sea.example/", index, Direct()), Web({**SITE, "https://sea.example/c": f"-> {where}"}).send
+    )
+
+    assert report.added == 3
+    assert Skipped("https://sea.example/c", "the page redirects to something that is not a URL") in report.skipped
+
+
+def test_a_bug_met_in_one_page_ends_no_crawl(index):
+    report = run(
+        crawl("https://sea.example/", index, Direct()), Web({**SITE, "https://sea.example/c": KeyError()}).send
+    )
+
+    assert report.added == 3
+    assert Skipped("https://sea.example/c", "direct read failed: unexpected KeyError") in report.skipped
+
+
+def test_a_page_that_fails_for_a_while_is_kept(index):
+    run(crawl("https://sea.example/", index, Direct()), Web(SITE).send)
+
+    run(crawl("https://sea.example/", index, Direct()), Web({**SITE, "https://sea.example/c": 503}).send)
+
+    assert "https://sea.example/c" in index.urls()
+
+
+@pytest.mark.parametrize(
+    ("web", "error"),
+    [
+        ({"https://sea.example/robots.txt": 503}, Unavailable),
+        ({"https://sea.example/robots.txt": Unavailable("down")}, Unavailable),
+        ({"https://sea.example/robots.txt": "-> http://["}, BadResponse),
+        ({}, PageNotFound),
+    ],
+)
+def test_a_start_that_cannot_be_read_is_an_error(index, web, error):
+    with pytest.raises(error):
+        run(crawl("https://sea.example/", index, Direct()), Web(web).send)
+
+
+@pytest.mark.parametrize("start", ["sea.example", "file:///etc/passwd", "http://[", "https://a:b@sea.example/"])
+def test_a_start_that_is_no_url_is_unsafe(index, start):
+    with pytest.raises(UnsafeURL):
+        run(crawl(start, index, Direct()), Web({}).send)
+
+
+def test_the_rules_may_have_moved(index):
+    web = Web(
+        {
+            **SITE,
+            "https://sea.example/robots.txt": "-> https://www.sea.example/robots.txt",
+            "https://www.sea.example/robots.txt": "User-agent: *\nDisallow: /a",
+        }
+    )
+
+    run(crawl("https://sea.example/", index, Direct()), web.send)
+
+    assert "https://sea.example/a" not in web.asked
+
+
+def test_a_site_that_wants_a_pause_is_read_page_by_page_with_pauses(index):
+    web = Web({**SITE, "https://sea.example/robots.txt": "User-agent: *\nCrawl-delay: 3"})
+    flow = crawl("https://sea.example/", index, Direct(), most=2)
+    effect = next(flow)
+    while not isinstance(effect, Gather):
+        effect = flow.send(web.send(effect) if isinstance(effect, Request) else effect())
+    gathered = [(effect.limit, next(visit)) for visit in effect.flows]
+    flow.close()
+
+    assert gathered == [(1, Sleep(3.0))]
+
+
+# Measured
+
+
+@pytest.mark.parametrize(("language", "least"), [("en", 0.94), ("ru", 0.91), ("zh", 0.94), ("th", 0.89)])
+def test_the_paragraph_that_answers_a_question_is_near_the_top(index, language, least):
+    corpus = XQUAD / f"xquad.{language}.json"
+    if not corpus.exists():
+        pytest.skip("the XQuAD corpus is not beside the repository")
+    paragraphs = [one for article in json.loads(corpus.read_text())["data"] for one in article["paragraphs"]][::2]
+    for n, paragraph in enumerate(paragraphs):
+        index.add(page(str(n), paragraph["context"], title=""))
+    ranks = []
+    for n, paragraph in enumerate(paragraphs):
+        found = names(index, paragraph["qas"][0]["question"], limit=10)
+        ranks.append(1 / (found.index(str(n)) + 1) if str(n) in found else 0.0)
+
+    assert sum(ranks) / len(ranks) >= least

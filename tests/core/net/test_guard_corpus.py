@@ -1,0 +1,339 @@
+"""The corpus of hostile URLs, end to end: our own reader and sender, over names and wires of the test's own."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from websearch_core._net.guard import Guard, verdict
+from websearch_core._net.sender import Sender
+from websearch_core.errors import UnsafeURL
+from websearch_core.flow import Request, arun, run
+from websearch_core.models import Page
+from websearch_core.providers.direct import Direct
+
+CORPUS = Path(__file__).resolve().parents[3].parent / "shared" / "corpora" / "hostile"
+pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus of hostile URLs is not on this machine")
+
+START, START_AT = "start.example.org", "151.101.0.81"  # a public page, at an address of no row
+PAGE = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello"
+
+
+def redirect(location):
+    return b"HTTP/1.1 302 Found\r\nConnection: close\r\nLocation: " + location.encode() + b"\r\n\r\n"
+
+
+def rows(*labels):
+    if not CORPUS.is_dir():
+        return []
+    lines = (CORPUS / "urls.tsv").read_text("utf-8").split("\n")
+    split = [line.split("\t") for line in lines if line and not line.startswith("#")]
+    return [json.loads(f'"{url}"') for url, label, _ in split if label in labels]
+
+
+def fits_a_header(url):
+    """A redirect can name it: a header ends at a line break, and loses the blanks around it."""
+    return url == url.strip() and not set(url) & {"\r", "\n"}
+
+
+class Names:
+    """The resolver: the names of the corpus, some of which answer differently each time they are asked."""
+
+    def __init__(self):
+        self.table = json.loads((CORPUS / "dns.json").read_text("utf-8")) | {START: [START_AT]}
+        self.forget()
+
+    def forget(self):
+        self.asked, self.answered, self._times = [], [], Counter()
+
+    def __call__(self, host, port):
+        self.asked.append(host)
+        answer = self.table.get(host, self.table["_default"])
+        if isinstance(answer, dict):
+            turn = min(self._times[host], len(answer["sequence"]) - 1)
+            self._times[host] += 1
+            answer = answer["sequence"][turn]
+        self.answered += answer
+        return answer
+
+    def mixed(self):
+        """The names that have a public and another address."""
+        listed = {name: answer for name, answer in self.table.items() if isinstance(answer, list)}
+        return [name for name, answer in listed.items() if len({verdict(each) is None for each in answer}) == 2]
+
+    def changing(self):
+        return [name for name, answer in self.table.items() if isinstance(answer, dict)]
+
+
+class Wire:
+    """Where connections end: notes who was dialled, and answers with a page or what else the test wants."""
+
+    def __init__(self, stream):
+        self._stream = stream
+        self.dialled, self.answers = [], []
+
+    def connect(self, host):
+        self.dialled.append(host)
+        return self._stream([self.answers.pop(0) if self.answers else PAGE])
+
+
+class BlockingWire(Wire):
+    def connect_tcp(self, host, port, timeout=None, **options):
+        return self.connect(host)
+
+
+class AsyncWire(Wire):
+    async def connect_tcp(self, host, port, timeout=None, **options):
+        return self.connect(host)
+
+
+class Reader:
+    """The reader ``direct`` over a real `Sender` with the default guard, of which only the wire is not real."""
+
+    def __init__(self, library, colour, allow=()):
+        core = importlib.import_module({"httpx": "httpcore", "httpx2": "httpcore2"}[library])
+        self.names = Names()
+        self._sender = Sender(Guard.allowing(allow, resolve=self.names), library=library)
+        self._runner = asyncio.Runner() if colour == "async" else None
+        self.wire = AsyncWire(core.AsyncMockStream) if self._runner else BlockingWire(core.MockStream)
+        client = self._runner.run(self._async_client()) if self._runner else self._sender._client(guarded=True)
+        client._transport._pool._network_backend._inner = self.wire
+
+    async def _async_client(self):
+        return await self._sender._on_loop().client(guarded=True)
+
+    def handed_over(self, url):
+        """Tell whether a reading service that may stand inside would be asked to open *url*."""
+        self.forget()
+        request = Request(url=f"http://{START_AT}/", guarded=True, target=url, judge_target=True)
+        try:
+            if self._runner:
+                self._runner.run(self._sender.asend(request))
+            else:
+                self._sender.send(request)
+        except Exception:  # whatever it is, what was dialled counts
+            return bool(self.wire.dialled)
+        return True
+
+    def forget(self):
+        self.names.forget()
+        self.wire.dialled.clear()
+        self.wire.answers.clear()
+
+    def read(self, url):
+        if self._runner:
+            return self._runner.run(arun(Direct().read(url), self._sender.asend))
+        return run(Direct().read(url), self._sender.send)
+
+    def outcome(self, url):
+        """Read it, on a new day, and return the page or what was raised instead, whatever that is."""
+        try:
+            return self.read(url)
+        except Exception as error:  # the tests look at it
+            return error
+
+    def redirected(self, url):
+        """Read a public page that redirects to *url*; whoever comes back to it finds a page."""
+        self.forget()
+        self.wire.answers.append(redirect(url))
+        return self.outcome(f"http://{START}/")
+
+    def close(self):
+        self._sender.close()
+        if self._runner:
+            self._runner.close()
+
+
+@pytest.fixture(params=["httpx", "httpx2"])
+def library(request):
+    return request.param
+
+
+@pytest.fixture(params=["blocking", "async"])
+def colour(request):
+    return request.param
+
+
+@pytest.fixture
+def reader(library, colour, monkeypatch):
+    """A `Reader` on a machine without addresses: finding out which are its own would take a socket."""
+    monkeypatch.setattr("websearch_core._net.guard.is_own_address", lambda ip: False)
+    reader = Reader(library, colour)
+    yield reader
+    reader.close()
+
+
+@pytest.fixture
+def holed(library, colour, monkeypatch):
+    """Make such a reader with holes in its guard."""
+    monkeypatch.setattr("websearch_core._net.guard.is_own_address", lambda ip: False)
+    made = []
+
+    def make(*allow, **names):
+        made.append(Reader(library, colour, allow))
+        made[-1].names.table |= names
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def test_nothing_forbidden_or_ambiguous_is_connected_to_and_nothing_ambiguous_is_looked_up(reader):
+    connected, looked_up, otherwise = [], [], []
+    for label in ("block", "invalid"):
+        for url in rows(label):
+            reader.forget()
+            outcome = reader.outcome(url)
+            connected += [url] if reader.wire.dialled else []
+            looked_up += [url] if reader.names.asked and label == "invalid" else []
+            otherwise += [] if isinstance(outcome, UnsafeURL) else [(url, outcome)]
+
+    assert connected == []
+    assert looked_up == []
+    assert otherwise == []
+
+
+def test_everything_honest_is_read_from_one_public_address_that_was_judged(reader, monkeypatch):
+    judged = []
+    judge = Guard.judge
+
+    def judging(self, host, port, addresses):
+        judged.append(judge(self, host, port, addresses))
+        return judged[-1]
+
+    monkeypatch.setattr(Guard, "judge", judging)
+    for url in rows("allow"):
+        reader.forget()
+        judged.clear()
+        outcome = reader.outcome(url)
+
+        assert isinstance(outcome, Page), (url, outcome)
+        assert outcome.content == "hello", url
+        (addresses,) = judged
+        (dialled,) = reader.wire.dialled
+        assert dialled in addresses, url
+        assert verdict(dialled) is None, url
+        assert not reader.names.asked or (len(reader.names.asked) == 1 and dialled in reader.names.answered), url
+
+
+def test_a_name_that_changes_its_mind_is_judged_anew_for_every_connection(reader):
+    assert len(reader.names.changing()) == 3
+    for name in reader.names.changing():
+        reader.forget()
+        (first,) = reader.names.table[name]["sequence"][0]
+
+        assert reader.read(f"http://{name}/").content == "hello"
+        assert reader.names.asked == [name]
+        with pytest.raises(UnsafeURL):
+            reader.read(f"http://{name}/")
+        assert reader.names.asked == [name, name]
+        assert reader.wire.dialled == [first]
+
+
+def test_a_name_that_changes_its_mind_between_two_hops_is_judged_at_both(reader):
+    for name in reader.names.changing():
+        reader.forget()
+        (first,) = reader.names.table[name]["sequence"][0]
+        reader.wire.answers.append(redirect("/again"))
+
+        with pytest.raises(UnsafeURL):
+            reader.read(f"http://{name}/")
+        assert reader.wire.dialled == [first]
+
+
+def test_one_bad_address_among_good_ones_keeps_us_from_all_of_them(reader):
+    assert len(reader.names.mixed()) == 3
+    for name in reader.names.mixed():
+        with pytest.raises(UnsafeURL):
+            reader.read(f"http://{name}/")
+    assert reader.wire.dialled == []
+
+
+def test_no_redirect_leads_where_the_url_itself_would_not(reader):
+    led = []
+    for label in ("block", "invalid"):
+        for url in filter(fits_a_header, rows(label)):
+            reader.redirected(url)
+            looked_up = set(reader.names.asked) - {START} if label == "invalid" else set()
+            if set(reader.wire.dialled) != {START_AT} or looked_up:
+                led.append((url, reader.wire.dialled, reader.names.asked))
+
+    assert led == []
+
+
+def test_a_redirect_that_leads_astray_is_refused_as_unsafe(reader):
+    absolute = re.compile("https?:", re.IGNORECASE)
+    targets = [url for url in rows("block", "invalid") if absolute.match(url) and url.isprintable()]
+    otherwise = [(url, outcome) for url in targets if not isinstance(outcome := reader.redirected(url), UnsafeURL)]
+
+    assert otherwise == []
+
+
+def test_a_redirect_to_an_honest_page_is_followed(reader):
+    for url in rows("allow"):
+        outcome = reader.redirected(url)
+
+        assert isinstance(outcome, Page), (url, outcome)
+        assert len(reader.wire.dialled) == 2, url
+        assert all(verdict(address) is None for address in reader.wire.dialled), url
+
+
+def test_nothing_forbidden_is_handed_to_a_service_that_may_stand_inside_and_everything_honest_is(reader):
+    handed = [url for label in ("block", "invalid") for url in rows(label) if reader.handed_over(url)]
+    withheld = [url for url in rows("allow") if not reader.handed_over(url)]
+
+    assert handed == []
+    assert withheld == []
+
+
+CREDENTIALS = {
+    "aws": "169.254.169.254", "ecs": "169.254.170.2", "eks": "169.254.170.23", "azure": "168.63.129.16",
+    "app service": "169.254.129.3", "tencent": "169.254.0.23", "scaleway": "169.254.42.42", "gke": "169.254.169.252",
+    "alibaba": "100.100.100.200", "volcano": "100.96.0.96", "ucloud": "100.80.80.80", "oracle": "192.0.0.192",
+    "openstack": "fe80::a9fe:a9fe", "aws 6": "fd00:ec2::254", "eks 6": "fd00:ec2::23", "google 6": "fd20:ce::254",
+    "scaleway 6": "fd00:42::42", "oracle 6": "fd00:c1::a9fe:a9fe", "akamai 6": "fd00:a9fe:a9fe::1",
+    "alibaba 6": "fd00:100::100:200", "mapped": "::ffff:169.254.0.23", "translated": "64:ff9b::a9fe:17",
+    "translated here": "64:ff9b:1::a9fe:17", "6to4": "2002:a9fe:17::1",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("address", CREDENTIALS.values(), ids=list(CREDENTIALS))
+def test_no_hole_leads_to_where_clouds_hand_out_credentials(holed, address):
+    literal = f"http://[{address}]" if ":" in address else f"http://{address}"
+    reader = holed("0.0.0.0/0", "::/0", literal, "http://meta.corp", "https://meta.corp", **{"meta.corp": [address]})
+    for url in (literal, "http://meta.corp", "https://meta.corp", "http://meta.corp:8080"):
+        assert isinstance(reader.outcome(f"{url}/latest/meta-data/"), UnsafeURL), url
+        assert reader.wire.dialled == []
+        assert isinstance(reader.redirected(f"{url}/latest/meta-data/"), UnsafeURL), url
+        assert reader.wire.dialled == [START_AT]
+        assert not reader.handed_over(url), url
+
+
+@pytest.mark.parametrize(
+    ("allowed", "refused"),
+    [
+        ("http://wiki.example.com:8443", "https://wiki.example.com:8443/"),
+        ("https://wiki.example.com:8443", "http://wiki.example.com:8443/"),
+        ("https://wiki.example.com", "http://wiki.example.com:443/"),
+        ("http://wiki.example.com", "https://wiki.example.com:80/"),
+        ("https://10.1.2.3:8443", "http://10.1.2.3:8443/"),
+        ("https://[fd12::1]", "http://[fd12::1]:443/"),
+    ],
+)
+def test_an_origin_allowed_over_one_scheme_is_not_reached_over_the_other(holed, allowed, refused):
+    reader = holed(allowed, **{"wiki.example.com": ["10.1.2.3"]})
+
+    assert isinstance(reader.outcome(refused), UnsafeURL)
+    assert reader.wire.dialled == []
+    assert isinstance(reader.redirected(refused), UnsafeURL)
+    assert reader.wire.dialled == [START_AT]
+    assert not reader.handed_over(refused)
+    if allowed.startswith("http:"):  # there is no TLS on this wire
+        assert reader.outcome(f"{allowed}/").content == "hello"

@@ -1,0 +1,184 @@
+"""Looking names up, with a system that never answers for some of them."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import pickle
+import threading
+
+import pytest
+
+from websearch_core._deadline import time_limit
+from websearch_core._net import backend, lookup
+from websearch_core._net.guard import Guard
+from websearch_core._net.lookup import AT_ONCE, MAX_WAITING, Line, Threads
+from websearch_core._net.sender import Sender
+from websearch_core.errors import TimedOut, Unavailable
+from websearch_core.flow import Request
+
+
+@pytest.fixture
+def system(monkeypatch):
+    """A resolver that hangs for ``hang*.example`` until the test ends; it counts its threads."""
+    ends = threading.Event()
+    asked = []
+
+    def resolve(host, port):
+        asked.append(host)
+        if host.startswith("hang"):
+            ends.wait(30)
+        return ["127.0.0.1"]
+
+    resolve.asked, resolve.ends = asked, ends
+    monkeypatch.setattr(backend, "addresses_of", resolve)
+    yield resolve
+    ends.set()
+    for thread in threads():
+        thread.join(10)
+
+
+def threads():
+    return [thread for thread in threading.enumerate() if thread.name == "websearch-dns"]
+
+
+def sender(system):
+    return Sender(Guard.allowing(["127.0.0.0/8"], resolve=system))
+
+
+async def hanging(sender, count, seconds=20.0):
+    """Pages whose names do not resolve, being read until the block of the test ends."""
+
+    async def one(n):
+        with time_limit(seconds):
+            await sender.asend(Request(url=f"http://hang{n}.example/", guarded=True))
+
+    tasks = [asyncio.create_task(one(n)) for n in range(count)]
+    await asyncio.sleep(0)
+    while len(threads()) < min(count, AT_ONCE):
+        await asyncio.sleep(0.01)
+    return tasks
+
+
+async def end(tasks):
+    for task in tasks:
+        task.cancel()
+    return await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@pytest.mark.enable_socket
+async def test_names_that_hang_hold_up_neither_a_service_nor_another_tenant(system, server, http):
+    server.answers["/"] = http(b"here")
+    one, other = sender(system), sender(system)
+    tasks = await hanging(one, 16 + 100)
+
+    with time_limit(10):
+        service = await one.asend(Request(url=f"http://service.example:{server.port}/"))
+        page = await other.asend(Request(url=f"http://page.example:{server.port}/", guarded=True))
+
+    assert (service.content, page.content) == (b"here", b"here")
+    assert len(threads()) <= AT_ONCE + 2
+    await end(tasks)
+    await one.aclose()
+    await other.aclose()
+
+
+@pytest.mark.enable_socket
+def test_blocking_calls_do_not_hold_each_other_up_either(system, server, http):
+    server.answers["/"] = http(b"here")
+    one, other = sender(system), sender(system)
+
+    def hang(n):
+        with time_limit(20), pytest.raises((TimedOut, Unavailable)):
+            one.send(Request(url=f"http://hang{n}.example/", guarded=True))
+
+    waiting = [threading.Thread(target=hang, args=(n,), daemon=True) for n in range(AT_ONCE + 10)]
+    for thread in waiting:
+        thread.start()
+    with time_limit(10):
+        assert one.send(Request(url=f"http://service.example:{server.port}/")).content == b"here"
+        assert other.send(Request(url=f"http://page.example:{server.port}/", guarded=True)).content == b"here"
+    assert len(threads()) <= AT_ONCE + 2
+    system.ends.set()
+    for thread in waiting:
+        thread.join(10)
+    one.close()
+    other.close()
+
+
+async def test_whoever_gave_up_waiting_is_not_looked_up(system):
+    one = sender(system)
+    tasks = await hanging(one, AT_ONCE + 5, seconds=0.2)
+    failures = await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert {type(failure) for failure in failures} == {TimedOut}
+    system.ends.set()
+    for thread in threads():
+        thread.join(10)
+    assert len(system.asked) == AT_ONCE
+
+
+def test_a_line_that_is_full_is_a_temporary_error(system):
+    line = Line(Threads(1))
+    waiting = [line.look_up(lambda: system("hang.example", 80)) for _ in range(MAX_WAITING)]
+    while len(system.asked) < 1:
+        pass
+    waiting.append(line.look_up(list))  # in the place of the one that is being looked up
+
+    with pytest.raises(Unavailable, match="too many host names") as caught:
+        line.look_up(list)
+    assert caught.value.temporary
+    assert len(threads()) == 1
+
+    waiting[1].cancel()
+    line.look_up(list)  # takes the place of the one that nobody waits for
+    for one in waiting[2:]:
+        one.cancel()
+
+
+def test_lines_share_a_bounded_number_of_threads(system):
+    shared = Threads(2)
+    held = [Line(shared).look_up(lambda: system("hang.example", 80)) for _ in range(2)]
+
+    late = Line(shared)
+    with pytest.raises(Unavailable, match="too many host names"):
+        late.look_up(list)
+    system.ends.set()
+    assert [one.result(10) for one in held] == [["127.0.0.1"]] * 2
+    for thread in threads():
+        thread.join(10)
+    assert late.look_up(lambda: ["127.0.0.2"]).result(10) == ["127.0.0.2"]
+
+
+def test_a_system_without_threads_is_a_temporary_error(monkeypatch):
+    def none(self):
+        raise RuntimeError("can't start new thread")
+
+    line = Line(shared := Threads(1))
+    monkeypatch.setattr(threading.Thread, "start", none)
+    with pytest.raises(Unavailable):
+        line.look_up(list)
+    monkeypatch.undo()
+    assert line.look_up(lambda: ["127.0.0.1"]).result(10) == ["127.0.0.1"]
+    for thread in threads():
+        thread.join(10)
+    assert shared.take()
+
+
+def test_a_sender_with_names_that_hang_is_pickled_without_them(system):
+    copied = pickle.loads(pickle.dumps(Sender(Guard())))
+    assert copied._lines[True] is not copied._lines[False]
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this system does not fork")
+def test_a_forked_process_looks_up_again(system):
+    line = Line(lookup.FOR_PAGES)
+    for _ in range(AT_ONCE + 1):
+        line.look_up(lambda: system("hang.example", 80))
+    context = multiprocessing.get_context("fork")
+    answers = context.Queue()
+
+    child = context.Process(target=lambda: answers.put(line.look_up(lambda: ["127.0.0.1"]).result(10)))
+    child.start()
+    assert answers.get(timeout=20) == ["127.0.0.1"]
+    child.join(10)

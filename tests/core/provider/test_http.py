@@ -1,0 +1,92 @@
+"""What HTTP services have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from websearch_core.errors import BadResponse, TooLarge
+from websearch_core.flow import Response
+from websearch_core.models import SearchQuery
+from websearch_core.provider.http import decode_json, error_for, redact, retry_after, with_sites
+from websearch_core.testing import reply
+
+
+@dataclass
+class Kagi:
+    name = "kagi"
+    api_key: SecretStr = SecretStr("SECRET-key")
+
+
+def wait(value):
+    return retry_after(Response(status=429, headers={"retry-after": value}))
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [("2", 2), ("0", 0), ("1.5", 1.5), (" 7 ", 7), ("99999999999", 30 * 86_400)],
+)
+def test_seconds_are_read_and_bounded(value, seconds):
+    assert wait(value) == seconds
+
+
+@pytest.mark.parametrize(
+    "value", ["", "soon", "-5", "NaN", "inf", "1e9", "٣", "0x10", "Wed, 99 Foo 2026", "Wed, 21 Oct 99999 07:28:00 GMT"]
+)
+def test_what_cannot_be_trusted_is_no_wait(value):
+    assert wait(value) is None
+
+
+def test_dates_are_read_and_never_lie_in_the_past():
+    soon = datetime.now(UTC) + timedelta(seconds=90)
+
+    assert 85 < wait(format_datetime(soon, usegmt=True)) < 91
+    assert wait("Wed, 21 Oct 2015 07:28:00 GMT") == 0
+
+
+@given(st.text(max_size=40))
+def test_no_retry_after_is_ever_an_error(value):
+    seconds = wait(value)
+
+    assert seconds is None or 0 <= seconds <= 30 * 86_400
+
+
+def test_a_failure_says_who_what_and_why():
+    error = error_for(reply(b"", 429, retry_after="3"), Kagi(), detail="too  fast\nfor your plan")
+
+    assert (str(error), error.detail) == ("kagi search failed: 429 Too Many Requests", "too fast for your plan")
+    assert (error.provider, error.status, error.retry_after) == ("kagi", 429, 3)
+
+
+def test_an_odd_status_needs_no_phrase():
+    assert str(error_for(reply(b"", 599), Kagi())) == "kagi search failed: 599"
+
+
+def test_the_services_words_are_short_and_without_the_key():
+    words = redact("invalid key SECRET-key\x00 " + "x" * 1000, Kagi())
+
+    assert words.startswith("invalid key [key] xxx")
+    assert len(words) == 201
+
+
+def test_a_body_beyond_the_size_allowed_is_too_large():
+    with pytest.raises(TooLarge):
+        decode_json(Response(status=200, content=b'{"a": ', truncated=True), Kagi())
+
+
+def test_what_is_not_json_is_told_by_its_type():
+    with pytest.raises(BadResponse, match="not JSON but text/html"):
+        decode_json(reply("<html>Log in"), Kagi())
+
+
+def test_domains_can_be_said_in_the_words_of_the_query():
+    query = SearchQuery.of("kelp", allowed_domains=["a.org", "b.org"], blocked_domains=["c.org"])
+
+    assert with_sites(query) == "kelp (site:a.org OR site:b.org) -site:c.org"
+    assert with_sites(SearchQuery.of("kelp", allowed_domains=["a.org"])) == "kelp site:a.org"

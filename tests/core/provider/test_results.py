@@ -1,0 +1,152 @@
+"""From what services say to results that keep our promises."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from websearch_core._enforce import enforce_page, enforce_query
+from websearch_core.errors import BadResponse
+from websearch_core.models import Page, SearchQuery, SearchResponse, SearchResult
+from websearch_core.provider.results import in_domains, parse_results, plain_text
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("The <strong>blue whale</strong> doesn&#x27;t sing", "The blue whale doesn't sing"),
+        ("a &lt;b&gt; c", "a <b> c"),
+        ("&amp;lt;", "&lt;"),
+        ('<span class="searchmatch">Kelp</span> forest', "Kelp forest"),
+        ("std::vector<int> v", "std::vector<int> v"),
+        ("1 < 2 and 3 > 2", "1 < 2 and 3 > 2"),
+        ("zero\u200bwidth\u202e and \U000e0041tags", "zerowidth and tags"),
+        ("non\xa0breaking", "non breaking"),
+        (None, ""),
+        (42, ""),
+    ],
+)
+def test_markup_is_stripped_then_entities_are_undone_once(markup, text):
+    assert plain_text(markup) == text
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "javascript:alert(1)", "data:text/html,hi", "/relative", "//host/path", "ftp://a.example/", "", "http://",
+        "https://user:password@a.example/", "https://a.example/\n", "https://a.example\\@b.example/", None, 42,
+    ],
+)  # fmt: skip
+def test_a_result_whose_url_nobody_could_open_is_left_out(url):
+    items = [{"title": "bad", "url": url}, {"title": "good", "url": "https://a.example/"}]
+
+    expected = ["good"] if url != "https://a.example/\n" else ["bad", "good"]  # blanks around a URL are harmless
+    assert expected == [result.title for result in parse_results(items, "stub")]
+
+
+def test_what_is_missing_or_of_the_wrong_type_does_no_harm():
+    items = [
+        {"url": "https://a.example/", "title": None, "snippet": ["x"], "score": "high", "published": {}},
+        "not an object",
+        None,
+    ]
+    (result,) = parse_results(items, "stub")
+
+    assert (result.title, result.snippet, result.score, result.published) == ("https://a.example/", "", None, None)
+    assert result.raw == items[0]
+
+
+@pytest.mark.parametrize("items", [None, 3, {}, "x", [{}], [{"link": "https://a.example"}], [1, 2]])
+def test_what_is_nothing_like_a_list_of_results_is_a_bad_response(items):
+    with pytest.raises(BadResponse):
+        parse_results(items, "stub")
+
+
+json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["title", "url", "snippet", "score", "published"]), inner, max_size=5)
+    ),
+    max_leaves=12,
+)
+
+
+@given(json)
+def test_no_json_makes_it_stumble(items):
+    try:
+        results = parse_results(items, "stub")
+    except BadResponse:
+        return
+    assert all(result.title and result.url for result in results)
+
+
+def response(*urls):
+    return SearchResponse(query="kelp", results=tuple(SearchResult(title="t", url=url) for url in urls))
+
+
+def settled(*urls, **options):
+    return enforce_query(response(*urls), SearchQuery.of("kelp", **options))
+
+
+def test_results_are_numbered_from_one_without_doubles_up_to_the_limit():
+    results = settled(
+        "https://a.example/", "https://b.example/", "https://a.example/", "https://c.example/", limit=2
+    ).results
+
+    assert [(result.rank, result.citation_id, result.url) for result in results] == [
+        (1, 1, "https://a.example/"),
+        (2, 2, "https://b.example/"),
+    ]
+
+
+def test_what_is_outside_the_domain_filter_is_left_out_and_told():
+    kept = settled(
+        "https://docs.python.org/3/",
+        "https://python.org.evil.example/",
+        "https://evil.example/python.org",
+        allowed_domains=["python.org"],
+    )
+
+    assert [result.url for result in kept.results] == ["https://docs.python.org/3/"]
+    assert kept.notes == ("2 results outside the domain filter left out",)
+
+
+@pytest.mark.parametrize(
+    ("url", "options", "inside"),
+    [
+        ("https://python.org/", {"allowed_domains": ["python.org"]}, True),
+        ("https://www.python.org/", {"allowed_domains": ["www.python.org"]}, True),
+        ("https://DOCS.Python.org/", {"allowed_domains": ["python.org"]}, True),
+        ("https://notpython.org/", {"allowed_domains": ["python.org"]}, False),
+        ("https://nasa.gov/", {"allowed_domains": ["gov"]}, True),
+        ("https://a.example/", {"blocked_domains": ["b.example"]}, True),
+        ("https://x.b.example/", {"blocked_domains": ["b.example"]}, False),
+        ("https://x.a.example/", {"allowed_domains": ["a.example"], "blocked_domains": ["x.a.example"]}, False),
+        ("https://b\xfccher.example/", {"allowed_domains": ["b\xfccher.example"]}, True),
+        ("https://xn--bcher-kva.example/", {"allowed_domains": ["b\xfccher.example"]}, True),
+    ],
+)
+def test_a_domain_stands_for_its_subdomains(url, options, inside):
+    assert in_domains(url, SearchQuery.of("kelp", **options)) is inside
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf"), 10**400, True, "0.9"])
+def test_a_score_is_a_number_that_json_knows_or_none(score):
+    (result,) = parse_results([{"title": "t", "url": "https://a.example/", "score": score}], "stub")
+
+    assert result.score is None
+
+
+def test_half_a_character_does_not_get_through():
+    (result,) = parse_results([{"title": "ke\ud800lp", "url": "https://a.example/", "snippet": "\udfff"}], "stub")
+
+    assert (result.title, result.snippet) == ("kelp", "")
+
+
+def test_a_page_shows_nothing_that_a_person_would_not_see_whoever_read_it():
+    page = enforce_page(Page(url="https://a.example/", title="Ke\u200blp", content="Brown\U000e0041\u202e algae"))
+
+    assert (page.title, page.content) == ("Kelp", "Brown algae")
+    assert page.notes == ("2 invisible characters removed",)

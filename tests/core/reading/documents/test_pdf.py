@@ -1,0 +1,370 @@
+"""PDFs: made here byte by byte, encrypted by pypdf, and, where one is at hand, by TeX."""
+
+from __future__ import annotations
+
+import base64
+import io
+import sys
+import time
+import tracemalloc
+import zlib
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from websearch_core._deadline import time_limit
+from websearch_core.errors import UnsupportedContent
+from websearch_core.reading import cut_window, read_bytes
+
+pypdf = pytest.importorskip("pypdf")
+
+URL = "https://paper.example/a/kelp.pdf"
+TEX = Path("/usr/share/doc/shared-mime-info/shared-mime-info-spec.pdf")
+
+
+def pdf(objects: list[bytes], trailer: bytes = b"") -> bytes:
+    """A file of these objects, the first of them the catalog."""
+    out = bytearray(b"%PDF-1.7\n")
+    places = []
+    for number, body in enumerate(objects, start=1):
+        places.append(len(out))
+        out += b"%d 0 obj\n%b\nendobj\n" % (number, body)
+    table = len(out)
+    out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
+    out += b"".join(b"%010d 00000 n \n" % place for place in places)
+    out += b"trailer\n<</Size %d/Root 1 0 R%b>>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, trailer, table)
+    return bytes(out)
+
+
+def stream(data: bytes, *, packed: bool = False) -> bytes:
+    filters = b"/Filter/FlateDecode" if packed else b""
+    data = zlib.compress(data, 9) if packed else data
+    return b"<</Length %d%b>>stream\n%b\nendstream" % (len(data), filters, data)
+
+
+def pages(*contents: bytes, catalog: bytes = b"", annotations: bytes = b"", info: bytes = b"") -> bytes:
+    """A paper with a page for each stream."""
+    first = 5
+    kids = b" ".join(b"%d 0 R" % (first + 2 * n) for n in range(len(contents)))
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R%b>>" % catalog,
+        b"<</Type/Pages/Kids[%b]/Count %d>>" % (kids, len(contents)),
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>",
+        b"<<%b>>" % info,
+    ]
+    for n, content in enumerate(contents):
+        objects.append(
+            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents %d 0 R%b/Resources<</Font<</F1 3 0 R>>>>>>"
+            % (first + 2 * n + 1, annotations)
+        )
+        objects.append(content if content.startswith(b"<<") else stream(content))
+    return pdf(objects, b"/Info 4 0 R")
+
+
+def lines(*texts: str) -> bytes:
+    """A page's stream with these lines, one below the other."""
+    shown = b"".join(b"(%b) Tj 0 -14 Td " % text.encode("cp1252") for text in texts)
+    return b"BT /F1 12 Tf 72 720 Td " + shown + b"ET"
+
+
+PAPER = pages(
+    lines("Kelp", "Brown algae of the cold and shallow seas, which grow to thirty me-", "ters in a summer."),
+    lines("The second page of it."),
+    catalog=b"/Lang(en-GB)",
+    annotations=b"/Annots[<</Type/Annot/Subtype/Link/Rect[0 0 9 9]/A<</S/URI/URI(../b.html)>>>>]",
+    info=b"/Title(On Kelp)/Author(Ada)/Subject(Algae)/CreationDate(D:20260504100000+02'00')/ModDate(D:20260601)",
+)
+
+
+def test_each_page_stands_under_its_number():
+    page = read_bytes(PAPER, URL, "application/pdf")
+
+    assert page.content == (
+        "## Page 1\n\nKelp\nBrown algae of the cold and shallow seas, which grow to thirty meters in a summer.\n\n"
+        "## Page 2\n\nThe second page of it."
+    )
+    assert page.notes == ("2 pages",)
+    assert (page.media_type, page.truncated) == ("application/pdf", False)
+
+
+def test_what_the_paper_says_of_itself():
+    page = read_bytes(PAPER, URL)
+
+    assert (page.title, page.author, page.description, page.language) == ("On Kelp", "Ada", "Algae", "en-GB")
+    assert page.published.isoformat() == "2026-05-04T10:00:00+02:00"
+    assert page.modified.isoformat() == "2026-06-01T00:00:00+00:00"
+    assert page.links == ("https://paper.example/b.html",)
+    assert read_bytes(PAPER, URL, links="text").links == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        (
+            ["command-line tools are what this is a text about, command-", "line tools alone"],
+            "command-line tools alone",
+        ),
+        (["- one item of a list that is as long as any other line of it", "- another"], "of it\n- another"),
+        (
+            ["It has a table of contents . . . . . . . . . . . . . . . . . . 3", "and more . . . . . . . . 4"],
+            "s … 3\nand",
+        ),
+        (["if (kelp_is_brown && kelp_is_long) { return kelp_is_an_alga; }", "else"], "; }\nelse"),
+        (["1992 12.3 14.2 99.1 12.3 14.2 99.1 12.3 14.2 99.1 99.1", "1993 12.4 1"], "99.1\n1993 12.4 1"),
+    ],
+)
+def test_lines_are_joined_only_where_that_is_safe(text, read):
+    assert read in read_bytes(pages(lines(*text)), URL).content
+
+
+def test_the_titles_of_the_outline_are_headings():
+    made = pypdf.PdfWriter(
+        clone_from=io.BytesIO(pages(lines("1. Habitat", "Cold seas."), lines("1.1 Depth", "Shallow.")))
+    )
+    above = made.add_outline_item(title="Habitat", page_number=0)
+    made.add_outline_item(title="Depth", page_number=1, parent=above)
+    out = io.BytesIO()
+    made.write(out)
+
+    content = read_bytes(out.getvalue(), URL).content
+
+    assert content == "## Page 1\n\n### 1. Habitat\n\nCold seas.\n\n## Page 2\n\n#### 1.1 Depth\n\nShallow."
+
+
+def test_page_numbers_and_running_titles_are_left_out():
+    paper = pages(*(lines("The Journal of Kelp", f"What is said on leaf {'abcd'[n]}.", f"{n + 7}") for n in range(4)))
+
+    content = read_bytes(paper, URL).content
+
+    assert "Journal" not in content
+    assert content.startswith("## Page 1\n\nWhat is said on leaf a.\n\n## Page 2")
+
+
+@pytest.mark.parametrize("algorithm", ["RC4-128", "AES-256"])
+@pytest.mark.parametrize("password", ["", "secret"])
+def test_an_encrypted_paper_is_read_if_it_opens_without_a_password(algorithm, password):
+    made = pypdf.PdfWriter(clone_from=io.BytesIO(PAPER))
+    made.encrypt(password, "of the owner", algorithm=algorithm)
+    out = io.BytesIO()
+    made.write(out)
+
+    if password:
+        with pytest.raises(UnsupportedContent, match="application/pdf that is encrypted"):
+            read_bytes(out.getvalue(), URL)
+    else:
+        assert "thirty meters" in read_bytes(out.getvalue(), URL).content
+
+
+def test_a_scan_says_that_it_is_one():
+    page = read_bytes(pages(b"0 0 m 9 9 l S", b"0 0 m 9 9 l S"), URL)
+
+    assert page.content == ""
+    assert page.notes == ("2 pages", "there is no text in it: its pages are pictures, as of a scan, or empty")
+    assert read_bytes(pages(lines("Words."), b"S"), URL).notes == ("2 pages", "1 page without text: empty, or pictures")
+
+
+def test_without_the_extra_it_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pypdf", None)
+    with pytest.raises(UnsupportedContent, match=r"websearch-core\[pdf\]"):
+        read_bytes(PAPER, URL)
+
+
+def test_no_image_survives():
+    content = read_bytes(pages(lines("words ![a]\\(https://evil.example/\\) <img src=x>")), URL).content
+    assert "![" not in content
+    assert "<img" not in content
+
+
+def test_no_time_left_leaves_the_first_pages():
+    with time_limit(0.0):
+        page = read_bytes(PAPER, URL)
+    assert (page.truncated, page.notes[0]) == (True, "the first 0 of 2 pages")
+
+
+FONT = b"/Resources<</Font<</F1 3 0 R>>>>"
+HOSTILE = {
+    "64 MiB of blanks": pages(stream(bytes([32]) * 2**26, packed=True)),
+    "a million words in one place": pages(stream(b"BT /F1 12 Tf 72 720 Td (w) Tj ET " * 300_000, packed=True)),
+    "a page tree in a circle": pdf([b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[2 0 R]/Count 9>>"]),
+    "two thousand million pages": pdf([b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[]/Count 2000000000>>"]),
+    "half a million times the same page": pdf(
+        [b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[%b]>>" % (b"3 0 R " * 500_000), b"<</Type/Page>>"]
+    ),
+    "arrays in arrays": pdf([b"<</Type/Catalog/X " + b"[" * 100_000 + b">>"]),
+    "forms of ten forms of ten forms": pdf(
+        [
+            b"<</Type/Catalog/Pages 2 0 R>>",
+            b"<</Type/Pages/Kids[4 0 R]/Count 1>>",
+            b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+            b"<</Type/Page/Parent 2 0 R/Contents 5 0 R/Resources<</XObject<</X 6 0 R>>>>>>",
+            stream(b"/X Do"),
+            *(
+                b"<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</XObject<</X %d 0 R>>>>/Length 60>>stream\n%b\n"
+                b"endstream" % (n + 1, b"/X Do " * 10)
+                for n in range(6, 14)
+            ),
+            b"<</Type/XObject/Subtype/Form/BBox[0 0 9 9]%b/Length 33>>stream\nBT /F1 9 Tf 9 9 Td (kelp) Tj ET   \n"
+            b"endstream" % FONT,
+        ]
+    ),
+}
+
+
+@pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_paper_costs_little(data):
+    begin = time.process_time()
+    try:
+        page = read_bytes(data, URL)
+    except UnsupportedContent:
+        page = None
+    assert time.process_time() - begin < 8
+    assert page is None or len(page.content) < 100_000
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, len(PAPER)), st.binary(max_size=8), st.integers(0, 12))
+def test_a_damaged_paper_is_read_or_refused(place, junk, gone):
+    data = PAPER[:place] + junk + PAPER[place + gone :]
+    try:
+        page = read_bytes(data, URL, "application/pdf")
+    except UnsupportedContent:
+        return
+    assert len(page.content) == page.content_length
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, len(PAPER)))
+def test_a_cut_paper_is_read_or_refused(place):
+    try:
+        read_bytes(PAPER[:place], URL, "application/pdf")
+    except UnsupportedContent as error:
+        assert "application/pdf" in str(error)
+
+
+@pytest.mark.skipif(not TEX.exists(), reason=f"needs {TEX}, which Debian's shared-mime-info has")
+def test_a_paper_of_tex():
+    page = read_bytes(TEX.read_bytes(), URL)
+
+    assert "## Page 1\n" in page.content
+    assert "### 1. Introduction\n" in page.content
+    assert (
+        "Many programs and desktops use the MIME system[MIME] to represent the types of files. Frequently, it is "
+        "necessary to work out the correct MIME type for a file." in page.content
+    )
+    leaves, offset = [], 0
+    while offset is not None:
+        leaf = cut_window(page, 3000, offset)
+        leaves.append(leaf.content)
+        offset = leaf.next_offset
+    assert "".join(leaves) == page.content
+
+
+def filtered(data: bytes, filters: bytes, more: bytes = b"") -> bytes:
+    return b"<</Length %d/Filter%b%b>>stream\n%b\nendstream" % (len(data), filters, more, data)
+
+
+KELP = b"BT /F1 12 Tf (Brown algae) Tj ET"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        filtered(base64.a85encode(KELP) + b"~>", b"/ASCII85Decode"),
+        filtered(b"<~ " + base64.a85encode(KELP, wrapcol=20) + b" ~>\n", b"/ASCII85Decode"),
+        filtered(base64.a85encode(KELP), b"[/ASCII85Decode]"),
+        filtered(base64.a85encode(KELP + b"\n" + bytes(8) + b"\n" * 9) + b"~>", b"/ASCII85Decode"),
+        filtered(KELP.hex(" ").encode() + b">", b"/ASCIIHexDecode"),
+        filtered(KELP.hex().encode().rstrip(b"0") + b"\n>", b"/ASCIIHexDecode"),
+        filtered(bytes([len(KELP) - 1]) + KELP + b"\x80", b"/RunLengthDecode"),
+        filtered(base64.a85encode(zlib.compress(KELP)) + b"~>", b"[/ASCII85Decode/FlateDecode]"),
+    ],
+)
+def test_every_filter_gives_its_text(content):
+    assert "Brown algae" in read_bytes(pages(content), URL, "application/pdf").content
+
+
+MIB = 2**20
+BOMBS = {
+    "ASCII85": filtered(b"z" * 10 * MIB, b"/ASCII85Decode"),
+    "ASCII85 of words": filtered(b"+&)GQ" * 2 * MIB, b"/ASCII85Decode"),
+    "packed ASCII85": filtered(zlib.compress(b"z" * 10 * MIB), b"[/FlateDecode/ASCII85Decode]"),
+    "ASCII85 twice": filtered(zlib.compress(b"z" * (MIB // 8)), b"[/FlateDecode/ASCII85Decode/ASCII85Decode]"),
+    "hexadecimal digits": filtered(b"2 " * 4 * MIB, b"/ASCIIHexDecode"),
+    "run lengths": filtered(b"\0 " * 5 * MIB, b"/RunLengthDecode"),
+    "packed run lengths": filtered(zlib.compress(b"\0 " * 5 * MIB), b"[/FlateDecode/RunLengthDecode]"),
+    "Flate": filtered(zlib.compress(bytes(2**26)), b"/FlateDecode"),
+    "LZW": filtered(b"\x80\x08\x01\x00\x20\x10" * MIB, b"/LZWDecode"),
+    "a predictor": filtered(
+        zlib.compress(b"\4aaa" * MIB * 2), b"/FlateDecode", b"/DecodeParms<</Predictor 15/Columns 3>>"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_takes_little_memory(name):
+    paper = pages(BOMBS[name])
+    read_bytes(PAPER, URL, "application/pdf")  # what is imported when it is needed is needed now
+    tracemalloc.start()
+    try:
+        page = read_bytes(paper, URL, "application/pdf")
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert page.content == ""
+    assert most < 64 * MIB - len(paper)
+
+
+def test_a_bomb_as_a_map_of_characters_takes_little_memory():
+    unicode_map = stream(b"1 beginbfchar\n" + b"<01> <0041>\n" * 300_000 + b"endbfchar", packed=True)
+    paper = pages(lines("Kelp")).replace(b"/WinAnsiEncoding>>", b"/WinAnsiEncoding/ToUnicode 7 0 R>>")
+    paper = paper.replace(b"xref\n", b"7 0 obj\n" + unicode_map + b"\nendobj\nxref\n", 1)
+    tracemalloc.start()
+    try:
+        read_bytes(paper, URL, "application/pdf")
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 40 * MIB
+
+
+def test_pages_that_are_each_small_enough_are_not_kept_together():
+    paper = pages(*[stream(KELP + b"\n% " + b"x" * 3_000_000, packed=True)] * 10)
+    tracemalloc.start()
+    try:
+        page = read_bytes(paper, URL, "application/pdf")
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert "10 pages" in page.notes[0]
+    assert most < 25 * MIB
+
+
+def test_a_large_picture_costs_no_text():
+    picture = b"<</Type/XObject/Subtype/Image/Length 6000000>>stream\n" + bytes(6_000_000) + b"\nendstream"
+    paper = pdf(
+        [
+            b"<</Type/Catalog/Pages 2 0 R>>",
+            b"<</Type/Pages/Kids[4 0 R]/Count 1>>",
+            b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>",
+            b"<</Type/Page/Parent 2 0 R/Contents 5 0 R/Resources<</Font<</F1 3 0 R>>/XObject<</X 6 0 R>>>>>>",
+            stream(KELP + b" /X Do"),
+            picture,
+        ]
+    )
+    assert "Brown algae" in read_bytes(paper, URL, "application/pdf").content
+
+
+def test_an_application_that_uses_pypdf_itself_is_not_bounded():
+    read_bytes(PAPER, URL, "application/pdf")
+
+    assert pypdf.filters.ASCII85Decode.decode(b"z" * 2 * MIB + b"~>") == bytes(8 * MIB)
+    assert len(pypdf.filters.RunLengthDecode.decode(b"\0 " * MIB + b"\x80")) == MIB
+
+
+@pytest.mark.parametrize("text", ["k" * 200_000, "k-" * 100_000, "1." * 100_000, "k_" * 100_000])
+def test_a_page_without_a_blank_takes_linear_time(text):
+    page = read_bytes(pages(lines(text, text)), URL, "application/pdf")  # took minutes, and no deadline can end it here
+    assert len(page.content) >= 200_000

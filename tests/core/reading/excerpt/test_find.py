@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from websearch_core.errors import InvalidOption
+from websearch_core.models import Page
+from websearch_core.reading import find_phrase
+from websearch_core.reading.excerpt.find import occurrences
+
+FILLER = "Nothing here tells of the matter at hand, and it goes on for a while. " * 12
+TEXT = "\n\n".join(
+    f"## Part {n}\n\n{FILLER}\n\nThe grace period of part {n} is {n} days.\n\n{FILLER}" for n in range(9)
+)
+
+
+def whole(text: str) -> Page:
+    return Page(url="https://example.org/", content=text, content_length=len(text), original_length=len(text))
+
+
+def counted(part: Page) -> tuple[int, int]:
+    """How many places there are, and how many are shown, as the note has it."""
+    note = part.notes[-1]
+    there = int(re.match(r"(\d+) place|no", note)[1] or 0)
+    first = re.search(r"the first (\d+) of them shown", note)
+    return there, int(first[1]) if first else there
+
+
+PIECES = st.sampled_from(
+    ["kelp ", "Kélp ", "the sea. ", "\n\n", "## Kelp\n\n", "| kelp | a |\n", "- kelp\n", "x " * 200]
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(PIECES, max_size=60).map("".join), st.integers(100, 3000), st.integers(0, 300))
+def test_every_place_that_is_said_to_be_shown_is_shown(text: str, max_length: int, offset: int) -> None:
+    part = find_phrase(whole(text), "KELP", max_length, offset)
+    there, shown = counted(part)
+    places = [match.start() for match in re.finditer("k[eé]lp", text, re.IGNORECASE) if match.start() >= offset]
+
+    assert there == len(places)
+    assert part.content_length == len(part.content) <= max_length
+    for place in places[:shown]:
+        assert any(one.offset <= place < one.offset + one.length for one in part.passages)
+    assert part.next_offset == (places[shown] if shown < there else None)
+    assert bool(part.content) == bool(places)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(PIECES, max_size=60).map("".join), st.integers(60, 600))
+def test_following_the_next_offset_shows_every_place_once(text: str, max_length: int) -> None:
+    page, offset, seen = whole(text), 0, 0
+    total, _ = counted(find_phrase(page, "kelp", 10**6))
+    while True:
+        part = find_phrase(page, "kelp", max_length, offset)
+        _, shown = counted(part)
+        seen += shown
+        if part.next_offset is None:
+            break
+        assert part.next_offset > offset
+        offset = part.next_offset
+    assert total == seen
+
+
+def test_places_come_with_their_headings_and_the_text_around_them() -> None:
+    part = find_phrase(whole(TEXT), "grace period", 20_000)
+
+    assert len(part.passages) == 9
+    assert {one.headings for one in part.passages} == {(f"Part {n}",) for n in range(9)}
+    assert all(f"The grace period of part {n} is {n} days." in part.content for n in range(9))
+    assert part.notes == ("9 places with 'grace period'",)
+    assert part.truncated
+    assert len(part.content) < len(TEXT) / 2
+
+
+def test_places_that_do_not_fit_are_counted_and_found_from_the_next_offset() -> None:
+    page = whole(TEXT)
+    part = find_phrase(page, "grace period", 1_500)
+    there, shown = counted(part)
+
+    assert (there, 0 < shown < 9) == (9, True)
+    assert TEXT[part.next_offset :].startswith("grace period")
+    rest = find_phrase(page, "grace period", 20_000, part.next_offset)
+    assert rest.notes == (f"{9 - shown} places with 'grace period' from offset {part.next_offset} on",)
+
+
+def test_places_that_are_near_are_shown_together() -> None:
+    part = find_phrase(whole(f"{FILLER}\n\nKelp here. Kelp there.\n\n{FILLER}"), "kelp", 2_000)
+
+    assert part.notes == ("2 places with 'kelp'",)
+    assert len(part.passages) == 1
+
+
+def test_a_phrase_that_is_nowhere_is_no_error() -> None:
+    part = find_phrase(whole(TEXT), "zebra crossing", 1_000)
+
+    assert (part.content, part.passages, part.next_offset) == ("", (), None)
+    assert part.notes == ("no place with 'zebra crossing'",)
+
+
+@pytest.mark.parametrize("phrase", ["", "  ", "**"])
+def test_a_phrase_with_nothing_in_it_is_refused(phrase: str) -> None:
+    with pytest.raises(InvalidOption, match="nothing to look for"):
+        find_phrase(whole("text"), phrase, 100)
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "read"),
+    [
+        ("Der Größte", "GRÖSSTE", "Größte"),
+        ("Le CAFÉ du coin", "cafe du", "CAFÉ du"),
+        ("un cafe\u0301 noir", "café noir", "cafe\u0301 noir"),
+        ("ﬁne", "fine", "ﬁne"),
+        ("１２３ ＡＢＣ", "123 abc", "１２３ ＡＢＣ"),
+        ("wide  open\n\nspace", "wide open space", "wide  open\n\nspace"),
+        ("no\u00a0break", "no break", "no\u00a0break"),
+        ("a **bold** word", "a bold word", "a **bold** word"),
+        (r"max\_length of", "max_length", r"max\_length"),
+        (
+            "see [the guide](https://a.example/x) for more",
+            "the guide for more",
+            "the guide](https://a.example/x) for more",
+        ),
+        ("see [the guide](https://a.example/x)", "https://a.example/x", "https://a.example/x"),
+        ("wait… what", "wait... what", "wait… what"),
+        ("كِتَاب", "كتاب", "كِتَاب"),
+        ("İstanbul", "istanbul", "İstanbul"),
+        ("한국어", "한국", "한국"),
+        ("がぎ", "ぎ", "ぎ"),
+    ],
+)
+def test_a_phrase_is_found_as_a_person_would_find_it(text: str, phrase: str, read: str) -> None:
+    around = f"Before it. {text} After it."
+    assert [read] == [around[start:end] for start, end in occurrences(around, phrase)]
+
+
+def test_a_kana_with_its_mark_is_another_letter() -> None:
+    assert occurrences("か", "が") == []
+
+
+def test_a_place_deep_in_a_row_that_is_too_long_is_shown_all_the_same() -> None:
+    row = f"| {'cell ' * 2_000}needle {'cell ' * 2_000}|\n"
+    part = find_phrase(whole(row), "needle", 300)
+
+    assert "needle" in part.content
+    assert len(part.content) <= 300
+    assert part.notes == ("1 place with 'needle'",)

@@ -1,0 +1,278 @@
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from websearch_core.errors import InvalidOption
+from websearch_core.models import Page
+from websearch_core.reading import find_phrase, pick_passages
+from websearch_core.reading.excerpt.pieces import pieces
+from websearch_core.reading.excerpt.window import LINK
+from websearch_core.reading.markdown.fences import find_fences
+
+MARK = re.compile(r"\[\.\.\. ([\d,]+) characters left out(?:; offset (\d+)(?:: (.*))?)? \.\.\.\]")
+FILLER = "Nothing here tells of the matter at hand, and it goes on for a while. " * 12
+MANUAL = f"""# Manual
+
+{FILLER}
+
+## Installing
+
+{FILLER}
+
+### Linux
+
+Add the repository, then install the package with your package manager.
+
+### Windows
+
+Run the installer. {FILLER}
+
+## Keys
+
+| name | lifetime | note |
+| --- | --- | --- |
+{"".join(f"| key {n} | {n} days | nothing to say about it, as so often |{chr(10)}" for n in range(40))}| rotation | forever | the grace period of a rotation is a week |
+
+{FILLER}
+"""
+
+WORDS = st.sampled_from(["kelp", "sea", "Brown algae.", "grows. It", "日本語の文。", "ไทย", "é", "a" * 700])
+BLOCKS = st.one_of(
+    st.lists(WORDS, min_size=1, max_size=30).map(" ".join),
+    st.sampled_from(
+        [
+            "# Title",
+            "## Kelp *forests*",
+            "### [Deep](https://a.example/) sea",
+            "- item one\n- item of kelp\n  and its second line",
+            "| a | b |\n| --- | --- |\n| kelp | 1 |\n| sea | 2 |",
+            "| kelp | sea |",
+            "```python\nkelp = 1\n\nsea = 2\n```",
+            "~~~\n" + "kelp line\n" * 200 + "~~~",
+            "> ```\n> kelp\n> ```",
+            "Look [at kelp. And more of it](https://a.example/kelp) there. Sea.",
+            "[kelp " + "sea " * 200 + "](https://a.example/)",
+            "",
+        ]
+    ),
+)
+MARKDOWN = st.lists(BLOCKS, max_size=25).map("\n\n".join)
+BUDGETS = st.integers(1, 3000)
+
+
+def whole(text: str) -> Page:
+    return Page(url="https://example.org/", content=text, content_length=len(text), original_length=len(text))
+
+
+def shown(page: Page, part: Page) -> list[str]:
+    return [page.content[one.offset : one.offset + one.length] for one in part.passages]
+
+
+@settings(max_examples=200, deadline=None)
+@given(MARKDOWN)
+def test_pieces_are_the_whole_text_and_divide_no_link_row_or_short_code(text: str) -> None:
+    found = pieces(text)
+
+    assert not text.strip() or text == "".join(text[piece.start : piece.end] for piece in found)
+    cuts = [piece.end for piece in found]
+    for begin, end in [
+        *(link.span() for link in LINK.finditer(text)),
+        *(row.span() for row in re.finditer(r"^\|.*$", text, re.MULTILINE)),
+        *((begin, end) for begin, end in find_fences(text) if end - begin <= 600),
+    ]:
+        assert not [cut for cut in cuts if begin < cut < end]
+
+
+@settings(max_examples=200, deadline=None)
+@given(MARKDOWN, BUDGETS, st.integers(0, 2000), st.sampled_from(["kelp", "brown algae", "日本", "ไท", "e", "?"]))
+def test_passages_are_parts_of_the_page_in_its_order_and_within_the_budget(
+    text: str, max_length: int, offset: int, query: str
+) -> None:
+    page = whole(text)
+    part = pick_passages(page, query, max_length, offset)
+
+    assert part.content_length == len(part.content) <= max_length
+    assert len(text) == part.original_length
+    assert part.next_offset is None or not part.passages
+    end = offset
+    for passage, said in zip(part.passages, shown(page, part), strict=True):
+        assert end <= passage.offset
+        end = passage.offset + passage.length
+        assert said in part.content
+    if not part.truncated:
+        assert part.content == text[offset:]
+
+
+@settings(max_examples=150, deadline=None)
+@given(MARKDOWN, st.integers(300, 3000))
+def test_no_code_is_left_open_and_no_link_is_cut(text: str, max_length: int) -> None:
+    part = pick_passages(whole(text), "kelp", max_length)
+
+    if MARK.search(part.content):  # else there was no room for whole pieces
+        opened = find_fences(part.content + "\n\nend")
+        assert all(end < len(part.content) + 5 for _, end in opened)
+        assert part.content.count("](https://a.example/") == len(LINK.findall(part.content))
+
+
+@settings(max_examples=150, deadline=None)
+@given(MARKDOWN, st.integers(200, 3000))
+def test_what_the_marks_say_is_left_out_is_what_is_not_shown(text: str, max_length: int) -> None:
+    page = whole(text)
+    part = pick_passages(page, "kelp", max_length)
+    left_out, end = "", 0
+    for one in part.passages:
+        left_out += text[end : one.offset]
+        end = one.offset + one.length
+    left_out += text[end:]
+
+    if marks := MARK.findall(part.content):  # else it is whole, or nothing matches, or there was no room for marks
+        said = sum(int(count.replace(",", "")) for count, _, _ in marks)
+        assert len("".join(left_out.split())) <= said <= len(left_out)
+        assert {offset for _, offset, _ in marks if offset} <= {str(one.offset) for one in part.passages}
+
+
+def test_the_passage_that_answers_is_found_far_down_the_page_with_its_headings() -> None:
+    part = pick_passages(whole(MANUAL), "How do I install the package on Linux?", 500)
+
+    assert "Add the repository, then install the package" in part.content
+    assert "### Linux" in part.content
+    assert part.truncated
+    assert part.notes == ()
+
+
+def test_a_mark_says_how_much_is_left_out_where_one_is_and_under_which_headings() -> None:
+    part = pick_passages(whole(MANUAL), "package manager", 200)
+    start = MANUAL.index("### Linux")
+
+    assert part.content.startswith(
+        f"[... {start:,} characters left out; offset {start}: Installing ...]\n\n### Linux\n\nAdd"
+    )
+    assert part.content.endswith(" characters left out ...]")
+    assert [one.headings for one in part.passages] == [("Installing",)]
+
+
+def test_reading_on_from_the_offset_of_a_passage_begins_with_it() -> None:
+    page = whole(MANUAL)
+    part = pick_passages(page, "install package repository", 400)
+    (offset,) = {int(mark[2]) for mark in MARK.finditer(part.content) if mark[2]}
+
+    assert page.content[offset:].startswith("### Linux")
+
+
+def test_a_row_is_shown_under_the_header_of_its_table() -> None:
+    part = pick_passages(whole(MANUAL), "grace period of a rotation", 400)
+
+    assert "| name | lifetime | note |\n| --- | --- | --- |\n" in part.content
+    assert "| rotation | forever | the grace period of a rotation is a week |" in part.content
+    assert part.content.count("| name |") == 1
+
+
+def test_a_part_of_long_code_is_shown_as_code() -> None:
+    code = "```python\n" + "".join(f"line_{n} = {n}\n" for n in range(300)) + "```"
+    part = pick_passages(whole(f"{FILLER}\n\n{code}\n\n{FILLER}"), "line_150", 500)
+
+    assert "line_150 = 150" in part.content
+    ((begin, end),) = find_fences(part.content)
+    assert part.content[begin:end].startswith("```python\n")
+    assert part.content[begin:end].rstrip().endswith("\n```")
+
+
+def test_neighbours_are_joined_and_headings_are_not_doubled() -> None:
+    text = "\n\n".join(f"## Part {n}\n\nKelp grows in part {n}. {'Filler words. ' * 20}" for n in range(9))
+    part = pick_passages(whole(text), "kelp", 1500)
+
+    assert all(part.content.count(f"## Part {n}") <= 1 for n in range(9))
+    assert len(part.passages) < part.content.count("## Part")
+
+
+def test_what_is_shorter_than_a_mark_is_not_left_out() -> None:
+    text = f"{FILLER}\n\nKelp is an alga. {'Of the kind that is brown. ' * 8}\n\nSee below.\n\nAlgae of kelp: {'brown. ' * 40}"
+    part = pick_passages(whole(f"{text}\n\n{FILLER}"), "kelp alga", 900)
+
+    assert "\n\nSee below.\n\nAlgae of kelp" in part.content
+    assert len(part.passages) == 1
+
+
+def test_the_targets_of_links_say_nothing_of_the_page() -> None:
+    link = "[Home](https://a.example/how-to-rotate-a-key)"
+    part = pick_passages(whole(f"{link}\n\n{FILLER}\n\nTurn the key once.\n\n{FILLER}"), "rotate a key", 200)
+
+    assert "Turn the key once." in part.content
+    assert "Home" not in part.content
+
+
+def test_a_page_that_fits_is_whole_and_has_no_marks() -> None:
+    part = pick_passages(whole("Kelp is brown.\n\nThe sea is blue."), "sea", 100)
+
+    assert part.content == "Kelp is brown.\n\nThe sea is blue."
+    assert (part.truncated, part.next_offset, part.notes) == (False, None, ())
+    assert [(one.offset, one.length) for one in part.passages] == [(0, 32)]
+
+
+@pytest.mark.parametrize("max_length", [200, 100_000])
+def test_if_nothing_matches_it_is_the_beginning_and_a_note_says_so(max_length: int) -> None:
+    part = pick_passages(whole(MANUAL), "zebra", max_length)
+
+    assert part.content.startswith("# Manual")
+    assert part.passages == ()
+    assert part.notes == ("nothing on the page holds a word of the query 'zebra'",)
+    assert (part.next_offset is None) == (max_length > len(MANUAL))
+
+
+def test_passages_are_chosen_from_the_offset_on() -> None:
+    text = f"The answer is kelp.\n\n{FILLER}\n\nAnother answer is algae.\n\n{FILLER}"
+    part = pick_passages(whole(text), "answer", 200, offset=30)
+
+    assert "Another answer is algae." in part.content
+    assert "The answer is kelp." not in part.content
+    assert part.offset == 30
+
+
+def test_there_is_always_something_to_show_however_small_the_budget() -> None:
+    part = pick_passages(whole(MANUAL), "repository", 20)
+
+    assert part.content
+    assert part.content in MANUAL
+    assert MANUAL[part.passages[0].offset :].startswith(part.content)
+
+
+@pytest.mark.parametrize(
+    ("query", "answer"),
+    [
+        ("海藻は何色ですか", "海藻は茶色です。"),
+        ("สาหร่ายสีอะไร", "สาหร่ายสีน้ำตาล"),
+        ("Was wird konfiguriert?", "Die Konfigurationen stehen hier."),
+        ("какого цвета водоросль", "Водоросли бурого цвета."),
+    ],
+)
+def test_words_are_found_in_other_forms_and_in_scripts_without_spaces(query: str, answer: str) -> None:
+    others = "\n\n".join(["Die Stadt liegt am Fluss.", "東京は大きな町です。", "เมืองใหญ่", "Город стоит на реке."] * 20)
+    part = pick_passages(whole(f"{others}\n\n{answer}\n\n{others}"), query, 200)
+
+    assert answer in part.content
+
+
+@pytest.mark.parametrize(("max_length", "offset"), [(0, 0), (-1, 0), (1, -1)])
+@pytest.mark.parametrize("choose", [pick_passages, find_phrase])
+def test_senseless_parts_are_refused(choose, max_length: int, offset: int) -> None:
+    with pytest.raises(InvalidOption):
+        choose(whole("text"), "text", max_length, offset)
+
+
+@pytest.mark.parametrize(
+    "unit", [MANUAL, "[a](b) ", "- a\n", "# h\n", "日本語のテキスト。", "| a | b |\n", "`" * 3 + "\n"]
+)
+def test_the_cost_grows_no_faster_than_the_page(unit: str) -> None:
+    def cost(length: int) -> float:
+        page = whole(unit * (length // len(unit)))
+        started = time.process_time()
+        pick_passages(page, "repository a h 日本", 15_000)
+        find_phrase(page, "a", 15_000)
+        return time.process_time() - started
+
+    assert cost(400_000) < 4 * 3 * max(cost(100_000), 0.02)

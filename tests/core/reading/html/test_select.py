@@ -1,0 +1,325 @@
+"""How content is told from the rest: traits of blocks, the model that is asked of them, and where the line is drawn."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from itertools import compress
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from websearch_core.reading.html.blocks import find_blocks
+from websearch_core.reading.html.features import LEVELS, MISSING, BlockFeatures, words_of
+from websearch_core.reading.html.metadata import read_metadata
+from websearch_core.reading.html.model import MAX_VOTES, QUESTIONS, ContentModel, load_model
+from websearch_core.reading.html.parse import parse
+from websearch_core.reading.html.select import _drop_machine_text, _threshold, select_content
+
+PIECES = [
+    *(f"<{name}>" for name in "div p ul li a span table td h1 h3 pre nav main article footer button form img dd".split()),
+    *(f"</{name}>" for name in "div p ul li a table h1 nav main footer".split()),
+    "<div class='sideBar ad-slot'>", "<div id=content>", "<a href=/x>", "<li class=item>", "one", " two ", "\u200b",
+    "&nbsp;", "$5", "四月。", "Tea is hot and rather good, it is said. " * 3,
+]  # fmt: skip
+markup = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
+urls = st.sampled_from(
+    ["https://e.org", "https://e.org/", "https://e.org/2026/05/how-tea-is-made", "https://e.org/a/?x"]
+)
+
+
+def traits_of(body: str, url: str) -> tuple[int, BlockFeatures | None]:
+    document = parse(f"<title>Hot tea</title><body>{body}".encode())
+    page = find_blocks(document.body)
+    count = len(page.block_texts)
+    return count, BlockFeatures(page, url, read_metadata(document, url), load_model().words) if count else None
+
+
+@given(markup, urls)
+def test_traits_are_numbers_for_every_block_of_every_page(body: str, url: str) -> None:
+    count, found = traits_of(body, url)
+    if found is None:
+        return
+    elements, blocks = dict(found.elements()), dict(found.blocks())
+    assert found.count == count
+    assert [len(level) for level in found.levels] == [count] * LEVELS
+    assert {len(values) for values in blocks.values()} == {count}
+    (most,) = {len(values) for values in elements.values()}
+    assert all(0 <= place < most for level in found.levels for place in level)
+    assert {values[-1] for values in elements.values()} == {MISSING}
+    assert all(map(math.isfinite, found.page.values()))
+    assert all(math.isfinite(value) for values in (*elements.values(), *blocks.values()) for value in values)
+
+
+@given(markup, urls)
+def test_traits_are_the_same_each_time(body: str, url: str) -> None:
+    def told() -> Any:
+        _, found = traits_of(body, url)
+        return found and (found.levels, dict(found.elements()), dict(found.blocks()), found.page)
+
+    assert told() == told()
+
+
+@given(markup, urls)
+def test_every_block_gets_a_chance(body: str, url: str) -> None:
+    count, found = traits_of(body, url)
+    if found is not None:
+        chances = load_model().probabilities(found)
+        assert len(chances) == count
+        assert all(0 < chance < 1 for chance in chances)
+
+
+@pytest.mark.parametrize(
+    ("marks", "words"),
+    [
+        ("", set()),
+        ("SideBar ad-slot_2", {"side", "bar", "slot"}),
+        ("side-bar AD SLOT", {"side", "bar", "slot"}),
+        ("mainContent main__content--wide", {"main", "content", "wide"}),
+        ("css-1x2y3z it 7", {"css"}),
+    ],
+)
+def test_names_say_the_same_however_they_are_spelt(marks: str, words: set[str]) -> None:
+    assert words == words_of(marks)
+
+
+def trees(chance: random.Random, count: int) -> list[dict[str, Any]]:
+    """Trees of any shape, with questions in the order in which they are met from the left."""
+
+    def tree() -> dict[str, Any]:
+        questions: list[list[int]] = []
+        ways: list[list[int]] = []
+        votes: list[int] = []
+
+        def grown(room: int) -> int:
+            if not room:
+                votes.append(chance.randrange(256))
+                return ~(len(votes) - 1)
+            place = len(questions)
+            questions.append([chance.randrange(12), chance.randrange(3)])
+            ways.append([])
+            left = chance.randrange(room)
+            ways[place] = [grown(left), grown(room - 1 - left)]
+            return place
+
+        grown(QUESTIONS)
+        return {"questions": questions, "ways": ways, "votes": votes}
+
+    return [tree() for _ in range(count)]
+
+
+def model(chance: random.Random, count: int = 20) -> dict[str, Any]:
+    """A model that asks for elements on four levels, blocks before and after, and the page."""
+    edges = [-1.5, MISSING, 0.25] if chance.random() < 0.5 else [0.0, 0.5, 2.0]
+    features = [["element", "e", level] for level in (0, 1, 3, 5)]
+    features += [["block", "b", away] for away in (-5000, -2, -1, 0, 1, 3)] + [["page", "p", 0], ["block", "c", 0]]
+    return {
+        "words": {},
+        "features": features,
+        "edges": {"element": {"e": edges}, "block": {"b": edges, "c": edges}, "page": {"p": edges}},
+        "trees": trees(chance, count),
+        "base": -2.0,
+        "scale": 0.001,
+    }
+
+
+@dataclass
+class Given:
+    """Traits as a model asks for them, but of no page."""
+
+    count: int
+    levels: list[list[int]]
+    page: dict[str, float]
+    of_elements: dict[str, list[float]]
+    of_blocks: dict[str, list[float]]
+
+    def elements(self) -> Iterator[tuple[str, list[float]]]:
+        yield from self.of_elements.items()
+
+    def blocks(self) -> Iterator[tuple[str, list[float]]]:
+        yield from self.of_blocks.items()
+
+
+def any_traits(chance: random.Random, blocks: int) -> Any:
+    def numbers(count: int) -> list[float]:
+        return [chance.choice([-2.0, MISSING, 0.0, 0.25, 0.5, 1.0, 2.0, 3.0]) for _ in range(count)]
+
+    elements = chance.randrange(1, 50)
+    return Given(
+        count=blocks,
+        levels=[[chance.randrange(elements) for _ in range(blocks)] for _ in range(LEVELS)],
+        page={"p": numbers(1)[0], "unasked": 0.0},
+        of_elements={"e": [*numbers(elements - 1), MISSING], "unasked": [0.0] * elements},
+        of_blocks={"b": numbers(blocks), "c": numbers(blocks), "unasked": [0.0] * blocks},
+    )
+
+
+def walked(model: Mapping[str, Any], traits: Any) -> list[float]:
+    """The chances by a plain walk down each tree, block by block."""
+    levels, elements, blocks = traits.levels, dict(traits.elements()), dict(traits.blocks())
+
+    def value(feature: int, block: int) -> float:
+        of, trait, *maybe = model["features"][feature]
+        where = maybe[0] if maybe else 0
+        if of == "page":
+            return traits.page[trait]
+        if of == "element":
+            return elements[trait][levels[where][block]]
+        return blocks[trait][block + where] if 0 <= block + where < traits.count else MISSING
+
+    def vote(tree: Mapping[str, Any], block: int) -> int:
+        way = 0
+        while way >= 0:
+            feature, edge = tree["questions"][way]
+            of, trait, *_ = model["features"][feature]
+            way = tree["ways"][way][value(feature, block) > model["edges"][of][trait][edge]]
+        return tree["votes"][~way]
+
+    sums = (sum(vote(tree, block) for tree in model["trees"]) for block in range(traits.count))
+    return [1 / (1 + math.exp(-model["base"] - model["scale"] * votes)) for votes in sums]
+
+
+@given(st.integers(), st.integers(1, 30))
+@settings(max_examples=60)
+def test_all_blocks_at_once_get_the_votes_of_a_walk_down_each_tree(seed: int, blocks: int) -> None:
+    chance = random.Random(seed)
+    asked, found = model(chance), any_traits(chance, blocks)
+    assert walked(asked, found) == ContentModel(asked).probabilities(found)
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 255, 4095, 4096, 4097, 9001])
+def test_a_page_of_any_length_gets_them(blocks: int) -> None:
+    chance = random.Random(blocks)
+    asked, found = model(chance, count=3), any_traits(chance, blocks)
+    assert walked(asked, found) == ContentModel(asked).probabilities(found)
+
+
+def test_the_sum_of_the_votes_may_be_as_large_as_it_can_be() -> None:
+    chance = random.Random(1)
+    asked, found = model(chance), any_traits(chance, 5)
+    count, rest = divmod(MAX_VOTES, 255)
+    assert rest == 0
+    asked |= {
+        "trees": [tree | {"votes": [255] * 8} for tree in trees(chance, count)],
+        "base": -1.0,
+        "scale": 1 / MAX_VOTES,
+    }
+    assert ContentModel(asked).probabilities(found) == pytest.approx([0.5] * 5)
+
+
+def test_the_model_that_comes_with_the_package_is_well_formed() -> None:
+    written = json.loads(files("websearch_core.reading.html").joinpath("model.json").read_text("utf-8"))
+    features, edges = written["features"], written["edges"]
+    _, found = traits_of("<p>one</p>", "https://e.org/")
+    assert found is not None
+    known = {"element": dict(found.elements()), "block": dict(found.blocks()), "page": found.page}
+    for of, trait, *where in features:
+        assert trait in known[of]
+        assert 0 < len(edges[of][trait]) <= 255
+        assert of != "element" or 0 <= where[0] < LEVELS
+    for some in edges.values():
+        for values in some.values():
+            assert values == sorted(values)
+            assert all(map(math.isfinite, values))
+    for tree in written["trees"]:
+        assert 0 < len(tree["questions"]) == len(tree["ways"]) <= QUESTIONS
+        assert len(tree["votes"]) == len(tree["questions"]) + 1
+        for feature, edge in tree["questions"]:
+            of, trait, *_ = features[feature]
+            assert 0 <= edge < len(edges[of][trait])
+        ways = [way for both in tree["ways"] for way in both]
+        assert sorted(ways) == sorted(
+            [*range(1, len(tree["questions"])), *(~vote for vote in range(len(tree["votes"])))]
+        )
+        assert all(vote in range(256) for vote in tree["votes"])
+    assert sum(max(tree["votes"]) for tree in written["trees"]) <= MAX_VOTES
+    assert written["scale"] > 0
+    assert all(map(math.isfinite, [written["base"], *written["words"].values()]))
+
+
+def test_the_model_that_comes_with_the_package_says_what_its_trees_say() -> None:
+    written = json.loads(files("websearch_core.reading.html").joinpath("model.json").read_text("utf-8"))
+    body = "<nav><a href=/x>one</a></nav><main><h1>Hot tea</h1><p>" + PIECES[-1] * 5 + "<ul><li>one<li>two</ul></main>"
+    _, found = traits_of(body, "https://e.org/how-tea-is-made")
+    assert found is not None
+    assert walked(written, found) == pytest.approx(load_model().probabilities(found))
+
+
+def expected_f(chances: list[float], words: list[int], line: float) -> float:
+    """
+    The expected F of the words, precision before recall, were all blocks kept that are at least so likely.
+
+    In the mean of the odds of all blocks being e times less and e times more.
+    """
+    kept = [chance >= line for chance in chances]
+    cost = sum(compress(words, kept))
+    total = 0.0
+    for odds in (1 / math.e, math.e):
+        likely = [odds * chance / (1 - chance + odds * chance) for chance in chances]
+        hoped = [chance * count for chance, count in zip(likely, words, strict=True)]
+        total += sum(compress(hoped, kept)) / (cost + 0.7 * sum(hoped))
+    return total
+
+
+blocks = st.lists(
+    st.tuples(st.floats(0.001, 0.999) | st.sampled_from([0.1, 0.5, 0.9]), st.integers(1, 200)), min_size=1, max_size=30
+)
+
+
+@given(blocks)
+def test_no_other_line_is_expected_to_do_better(pages: list[tuple[float, int]]) -> None:
+    chances, words = [chance for chance, _ in pages], [count for _, count in pages]
+    line = _threshold(chances, words)
+    best = max(expected_f(chances, words, other) for other in chances)
+    assert expected_f(chances, words, line) == pytest.approx(best)
+
+
+@pytest.mark.parametrize(
+    ("chances", "words", "kept"),
+    [
+        ([0.9, 0.9, 0.1], [100, 100, 100], [0, 1]),  # sure of what is content
+        ([0.3, 0.3, 0.3], [10, 10, 10], [0, 1, 2]),  # in doubt: all
+        ([0.9, 0.3, 0.3], [1, 100, 100], [0, 1, 2]),  # what it is sure of is little
+        ([0.01], [5], [0]),  # something is always kept
+    ],
+)
+def test_a_page_that_leaves_the_model_in_doubt_keeps_more(
+    chances: list[float], words: list[int], kept: list[int]
+) -> None:
+    line = _threshold(chances, words)
+    assert kept == [block for block, chance in enumerate(chances) if chance >= line]
+
+
+def test_of_a_page_without_text_nothing_is_chosen() -> None:
+    document = parse(b"<body><img><p hidden>one")
+    assert select_content(find_blocks(document.body), "https://e.org/", read_metadata(document, "https://e.org/")) == []
+
+
+KEY = "0d48abc0-6602-4407-a05b-e5f87e8f229c" * 3
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        (f"<p>Lamps<p>{KEY}", ["Lamps"]),
+        (f'<p>Lamps<p>{{"price":1.99,"key":"{KEY}"}}', ["Lamps"]),
+        (
+            "<p>Lamps<p>" + "Lampenfassungsschraube " * 5,
+            ["Lamps", "Lampenfassungsschraube " * 4 + "Lampenfassungsschraube"],
+        ),
+        ("<p>Lamps<p>" + "灯" * 200, ["Lamps", "灯" * 200]),
+        (f"<p>Lamps<pre>{KEY}</pre>", ["Lamps", KEY]),
+        (f"<p>Lamps<p><a href=/x>{KEY}</a>", ["Lamps", KEY]),
+        (f"<p>{KEY}", [KEY]),
+    ],
+)
+def test_data_for_scripts_is_left_out_unless_it_is_all_there_is(html: str, expected: list[str]) -> None:
+    page = find_blocks(parse(html.encode()).body)
+    words = [text.count(" ") + 1 for text in page.block_texts]
+    assert expected == list(compress(page.block_texts, _drop_machine_text(page, [True] * len(words), words)))

@@ -1,0 +1,122 @@
+"""What has no text, and so is never chosen: it goes with the text that it is nearest to."""
+
+from __future__ import annotations
+
+import pytest
+
+from websearch_core.reading.html.blocks import TextBlocks, find_blocks
+from websearch_core.reading.html.fragment import bare, read_fragment
+from websearch_core.reading.html.parse import parse
+from websearch_core.reading.html.select import whole_rows
+from websearch_core.reading.html.tree import build_tree
+from websearch_core.reading.markdown.writer import to_markdown
+
+URL = "https://lamps.example/"
+
+
+def seen(html: str) -> TextBlocks:
+    return find_blocks(parse(html.encode()).body)
+
+
+def kept(html: str, without: str = "", *, linked: bool = True) -> str:
+    """The Markdown of all blocks but those that say *without*."""
+    page = seen(html)
+    chosen = [text != without for text in page.block_texts]
+    return to_markdown(build_tree(page, chosen, linked=linked).body, {"/x": f"{URL}x"})
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("b<div></div>c", "b\nc"),
+        ("<p>b<span><div> </div></span>c</p>", "b\n\nc"),
+        ("<p>b<span></span>c</p>", "bc"),
+        ("<pre><div>one</div><div></div><div>two</div></pre>", "```\none\n\ntwo\n```"),
+        ("<h2>Lamps<a href='/x'></a></h2>", "## Lamps"),
+    ],
+)
+def test_what_is_empty_parts_what_is_beside_it(html: str, expected: str) -> None:
+    assert expected == kept(html)
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<p>No lamp.</p><h2><img alt='The lamp of Norrholm'></h2><p>It is lit.</p>", "It is lit."),
+        ("<h2><img alt='The lamp of Norrholm'></h2><p>It is lit.</p>", "## The lamp of Norrholm\n\nIt is lit."),
+        ("<p>It is lit.</p><figure><img alt='The lamp of Norrholm'></figure>", "It is lit.\n\nThe lamp of Norrholm"),
+        ("<a href='/x'><picture><img alt='Norrholm'></picture></a>", f"[Norrholm]({URL}x)"),
+        ("<img alt='The lamp of Norrholm'>", "The lamp of Norrholm"),
+        ("<p>It is <img class=tex alt='x^2'></p>", "It is $x^2$"),
+    ],
+)
+def test_pictures_stay_with_the_text_they_are_nearest_to(html: str, expected: str) -> None:
+    assert expected == kept(html, without="No lamp.").replace("No lamp.", "")
+
+
+@pytest.mark.parametrize(
+    ("html", "stays"),
+    [
+        ("<main><p>It is lit.</p><img alt='{}'></main><p>Subscribe</p>", True),
+        ("<p>Subscribe</p><main><img alt='{}'><p>It is lit.</p></main>", True),
+        ("<p>It is lit.<img alt='{}'></p><p>Subscribe</p>", True),
+        ("<p>It is lit.</p><img alt='{}'><p>Subscribe</p>", False),
+        ("<p>It is lit.</p><div><img alt='{}'>Subscribe</div>", False),
+        ("<p>Subscribe</p><header><img alt='{}'></header><p>It is lit.</p>", False),
+        ("<header><img alt='{}'></header><main><p>It is lit.</p></main><p>Subscribe</p>", False),
+    ],
+)
+def test_pictures_beside_what_is_left_out_are_left_out_unless_nearer_to_what_is_kept(html: str, stays: bool) -> None:
+    alt = "The lamp of Norrholm"
+    assert (alt in kept(html.format(alt), without="Subscribe")) is stays
+
+
+def test_a_picture_in_a_link_is_left_out_with_the_links() -> None:
+    assert kept("<p>a <a href='/x'><img alt='The lamp of Norrholm'></a> b</p>", linked=False) == "a b"
+
+
+def test_the_boxes_of_tasks_are_kept_and_those_of_forms_are_not() -> None:
+    tasks = "<ul><li><input type=checkbox checked disabled> wick<li><input type=CheckBox> oil"
+    form = "<li><input type=checkbox name=brand> Nordlys<li><input type=text> search<li><input> free"
+    assert kept(tasks + form) == "- [x] wick\n- [ ] oil\n- Nordlys\n- search\n- free"
+
+
+def test_what_is_in_a_form_s_field_which_only_a_formula_can_have_goes_with_it() -> None:
+    html = "<p>Lamps</p><math><input><mi></mi></input></math><p>are lit.</p>"
+    assert kept(html) == "Lamps\n\nare lit."
+
+
+def test_empty_cells_keep_their_columns_beside_rows_that_are_left_out() -> None:
+    rows = "<table><tr><th>year<th>lit<th>by<tr><td>1866<td><td>oil<tr><td>1901<td>twice<td>"
+    table = "| year | lit | by |\n| --- | --- | --- |\n| 1866 | | oil |\n| 1901 | twice | |"
+    assert table == kept(f"{rows}</table><p>Subscribe</p>", without="Subscribe")
+
+
+def test_a_row_is_kept_whole_or_left_out_whole() -> None:
+    page = seen("<table><tr><td>1866<td>oil<tr><td>menu<td>on")
+    assert whole_rows(page, [True, False, False, False]) == [True, True, False, False]
+
+
+def test_a_row_of_parts_of_a_page_is_no_row_of_cells() -> None:
+    page = seen("<table><tr><td>menu<td><p>The lamp</p><p>It is lit.</p></table>")
+    assert whole_rows(page, [False, True, True]) == [False, True, True]
+
+
+def test_what_has_an_empty_anchor_before_it_is_no_footnote_of_it() -> None:
+    note = "<p>lit<a href='#fn1'>[1]</a></p><p><a id=fn1></a>[1] By the keeper.</p>"
+    assert kept(note).count("[1]") == 2
+
+
+@pytest.mark.parametrize(
+    ("opener", "said"),
+    [
+        ("<a href='#more'>more</a>", f"[more]({URL}#more)"),
+        ("<button aria-controls=more>more</button>", "more"),
+        ("<button role=tab id=tab>more</button><p role=tabpanel aria-labelledby=tab hidden>No.</p>", "more"),
+    ],
+)
+def test_what_is_hidden_in_a_fragment_is_never_opened(opener: str, said: str) -> None:
+    hidden = "<div id=more hidden>The keeper's password. " + "It is long. " * 200 + "</div>"
+    assert read_fragment(f"<p>It is lit.</p>{opener}{hidden}", URL)[0].split() == ["It", "is", "lit.", said]
+    assert bare(f"lit {hidden}") == "lit"
+    assert "password" not in read_fragment(hidden, URL)[0]

@@ -1,0 +1,434 @@
+"""Reading in other processes: real crashes, real hangs, real forks."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import pickle
+import resource
+import signal
+import statistics
+import struct
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from websearch_core import WebSearch
+from websearch_core._deadline import time_limit
+from websearch_core.errors import BadResponse, ConfigurationError, TimedOut, UnsupportedContent
+from websearch_core.providers.direct import Direct
+from websearch_core.reading import read_bytes
+from websearch_core.reading.isolation import child as aside_worker
+from websearch_core.reading.isolation import pool, worker
+from websearch_core.reading.isolation.pool import count_cores, read_isolated
+
+URL = "https://page.example/"
+PAGE = b"<title>Kelp</title><meta name=date content=2026-05-04><p>Brown algae <a href=/b>of the sea</a>, caf\xc3\xa9 \xf0\x9f\x98\x80."
+LONG = b"<p>Brown algae of the northern seas. " * 3_000  # more than fits a pipe
+LARGE = PAGE + b"<!--" + b" " * pool.LARGE + b"-->"
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends the signals of POSIX")
+
+
+@pytest.fixture(autouse=True)
+def _no_processes():
+    yield
+    pool._pool.end()
+
+
+@pytest.fixture
+def no_interpreter(monkeypatch):
+    """As in an application that was frozen."""
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+
+
+def isolated(data, processes=1):
+    return read_isolated(data, URL, isolate=True, processes=processes)
+
+
+def workers():
+    """The process ids of those there are."""
+    return {worker.process.pid for worker in pool._pool._workers}
+
+
+def worker_pid():
+    """The process id of the only one, which is started if need be."""
+    assert isolated(PAGE).title == "Kelp"
+    (pid,) = workers()
+    return pid
+
+
+def comes_true(what, seconds=10.0):
+    ended = time.monotonic() + seconds
+    while time.monotonic() < ended:
+        if what():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def is_gone(pid):
+    """Whether there is no such process, but perhaps for a zombie that init will bury."""
+
+    def gone():
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].startswith("Z")
+        except FileNotFoundError:
+            return True
+
+    return comes_true(gone)
+
+
+@pytest.mark.parametrize("data", [PAGE, LONG, b"", b"plain words"], ids=["page", "long", "empty", "text"])
+def test_a_page_is_the_same_as_without(data):
+    assert read_isolated(data, URL, "text/html", isolate=True) == read_bytes(data, URL, "text/html")
+
+
+def test_the_options_are_the_same_as_without():
+    apart = read_isolated(PAGE, URL, "text/html; charset=latin-1", links="text", isolate=True)
+    assert apart == read_bytes(PAGE, URL, "text/html; charset=latin-1", links="text")
+
+
+def test_what_is_no_text_is_told_as_without():
+    with pytest.raises(UnsupportedContent, match="video/mp4 has no text"):
+        isolated(b"\0\0\0\x18ftypmp42" + bytes(20))
+    assert len(workers()) == 1
+
+
+def test_one_process_reads_page_after_page():
+    assert worker_pid() == worker_pid()
+    assert worker_pid() != os.getpid()
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGSEGV", "SIGABRT"])
+def test_a_crash_costs_the_page_and_the_next_one_works(name):
+    pid = worker_pid()
+    os.kill(pid, signal.SIGSTOP)  # so that it is busy with the page when it crashes
+    with ThreadPoolExecutor(1) as thread:
+        reading = thread.submit(isolated, LONG)
+        time.sleep(0.1)
+        assert not reading.done()
+        os.kill(pid, signal.Signals[name])
+        os.kill(pid, signal.SIGCONT)
+        with pytest.raises(BadResponse, match="crashed"):
+            reading.result(10)
+    assert worker_pid() != pid
+
+
+def test_a_crash_costs_none_of_the_pages_beside_it():
+    with ThreadPoolExecutor(2) as threads:
+        assert comes_true(lambda: list(threads.map(isolated, [LONG] * 2, [2] * 2)) and len(pool._pool._free) == 2)
+        victim, other = workers()
+        for pid in (victim, other):
+            os.kill(pid, signal.SIGSTOP)
+        reading = [threads.submit(isolated, LONG, 2) for _ in range(2)]
+        assert comes_true(lambda: not pool._pool._free)
+        os.kill(victim, signal.SIGKILL)
+        os.kill(other, signal.SIGCONT)
+        assert {type(one.exception(10)) for one in reading} == {BadResponse, type(None)}
+    assert workers() == {other}
+
+
+def test_a_worker_that_died_meanwhile_costs_nothing():
+    pid = worker_pid()
+    os.kill(pid, signal.SIGKILL)
+    assert is_gone(pid)
+    assert worker_pid() != pid
+
+
+def test_a_hang_ends_with_the_deadline_and_the_next_page_works():
+    pid = worker_pid()
+    os.kill(pid, signal.SIGSTOP)
+    started = time.monotonic()
+    with time_limit(0.3), pytest.raises(TimedOut):
+        isolated(LONG)
+
+    assert time.monotonic() - started < 5
+    assert is_gone(pid)
+    assert worker_pid() != pid
+
+
+def test_no_time_left_costs_no_process():
+    pid = worker_pid()
+    with time_limit(0), pytest.raises(TimedOut):
+        isolated(PAGE)
+    assert worker_pid() == pid
+
+
+def test_waiting_for_ones_turn_ends_with_the_deadline():
+    os.kill(worker_pid(), signal.SIGSTOP)
+
+    def hurried(seconds):
+        with time_limit(seconds), pytest.raises(TimedOut):
+            isolated(PAGE)
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(hurried, [1.0, 0.3]))
+    assert worker_pid()
+
+
+def test_a_process_whose_host_is_gone_ends_itself_in_the_midst_of_a_page():
+    program = "from websearch_core.reading.isolation import child; child._end_after(1); sum(range(10**15))"
+    assert subprocess.run([sys.executable, "-c", program], timeout=20).returncode == -signal.SIGALRM
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="nobody can limit the memory of another process here")
+def test_a_page_for_which_there_is_not_enough_memory_costs_that_page():
+    pid = worker_pid()
+    size = int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.prlimit(pid, resource.RLIMIT_AS, (size + 2**21, size + 2**21))
+
+    with pytest.raises(BadResponse, match="memory|crashed"):
+        isolated(b"<p>Brown algae of the northern seas. " * 100_000)
+    pool._pool.end()
+    assert worker_pid() != pid
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the memory of a process is not known here")
+def test_a_page_that_takes_too_much_memory_is_an_error_and_the_process_lives_on():
+    program = """
+import sys
+from websearch_core.reading.isolation import worker
+def read_bytes(data, url, *_, **__):
+    if b"greedy" in data:
+        bytearray(2**29)
+    return original(data, url)
+original, worker.read_bytes = worker.read_bytes, read_bytes
+worker.serve()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as process:
+        aside_worker.receive(process.stdout, 2**20)
+        answers = []
+        for page in (b"<p>kelp", b"<p>greedy", b"<p>kelp"):
+            aside_worker.send(process.stdin, {"url": URL}, page)
+            answers.append(aside_worker.receive(process.stdout, 2**20))
+        process.stdin.close()
+        assert process.wait(20) == 0
+
+    (_, first), (failed, _), (_, last) = answers
+    assert failed == {"error": "bad_response", "message": "there is not enough memory to read the page"}
+    assert bytes(first) == bytes(last) == b"kelp"
+
+
+def message(head: bytes, body: bytes = b"") -> bytes:
+    return struct.pack(">II", len(head), len(body)) + head + body
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        b"\xff" * 8,
+        message(b"no JSON"),
+        message(b"[]"),
+        message(b"{}"),
+        message(b'{"page": {"url": 3}}'),
+        message(b'{"page": {"url": "https://page.example/"}}', b"\xff"),
+    ],
+    ids=["huge", "no JSON", "list", "nothing", "no page", "no text"],
+)
+def test_a_process_that_was_taken_over_costs_the_page(lie, monkeypatch):
+    program = f"""
+import sys
+for answer in {message(b"{}")!r}, {lie!r}:
+    sys.stdout.buffer.write(answer)
+    sys.stdout.buffer.flush()
+    sys.stdin.buffer.read(8)
+sys.stdin.read()
+"""
+    with monkeypatch.context() as patched:
+        patched.setattr(worker, "_PROGRAM", program.replace("{", "{{").replace("}", "}}"))
+        with pytest.raises(BadResponse, match="crashed"):
+            isolated(PAGE)
+    assert worker_pid()
+
+
+def test_threads_get_the_pages_they_asked_for():
+    with ThreadPoolExecutor(8) as threads:
+        pages = list(threads.map(lambda n: isolated(f"<title>{n}</title><p>x".encode(), 3), range(60)))
+    assert [page.title for page in pages] == [str(n) for n in range(60)]
+    assert 1 <= len(workers()) <= 3
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # Python 3.12 says so of every fork beside threads
+def test_a_forked_process_has_processes_of_its_own():
+    pid = worker_pid()
+    with pool._pool._changed:  # as if another thread were just asking
+        child = os.fork()
+        if child == 0:
+            try:
+                own = worker_pid()
+                pool._pool.end()
+                os._exit(0 if own != pid else 1)
+            finally:
+                os._exit(2)
+    assert os.waitpid(child, 0)[1] == 0
+    assert worker_pid() == pid
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_daemonic_process_which_may_have_no_children_has_them():
+    forked = multiprocessing.get_context("fork")
+    ours, theirs = forked.Pipe()
+    child = forked.Process(target=lambda: theirs.send(worker_pid()), daemon=True)
+    child.start()
+    assert ours.poll(20)
+    pid = ours.recv()
+    child.join(10)
+    assert is_gone(pid)
+
+
+def test_a_script_without_a_guard_is_not_run_again(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "print('here', flush=True)\n"
+        "from websearch_core.reading.isolation.pool import read_isolated\n"
+        "print(read_isolated(b'<title>Kelp</title><p>x', 'https://page.example/', isolate=True).title)\n"
+    )
+    done = subprocess.run([sys.executable, script], stdout=subprocess.PIPE, text=True, timeout=30)
+    assert done.stdout.split() == ["here", "Kelp"]
+
+
+@pytest.mark.parametrize("ending", ["returns", "is killed", "is killed while it reads"])
+def test_no_process_is_left_behind(ending):
+    program = f"""
+import os, sys, threading
+from websearch_core.reading.isolation import pool
+pool.read_isolated(b"<p>x", "https://page.example/", isolate=True)
+print(*(worker.process.pid for worker in pool._pool._workers), flush=True)
+if {ending == "is killed while it reads"}:
+    pool.read_isolated({LONG[:37]!r} * 100_000, "https://page.example/", isolate=True)
+sys.stdin.readline()
+"""
+    host = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    pid = int(host.stdout.readline())
+    if ending != "returns":
+        host.kill()
+    host.communicate("go on\n" if ending == "returns" else None)
+    assert is_gone(pid)
+
+
+def test_processes_that_are_not_needed_end(monkeypatch):
+    monkeypatch.setattr(pool, "_IDLE", 0.2)
+    pid = worker_pid()
+    assert comes_true(lambda: not workers())
+    assert comes_true(lambda: not Path(f"/proc/{pid}").exists())  # not even a zombie is left
+    assert worker_pid() != pid
+
+
+def test_a_page_alone_is_read_here():
+    for _ in range(3):
+        assert read_isolated(PAGE, URL).title == "Kelp"
+    assert not workers()
+
+
+def test_a_large_page_is_read_apart():
+    assert read_isolated(LARGE, URL) == read_bytes(LARGE, URL)
+    assert len(workers()) == 1
+
+
+def test_whoever_wants_no_processes_has_none():
+    assert read_isolated(LARGE, URL, isolate=False).content
+    assert not workers()
+
+
+def test_pages_side_by_side_start_processes_once_they_have_cost_as_much(monkeypatch):
+    monkeypatch.setattr(pool, "_START_UP", 0.05)
+    with ThreadPoolExecutor(4) as threads:
+        few = list(threads.map(lambda _: read_isolated(PAGE, URL, processes=2), range(4)))
+        assert not workers()
+        assert comes_true(
+            lambda: few == list(threads.map(lambda _: read_isolated(PAGE, URL, processes=2), range(4))) and workers()
+        )
+    assert len(workers()) <= 2
+
+
+def test_one_after_another_never_starts_any(monkeypatch):
+    monkeypatch.setattr(pool, "_START_UP", 0.0001)
+    for _ in range(5):
+        read_isolated(LONG[:10_000], URL)
+    assert not workers()
+
+
+def test_a_free_process_is_used_by_whoever_comes():
+    pid = worker_pid()
+    os.kill(pid, signal.SIGSTOP)
+    with time_limit(0.2), pytest.raises(TimedOut):
+        read_isolated(PAGE, URL)
+
+
+@pytest.mark.usefixtures("no_interpreter")
+def test_where_no_process_can_be_started_pages_are_read_here():
+    assert read_isolated(LARGE, URL) == read_bytes(LARGE, URL)
+    assert not workers()
+
+
+@pytest.mark.usefixtures("no_interpreter")
+def test_where_no_process_can_be_started_isolation_is_not_pretended():
+    with pytest.raises(ConfigurationError, match="no process can be started here: .* is no Python interpreter"):
+        isolated(PAGE)
+
+
+def test_a_process_that_ends_at_once_is_none(monkeypatch):
+    monkeypatch.setattr(worker, "_PROGRAM", "pass")
+    assert read_isolated(LARGE, URL) == read_bytes(LARGE, URL)
+    with pytest.raises(ConfigurationError, match="ended with status 0"):
+        isolated(PAGE)
+    assert not workers()
+
+
+def test_there_are_no_more_than_cores():
+    assert 1 <= count_cores() <= min(8, os.cpu_count())
+
+
+def test_the_number_of_processes_is_at_least_one():
+    with pytest.raises(ConfigurationError, match="processes"):
+        Direct(processes=0)
+
+
+def test_a_reader_with_processes_can_be_pickled():
+    assert worker_pid()
+    reader = Direct(isolate=True, processes=2)
+    assert pickle.loads(pickle.dumps(reader)) == reader
+
+
+@pytest.mark.enable_socket
+@pytest.mark.parametrize("colour", ["blocking", "async"])
+def test_the_reader_takes_it_as_an_option(server, http, colour):
+    server.answers["/"] = http(PAGE, "200 OK", "Content-Type: text/html")
+    options = {"direct": {"isolate": True, "processes": 1}}
+    web = WebSearch("duckduckgo", reader="direct", provider_options=options, allow=["127.0.0.0/8"], timeout=10)
+    before = threading.active_count()
+    for _ in range(2):  # as many loops
+        page = web.read(server.url) if colour == "blocking" else asyncio.run(web.aread(server.url))
+        assert (page.title, page.provider, page.final_url) == ("Kelp", "direct", f"{server.url}/")
+    web.close()
+
+    assert len(workers()) == 1
+    assert threading.active_count() <= before + 4
+
+
+async def test_an_event_loop_is_not_held_up_by_a_large_page():
+    page = b"<p>Brown algae of the <a href=/x>northern seas</a>, <b>Laminariales</b>.</p>" * 140_000
+    assert 10_000_000 < len(page) < 11_000_000
+    worker_pid()
+
+    async def lag(isolate):
+        """The median of the seconds that a pause of 1 ms takes meanwhile."""
+        reading = asyncio.create_task(asyncio.to_thread(read_isolated, page, URL, isolate=isolate))
+        pauses = []
+        while not reading.done():
+            begun = time.perf_counter()
+            await asyncio.sleep(0.001)
+            pauses.append(time.perf_counter() - begun)
+        assert reading.result().truncated
+        return statistics.median(pauses)
+
+    assert await lag(isolate=None) < await lag(isolate=False) / 2

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from websearch_core._text.dates import find_date, parse_date
+
+MORNING = datetime(2026, 5, 4, 9, 8, 7, tzinfo=UTC)
+MIDNIGHT = datetime(2026, 5, 4, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-05-04T09:08:07Z",
+        "2026-05-04T09:08:07",
+        "2026-05-04 09:08:07",
+        "2026-05-04 09:08:07 UTC",
+        "20260504T090807Z",
+        "2026-05-04T11:08:07+02:00",
+        "2026-05-04T11:08:07+0200",
+        "2026-05-04 04:08:07 -05",
+        " 2026-05-04T09:08:07.000Z ",
+        "Mon, 04 May 2026 09:08:07 GMT",
+        "Mon, 4 May 2026 04:08:07 EST",
+        "4 May 2026 11:08:07 +0200 (CEST)",
+        "May 4, 2026, 9:08:07 AM",
+        1777885687,
+        1777885687.0,
+    ],
+)
+def test_a_moment_is_read_whatever_the_spelling(text: object) -> None:
+    assert parse_date(text) == MORNING
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-05-04",
+        "2026/05/04",
+        "20260504",
+        "May 4, 2026",
+        "May 4th, 2026",
+        "may 04 2026",
+        "4 May 2026",
+        "Monday, 4 May 2026",
+        "04-May-2026",
+        "May 4, 2026 at 12:00 a.m.",
+    ],
+)
+def test_a_day_is_read_as_its_first_moment(text: str) -> None:
+    assert parse_date(text) == MIDNIGHT
+
+
+@pytest.mark.parametrize(
+    ("text", "month"),
+    [("3 March 2026", 3), ("Sept. 3, 2026", 9), ("3 dec 2026", 12), ("3 JUNE 2026", 6)],
+)
+def test_months_have_long_and_short_names(text: str, month: int) -> None:
+    assert datetime(2026, month, 3, tzinfo=UTC) == parse_date(text)
+
+
+@pytest.mark.parametrize(
+    ("fraction", "microsecond"), [(".1", 100_000), (".123", 123_000), (".123456789", 123_456), (",5", 500_000)]
+)
+def test_a_fraction_may_have_any_number_of_digits(fraction: str, microsecond: int) -> None:
+    assert MORNING.replace(microsecond=microsecond) == parse_date(f"2026-05-04T09:08:07{fraction}Z")
+
+
+def test_the_zone_is_kept() -> None:
+    date = parse_date("2026-05-04T09:08:07-03:30")
+    assert date is not None
+    assert timedelta(hours=-3, minutes=-30) == date.utcoffset()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "yesterday",
+        "3 days ago",
+        "2026",
+        "2026-05",
+        "2026-02-31",
+        "2026-05-04T25:00:00Z",
+        "2026-05-04T09:08:07+99:00",
+        "May 4, 2026 15:00 pm",
+        "4 Mayday 2026",
+        "04/05/2026",  # the fourth of May, or the fifth of April: a guess
+        "0001-01-01T00:00:00Z",
+        "٢٠٢٦-٠٥-٠٤",
+        "1777885687",
+        "2026-05-04" + " " * 1_000_000,
+        1777885687000,
+        10**400,
+        -(10**400),
+        float("nan"),
+        float("inf"),
+        True,
+        None,
+        b"2026-05-04",
+        ["2026-05-04"],
+        {"date": "2026-05-04"},
+    ],
+)
+def test_what_is_no_date_is_none(text: object) -> None:
+    assert parse_date(text) is None
+
+
+@given(st.one_of(st.text(alphabet="0123456789-:+. TZMay,()"), st.text(), st.integers(), st.floats()))
+@example("(" * 80)
+@example("2026-05-04T09:08:07" + "." + "0" * 60)
+def test_nothing_raises_and_every_date_has_a_zone(text: object) -> None:
+    date = parse_date(text)
+    assert date is None or date.utcoffset() is not None
+
+
+@given(
+    st.datetimes(datetime(1000, 1, 2), datetime(2999, 12, 30)),  # noqa: DTZ001 (Hypothesis wants them naive)
+    st.integers(min_value=-14 * 60, max_value=14 * 60),
+)
+def test_what_python_writes_is_read_back(moment: datetime, offset: int) -> None:
+    aware = moment.replace(tzinfo=timezone(timedelta(minutes=offset)))
+    assert aware == parse_date(aware.isoformat())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Updated: May 4, 2026 by Ada",
+        "By Ada | 4 May 2026 | 5 min read",
+        "Mon, 4th May 2026, 9:08 AM",
+        "(2026-05-04)",
+        "Stand: 4.5.2026",
+        "2026/5/4 更新",
+        "2026年5月4日",
+        "99 bottles 2026 May 4, 2026",
+    ],
+)
+def test_a_date_is_found_among_other_words(line: str) -> None:
+    assert find_date(line) == MIDNIGHT
+
+
+@pytest.mark.parametrize(
+    "line", ["", "4/5/2026", "May 2026", "since 2026", "version 12026-05-04", "31.02.2026", "1.2.3.2026.4", "x" * 400]
+)
+def test_what_could_be_another_day_is_not_found(line: str) -> None:
+    assert find_date(line) is None
