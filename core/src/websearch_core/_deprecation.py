@@ -1,0 +1,41 @@
+"""
+Renaming what is public without breaking those who use it.
+
+A public name stays for at least one minor version after it is replaced, and warns. For a function, class or overload
+that stays callable, `typing_extensions.deprecated` (PEP 702) does this; a type checker shows it too. For a name that
+moved or was renamed, a module calls `renamed`::
+
+    __getattr__ = renamed(__name__, {"configured": "websearch_core.providers:build"}, removal="0.3")
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def renamed(module: str, names: Mapping[str, str], *, removal: str) -> Callable[[str], Any]:
+    """
+    Return a module ``__getattr__`` (PEP 562) that resolves old names and warns about each.
+
+    Args:
+        module: The ``__name__`` of the module that had the names.
+        names: Where each old name is now, as ``"module:attribute"``.
+        removal: The version in which the old names go.
+
+    """
+
+    def resolve(name: str) -> Any:
+        if name not in names:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        home, _, attribute = names[name].partition(":")
+        warnings.warn(
+            f"{module}.{name} is deprecated and will be removed in {removal}; use {home}.{attribute}",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return getattr(import_module(home), attribute)
+
+    return resolve
