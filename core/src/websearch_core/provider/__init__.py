@@ -50,12 +50,12 @@ from .ports import PageReader, SearchProvider
 from .results import Getter, parse_results, plain_text
 
 __all__ = [
+    "COUNTRY_NAMES",
     "AuthenticationError",
     "BadRequest",
     "BadResponse",
     "BaseUrl",
     "Blocked",
-    "COUNTRY_NAMES",
     "Call",
     "ConfigurationError",
     "Env",

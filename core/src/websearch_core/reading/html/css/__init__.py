@@ -1,0 +1,1 @@
+"""What style sheets and inline styles hide: a bounded reading of CSS."""
