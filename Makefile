@@ -1,14 +1,14 @@
 # Python 3.11 or newer and make are all it takes: each target sets up the environment that it needs, once.
-# VENV names the environment to work in: .venv is editable, build/wheels holds the wheels that users get.
+# VENV names the environment to work in: .venv is editable, build/wheels holds what users get.
 
 VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO := $(if $(wildcard .venv/installed),.venv,build/demo)
 PEERS := build/peers
 UV := $(or $(shell command -v uv),build/uv/bin/uv)
+INSTALL := .ci/install
 PACKAGES := core langchain_websearch llamaindex_websearch
 MANIFESTS := $(PACKAGES:%=%/pyproject.toml)
-INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1  # otherwise pyright asks the network for a newer version of itself
 
 ifndef PYTHON
@@ -24,17 +24,17 @@ help:  ## show this
 install: $(VENV)/installed  ## set up .venv: the three packages, editable, and the tools of a developer
 
 .venv/installed: requirements.txt $(MANIFESTS)
-	@echo "Setting up .venv with all tools of a developer, once. This takes one to four minutes."
+	@echo "Setting up .venv with all tools of a developer, once:"
 	$(NEW_VENV) .venv
-	.venv/bin/python $(INSTALL) --require-hashes --requirement requirements.txt
-	.venv/bin/python $(INSTALL) --no-deps --no-build-isolation $(PACKAGES:%=--editable %)
+	$(INSTALL) .venv --require-hashes --requirement requirements.txt
+	$(INSTALL) .venv --no-deps --no-build-isolation $(PACKAGES:%=--editable %)
 	@touch $@
 
 wheels: build/wheels/dependencies  ## build dist/*.whl, and set up build/wheels with them
 	rm -rf dist
-	for package in $(PACKAGES); do (cd $$package && ../build/wheels/bin/hatchling -q build -t sdist -d ../dist) || exit; done
+	$(foreach package,$(PACKAGES),(cd $(package) && $(CURDIR)/build/wheels/bin/hatchling build -t sdist -d ../dist) &&) true
 	build/wheels/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist dist/*.tar.gz
-	build/wheels/bin/python $(INSTALL) --no-deps --force-reinstall dist/*.whl
+	$(INSTALL) build/wheels --no-deps --force-reinstall dist/*.whl
 	build/wheels/bin/python -m pip check
 	@touch build/wheels/installed
 
@@ -43,20 +43,20 @@ build/wheels/installed:
 
 build/wheels/dependencies: requirements.txt
 	$(NEW_VENV) --clear build/wheels
-	build/wheels/bin/python $(INSTALL) --require-hashes --requirement requirements.txt
+	$(INSTALL) build/wheels --require-hashes --requirement requirements.txt
 	@touch $@
 
 demo: $(DEMO)/installed  ## search, read and cite in both frameworks, offline
 	$(DEMO)/bin/python examples/demo.py
 
 build/demo/installed: examples/requirements.txt $(MANIFESTS)
-	@echo "Setting up build/demo, once. This takes about a minute:"
+	@echo "Setting up build/demo, once:"
 	@echo "1 of 3: create the environment"
 	@$(NEW_VENV) build/demo
 	@echo "2 of 3: install LangChain, LlamaIndex and what they need ($$(grep -c == examples/requirements.txt) packages)"
-	@build/demo/bin/python $(INSTALL) --require-hashes --requirement examples/requirements.txt
+	@$(INSTALL) build/demo --require-hashes --requirement examples/requirements.txt
 	@echo "3 of 3: install the three packages of this tree"
-	@build/demo/bin/python $(INSTALL) --no-deps --no-build-isolation $(PACKAGES:%=--editable %)
+	@$(INSTALL) build/demo --no-deps --no-build-isolation $(PACKAGES:%=--editable %)
 	@touch $@
 
 test: $(VENV)/installed  ## run all tests
@@ -93,19 +93,19 @@ model: $(VENV)/measuring  ## train the model that tells the content of a page
 	$(BIN)/python benchmarks/reader_model.py
 
 $(VENV)/measuring: $(VENV)/installed benchmarks/requirements.txt
-	$(BIN)/python $(INSTALL) --require-hashes --requirement benchmarks/requirements.txt
+	$(INSTALL) $(VENV) --require-hashes --requirement benchmarks/requirements.txt
 	@touch $@
 
 $(PEERS)/installed: benchmarks/requirements-reading.txt
 	$(NEW_VENV) $(PEERS)
-	$(PEERS)/bin/python $(INSTALL) --no-deps --require-hashes --requirement $<
+	$(INSTALL) $(PEERS) --no-deps --require-hashes --requirement $<
 	@touch $@
 
 record: $(VENV)/installed  ## record the cassettes of a provider anew: make record PROVIDER=tavily, with its key set
 	$(BIN)/python tests/record.py $(PROVIDER)
 
-matrix: $(UV)  ## run the tests on every Python that is found, with the lowest and the highest dependencies
-	UV=$(UV) .ci/matrix
+matrix:  ## run the tests on every Python that is found, with the lowest and the highest dependencies
+	.ci/matrix
 
 # uv.lock names hosts of registries, and so stays out of git. What is exported from it names none.
 EXPORT := $(UV) export --quiet --no-emit-workspace --no-annotate --no-header
@@ -113,10 +113,11 @@ lock: $(UV)  ## resolve all dependencies anew, and export the hashed requirement
 	$(UV) lock --upgrade
 	$(EXPORT) --all-packages --all-extras --group dev --output-file requirements.txt
 	$(EXPORT) --only-group demo --output-file examples/requirements.txt
+	$(EXPORT) --only-group setup --output-file .ci/requirements.txt
 	$(EXPORT) --only-group bench --output-file benchmarks/requirements.txt
 	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 		--output-file benchmarks/requirements-reading.txt benchmarks/requirements-reading.in
 
 build/uv/bin/uv:
 	$(NEW_VENV) build/uv
-	build/uv/bin/python $(INSTALL) "uv>=0.9"
+	build/uv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement .ci/requirements.txt

@@ -330,7 +330,8 @@ class _WithoutQuery(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         if _ours.get() and isinstance(record.args, tuple):
-            record.args = tuple(arg.copy_with(query=None) if hasattr(arg, "copy_with") else arg for arg in record.args)
+            args: tuple[Any, ...] = record.args
+            record.args = tuple(arg.copy_with(query=None) if hasattr(arg, "copy_with") else arg for arg in args)
         return True
 
 

@@ -9,7 +9,7 @@ content.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urljoin, urlsplit
 
 from pydantic import Field
@@ -43,7 +43,7 @@ class Direct:
 
     """
 
-    name: ClassVar[str] = "direct"
+    name = "direct"
 
     max_bytes: int = 10 * 2**20
     max_redirects: int = 5

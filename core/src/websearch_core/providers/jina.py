@@ -11,7 +11,7 @@ server of your own speaks the same API: set ``base_url``.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from ..dates import parse_date
 from ..errors import Blocked, PageNotFound, ServiceError, TooLarge, Unavailable
@@ -37,7 +37,7 @@ class Jina:
 
     """
 
-    name: ClassVar[str] = "jina"
+    name = "jina"
 
     api_key: Annotated[Key | None, Env("JINA_API_KEY")] = None
     base_url: BaseUrl = "https://r.jina.ai"

@@ -13,7 +13,7 @@ import os
 import sys
 from dataclasses import field
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import AfterValidator
 
@@ -48,8 +48,8 @@ class Local:
 
     """
 
-    name: ClassVar[str] = "local"
-    options: ClassVar[frozenset[str]] = frozenset({
+    name = "local"
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "language", "page",
     })  # fmt: skip
 

@@ -121,7 +121,7 @@ class Forest:
 @cache
 def forest() -> Forest:
     """Return the model that comes with this package."""
-    return Forest(json.loads(files(__package__).joinpath("forest.json").read_text("utf-8")))
+    return Forest(json.loads(files(__package__ or "").joinpath("forest.json").read_text("utf-8")))
 
 
 def _steps(values: Values, edges: list[float]) -> bytes:
