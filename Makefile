@@ -9,6 +9,7 @@ UV := $(or $(shell command -v uv),build/uv/bin/uv)
 INSTALL := .ci/install
 PACKAGES := core langchain_websearch llamaindex_websearch
 MANIFESTS := $(PACKAGES:%=%/pyproject.toml)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1  # otherwise pyright asks the network for a newer version of itself
 
 ifndef PYTHON
@@ -120,4 +121,4 @@ lock: $(UV)  ## resolve all dependencies anew, and export the hashed requirement
 
 build/uv/bin/uv:
 	$(NEW_VENV) build/uv
-	build/uv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement .ci/requirements.txt
+	build/uv/bin/python -m pip install --quiet --require-hashes --requirement .ci/requirements.txt
