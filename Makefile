@@ -10,7 +10,8 @@ INSTALL := .ci/install
 PACKAGES := core langchain_websearch llamaindex_websearch
 MANIFESTS := $(PACKAGES:%=%/pyproject.toml)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1  # otherwise pyright asks the network for a newer version of itself
+# Otherwise pyright asks the network for a newer version of itself.
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
 ifndef PYTHON
 PYTHON := $(shell for each in python3.11 python3.12 python3.13 python3; do \

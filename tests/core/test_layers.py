@@ -173,3 +173,17 @@ def test_layers_compose():
         "b does not support page: ignored",
         "a failed (unsupported_option); answered by b",
     )
+
+
+def test_relaxing_leaves_reading_as_it_is():
+    assert play(Relax(Stub()).read("https://a.example"), reply()).result.url == "https://a.example"
+
+
+def test_an_unsupported_option_without_a_name_cannot_be_left_out():
+    class Vague(Stub):
+        def search(self, query):
+            yield from ()
+            raise UnsupportedOption("something is not supported")
+
+    with pytest.raises(UnsupportedOption, match="something"):
+        play(Relax(Vague()).search(KELP))
