@@ -150,6 +150,10 @@ class ScriptedChat(BaseChatModel):
     _line: int = PrivateAttr(default=0)
     _llm_type = "scripted"
 
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
     def bind_tools(self, tools: Any, **_: Any) -> ScriptedChat:
         return self
 
