@@ -65,6 +65,7 @@ test: $(VENV)/installed  ## run all tests
 	$(BIN)/python -m pytest
 
 coverage: $(VENV)/installed  ## run all tests, and hold the floors of coverage
+	@mkdir -p build
 	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered --cov-report=json:build/coverage.json
 	@$(BIN)/python .ci/floors.py coverage build/coverage.json
 
