@@ -123,9 +123,7 @@ def test_the_words_of_a_png():
         URL,
     )
 
-    assert page.content.partition("\n\n")[2] == (
-        "Title: Kelp\n\nDescription: Brown algæ x ."
-    )
+    assert page.content.partition("\n\n")[2] == ("Title: Kelp\n\nDescription: Brown algæ x .")
     assert (page.title, page.description) == ("Kelp", "Brown algæ ![x](https://evil.example/) .")
 
 
