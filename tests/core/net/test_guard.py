@@ -359,4 +359,4 @@ def test_an_address_that_the_kernel_cannot_reach_is_not_taken_for_this_machine(m
 
     monkeypatch.setattr("socket.socket", unreachable)
 
-    assert not _is_own(ipaddress.ip_address("203.0.113.9"))
+    assert not is_own_address(ipaddress.ip_address("203.0.113.9"))
