@@ -42,7 +42,7 @@ REQUIREMENTS = [
     "requirements.txt",
     ".ci/requirements.txt",
     "benchmarks/requirements.txt",
-    "benchmarks/requirements-reading.txt",
+    "benchmarks/reading/requirements.txt",
     "examples/requirements.txt",
 ]
 
