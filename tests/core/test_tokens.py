@@ -86,7 +86,7 @@ def test_with_both_budgets_both_hold():
 
 
 def test_a_budget_without_room_for_a_character_is_refused():
-    with pytest.raises(InvalidOption, match="no room"):
+    with pytest.raises(InvalidOption, match="is too small"):
         Excerpt(max_tokens=2, count=lambda text: 3 * len(text)).of(whole("字"))
 
 
