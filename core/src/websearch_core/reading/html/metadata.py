@@ -102,11 +102,11 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
     data = parse_jsonld(node for node in nodes if node.tag == "script")
     shown = [node for node in nodes if node.tag == "h1"][:_MAX_HEADLINES]
 
-    def stated(names: Iterable[str]) -> Iterator[str]:
+    def metas(names: Iterable[str]) -> Iterator[str]:
         return (plain(content) for name in names for content in meta.get(name, ()))
 
-    site = one_line(_site(stated(_SITES), data), NAME_LENGTH)
-    named = dict.fromkeys((*stated(_TITLES), plain(_text(document.css_first("title")))))  # mostly the same
+    site = one_line(_site(metas(_SITES), data), NAME_LENGTH)
+    named = dict.fromkeys((*metas(_TITLES), plain(_text(document.css_first("title")))))  # mostly the same
     titles = [one_line(title, TITLE_LENGTH) for title in named]
     headlines = [one_line(line_of(headline), TITLE_LENGTH) for headline in shown]
     main, name = _main(data, url, [*titles, *headlines])
@@ -116,8 +116,8 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
     signed = (written, *filter(None, map(meta.get, _AUTHORS)), _twitter_author(meta))
     authors = list(filter(None, map(_persons, signed)))
     persons = next((names for names in authors if not is_site(names[0], site, url)), [])
-    published = _first_date(chain(data.values(main, *_PUBLISHED_KEYS), stated(_PUBLISHED)))
-    modified = _first_date(chain(data.values(main, "dateModified"), stated(_MODIFIED)))
+    published = _first_date(chain(data.values(main, *_PUBLISHED_KEYS), metas(_PUBLISHED)))
+    modified = _first_date(chain(data.values(main, "dateModified"), metas(_MODIFIED)))
     if not (persons and published):
         near = read_byline(document, _title_element(title, shown, document))
         persons = persons or list(filter(None, [near.author]))
@@ -125,14 +125,12 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
         modified = modified or near.modified
     return Metadata(
         title=title,
-        description=one_line(next(stated(_DESCRIPTIONS), data.text(main, "description")), DESCRIPTION_LENGTH) or None,
+        description=one_line(next(metas(_DESCRIPTIONS), data.text(main, "description")), DESCRIPTION_LENGTH) or None,
         author=one_line(", ".join(persons or next(iter(authors), [])), NAME_LENGTH) or None,
         published=published or _day_in_path(url),
         modified=modified,
-        language=language_of(
-            (_attribute(document, "html", "lang"), *stated(_LANGUAGES), data.text(main, "inLanguage"))
-        ),
-        canonical_url=_canonical((_attribute(document, 'link[rel="canonical"]', "href"), *stated(("og:url",))), url),
+        language=language_of((_attribute(document, "html", "lang"), *metas(_LANGUAGES), data.text(main, "inLanguage"))),
+        canonical_url=_canonical((_attribute(document, 'link[rel="canonical"]', "href"), *metas(("og:url",))), url),
         site_name=site or None,
         linked=data,
         about=main,

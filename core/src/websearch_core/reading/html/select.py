@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _NEIGHBOURS = 0.4  # weight of the blocks before and after a block in its probability
 _ALIKE = 0.5  # weight of the blocks that look like it
 _ODDS_ERRORS = math.exp(-1), math.e  # factors that all odds of a page may be off by, both equally likely
-_RECALL = 0.7  # weight of missing content, where keeping anything else weighs 1
+_RECALL = 0.7  # weight of recall in the F-score, where precision weighs 1
 _LONG = 100  # characters: pages repeat a text this long for wide and for narrow screens
 _MAX_WORD_LENGTH = 25  # characters: the mean of a text for people is below
 _CELLS = frozenset({"td", "th"})

@@ -74,8 +74,8 @@ def build_tree(outline: TextBlocks, kept: Sequence[bool] | None = None, *, linke
         if not alive[number]:
             stay, other = stays[run], stays[run + 1]
             if stay is not other:
-                before = _shared(number, run_elements[run], parents)
-                after = _shared(number, run_elements[run + 1], parents)
+                before = _common_ancestor(number, run_elements[run], parents)
+                after = _common_ancestor(number, run_elements[run + 1], parents)
                 stay = before > after if stay else after > before
             if not stay or (name == "input" and not _is_task(outline.attributes[number])):
                 continue
@@ -94,7 +94,7 @@ def build_tree(outline: TextBlocks, kept: Sequence[bool] | None = None, *, linke
     return BuiltTree(body, flattened)
 
 
-def _shared(one: int, other: int, parents: Sequence[int]) -> int:
+def _common_ancestor(one: int, other: int, parents: Sequence[int]) -> int:
     """Return the smallest element that contains both; of two nested elements, the inner one has the higher number."""
     while one != other:
         if one > other:
