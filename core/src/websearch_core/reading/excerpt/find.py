@@ -67,7 +67,7 @@ def by_phrase(page: Page, phrase: str, offset: int, about: int) -> Callable[[int
         count = _most(len(places), lambda count: first(count).content_length <= max_length)
         shown = first(count) if count else source.around(places[0][0], max_length)
         left = places[max(count, 1) :]
-        part = f"; the first {max(count, 1)} shown" if left else ""
+        part = f", the first {max(count, 1)} of them shown" if left else ""
         note = f"{len(places)} place{'s' * (len(places) > 1)} with {sought}{part}"
         return shown.model_copy(update={"next_offset": left[0][0] if left else None}).with_notes(note)
 
