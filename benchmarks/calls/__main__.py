@@ -26,7 +26,9 @@ _MEASUREMENTS = ("imports", "overhead", "concurrency", "failures")
 
 def main() -> int:
     """Measure what the command line names; return 0 even if goals were missed, because machines differ."""
-    parser = argparse.ArgumentParser(description="Measure calls, and write docs/measured/benchmarks.md.")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.calls", description="Measure calls, and write docs/measured/benchmarks.md."
+    )
     parser.add_argument("measurements", nargs="*", metavar="measurement", help=", ".join(_MEASUREMENTS))
     chosen = parser.parse_args().measurements or _MEASUREMENTS
     if unknown := set(chosen) - set(_MEASUREMENTS):

@@ -1,4 +1,4 @@
-"""The results of reading pages, drawn: files in ``docs/plots``, the same for the same results."""
+"""Plots of the results of reading pages, in ``docs/measured/plots``; equal results give equal files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MARKS = "sD^vPX<>p"
 
 
 def kinds(found: Mapping[str, Scores]) -> None:
-    """Draw F1 by kind of page."""
+    """Plot F1 by kind of page."""
     figure, axes = _axes(width=8, height=5)
     rows = list(next(iter(found.values())).kinds())
     for name, (colour, mark) in _looks(found).items():
@@ -34,7 +34,7 @@ def kinds(found: Mapping[str, Scores]) -> None:
 
 
 def speed(quality: Mapping[str, Scores], speeds: Mapping[str, Speed]) -> None:
-    """Draw F1 against pages a second."""
+    """Plot F1 against pages a second."""
     figure, axes = _axes(width=8, height=5)
     points = {name: (speeds[name].pages_a_second(), quality[name].f1()) for name in quality if name in speeds}
     for name, (colour, mark) in _looks(points).items():
@@ -50,7 +50,7 @@ def speed(quality: Mapping[str, Scores], speeds: Mapping[str, Speed]) -> None:
 
 
 def size(found: Mapping[str, Mapping[str, Seconds]]) -> None:
-    """Draw time against size of the page."""
+    """Plot time against the size of the page."""
     figure, axes = _axes(width=8, height=5)
     lines = {
         f"{name}: {shape}" if name == OURS.name else name: (name == OURS.name, seconds)
@@ -73,14 +73,14 @@ def size(found: Mapping[str, Mapping[str, Seconds]]) -> None:
 
 
 def _looks(names: Mapping[str, object]) -> dict[str, tuple[str, str]]:
-    """Give each its colour and its mark: ours stand out."""
+    """Give each reader a colour and a marker; ours stand out."""
     others = [name for name in names if not name.startswith(OURS.name)]
     looks = {name: (_OTHERS[place % len(_OTHERS)], _MARKS[place % len(_MARKS)]) for place, name in enumerate(others)}
     return looks | {name: (_OURS, "o" if name == OURS.name else "*") for name in names if name not in looks}
 
 
 def _axes(*, width: float, height: float) -> tuple[Any, Any]:
-    matplotlib: Any = import_module("matplotlib")  # no part of what `make lint` installs
+    matplotlib: Any = import_module("matplotlib")  # `make lint` runs without it
     matplotlib.use("svg")
     matplotlib.rcParams.update({"svg.hashsalt": "reading", "svg.fonttype": "none", "font.family": "sans-serif"})
     figure, axes = import_module("matplotlib.pyplot").subplots(figsize=(width, height))

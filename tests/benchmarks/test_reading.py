@@ -54,7 +54,7 @@ def test_nothing_agrees_with_nothing_and_with_nothing_else(metrics: ModuleType) 
 
 def test_marks_targets_and_pictures_are_no_words(metrics: ModuleType) -> None:
     markdown = "---\ntitle: x\n---\n## Tea & [cups](/shop)\n\n![a picture](/p.png) is **hot**\n<!-- y -->\n"
-    assert metrics.words(metrics.rendered(markdown, URL).words) == ["tea", "cups", "is", "hot"]
+    assert metrics.words(metrics.render(markdown, URL).words) == ["tea", "cups", "is", "hot"]
 
 
 def test_structure_is_found_in_markdown(metrics: ModuleType) -> None:
@@ -62,7 +62,7 @@ def test_structure_is_found_in_markdown(metrics: ModuleType) -> None:
         "# Tea\n\nSee [the *shop*](../shop/).\n\n- one\n  - two\n- three\n\n"
         "| a | b |\n|---|---|\n| 1 |  |\n\n```python\nx = 1\n```\n"
     )
-    assert metrics.rendered(markdown, URL).parts == {
+    assert metrics.render(markdown, URL).parts == {
         "headings": ["tea"],
         "links": [("https://example.org/shop", "the shop")],
         "code": ["x = 1"],
@@ -76,7 +76,7 @@ def test_the_same_structure_is_found_in_html(metrics: ModuleType) -> None:
         "<h1>Tea</h1><p>See <a href='/shop'>the <i>shop</i></a>.<!-- no --></p><ul><li>one<ul><li>two</li></ul></li>"
         "<li>three</li></ul><table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td></td></tr></table><pre>x = 1\n</pre>"
     )
-    found = metrics.structured(html, URL)
+    found = metrics.extract_structure(html, URL)
     assert metrics.words(found.words) == "tea see the shop one two three a b 1 x 1".split()
     assert {part: sorted(those) for part, those in found.parts.items()} == {
         "headings": ["tea"],
@@ -110,7 +110,7 @@ def test_a_page_is_scored_by_the_parts_that_the_truth_has(metrics: ModuleType, p
 
 
 def test_an_address_that_is_none_is_compared_as_it_stands(metrics: ModuleType) -> None:
-    assert metrics.structured("<a href='http://[/'>x</a>", URL).parts["links"] == [("http://[/", "x")]
+    assert metrics.extract_structure("<a href='http://[/'>x</a>", URL).parts["links"] == [("http://[/", "x")]
 
 
 def test_the_share_of_passages_is_that_of_all_pages_together(metrics: ModuleType) -> None:
@@ -212,7 +212,7 @@ def candidate(benchmark_path: None, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_what_crashes_hangs_or_raises_costs_a_reader_that_page_alone(candidate: Any) -> None:
-    with import_module("benchmarks.reading.process").Reader(candidate, sys.executable, patience=1) as reader:
+    with import_module("benchmarks.reading.process").Reader(candidate, sys.executable, timeout=1) as reader:
         answers = [reader.read(data, URL, None) for data in (b"crash", b"well", b"hang", b"raise", b"well")]
         assert reader.memory() > 1
     assert [answer["error"] for answer in answers] == ["Crashed", "", "TooSlow", "ZeroDivisionError", ""]
