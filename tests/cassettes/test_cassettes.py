@@ -1,8 +1,8 @@
 """
-Recorded exchanges, replayed: what each service answers, and what we make of it.
+Replay recorded exchanges, and compare our results with those expected.
 
-A cassette says at its top how it was made, then which call it belongs to and what has to come of it, then holds the
-exchanges as vcrpy keeps them. tests/record.py records one anew.
+The first line of a cassette says how it was made. Then come its call, the expected result, and the exchanges in vcrpy's
+format. ``tests/cassettes/record.py`` records a cassette again.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def call(tape: dict[str, Any], colour: str) -> Any:
 
 
 def replay(path: Path, colour: str) -> Any:
-    # The key is in none of our cassettes, so what a request needs it for cannot be matched on: headers are not.
+    # No cassette contains a key, so the headers of a request cannot be matched.
     recorder = vcr.VCR(record_mode="none", match_on=["method", "scheme", "host", "port", "path", "query", "body"])
     with recorder.use_cassette(str(path)) as cassette:
         outcome = call(yaml.safe_load(path.read_text("utf-8")), colour)
@@ -54,7 +54,7 @@ def replay(path: Path, colour: str) -> Any:
 
 
 def facts(outcome: Any) -> dict[str, Any]:
-    """What a cassette can expect of an outcome."""
+    """Return the facts of an outcome that a cassette can expect."""
     if isinstance(outcome, WebSearchError):
         wait = getattr(outcome, "retry_after", None)
         return {"error": outcome.code, "message": str(outcome), **({"retry_after": wait} if wait is not None else {})}
@@ -62,7 +62,7 @@ def facts(outcome: Any) -> dict[str, Any]:
 
 
 def check(expected: Any, found: Any, where: str = "") -> None:
-    """Compare what is expected with what is found, as far as it is expected; a text is a part of what is found."""
+    """Compare the expected facts with those found; an expected text only has to be a part of the text found."""
     if isinstance(expected, dict):
         for name, value in expected.items():
             check(value, found[name], f"{where}.{name}")
@@ -77,7 +77,7 @@ def check(expected: Any, found: Any, where: str = "") -> None:
 
 
 @each
-def test_a_recorded_exchange_gives_what_it_gave_in_both_colours(path):
+def test_a_recorded_exchange_gives_the_expected_result_in_both_modes(path):
     expected = yaml.safe_load(path.read_text("utf-8"))["expect"]
     blocking, concurrent = facts(replay(path, "blocking")), facts(replay(path, "async"))
     for one in (blocking, concurrent):
@@ -88,14 +88,14 @@ def test_a_recorded_exchange_gives_what_it_gave_in_both_colours(path):
 
 
 @each
-def test_a_cassette_says_at_its_top_how_it_was_made(path):
+def test_a_cassette_says_in_its_first_line_how_it_was_made(path):
     first = path.read_text("utf-8").splitlines()[0]
 
     assert re.match(r"# (recorded \d{4}-\d\d-\d\d from .+|written from the documentation: https://.+)", first), first
 
 
 @each
-def test_a_cassette_holds_no_key_and_no_headers_but_those_we_read(path):
+def test_a_cassette_contains_no_key_and_only_the_headers_we_read(path):
     tape = yaml.safe_load(path.read_text("utf-8"))
 
     assert not re.search(r"(?i)\b(tvly-|pplx-|jina_|sk-|BSA)[A-Za-z0-9_-]{8,}|bearer ", path.read_text("utf-8"))
