@@ -116,26 +116,28 @@ def _pages(code: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     articles = json.loads((CORPUS / f"xquad.{code}.json").read_text("utf-8"))["data"]
     for start in range(0, len(articles) - _ARTICLES + 1, _ARTICLES):
         paragraphs = [one for article in articles[start : start + _ARTICLES] for one in article["paragraphs"]]
-        asked = [(one["question"], one["answers"][0]["text"]) for paragraph in paragraphs for one in paragraph["qas"]]
-        yield "\n\n".join(paragraph["context"].strip() for paragraph in paragraphs), asked
+        questions = [
+            (one["question"], one["answers"][0]["text"]) for paragraph in paragraphs for one in paragraph["qas"]
+        ]
+        yield "\n\n".join(paragraph["context"].strip() for paragraph in paragraphs), questions
 
 
 def _measure_language(code: str) -> Kept:
     budget = _BUDGET // (_CHINESE if code == "zh" else 1)
-    questions = first = chosen = 0
+    count = first = chosen = 0
     seconds = 0.0
     lengths = []
-    for text, asked in _pages(code):
+    for text, questions in _pages(code):
         page = Page(url="https://page.example/", content=text)
         lengths.append(len(text))
-        for question, answer in asked:
+        for question, answer in questions:
             started = time.process_time()
             part = pick_passages(page, question, budget)
             seconds += time.process_time() - started
-            questions += 1
+            count += 1
             first += answer in text[:budget]
             chosen += answer in part.content
-    return Kept(questions, statistics.mean(lengths), budget, first / questions, chosen / questions, seconds / questions)
+    return Kept(count, statistics.mean(lengths), budget, first / count, chosen / count, seconds / count)
 
 
 def _measure_cost(length: int, choose: Callable[[Page, str, int], Page]) -> float:

@@ -44,7 +44,7 @@ def speed(quality: Mapping[str, Scores], speeds: Mapping[str, Speed]) -> None:
         axes.annotate(name, (x, y), textcoords="offset points", xytext=(7, -11 if is_crowded else 4), color=colour)
     axes.set_xscale("log")
     axes.margins(x=0.25, y=0.1)
-    axes.set_xlabel("pages a second of one core")
+    axes.set_xlabel("pages a second on one core")
     axes.set_ylabel("word F1")
     _save(figure, "reading-speed.svg")
 
@@ -67,7 +67,7 @@ def size(found: Mapping[str, Mapping[str, Seconds]]) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("bytes")
-    axes.set_ylabel("seconds of the processor")
+    axes.set_ylabel("seconds of CPU time")
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     _save(figure, "reading-size.svg")
 

@@ -58,7 +58,7 @@ class _Served:
             reading.send((yield call))
         except StopIteration as done:
             return done.value  # type: ignore[no-any-return]
-        raise AssertionError("the reader asked for more than the page")
+        raise AssertionError("the reader requested more than the page")
 
 
 def measure(folder: Path) -> Section:

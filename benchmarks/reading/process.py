@@ -1,4 +1,4 @@
-"""Candidates, each in its own process: a crash or a hang costs one page, and memory can be told apart."""
+"""Candidates, each in its own process: a crash or a hang costs one page, and memory is measured separately."""
 
 from __future__ import annotations
 

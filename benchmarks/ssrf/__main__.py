@@ -105,7 +105,7 @@ class Fetched:
     """What one candidate did with one row."""
 
     row: Row
-    asked: Sequence[str]
+    looked_up: Sequence[str]
     dialled: Sequence[str]
     ended: str
 
@@ -140,7 +140,7 @@ class Tally:
     @property
     def looked_up(self) -> int:
         """Ambiguous rows that were looked up."""
-        return sum(each.row.label == "invalid" and bool(each.asked) for each in self.fetched)
+        return sum(each.row.label == "invalid" and bool(each.looked_up) for each in self.fetched)
 
     @property
     def connected(self) -> int:
@@ -192,7 +192,7 @@ def measure(name: str, candidate: Candidate, python: str, corpus: Path, rows: Se
 
 def _tally(lines: Iterable[dict[str, Any]], way: str, rows: Sequence[Row]) -> Tally:
     done = (each for each in lines if each["way"] == way)
-    return Tally([Fetched(rows[each["row"]], each["asked"], each["dialled"], each["ended"]) for each in done])
+    return Tally([Fetched(rows[each["row"]], each["looked_up"], each["dialled"], each["ended"]) for each in done])
 
 
 def goals(results: dict[str, Result]) -> list[Goal]:

@@ -170,7 +170,7 @@ CANDIDATES = {
         _httpx_secure,
         remark="connects before it checks the address; it sends nothing to a bad one, so an attacker can only probe",
     ),
-    "advocate": Candidate("advocate", _advocate, remark="refuses IPv6 unless asked for"),
+    "advocate": Candidate("advocate", _advocate, remark="refuses IPv6 by default"),
     "requests-hardened": Candidate("requests-hardened", _requests_hardened),
     "drawbridge": Candidate("drawbridge", _drawbridge_blocking),
     "drawbridge, async": Candidate("drawbridge", _drawbridge),
@@ -200,7 +200,7 @@ def main(name: str, corpus: Path, certificate: Path) -> None:
     def report(number: int, url: str, way: str) -> None:
         network.forget()
         ended = _fetch(fetch, url)
-        done = {"row": number, "way": way, "asked": network.asked, "dialled": network.dialled, "ended": ended}
+        done = {"row": number, "way": way, "looked_up": network.looked_up, "dialled": network.dialled, "ended": ended}
         print(json.dumps(done))
 
     for number, row in enumerate(rows):

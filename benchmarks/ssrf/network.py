@@ -63,7 +63,7 @@ class Network:
 
     Args:
         names: The addresses of each name; ``_default`` for names not listed; ``{"sequence": [...]}`` for a name that
-            answers differently each time it is asked.
+            answers differently each time it is looked up.
 
     """
 
@@ -76,7 +76,7 @@ class Network:
 
     def forget(self) -> None:
         """Start a new row: clear the look-ups and connections, and restart names whose answers change."""
-        self.asked: list[str] = []
+        self.looked_up: list[str] = []
         self.dialled: list[str] = []
         self._times: Counter[str] = Counter()
 
@@ -164,7 +164,7 @@ class Network:
         if len(name) > 253 or not all(0 < len(label) < 64 for label in name.split(".")):
             _raise_unknown()  # the C library cannot even send such a query
         if name not in {REDIRECTS, FIRST, SECOND}:
-            self.asked.append(name)
+            self.looked_up.append(name)
         answer = self._names.get(name, self._names["_default"])
         if isinstance(answer, dict):
             turn = min(self._times[name], len(answer["sequence"]) - 1)
