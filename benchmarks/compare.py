@@ -86,7 +86,7 @@ def compare(candidates: Mapping[str, Callable[[], Cost]], *, reference: str, rou
     return Comparison(costs, reference)
 
 
-def timed(work: Callable[[], object], repeat: int = 1) -> Cost:
+def measure_cost(work: Callable[[], object], repeat: int = 1) -> Cost:
     """Return the mean cost of *work* in this process over *repeat* calls, with the garbage collector off."""
     gc.collect()
     gc.disable()  # or one candidate would pay for the garbage of another

@@ -85,7 +85,7 @@ def head() -> str:
         "# Benchmarks",
         introduction,
         "**0 of 0 goals were met.**",
-        str(Table(("", ""), _machine(), numbers=False)),
+        str(Table(("", ""), _describe_machine(), numbers=False)),
     ]
     return "\n\n".join(parts) + "\n\n"
 
@@ -109,16 +109,16 @@ def put(page: str, sections: Sequence[Section], beginning: str = "") -> str:
     return re.sub(r"^\*\*\d+ of \d+ goals .*$", counted, beginning or old, flags=re.MULTILINE) + body + "\n"
 
 
-def _machine() -> list[tuple[str, str]]:
+def _describe_machine() -> list[tuple[str, str]]:
     return [
         ("measured", f"{datetime.now(UTC):%Y-%m-%d}"),
         ("Python", f"{platform.python_implementation()} {platform.python_version()}"),
         ("machine", f"{platform.system()}, {platform.machine()}, {os.cpu_count()} cores"),
-        *((name, _version(name)) for name in _LIBRARIES),
+        *((name, _find_version(name)) for name in _LIBRARIES),
     ]
 
 
-def _version(name: str) -> str:
+def _find_version(name: str) -> str:
     try:
         return version(name)
     except PackageNotFoundError:

@@ -14,7 +14,7 @@ _SHORT = 8  # words: a shorter block may match by chance
 _GRAM = 4  # words
 
 
-def labels(texts: Sequence[str], truth: str) -> list[float]:
+def label_texts(texts: Sequence[str], truth: str) -> list[float]:
     """
     Return for each text the share of it that is content.
 
@@ -35,10 +35,10 @@ def labels(texts: Sequence[str], truth: str) -> list[float]:
     for begin, length in _align([word for some in split for word in some], true):
         for place in range(begin, begin + length):
             aligned[owner[place]] += 1
-    return [_label(some, count, grams, lines) for some, count in zip(split, aligned, strict=True)]
+    return [_label_text(some, count, grams, lines) for some, count in zip(split, aligned, strict=True)]
 
 
-def _label(some: list[str], aligned: int, grams: set[tuple[str, ...]], lines: set[tuple[str, ...]]) -> float:
+def _label_text(some: list[str], aligned: int, grams: set[tuple[str, ...]], lines: set[tuple[str, ...]]) -> float:
     if not some:
         return 0.0
     share = aligned / len(some)

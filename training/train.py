@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 
 from benchmarks.reading.metrics import agreement, words
 from training.corpus import ROOT, Page, mozilla, wcxb
-from training.labels import labels
+from training.labels import label_texts
 from websearch_core.reading.html import page as reader
 from websearch_core.reading.html.blocks import TextBlocks, find_blocks
 from websearch_core.reading.html.features import LEVELS, MISSING, BlockFeatures, words_of
@@ -68,7 +68,7 @@ _MIN_SITES = 5  # that must use a word before it counts
 _NEIGHBOURS = {"tag": (-2, -1, 1, 2), "length": (-1, 1), "linked": (-1, 1)}
 _MAX_LEXICON_WORDS = 60  # of a block that count for the lexicon
 _MAX_TREE_WORDS = 200  # of a block that count for the trees
-_EMPTY_WEIGHT = 0.25  # of a page whose truth is empty: it may also be one that its annotator did not understand
+_EMPTY_WEIGHT = 0.25  # of a page whose truth is empty: the annotation may be wrong
 _COPY_WEIGHT = 0.5  # of the copy of a page that lacks some of its names
 _SETTINGS = {
     "objective": "cross_entropy",
@@ -104,24 +104,24 @@ class Sample:
     sizes: list[int]  # words of each block
 
 
-def sample(page: Page) -> Sample:
+def make_sample(page: Page) -> Sample:
     """Read a page up to the step of the model, and label its blocks."""
     document = parse(harden(page.data).source)
     seen = find_blocks(document.body)
     text = page.text or _extract_text(page.html)
     return Sample(
-        site=_site(_read_canonical(document)) or page.name if page.html else _site(page.url),
+        site=_find_site(_read_canonical(document)) or page.name if page.html else _find_site(page.url),
         kind=page.kind,
         url=page.url,
         facts=read_metadata(document, page.url),
         outline=seen,
-        labels=labels(seen.block_texts, text),
+        labels=label_texts(seen.block_texts, text),
         truth=words(text),
         sizes=[len(words(text)) for text in seen.block_texts],
     )
 
 
-def _site(url: str) -> str:
+def _find_site(url: str) -> str:
     return (urlsplit(url).hostname or "").removeprefix("www.")
 
 
@@ -135,7 +135,7 @@ def _extract_text(source: str) -> str:
     return "\n".join(find_blocks(parse(source.encode()).body).block_texts)
 
 
-def lexicon(samples: Sequence[Sample]) -> dict[str, float]:
+def learn_lexicon(samples: Sequence[Sample]) -> dict[str, float]:
     """
     Learn how strongly the words of class and id names, and element names, suggest content.
 
@@ -178,7 +178,7 @@ def _log_odds(chance: float) -> float:
     return math.log(chance / (1 - chance))
 
 
-def matrix(page: Sample, words: Mapping[str, float]) -> tuple[list[Feature], NDArray[np.float32]]:
+def compute_features(page: Sample, words: Mapping[str, float]) -> tuple[list[Feature], NDArray[np.float32]]:
     """Return the features that the model may use, and their values for all blocks of a page."""
     if not page.labels:
         return [], np.zeros((0, 0), np.float32)
@@ -207,10 +207,10 @@ def _shift(values: NDArray[np.float64], where: int) -> NDArray[np.float64]:
 
 def fit(samples: Sequence[Sample], features: int = _FEATURES, trees: int = _TREES) -> dict[str, Any]:
     """Train a model in the form that `ContentModel` takes."""
-    weights_of_words = lexicon(samples)
+    weights_of_words = learn_lexicon(samples)
     shown = [*samples, *map(_drop_names, samples)]
     with ProcessPoolExecutor() as pool:
-        tables = list(pool.map(partial(matrix, words=weights_of_words), shown, chunksize=8))
+        tables = list(pool.map(partial(compute_features, words=weights_of_words), shown, chunksize=8))
     names = next(names for names, _ in tables if names)
     x = np.vstack([table for _, table in tables if table.size])
     y = np.concatenate([page.labels for page in shown])
@@ -297,19 +297,21 @@ def _flatten(structure: Mapping[str, Any]) -> tuple[list[tuple[int, float]], lis
     return questions, ways, values
 
 
-def folds(samples: Sequence[Sample], count: int) -> list[dict[str, Any]]:
+def train_folds(samples: Sequence[Sample], count: int) -> list[dict[str, Any]]:
     """Train *count* models, each without the pages of the sites in its fold."""
-    return [fit([page for page in samples if _fold(page.site, count) != fold]) for fold in range(count)]
+    return [fit([page for page in samples if _find_fold(page.site, count) != fold]) for fold in range(count)]
 
 
-def _fold(site: str, count: int) -> int:
+def _find_fold(site: str, count: int) -> int:
     return zlib.crc32(site.encode()) % count
 
 
 def unseen(data: bytes, url: str, content_type: str | None) -> str:
     """Read a page of WCXB like `read_html`, with a model trained without the pages of its site."""
     models = _stored_folds()
-    with patch.object(reader, "select_content", partial(select_content, model=models[_fold(_site(url), len(models))])):
+    with patch.object(
+        reader, "select_content", partial(select_content, model=models[_find_fold(_find_site(url), len(models))])
+    ):
         return reader.read_html(data, url, content_type).content
 
 
@@ -324,7 +326,7 @@ def _stored_folds() -> list[ContentModel]:
         pages, extra = _load_samples(ROOT)
         part = path.with_suffix(f".{os.getpid()}")
         _STORED.mkdir(parents=True, exist_ok=True)
-        part.write_text(json.dumps(folds([*pages, *extra], _FOLDS)), "utf-8")
+        part.write_text(json.dumps(train_folds([*pages, *extra], _FOLDS)), "utf-8")
         part.replace(path)  # atomically
     return [ContentModel(model) for model in json.loads(path.read_text("utf-8"))]
 
@@ -332,12 +334,12 @@ def _stored_folds() -> list[ContentModel]:
 def _load_samples(corpus: Path) -> tuple[list[Sample], list[Sample]]:
     """Return the pages of WCXB and those of Readability."""
     with ProcessPoolExecutor() as pool:
-        pages = pool.map(sample, wcxb(corpus / "wcxb"), chunksize=4)
-        extra = pool.map(sample, mozilla(corpus / "mozilla"), chunksize=4)
+        pages = pool.map(make_sample, wcxb(corpus / "wcxb"), chunksize=4)
+        extra = pool.map(make_sample, mozilla(corpus / "mozilla"), chunksize=4)
         return list(pages), list(extra)
 
 
-def _f1(page: Sample, model: ContentModel) -> float:
+def _score(page: Sample, model: ContentModel) -> float:
     kept = select_content(page.outline, page.url, page.facts, model)
     return agreement([word for text in compress(page.outline.block_texts, kept) for word in words(text)], page.truth)[2]
 
@@ -376,12 +378,12 @@ def main() -> None:
                 page.truth,
             )[2],
         )
-        models = [ContentModel(model) for model in folds([*pages, *extra], chosen.folds)]
-        _report("on unseen sites", pages, lambda page: _f1(page, models[_fold(page.site, len(models))]))
+        models = [ContentModel(model) for model in train_folds([*pages, *extra], chosen.folds)]
+        _report("on unseen sites", pages, lambda page: _score(page, models[_find_fold(page.site, len(models))]))
         return
     model = fit([*pages, *extra])
     MODEL.write_text(json.dumps(model, separators=(",", ":")) + "\n", "utf-8")
-    _report("on its training pages", pages, partial(_f1, model=ContentModel(model)))
+    _report("on its training pages", pages, partial(_score, model=ContentModel(model)))
 
 
 if __name__ == "__main__":

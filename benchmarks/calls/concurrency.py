@@ -11,7 +11,7 @@ import httpx
 
 from benchmarks.calls.contestants import BODY, HEADERS, QUERY, our_core, our_tool, their_tool
 from benchmarks.calls.server import SLOW, Server
-from benchmarks.compare import Cost, compare, timed
+from benchmarks.compare import Cost, compare, measure_cost
 from benchmarks.report import Goal, Section, Table, milliseconds, times
 
 _CALLS = 40
@@ -41,7 +41,7 @@ def measure(server: Server) -> Section:
         def work() -> None:
             threads[name] = max(threads.get(name, 0), asyncio.run(_search_together(searches[name])))
 
-        return timed(work)
+        return measure_cost(work)
 
     before = server.counts()
     result = compare({name: partial(burst, name) for name in searches}, reference=_BARE, rounds=_ROUNDS, warm_up=1)

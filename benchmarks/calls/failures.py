@@ -55,15 +55,15 @@ def measure(server: Server) -> Section:
     """Run an agent for each fault and tool, all at the same time."""
     makers: dict[str, Callable[[str], BaseTool]] = {"`WebSearchTool`": our_tool, "`TavilySearch`": their_tool}
     running = {
-        (fault, name, colour): _in_thread(run, make(f"{server.url}/{fault}"))
+        (fault, name, colour): _start_thread(run, make(f"{server.url}/{fault}"))
         for fault in _FAULTS
         for name, make in makers.items()
-        for colour, run in (("invoke", _blocking), ("ainvoke", _asynchronous))
+        for colour, run in (("invoke", _run), ("ainvoke", _arun))
     }
     end = time.monotonic() + _TIMEOUT
     outcomes = {which: _wait(future, end) for which, future in running.items()}
     rows = [
-        (_FAULTS[fault], f"{name} `.{colour}`", outcome.kind, f"{outcome.seconds:.1f} s", _excerpt(outcome.message))
+        (_FAULTS[fault], f"{name} `.{colour}`", outcome.kind, f"{outcome.seconds:.1f} s", _shorten(outcome.message))
         for (fault, name, colour), outcome in outcomes.items()
     ]
     ours = [outcome for (_, name, _), outcome in outcomes.items() if name == "`WebSearchTool`"]
@@ -123,24 +123,24 @@ class _Script(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=reply)])
 
 
-def _agent(tool: BaseTool) -> Any:
+def _make_agent(tool: BaseTool) -> Any:
     return create_agent(_Script(tool=tool.name), [tool])
 
 
 _INPUT = {"messages": [{"role": "user", "content": QUERY}]}
 
 
-def _blocking(tool: BaseTool) -> dict[str, Any]:
-    state: dict[str, Any] = _agent(tool).invoke(_INPUT)
+def _run(tool: BaseTool) -> dict[str, Any]:
+    state: dict[str, Any] = _make_agent(tool).invoke(_INPUT)
     return state
 
 
-def _asynchronous(tool: BaseTool) -> dict[str, Any]:
-    state: dict[str, Any] = asyncio.run(_agent(tool).ainvoke(_INPUT))
+def _arun(tool: BaseTool) -> dict[str, Any]:
+    state: dict[str, Any] = asyncio.run(_make_agent(tool).ainvoke(_INPUT))
     return state
 
 
-def _in_thread(run: Callable[[BaseTool], dict[str, Any]], tool: BaseTool) -> Future[Outcome]:
+def _start_thread(run: Callable[[BaseTool], dict[str, Any]], tool: BaseTool) -> Future[Outcome]:
     """Start an agent in a daemon thread: it may never end, and an executor would wait for it at exit."""
     outcome: Future[Outcome] = Future()
     start = time.monotonic()
@@ -166,7 +166,7 @@ def _wait(future: Future[Outcome], end: float) -> Outcome:
         return Outcome("hanging", "", _TIMEOUT)
 
 
-def _excerpt(text: str) -> str:
+def _shorten(text: str) -> str:
     line = " ".join(text.split()).replace("|", "\\|").replace("`", "'")
     if not line:
         return ""

@@ -34,16 +34,16 @@ _SLOWING = ("rich", "click", "pygments", "chardet")
 
 def measure(_: Server) -> Section:
     """Run each import statement in turn, in fresh interpreters."""
-    candidates = {statement: partial(_cost, statement) for statement in _STATEMENTS}
+    candidates = {statement: partial(_measure, statement) for statement in _STATEMENTS}
     result = compare(candidates, reference=_REFERENCE, rounds=_ROUNDS, warm_up=2)
-    loaded = [name for name in _FORBIDDEN if name in _modules(_CORE)]
+    loaded = [name for name in _FORBIDDEN if name in _list_modules(_CORE)]
     return Section(
         title="Importing",
         method=(
             f"Each statement runs in a fresh interpreter: {_ROUNDS} rounds after two to warm up, with compiled files "
             f"in the page cache. Times include starting the interpreter (`pass`). {_describe_installed()}"
         ),
-        tables=[_table(result)],
+        tables=[_make_table(result)],
         goals=[
             Goal(
                 f"`import langchain_websearch` adds at most {_MAX_RATIO - 1:.0%} to `{_REFERENCE}`",
@@ -64,20 +64,20 @@ def measure(_: Server) -> Section:
     )
 
 
-def _cost(statement: str) -> Cost:
+def _measure(statement: str) -> Cost:
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run([sys.executable, "-I", "-c", statement], check=True)
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     return Cost(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
-def _modules(statement: str) -> set[str]:
+def _list_modules(statement: str) -> set[str]:
     source = f"{statement}; import json, sys; print(json.dumps(list(sys.modules)))"
     answer = subprocess.run([sys.executable, "-I", "-c", source], check=True, capture_output=True, text=True)
     return set(json.loads(answer.stdout))
 
 
-def _table(result: Comparison) -> Table:
+def _make_table(result: Comparison) -> Table:
     head = (
         "statement",
         "wall",
@@ -88,7 +88,7 @@ def _table(result: Comparison) -> Table:
         "modules",
         "HTTP libraries",
     )
-    modules = {name: _modules(name) for name in _STATEMENTS}
+    modules = {name: _list_modules(name) for name in _STATEMENTS}
     rows = [
         (
             f"`{name}`",

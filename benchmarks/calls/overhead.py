@@ -12,7 +12,7 @@ from langchain_core.tools import BaseTool, tool
 
 from benchmarks.calls.contestants import BODY, HEADERS, QUERY, our_core, our_tool, their_tool
 from benchmarks.calls.server import Server
-from benchmarks.compare import Comparison, compare, timed
+from benchmarks.compare import Comparison, compare, measure_cost
 from benchmarks.report import Goal, Section, Table, milliseconds, times
 
 _ROUNDS = 100
@@ -33,10 +33,10 @@ AsyncSearch = Callable[[], Awaitable[object]]
 def measure(server: Server) -> Section:
     """Search repeatedly, blocking and on an event loop."""
     url = f"{server.url}/prompt"
-    blocking, asynchronous = _blocking(url), _asynchronous(url)
+    blocking, asynchronous = _make_searches(url), _make_async_searches(url)
     connections = {name: _count_connections(server, search) for name, search in blocking.items()}
     result = compare(
-        {name: partial(timed, search, _SEARCHES) for name, search in blocking.items()},
+        {name: partial(measure_cost, search, _SEARCHES) for name, search in blocking.items()},
         reference=_BARE,
         rounds=_ROUNDS,
         warm_up=5,
@@ -51,7 +51,7 @@ def measure(server: Server) -> Section:
             for name, search in asynchronous.items()
         }
         async_result = compare(
-            {name: partial(timed, partial(several, search)) for name, search in asynchronous.items()},
+            {name: partial(measure_cost, partial(several, search)) for name, search in asynchronous.items()},
             reference=_BARE_ASYNC,
             rounds=_ROUNDS,
             warm_up=5,
@@ -66,7 +66,7 @@ def measure(server: Server) -> Section:
             "decoded JSON, which LangChain serialises when a model calls the tool. Connections are counted over the "
             f"first {_COUNTED} searches, one after the other."
         ),
-        tables=[_table(result, connections), _table(async_result, async_connections, _SEARCHES)],
+        tables=[_make_table(result, connections), _make_table(async_result, async_connections, _SEARCHES)],
         goals=[
             Goal(
                 f"a search costs at most {_MAX_RATIO} times the same request by a bare pooled `httpx.Client`",
@@ -87,7 +87,7 @@ def measure(server: Server) -> Section:
     )
 
 
-def _blocking(url: str) -> dict[str, Search]:
+def _make_searches(url: str) -> dict[str, Search]:
     def bare(client: httpx.Client) -> Any:
         return client.post(f"{url}/search", json=BODY, headers=HEADERS).raise_for_status().json()
 
@@ -101,7 +101,7 @@ def _blocking(url: str) -> dict[str, Search]:
     }
 
 
-def _asynchronous(url: str) -> dict[str, AsyncSearch]:
+def _make_async_searches(url: str) -> dict[str, AsyncSearch]:
     client = httpx.AsyncClient()
 
     async def bare() -> Any:
@@ -142,7 +142,7 @@ def _count_connections(server: Server, search: Search) -> int:
     return counted.connections
 
 
-def _table(result: Comparison, connections: dict[str, int], searches: int = 1) -> Table:
+def _make_table(result: Comparison, connections: dict[str, int], searches: int = 1) -> Table:
     head = ("", "wall", "CPU", "x bare, wall", "spread", "x bare, CPU", f"connections for {_COUNTED}")
     rows = [
         (

@@ -45,8 +45,8 @@ class Case(NamedTuple):
     forbidden: str = "\ufffd"
 
 
-def cases() -> list[Case]:
-    """Return all cases."""
+def make_cases() -> list[Case]:
+    """Return every case."""
     declared = [
         ("GBK", "gbk", "gbk", _CHINESE),
         ("GB2312 (which means GB18030)", "gb2312", "gb18030", _CHINESE.replace("古", "㐀")),
@@ -67,79 +67,79 @@ def cases() -> list[Case]:
     late = "<!-- " + "x" * 2000 + " -->"
     return [
         *(
-            Case(f"{what}, in `<meta>`", _page(text, _meta(label), codec), text)
+            Case(f"{what}, in `<meta>`", _make_page(text, _make_meta(label), codec), text)
             for what, label, codec, text in declared
         ),
         *(
-            Case(f"{what}, in the header", _page(text, "", codec), text, f"text/html; charset={label}")
+            Case(f"{what}, in the header", _make_page(text, "", codec), text, f"text/html; charset={label}")
             for what, label, codec, text in declared
         ),
-        Case("windows-1251, in `http-equiv`", _page(_RUSSIAN, pragma.format("windows-1251"), "cp1251"), _RUSSIAN),
+        Case("windows-1251, in `http-equiv`", _make_page(_RUSSIAN, pragma.format("windows-1251"), "cp1251"), _RUSSIAN),
         Case(
             "windows-1251, in `<meta>` after 2,000 bytes",
-            _page(_RUSSIAN, late + _meta("windows-1251"), "cp1251"),
+            _make_page(_RUSSIAN, late + _make_meta("windows-1251"), "cp1251"),
             _RUSSIAN,
         ),
-        Case("UTF-8, not declared", _page(_RUSSIAN), _RUSSIAN),
-        Case("UTF-8 with a byte order mark", codecs.BOM_UTF8 + _page(_RUSSIAN), _RUSSIAN),
-        Case("UTF-8, in `<meta>` as UTF-16", _page(_RUSSIAN, _meta("utf-16")), _RUSSIAN),
-        Case("UTF-16LE with a byte order mark", codecs.BOM_UTF16_LE + _page(_RUSSIAN, "", "utf-16-le"), _RUSSIAN),
-        Case("UTF-16BE with a byte order mark", codecs.BOM_UTF16_BE + _page(_RUSSIAN, "", "utf-16-be"), _RUSSIAN),
-        Case("UTF-16LE, in the header", _page(_RUSSIAN, "", "utf-16-le"), _RUSSIAN, "text/html; charset=utf-16le"),
-        Case("UTF-16LE, not declared", _page(_RUSSIAN, "", "utf-16-le"), _RUSSIAN),
-        Case("UTF-16BE, not declared", _page(_RUSSIAN, "", "utf-16-be"), _RUSSIAN),
-        Case("windows-1252, not declared", _page(_FRENCH, "", "cp1252"), _FRENCH, None),
+        Case("UTF-8, not declared", _make_page(_RUSSIAN), _RUSSIAN),
+        Case("UTF-8 with a byte order mark", codecs.BOM_UTF8 + _make_page(_RUSSIAN), _RUSSIAN),
+        Case("UTF-8, in `<meta>` as UTF-16", _make_page(_RUSSIAN, _make_meta("utf-16")), _RUSSIAN),
+        Case("UTF-16LE with a byte order mark", codecs.BOM_UTF16_LE + _make_page(_RUSSIAN, "", "utf-16-le"), _RUSSIAN),
+        Case("UTF-16BE with a byte order mark", codecs.BOM_UTF16_BE + _make_page(_RUSSIAN, "", "utf-16-be"), _RUSSIAN),
+        Case("UTF-16LE, in the header", _make_page(_RUSSIAN, "", "utf-16-le"), _RUSSIAN, "text/html; charset=utf-16le"),
+        Case("UTF-16LE, not declared", _make_page(_RUSSIAN, "", "utf-16-le"), _RUSSIAN),
+        Case("UTF-16BE, not declared", _make_page(_RUSSIAN, "", "utf-16-be"), _RUSSIAN),
+        Case("windows-1252, not declared", _make_page(_FRENCH, "", "cp1252"), _FRENCH, None),
         Case(
             "the header contradicts `<meta>`: the header wins",
-            _page(_RUSSIAN, _meta("utf-8"), "koi8_r"),
+            _make_page(_RUSSIAN, _make_meta("utf-8"), "koi8_r"),
             _RUSSIAN,
             "text/html; charset=koi8-r",
         ),
         Case(
             "a byte order mark contradicts the header: the mark wins",
-            codecs.BOM_UTF8 + _page(_RUSSIAN),
+            codecs.BOM_UTF8 + _make_page(_RUSSIAN),
             _RUSSIAN,
             "text/html; charset=koi8-r",
         ),
         Case(
             "windows-1252 declared as UTF-8: the rest is read",
-            _page(_FRENCH, _meta("utf-8"), "cp1252"),
+            _make_page(_FRENCH, _make_meta("utf-8"), "cp1252"),
             "Ce livre raconte une",
             forbidden="",
         ),
         Case(
             "x-user-defined, in `<meta>` (which means windows-1252)",
-            _page(_FRENCH, _meta("x-user-defined"), "cp1252"),
+            _make_page(_FRENCH, _make_meta("x-user-defined"), "cp1252"),
             _FRENCH,
         ),
-        Case("UTF-8, cut within a character", _page(_CHINESE, cut=True)[:-1], _CHINESE, forbidden=""),
+        Case("UTF-8, cut within a character", _make_page(_CHINESE, cut=True)[:-1], _CHINESE, forbidden=""),
         Case(
             "GB18030, cut within a character",
-            _page(_CHINESE, _meta("gb18030"), "gb18030", cut=True)[:-1],
+            _make_page(_CHINESE, _make_meta("gb18030"), "gb18030", cut=True)[:-1],
             _CHINESE,
             forbidden="",
         ),
-        Case("NUL within words", _page(_ENGLISH.replace("morning", "mor\x00ning")), _ENGLISH, forbidden="\x00"),
-        Case("an unknown label", _page(_RUSSIAN, _meta("nonsense")), _RUSSIAN),
+        Case("NUL within words", _make_page(_ENGLISH.replace("morning", "mor\x00ning")), _ENGLISH, forbidden="\x00"),
+        Case("an unknown label", _make_page(_RUSSIAN, _make_meta("nonsense")), _RUSSIAN),
         Case(
             "a label that only Python knows and decodes slowly: punycode",
-            _page(_ENGLISH + " a-b" * 100_000, _meta("punycode")),
+            _make_page(_ENGLISH + " a-b" * 100_000, _make_meta("punycode")),
             _ENGLISH,
         ),
         Case(
             "hz-gb-2312, which hides markup: refused",
-            _page("~{VPND~} " * 20, _meta("hz-gb-2312")),
+            _make_page("~{VPND~} " * 20, _make_meta("hz-gb-2312")),
             "",
             forbidden="VPND",
         ),
     ]
 
 
-def _meta(label: str) -> str:
+def _make_meta(label: str) -> str:
     return f'<meta charset="{label}">'
 
 
-def _page(text: str, head: str = "", codec: str = "utf-8", *, cut: bool = False) -> bytes:
+def _make_page(text: str, head: str = "", codec: str = "utf-8", *, cut: bool = False) -> bytes:
     """Make an article long enough for every reader to recognise; *cut* leaves out the closing tags."""
     html = f"<!doctype html><html><head>{head}<title>{text[:20]}</title></head><body><article><h1>{text[:20]}</h1>"
     html += f"<p>{text}</p>" * 3 + f"<p>{text}"
@@ -151,7 +151,7 @@ def measure(candidates: Mapping[Candidate, str]) -> dict[str, list[bool]]:
     found = {}
     for candidate, python in candidates.items():
         with Reader(candidate, python) as reader:
-            found[candidate.name] = [_is_right(reader, case) for case in cases()]
+            found[candidate.name] = [_is_right(reader, case) for case in make_cases()]
     return found
 
 
@@ -168,7 +168,7 @@ def _is_right(reader: Reader, case: Case) -> bool:
 
 def section(found: Mapping[str, list[bool]], measured: str) -> Section:
     """Report what was *found*; *measured* is a sentence that says when and with which versions."""
-    names = [case.what for case in cases()]
+    names = [case.what for case in make_cases()]
     ours = found[OURS.name]
     wrong = [name for name, right in zip(names, ours, strict=True) if not right]
     rows = [

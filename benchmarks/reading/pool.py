@@ -20,7 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from benchmarks.compare import Cost, compare, timed
+from benchmarks.compare import Cost, compare, measure_cost
 from benchmarks.report import Goal, Section, Table, milliseconds, times
 from training.corpus import CONTENT_TYPE, wcxb
 from websearch_core import Page, WebSearch
@@ -68,10 +68,10 @@ def measure(folder: Path) -> Section:
     options: dict[str, dict[str, Any]] = {
         _HERE: {"isolate": False},
         _DEFAULT: {},
-        **{_processes(number): {"isolate": True, "processes": number} for number in numbers},
+        **{_describe(number): {"isolate": True, "processes": number} for number in numbers},
     }
-    webs = {name: _web(corpus, **chosen) for name, chosen in options.items()}
-    one, most, linear = _processes(1), _processes(numbers[-1]), f"{numbers[-1]} separate programs"
+    webs = {name: _make_web(corpus, **chosen) for name, chosen in options.items()}
+    one, most, linear = _describe(1), _describe(numbers[-1]), f"{numbers[-1]} separate programs"
 
     def read(name: str, urls: list[str]) -> None:
         pages = webs[name].read_many(urls, timeout=600)
@@ -82,7 +82,7 @@ def measure(folder: Path) -> Section:
         read(name, list(islice(corpus, 64)))
     result = compare(
         {
-            **{name: partial(timed, partial(read, name, list(corpus))) for name in webs},
+            **{name: partial(measure_cost, partial(read, name, list(corpus))) for name in webs},
             linear: partial(_run_programs, folder, numbers[-1]),
         },
         reference=linear,
@@ -100,7 +100,7 @@ def measure(folder: Path) -> Section:
     ]
     efficiency = 1 / result.ratio(most)
 
-    lags = {(what, where): asyncio.run(_measure_lag(work)) for what, where, work in _work(corpus, webs[most])}
+    lags = {(what, where): asyncio.run(_measure_lag(work)) for what, where, work in _make_work(corpus, webs[most])}
     large = next(iter(lags))[0]
     apart = lags[large, "processes"]
     return Section(
@@ -179,22 +179,22 @@ def _read_share(folder: Path, first: int, of: int) -> None:
     print(time.perf_counter() - begun)
 
 
-def _processes(number: int) -> str:
+def _describe(number: int) -> str:
     return f"{number} process{'es' * (number > 1)}"
 
 
-def _web(pages: Mapping[str, bytes], **options: Any) -> WebSearch:
+def _make_web(pages: Mapping[str, bytes], **options: Any) -> WebSearch:
     return WebSearch("duckduckgo", reader=_Served(pages, **options), timeout=60)
 
 
-def _work(corpus: Mapping[str, bytes], apart: WebSearch) -> list[tuple[str, str, Awaitable[object]]]:
+def _make_work(corpus: Mapping[str, bytes], apart: WebSearch) -> list[tuple[str, str, Awaitable[object]]]:
     url = "https://large.example/"
     large = {url: _LARGE * (10 * 2**20 // len(_LARGE))}
     here = {"isolate": False}
     return [
-        ("a page of 10 MiB", "threads", _web(large, **here).aread(url)),
-        ("a page of 10 MiB", "processes", _web(large).aread(url)),
-        (f"{len(corpus)} pages", "threads", _web(corpus, **here).aread_many(corpus, timeout=600)),
+        ("a page of 10 MiB", "threads", _make_web(large, **here).aread(url)),
+        ("a page of 10 MiB", "processes", _make_web(large).aread(url)),
+        (f"{len(corpus)} pages", "threads", _make_web(corpus, **here).aread_many(corpus, timeout=600)),
         (f"{len(corpus)} pages", "processes", apart.aread_many(corpus, timeout=600)),
     ]
 

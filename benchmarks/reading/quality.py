@@ -149,12 +149,12 @@ def section(
             f"by their text, links by text and target, code, table cells, list items. {seen} {measured}"
         ),
         tables=[*tables],
-        goals=_goals(ours, peers, structure, best),
-        remark=_remark(ours, peers, best, structure),
+        goals=_judge(ours, peers, structure, best),
+        remark=_make_remark(ours, peers, best, structure),
     )
 
 
-def _goals(ours: Scores, peers: Mapping[str, Scores], structure: Mapping[str, Scores], best: str) -> list[Goal]:
+def _judge(ours: Scores, peers: Mapping[str, Scores], structure: Mapping[str, Scores], best: str) -> list[Goal]:
     kinds = ours.kinds()
     worst = min(kinds, key=lambda kind: kinds[kind])
     beside = f", {peers[best].f1():.3f} for {best}, the best peer" if peers else ""
@@ -186,7 +186,7 @@ def _goals(ours: Scores, peers: Mapping[str, Scores], structure: Mapping[str, Sc
     return goals
 
 
-def _remark(ours: Scores, peers: Mapping[str, Scores], best: str, structure: Mapping[str, Scores]) -> str:
+def _make_remark(ours: Scores, peers: Mapping[str, Scores], best: str, structure: Mapping[str, Scores]) -> str:
     sentences = []
     if peers:
         differences = [one.f1 - other.f1 for one, other in zip(ours.scores, peers[best].scores, strict=True)]

@@ -27,24 +27,22 @@ def shapes(pages: Sequence[Page]) -> dict[str, Callable[[int], bytes]]:
     """Return for each shape of page a function that makes a page of about the given number of bytes."""
     words = "the quick brown fox jumps over the lazy dog and runs into the old forest "
     return {
-        ARTICLE: lambda size: _repeated(_paragraphs(pages), size),
-        "one long paragraph": lambda size: _repeated(words, size, "<p>", "</p>"),
-        "links": lambda size: _repeated(
-            f'<p><a href="/page/of/words">{words}</a> and <a href="/x">more</a>.</p>', size
-        ),
-        "one table": lambda size: _repeated(
+        ARTICLE: lambda size: _repeat(_extract_paragraphs(pages), size),
+        "one long paragraph": lambda size: _repeat(words, size, "<p>", "</p>"),
+        "links": lambda size: _repeat(f'<p><a href="/page/of/words">{words}</a> and <a href="/x">more</a>.</p>', size),
+        "one table": lambda size: _repeat(
             "<tr><td>12</td><td>some words of a cell</td><td>3.45</td></tr>",
             size,
             f"<p>{words}</p><table><tr><th>a</th><th>b</th><th>c</th></tr>",
             "</table>",
         ),
-        "one piece of code": lambda size: _repeated(
+        "one piece of code": lambda size: _repeat(
             "for word in words:\n    print(f&quot;{word}&quot;)\n",
             size,
             f"<p>{words}</p><pre><code>",
             "</code></pre>",
         ),
-        "nested lists": lambda size: _repeated(
+        "nested lists": lambda size: _repeat(
             "<li>one<ul><li>two<ul><li>three and some words</li><li>four</li></ul></li></ul></li>",
             size,
             f"<p>{words}</p><ul>",
@@ -53,14 +51,14 @@ def shapes(pages: Sequence[Page]) -> dict[str, Callable[[int], bytes]]:
     }
 
 
-def _repeated(piece: str, size: int, before: str = "", after: str = "") -> bytes:
+def _repeat(piece: str, size: int, before: str = "", after: str = "") -> bytes:
     head = f"<!doctype html><html><head><title>Words</title></head><body><main><article><h1>Words</h1>{before}"
     tail = f"{after}</article></main></body></html>"
     times = max(1, (size - len(head) - len(tail)) // len(piece.encode()))
     return (head + piece * times + tail).encode()
 
 
-def _paragraphs(pages: Sequence[Page]) -> str:
+def _extract_paragraphs(pages: Sequence[Page]) -> str:
     """Return the paragraphs and headings of the article that has closest to 2,000 characters of them."""
     articles = (
         "".join(re.findall(r"<(?:p|h2|h3)>.{1,600}?</(?:p|h2|h3)>", page.data.decode(errors="replace")))
@@ -82,14 +80,14 @@ def measure(candidates: Mapping[Candidate, str], pages: Sequence[Page]) -> dict[
     for candidate, python in candidates.items():
         with Reader(candidate, python) as reader:
             found[candidate.name] = {
-                shape: _growth(reader, made)
+                shape: _measure_growth(reader, made)
                 for shape, made in shapes(pages).items()
                 if candidate == OURS or shape == ARTICLE
             }
     return found
 
 
-def _growth(reader: Reader, made: Callable[[int], bytes]) -> Seconds:
+def _measure_growth(reader: Reader, made: Callable[[int], bytes]) -> Seconds:
     found: dict[int, float] = {}
     for size in SIZES:
         data = made(size)
@@ -140,7 +138,7 @@ def section(found: Mapping[str, Mapping[str, Seconds]], measured: str) -> Sectio
                     (
                         name,
                         shape,
-                        *(_near(seconds, size) for size in (10**4, 10**5, 10**6, 10**7)),
+                        *(_format_near(seconds, size) for size in (10**4, 10**5, 10**6, 10**7)),
                         f"{exponent(seconds):.2f}",
                         f"{steepest(seconds):.2f}",
                     )
@@ -159,7 +157,7 @@ def section(found: Mapping[str, Mapping[str, Seconds]], measured: str) -> Sectio
     )
 
 
-def _near(seconds: Seconds, size: int) -> str:
+def _format_near(seconds: Seconds, size: int) -> str:
     """Return the time of the page closest to *size* bytes: pages consist of whole pieces."""
     nearest = min(seconds, key=lambda one: abs(math.log(one / size)), default=0)
     return milliseconds(seconds[nearest]) if nearest and 0.5 < nearest / size < 2 else "-"

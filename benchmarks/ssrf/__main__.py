@@ -187,20 +187,22 @@ def measure(name: str, candidate: Candidate, python: str, corpus: Path, rows: Se
     if "missing" in first:
         return Result(missing=first["missing"])
     last = lines.pop()
-    return Result(first["version"], "", last["tls"], _tally(lines, "direct", rows), _tally(lines, "redirect", rows))
+    return Result(
+        first["version"], "", last["tls"], _make_tally(lines, "direct", rows), _make_tally(lines, "redirect", rows)
+    )
 
 
-def _tally(lines: Iterable[dict[str, Any]], way: str, rows: Sequence[Row]) -> Tally:
+def _make_tally(lines: Iterable[dict[str, Any]], way: str, rows: Sequence[Row]) -> Tally:
     done = (each for each in lines if each["way"] == way)
     return Tally([Fetched(rows[each["row"]], each["looked_up"], each["dialled"], each["ended"]) for each in done])
 
 
 def goals(results: dict[str, Result]) -> list[Goal]:
     """Return for each of our candidates whether it met its goal."""
-    return [_goal(name, result) for name, result in results.items() if CANDIDATES[name].ours]
+    return [_judge(name, result) for name, result in results.items() if CANDIDATES[name].ours]
 
 
-def _goal(name: str, result: Result) -> Goal:
+def _judge(name: str, result: Result) -> Goal:
     direct, redirected = result.direct, result.redirected
     connected = direct.connected + redirected.connected + direct.wrongly_connected + redirected.wrongly_connected
     looked_up = direct.looked_up + redirected.looked_up

@@ -126,7 +126,7 @@ def test_the_interval_contains_the_mean_and_is_reproducible(metrics: ModuleType)
 
 @pytest.fixture
 def labels(benchmark_path: None) -> Any:
-    return import_module("training.labels").labels
+    return import_module("training.labels").label_texts
 
 
 TRUTH = (
@@ -230,4 +230,4 @@ def test_our_reader_reads_every_encoding_correctly(benchmark_path: None) -> None
     encodings = import_module("benchmarks.reading.encodings")
     ours = encodings.OURS
     right = encodings.measure({ours: sys.executable})[ours.name]
-    assert [case.what for case, is_right in zip(encodings.cases(), right, strict=True) if not is_right] == []
+    assert [case.what for case, is_right in zip(encodings.make_cases(), right, strict=True) if not is_right] == []
