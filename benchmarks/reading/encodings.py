@@ -12,7 +12,7 @@ from benchmarks.reading.candidates import OURS, Candidate
 from benchmarks.reading.process import Reader
 from benchmarks.report import Goal, Section, Table
 
-_MAX_LENGTH = 2.0  # seconds
+_TIMEOUT = 2.0  # seconds
 
 _CHINESE = "他们说这本书写的是一座古老的城市，那里的人们每天清晨都在河边喝茶，谈论天气和收成。"
 _TAIWANESE = "他們說這本書寫的是一座古老的城市，那裡的人們每天清晨都在河邊喝茶，談論天氣和收成。"
@@ -157,7 +157,7 @@ def _is_right(reader: Reader, case: Case) -> bool:
     text = " ".join(answer["markdown"].split())
     return (
         not answer["error"]
-        and answer["seconds"] < _MAX_LENGTH
+        and answer["seconds"] < _TIMEOUT
         and case.said in text
         and not (case.hidden and case.hidden in text)
     )
@@ -176,7 +176,7 @@ def section(found: Mapping[str, list[bool]], measured: str) -> Section:
         title="Reading pages: encodings",
         method=(
             "An article of some paragraphs, in an encoding and declared in a way; right is one whose sentence comes "
-            f"out whole, without marks for what could not be decoded, within {_MAX_LENGTH:.0f} s. What is right is what "
+            f"out whole, without marks for what could not be decoded, within {_TIMEOUT:.0f} s. What is right is what "
             "browsers do, by the WHATWG's standard. Peers that take bytes get bytes. Where a header names an encoding, "
             "which none of them can be told, and for those that take text alone, they get what a careful user of an "
             f"HTTP client gives them: text, decoded by the header with Python's codecs, or as UTF-8. {measured}"

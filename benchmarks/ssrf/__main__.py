@@ -39,7 +39,7 @@ PAGE = HERE.parents[1] / "docs" / "measured" / "ssrf.md"
 CORPUS = HERE.parents[2] / "shared" / "corpora" / "hostile"
 
 _AT_ONCE = 3  # processes
-_MAX_LENGTH = 900.0  # seconds for one candidate: some make a TLS context for every page
+_TIMEOUT = 900.0  # seconds for one candidate: some make a TLS context for every page
 
 
 class Place(IntEnum):
@@ -180,7 +180,7 @@ def measure(name: str, candidate: Candidate, python: str, corpus: Path, rows: Se
             stdout=subprocess.PIPE,
             text=True,
             check=True,
-            timeout=_MAX_LENGTH,
+            timeout=_TIMEOUT,
         )
     first, *lines = map(json.loads, done.stdout.splitlines())
     if "missing" in first:
