@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from ._net.guard import Guard
+from ._urls import find_origin
 from .errors import Blocked, ConfigurationError, MissingKey, PageNotFound
 from .layers import Fallback, Layer, Rank, Relax, layer_class, leaves
 from .layers._layer import held, parts
@@ -225,8 +226,8 @@ def check_transport(provider: Any, guard: Guard) -> None:
     parts = urlsplit(getattr(provider, "base_url", None) or "https://")
     if parts.scheme == "https" or getattr(provider, "api_key", None) is None:
         return
-    host = parts.hostname or ""
-    if not is_this_machine(host) and ("http", host, parts.port or 80) not in guard.origins:
+    origin = find_origin(provider.base_url)
+    if origin is None or (not is_this_machine(origin[1]) and origin not in guard.origins):
         raise ConfigurationError(
             f"{provider.name}: base_url would send the key unencrypted; use https, or allow the origin by "
             f"allow=['http://{parts.netloc}']"
