@@ -107,8 +107,8 @@ $(PEERS)/installed: benchmarks/reading/requirements.txt
 	$(INSTALL) $(PEERS) --no-deps --require-hashes --requirement $<
 	@touch $@
 
-record: $(VENV)/installed  ## record the cassettes of a provider anew: make record PROVIDER=tavily, with its key set
-	$(BIN)/python tests/cassettes/record.py $(PROVIDER)
+record: $(VENV)/installed  ## record the cassettes of a provider again: make record PROVIDER=tavily, with its key set
+	$(BIN)/python -m tests.cassettes.record $(PROVIDER)
 
 matrix:  ## run the tests on every Python that is found, with the lowest and the highest dependencies
 	.ci/matrix

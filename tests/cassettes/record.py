@@ -21,15 +21,11 @@ from urllib.parse import urlsplit
 import vcr
 import yaml
 
-from websearch_core import WebSearch, WebSearchError
+from tests.cassettes import tape as tapes
+from websearch_core import WebSearchError
 from websearch_core.provider.declare import environment
 from websearch_core.providers import provider_class
 
-FOLDER = Path(__file__).resolve().parents[2] / "cassettes"
-REQUEST_HEADERS = {"content-type"}
-RESPONSE_HEADERS = {"content-type", "location", "retry-after"} | {
-    f"x-ratelimit-{name}" for name in ("limit", "policy", "remaining", "reset")
-}
 FORBIDDEN = {"brave": "its terms do not allow keeping its results: write its cassettes from the documentation"}
 
 
@@ -48,13 +44,12 @@ yaml.SafeDumper.add_representer(Text, _block)
 
 def record(path: Path, source: str) -> str:
     """Record one cassette, and return the outcome in words."""
-    tape = yaml.safe_load(path.read_text("utf-8"))
-    verb = "search" if "search" in tape else "read"
+    tape = tapes.load(path)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "tape.yaml"
         recorder = vcr.VCR(record_mode="all", decode_compressed_response=True)
         with recorder.use_cassette(str(file)):
-            outcome = _call(tape, verb)
+            outcome = tapes.call(tape, keyless=True)
         raw = yaml.load(file.read_text("utf-8"), yaml.CSafeLoader) if file.exists() else None
     expected, found = tape["expect"].get("error"), getattr(outcome, "code", None)
     if expected != found:
@@ -73,21 +68,10 @@ def record(path: Path, source: str) -> str:
     return "recorded"
 
 
-def _call(tape: dict[str, Any], verb: str) -> Any:
-    options = {name: value for name, value in tape["web"].items() if name != "api_key"}
-    argument, more = tape[verb]
-    try:
-        with WebSearch(**options, attempts=1) as web:
-            return getattr(web, verb)(argument, **more)
-    except WebSearchError as error:
-        return error
-
-
-def _facts(outcome: Any) -> dict[str, Any]:
+def _facts(outcome: tapes.Outcome) -> dict[str, Any]:
+    data = tapes.facts(outcome)
     if isinstance(outcome, WebSearchError):
-        wait = getattr(outcome, "retry_after", None)
-        return {"error": outcome.code, "message": str(outcome), **({"retry_after": wait} if wait is not None else {})}
-    data = outcome.model_dump(mode="json")
+        return data
     if "results" in data:
         results = [
             {name: result[name] for name in ("title", "url", "snippet", "published")} for result in data["results"]
@@ -108,13 +92,13 @@ def _scrub(exchange: dict[str, Any]) -> dict[str, Any]:
     return {
         "request": {
             "body": request["body"] or "",
-            "headers": _keep(request["headers"], REQUEST_HEADERS),
+            "headers": _keep(request["headers"], tapes.REQUEST_HEADERS),
             "method": request["method"],
             "uri": request["uri"],
         },
         "response": {
             "body": {"string": Text(body) if isinstance(body, str) else body},
-            "headers": _keep(response["headers"], RESPONSE_HEADERS),
+            "headers": _keep(response["headers"], tapes.RESPONSE_HEADERS),
             "status": response["status"],
         },
     }
@@ -127,7 +111,7 @@ def _keep(headers: dict[str, Any], names: set[str]) -> dict[str, Any]:
 def _keys() -> list[str]:
     names = [
         name
-        for path in FOLDER.iterdir()
+        for path in tapes.FOLDER.iterdir()
         for several in environment(provider_class(path.name)).values()
         for name in several
     ]
@@ -144,7 +128,7 @@ def main() -> int:
     if arguments.provider in FORBIDDEN:
         print(f"{arguments.provider}: {FORBIDDEN[arguments.provider]}", file=sys.stderr)
         return 2
-    for path in sorted((FOLDER / arguments.provider).glob("*.yaml")):
+    for path in tapes.find_tapes(arguments.provider):
         if not arguments.scenarios or path.stem in arguments.scenarios:
             print(f"{arguments.provider}/{path.stem}: {record(path, arguments.source)}")
     return 0

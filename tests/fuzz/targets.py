@@ -133,7 +133,7 @@ def read(data: bytes) -> None:
     if not data:
         return
     try:
-        page = read_bytes(data[1:], "https://page.example/a/", _TYPES[data[0] % len(_TYPES)])
+        page = read_bytes(data[1:], "https://page.example/a/", _TYPES[data[0] % len(_TYPES)], isolate=False)
     except UnsupportedContent:
         return
     page.content.encode("utf-8")

@@ -6,7 +6,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
-from .._net.guard import Guard
 from .._selection import build_provider, check_provider
 from ..errors import ConfigurationError, MissingKey
 from ..provider.declare import environment
@@ -57,7 +56,7 @@ def _status(name: str, settings: Settings) -> ProviderStatus:
     missing: tuple[str, ...] = ()
     try:
         provider = build_provider(name, settings)
-        check_provider(provider, Guard.allowing(settings.allow))
+        check_provider(provider, settings)
         if hasattr(provider, "problem"):
             problem = provider.problem()
     except MissingKey as error:

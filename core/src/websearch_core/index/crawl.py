@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from .._bugs import contain_bugs
 from .._deadline import time_limit
-from .._urls import is_web_url
+from .._urls import find_origin, is_web_url
 from ..errors import BadResponse, PageNotFound, Unavailable, UnsafeURL, WebSearchError
 from ..flow import Call, Flow, Gather, Request, Response, Sleep
 from ..models import Page
@@ -63,7 +63,7 @@ def crawl(
     with time_limit(timeout):
         first = yield from contain_bugs(lambda: reader.read(start), reader.name)
     home = address(first.final_url or start)
-    if _origin(home) != _origin(start):
+    if find_origin(home) != find_origin(start):
         robots = yield from _robots(home, timeout)
         if not robots.allows(home):
             return Report(skipped=(_forbidden(home),))
@@ -75,7 +75,7 @@ def crawl(
             yield Sleep(robots.delay)
         with time_limit(timeout):
             page = yield from contain_bugs(lambda: reader.read(url), reader.name)
-        if _origin(page.final_url or url) != _origin(home):
+        if find_origin(page.final_url or url) != find_origin(home):
             raise UnsafeURL("the page redirects to another site")
         yield Call(index.add, page)
         tell(url)
@@ -132,18 +132,9 @@ def _joined(base: str, location: str) -> str:
 def _new(links: Iterable[str], home: str, seen: set[str]) -> Iterable[str]:
     """Yield those of *links* that are within the site and not seen before, and remember them."""
     for link in map(address, links):
-        if link not in seen and _origin(link) == _origin(home):
+        if link not in seen and find_origin(link) == find_origin(home):
             seen.add(link)
             yield link
-
-
-def _origin(url: str) -> tuple[str, str, int | None] | None:
-    """Scheme, host and port; None for what can be read in more than one way."""
-    if not is_web_url(url):
-        return None
-    parts = urlsplit(url)
-    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-    return parts.scheme, (parts.hostname or "").lower(), port
 
 
 def _forbidden(url: str) -> Skipped:

@@ -26,7 +26,7 @@ from websearch_core.providers.direct import Direct
 from websearch_core.reading import read_bytes
 from websearch_core.reading.isolation import child as aside_worker
 from websearch_core.reading.isolation import pool, worker
-from websearch_core.reading.isolation.pool import count_cores, read_isolated
+from websearch_core.reading.isolation.pool import count_cores
 
 URL = "https://page.example/"
 PAGE = b"<title>Kelp</title><meta name=date content=2026-05-04><p>Brown algae <a href=/b>of the sea</a>, caf\xc3\xa9 \xf0\x9f\x98\x80."
@@ -49,7 +49,7 @@ def no_interpreter(monkeypatch):
 
 
 def isolated(data, processes=1):
-    return read_isolated(data, URL, isolate=True, processes=processes)
+    return read_bytes(data, URL, isolate=True, processes=processes)
 
 
 def workers():
@@ -87,12 +87,12 @@ def is_gone(pid):
 
 @pytest.mark.parametrize("data", [PAGE, LONG, b"", b"plain words"], ids=["page", "long", "empty", "text"])
 def test_a_page_is_the_same_as_without(data):
-    assert read_isolated(data, URL, "text/html", isolate=True) == read_bytes(data, URL, "text/html")
+    assert read_bytes(data, URL, "text/html", isolate=True) == read_bytes(data, URL, "text/html", isolate=False)
 
 
 def test_the_options_are_the_same_as_without():
-    apart = read_isolated(PAGE, URL, "text/html; charset=latin-1", links="text", isolate=True)
-    assert apart == read_bytes(PAGE, URL, "text/html; charset=latin-1", links="text")
+    apart = read_bytes(PAGE, URL, "text/html; charset=latin-1", links="text", isolate=True)
+    assert apart == read_bytes(PAGE, URL, "text/html; charset=latin-1", links="text", isolate=False)
 
 
 def test_what_is_no_text_is_told_as_without():
@@ -195,11 +195,11 @@ def test_a_page_that_takes_too_much_memory_is_an_error_and_the_process_lives_on(
     program = """
 import sys
 from websearch_core.reading.isolation import child
-def read_bytes(data, url, *_, **__):
+def convert(data, url, *_, **__):
     if b"greedy" in data:
         bytearray(2**29)
     return original(data, url)
-original, child.read_bytes = child.read_bytes, read_bytes
+original, child.convert = child.convert, convert
 child.serve()
 """
     with subprocess.Popen(
@@ -289,8 +289,8 @@ def test_a_script_without_a_guard_is_not_run_again(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "print('here', flush=True)\n"
-        "from websearch_core.reading.isolation.pool import read_isolated\n"
-        "print(read_isolated(b'<title>Kelp</title><p>x', 'https://page.example/', isolate=True).title)\n"
+        "from websearch_core.reading import read_bytes\n"
+        "print(read_bytes(b'<title>Kelp</title><p>x', 'https://page.example/', isolate=True).title)\n"
     )
     done = subprocess.run([sys.executable, script], stdout=subprocess.PIPE, text=True, timeout=30)
     assert done.stdout.split() == ["here", "Kelp"]
@@ -300,11 +300,12 @@ def test_a_script_without_a_guard_is_not_run_again(tmp_path):
 def test_no_process_is_left_behind(ending):
     program = f"""
 import os, sys, threading
+from websearch_core.reading import read_bytes
 from websearch_core.reading.isolation import pool
-pool.read_isolated(b"<p>x", "https://page.example/", isolate=True)
+read_bytes(b"<p>x", "https://page.example/", isolate=True)
 print(*(worker.process.pid for worker in pool._pool._workers), flush=True)
 if {ending == "is killed while it reads"}:
-    pool.read_isolated({LONG[:37]!r} * 100_000, "https://page.example/", isolate=True)
+    read_bytes({LONG[:37]!r} * 100_000, "https://page.example/", isolate=True)
 sys.stdin.readline()
 """
     host = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -325,27 +326,27 @@ def test_processes_that_are_not_needed_end(monkeypatch):
 
 def test_a_page_alone_is_read_here():
     for _ in range(3):
-        assert read_isolated(PAGE, URL).title == "Kelp"
+        assert read_bytes(PAGE, URL).title == "Kelp"
     assert not workers()
 
 
 def test_a_large_page_is_read_apart():
-    assert read_isolated(LARGE, URL) == read_bytes(LARGE, URL)
+    assert read_bytes(LARGE, URL) == read_bytes(LARGE, URL, isolate=False)
     assert len(workers()) == 1
 
 
 def test_whoever_wants_no_processes_has_none():
-    assert read_isolated(LARGE, URL, isolate=False).content
+    assert read_bytes(LARGE, URL, isolate=False).content
     assert not workers()
 
 
 def test_pages_side_by_side_start_processes_once_they_have_cost_as_much(monkeypatch):
     monkeypatch.setattr(pool, "_START_UP", 0.05)
     with ThreadPoolExecutor(4) as threads:
-        few = list(threads.map(lambda _: read_isolated(PAGE, URL, processes=2), range(4)))
+        few = list(threads.map(lambda _: read_bytes(PAGE, URL, processes=2), range(4)))
         assert not workers()
         assert comes_true(
-            lambda: few == list(threads.map(lambda _: read_isolated(PAGE, URL, processes=2), range(4))) and workers()
+            lambda: few == list(threads.map(lambda _: read_bytes(PAGE, URL, processes=2), range(4))) and workers()
         )
     assert len(workers()) <= 2
 
@@ -353,7 +354,7 @@ def test_pages_side_by_side_start_processes_once_they_have_cost_as_much(monkeypa
 def test_one_after_another_never_starts_any(monkeypatch):
     monkeypatch.setattr(pool, "_START_UP", 0.0001)
     for _ in range(5):
-        read_isolated(LONG[:10_000], URL)
+        read_bytes(LONG[:10_000], URL)
     assert not workers()
 
 
@@ -361,12 +362,12 @@ def test_a_free_process_is_used_by_whoever_comes():
     pid = worker_pid()
     os.kill(pid, signal.SIGSTOP)
     with time_limit(0.2), pytest.raises(TimedOut):
-        read_isolated(PAGE, URL)
+        read_bytes(PAGE, URL)
 
 
 @pytest.mark.usefixtures("no_interpreter")
 def test_where_no_process_can_be_started_pages_are_read_here():
-    assert read_isolated(LARGE, URL) == read_bytes(LARGE, URL)
+    assert read_bytes(LARGE, URL) == read_bytes(LARGE, URL, isolate=False)
     assert not workers()
 
 
@@ -378,7 +379,7 @@ def test_where_no_process_can_be_started_isolation_is_not_pretended():
 
 def test_a_process_that_ends_at_once_is_none(monkeypatch):
     monkeypatch.setattr(worker, "_PROGRAM", "pass")
-    assert read_isolated(LARGE, URL) == read_bytes(LARGE, URL)
+    assert read_bytes(LARGE, URL) == read_bytes(LARGE, URL, isolate=False)
     with pytest.raises(ConfigurationError, match="ended with status 0"):
         isolated(PAGE)
     assert not workers()
@@ -422,7 +423,7 @@ async def test_an_event_loop_is_not_held_up_by_a_large_page():
 
     async def lag(isolate):
         """The median of the seconds that a pause of 1 ms takes meanwhile."""
-        reading = asyncio.create_task(asyncio.to_thread(read_isolated, page, URL, isolate=isolate))
+        reading = asyncio.create_task(asyncio.to_thread(read_bytes, page, URL, isolate=isolate))
         pauses = []
         while not reading.done():
             begun = time.perf_counter()

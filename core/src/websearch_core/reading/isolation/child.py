@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import BadResponse, WebSearchError
-from .. import read_bytes
+from ..formats import convert
 
 LONGEST = 60  # seconds for one page, where no deadline says less
 _GRACE = 10  # seconds more, after which a process ends itself: whoever started it may be gone
@@ -86,7 +86,7 @@ def serve() -> None:
     questions = FileIO(os.dup(0))
     answers = FileIO(os.dup(1), "w")
     os.dup2(2, 1)  # whatever else is printed must not pass for an answer
-    read_bytes(b"<p>What is imported when it is needed is needed now.", "https://page.example/", "text/html")
+    convert(b"<p>What is imported when it is needed is needed now.", "https://page.example/", "text/html")
     send(answers, {}, b"")
     while True:
         try:
@@ -133,7 +133,7 @@ def _end_after(seconds: int) -> None:
 
 def _answered(data: bytes, **question: Any) -> tuple[dict[str, Any], bytes]:
     try:
-        page = read_bytes(data, **question)
+        page = convert(data, **question)
     except WebSearchError as error:
         return {"error": error.code, "message": str(error)}, b""
     except MemoryError:

@@ -21,7 +21,8 @@ from pathlib import Path
 from ..._deadline import time_left
 from ...errors import ConfigurationError, TimedOut
 from ...models import Page
-from .. import Links, read_bytes
+from ..formats import convert
+from ..links import Links
 from .child import LONGEST
 from .worker import Worker
 
@@ -43,27 +44,21 @@ def read_isolated(
     processes: int | None = None,
 ) -> Page:
     """
-    Do as `websearch_core.reading.read_bytes` does, here or in another process.
+    Read a page here or in another process, as `websearch_core.reading.read_bytes` does.
 
     Args:
         data: The bytes of the page.
         url: Where they came from.
-        content_type: The value of the HTTP header, where there was one.
+        content_type: The value of the HTTP header, if there was one.
         links: What becomes of the links.
         style_sheets: Whether the style sheets in a page hide text.
-        isolate: ``True``: in another process. ``False``: here. Left out: in another process if one is free, or the
-            page is large, or once reading several at a time has cost what starting one does.
-        processes: How many there may be; as many as cores, but at most 8, if left out.
+        isolate: True if it has to be another process.
+        processes: How many there may be; by default one for each core, but at most 8.
 
     Raises:
-        UnsupportedContent: The bytes are no text.
-        BadResponse: The process crashed over this page, or had not enough memory for it.
-        TimedOut: The page was not read within the time allowed.
-        ConfigurationError: It has to be another process, and none can be started.
+        WebSearchError: As `websearch_core.reading.read_bytes` says.
 
     """
-    if isolate is False:
-        return read_bytes(data, url, content_type, links=links, style_sheets=style_sheets)
     most = processes or count_cores()
     try:
         worker = _pool.take(most, insist=isolate or len(data) >= LARGE)
@@ -73,7 +68,7 @@ def read_isolated(
         worker = None
     if worker is None:
         with _pool.reading_here(most):
-            return read_bytes(data, url, content_type, links=links, style_sheets=style_sheets)
+            return convert(data, url, content_type, links=links, style_sheets=style_sheets)
     try:
         return worker.read(data, url=url, content_type=content_type, links=links, style_sheets=style_sheets)
     finally:
