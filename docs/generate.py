@@ -13,8 +13,8 @@ from typing import Any
 from pydantic_core import PydanticUndefined
 
 from websearch_core.models import SearchQuery
-from websearch_core.provider.declare import Destination, FoundFile, environment, field_notes, is_secret
-from websearch_core.provider.ports import can
+from websearch_core.provider._declare import Destination, FoundFile, environment, field_notes, is_secret
+from websearch_core.provider._ports import can
 from websearch_core.providers import known, provider_class
 
 PAGE = Path(__file__).with_name("providers.md")

@@ -22,7 +22,7 @@ import vcr
 import yaml
 
 from websearch_core import WebSearch, WebSearchError
-from websearch_core.provider.declare import environment
+from websearch_core.provider._declare import environment
 from websearch_core.providers import provider_class
 
 FOLDER = Path(__file__).resolve().parents[2] / "cassettes"

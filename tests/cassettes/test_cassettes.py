@@ -18,7 +18,7 @@ import vcr
 import yaml
 
 from websearch_core import WebSearch, WebSearchError
-from websearch_core.provider.ports import can, needs_network
+from websearch_core.provider._ports import can, needs_network
 from websearch_core.providers import known, provider_class
 
 FOLDER = Path(__file__).resolve().parents[2] / "cassettes"

@@ -15,7 +15,7 @@ import pytest
 
 from websearch_core import SearchQuery, WebSearch, errors
 from websearch_core.layers import Rank, layer_class
-from websearch_core.provider.function import from_function
+from websearch_core.provider._function import from_function
 from websearch_core.testing import SECRET, Promise, play, reply, search_promises
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -16,7 +16,7 @@ import typer.testing
 from pydantic import SecretStr
 
 from websearch_core import SearchResult, WebSearch, register
-from websearch_core.cli.app import app
+from websearch_core._cli.app import app
 from websearch_core.errors import (
     ConfigurationError,
     MissingKey,
@@ -30,10 +30,10 @@ from websearch_core.errors import (
 from websearch_core.flow import Call
 from websearch_core.layers import Fallback, leaves
 from websearch_core.models import Page, SearchQuery, SearchResponse
-from websearch_core.provider.declare import Env, construct, environment
-from websearch_core.provider.function import from_function
-from websearch_core.provider.http import check_options, redact
-from websearch_core.provider.ports import check_port
+from websearch_core.provider._declare import Env, construct, environment
+from websearch_core.provider._function import from_function
+from websearch_core.provider._http import check_options, redact
+from websearch_core.provider._ports import check_port
 from websearch_core.providers.brave import Brave
 from websearch_core.testing import play
 

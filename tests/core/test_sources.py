@@ -15,11 +15,11 @@ import typer.testing
 from pydantic import SecretStr
 
 from websearch_core import SearchQuery, WebSearch, WebSearchError
+from websearch_core._cli.app import app
 from websearch_core._selection import build_provider
 from websearch_core._sources import user_file
-from websearch_core.cli.app import app
 from websearch_core.errors import ConfigurationError
-from websearch_core.provider.declare import BaseUrl, FoundFile, Key, provider
+from websearch_core.provider._declare import BaseUrl, FoundFile, Key, provider
 from websearch_core.providers import known, provider_class
 from websearch_core.settings import Settings
 
@@ -466,7 +466,7 @@ def test_every_service_can_be_reached_through_a_gateway_of_the_environment(monke
 
 
 def test_doctor_says_where_every_value_comes_from(monkeypatch):
-    monkeypatch.setattr("websearch_core.cli.doctor.checks", lambda *_: iter(()))
+    monkeypatch.setattr("websearch_core._cli.doctor.checks", lambda *_: iter(()))
     monkeypatch.setenv("BRAVE_API_KEY", KEY)
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "7")
     found = write('provider = "brave"\n[providers.searxng]\nbase_url = "http://localhost:8888"')

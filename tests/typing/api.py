@@ -14,8 +14,8 @@ from websearch_core.errors import AllProvidersFailed, RateLimited
 from websearch_core.flow import Flow, Request
 from websearch_core.layers import Fallback, Layer, Relax, Retry
 from websearch_core.provenance import Ledger
-from websearch_core.provider.function import from_function
-from websearch_core.provider.ports import PageReader, Provider, SearchProvider, can
+from websearch_core.provider._function import from_function
+from websearch_core.provider._ports import PageReader, Provider, SearchProvider, can
 from websearch_core.providers.brave import Brave
 from websearch_core.providers.direct import Direct
 from websearch_core.providers.tavily import Tavily

@@ -21,13 +21,9 @@ from .layers import Fallback, Layer, Rank, Relax, layer_class, leaves
 from .layers._layer import held, parts
 from .layers._stack import Stack, rank
 from .models import describe_problems
-from .provider.ports import PageReader, Provider, Role, SearchProvider, can, check_port, needs_network
+from .provider._ports import PageReader, Provider, Role, SearchProvider, can, check_port, needs_network
 from .providers import known, provider_class, registered_name
-from .providers._build import (
-    build,
-    collect_options,
-    is_this_machine,
-)
+from .providers._build import build, collect_options, is_this_machine
 from .settings import Settings, by_name
 
 Choice: TypeAlias = str | Provider | Sequence[str | Provider]

@@ -16,7 +16,7 @@ from ._urls import canonicalize, is_web_url
 from .errors import ConfigurationError, InvalidOption, WebSearchError
 from .flow import Call, Flow, Gather, arun, run
 from .models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
-from .provider.ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
+from .provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
 from .tokens import TokenCounter, estimate_tokens
 
 if TYPE_CHECKING:
@@ -127,12 +127,7 @@ class WebSearch:
         token_counter: TokenCounter | None = None,
         links: str | None = None,
     ) -> None:
-        from ._selection import (  # bring pydantic-settings: not before it is needed
-            Selection,
-            layers_of,
-            read_chain,
-            search_chain,
-        )
+        from ._selection import Selection, layers_of, read_chain, search_chain
         from .settings import Settings
 
         settings = Settings.load(

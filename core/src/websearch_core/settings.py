@@ -37,15 +37,9 @@ from ._sources import ARGUMENT, DEFAULT, Source, read_files, refusal
 from .errors import ConfigurationError
 from .layers import layer_class
 from .models import describe_problems
-from .provider.declare import FoundFile, field_notes
+from .provider._declare import FoundFile, field_notes
 from .providers import provider_class, registered_name
-from .providers._build import (
-    Option,
-    check_entries,
-    conceal,
-    limit_of,
-    too_high,
-)
+from .providers._build import Option, check_entries, conceal, limit_of, too_high
 
 _Path = tuple[str, ...]
 _Said = dict[_Path, tuple[Any, Source]]  # what one place says of each setting, by name or ("providers", whose, option)

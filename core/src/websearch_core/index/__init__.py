@@ -10,8 +10,8 @@ A search index of one's own: pages and folders in one SQLite file, found again w
 The provider ``local`` searches and reads it. `crawl` brings in a web site.
 """
 
-from .crawl import crawl
-from .report import Report, Skipped
-from .store import Found, Hit, Index
+from ._crawl import crawl
+from ._report import Report, Skipped
+from ._store import Found, Hit, Index
 
 __all__ = ["Found", "Hit", "Index", "Report", "Skipped", "crawl"]

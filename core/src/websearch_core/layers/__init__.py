@@ -21,10 +21,10 @@ from types import MappingProxyType
 from typing import Any
 
 from ..errors import ConfigurationError
+from ._fallback import Fallback
 from ._layer import Layer, Rank, leaves
-from .fallback import Fallback
-from .relax import Relax
-from .retry import Retry
+from ._relax import Relax
+from ._retry import Retry
 
 __all__ = ["Fallback", "Layer", "Rank", "Relax", "Retry", "layer_class", "leaves"]
 

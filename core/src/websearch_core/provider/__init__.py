@@ -30,10 +30,10 @@ from ..errors import (
 )
 from ..flow import Call, Flow, Gather, Request, Response, Sleep
 from ..models import Page, SearchQuery, SearchResponse, SearchResult
-from .countries import COUNTRY_NAMES
-from .declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
-from .function import from_function
-from .http import (
+from ._countries import COUNTRY_NAMES
+from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
+from ._function import from_function
+from ._http import (
     as_object,
     as_objects,
     as_text,
@@ -46,8 +46,8 @@ from .http import (
     unexpected_format,
     with_sites,
 )
-from .ports import PageReader, SearchProvider
-from .results import Getter, parse_results, plain_text
+from ._ports import PageReader, SearchProvider
+from ._results import Getter, parse_results, plain_text
 
 __all__ = [
     "COUNTRY_NAMES",

@@ -20,7 +20,7 @@ from .._sources import ARGUMENT, DEFAULT, Source, refusal
 from .._urls import canonicalize, parse_address
 from ..errors import ConfigurationError, UnsafeURL
 from ..keys import KeyFromEnvironment, is_in_keyring
-from ..provider.declare import Destination, FoundFile, construct, environment, field_notes, is_secret
+from ..provider._declare import Destination, FoundFile, construct, environment, field_notes, is_secret
 
 _THIS_MACHINE = Guard.allowing(("127.0.0.0/8", "::1/128"))
 

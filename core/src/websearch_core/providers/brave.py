@@ -15,7 +15,7 @@ from datetime import UTC, date, datetime
 from math import ceil
 from typing import Annotated, Any, ClassVar
 
-from websearch_core.provider import (
+from ..provider import (
     AuthenticationError,
     BaseUrl,
     Blocked,

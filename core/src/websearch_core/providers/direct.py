@@ -14,7 +14,7 @@ from urllib.parse import urljoin, urlsplit
 
 from pydantic import Field
 
-from websearch_core.provider import (
+from ..provider import (
     BadResponse,
     Call,
     Flow,
@@ -113,8 +113,8 @@ class Direct:
 
 def _read(response: Response, url: str, most: int, **how: Any) -> Page:
     """Bring the parser, which a search does not need, and an event loop need not wait for."""
-    from ..reading.isolation.pool import read_isolated
-    from ..reading.sniff import OFFICE, PDF, media_type, named
+    from ..reading._isolation.pool import read_isolated
+    from ..reading._sniff import OFFICE, PDF, media_type, named
 
     stated = response.headers.get("content-type")
     try:

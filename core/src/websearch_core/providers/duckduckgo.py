@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from websearch_core.provider import (
+from ..provider import (
     BaseUrl,
     Blocked,
     Flow,

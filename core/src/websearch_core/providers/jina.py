@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, ClassVar
 
-from websearch_core.provider import (
+from ..provider import (
     BaseUrl,
     Blocked,
     Env,

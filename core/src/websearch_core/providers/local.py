@@ -17,7 +17,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator
 
-from websearch_core.provider import (
+from ..index import Index
+from ..provider import (
     Call,
     Env,
     Flow,
@@ -29,8 +30,6 @@ from websearch_core.provider import (
     check_options,
     provider,
 )
-
-from ..index import Index
 
 
 def _default_path() -> Path:

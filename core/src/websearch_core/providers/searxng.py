@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar
 
-from websearch_core.provider import (
+from ..provider import (
     AuthenticationError,
     BaseUrl,
     Env,

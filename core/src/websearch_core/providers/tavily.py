@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, ClassVar, Literal
 
-from websearch_core.provider import (
+from ..provider import (
     COUNTRY_NAMES,
     BaseUrl,
     Env,
