@@ -15,16 +15,16 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
+from ._build import build, by_name, collect_options, is_this_machine
 from ._net.guard import Guard
+from ._registry import known, provider_class, registered_name
 from .errors import Blocked, ConfigurationError, MissingKey, PageNotFound
 from .layers import Fallback, Layer, Rank, Relax, layer_class, leaves
 from .layers._layer import held, parts
 from .layers._stack import Stack, rank
 from .models import describe_problems
 from .provider._ports import PageReader, Provider, Role, SearchProvider, can, check_port, needs_network
-from .providers import known, provider_class, registered_name
-from .providers._build import build, collect_options, is_this_machine
-from .settings import Settings, by_name
+from .settings import Settings
 
 Choice: TypeAlias = str | Provider | Sequence[str | Provider]
 AUTOMATIC = ("tavily", "brave", "searxng")

@@ -38,6 +38,30 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
 
+__all__ = [
+    "AllProvidersFailed",
+    "AuthenticationError",
+    "BadRequest",
+    "BadResponse",
+    "Blocked",
+    "BudgetExceeded",
+    "ConfigurationError",
+    "InvalidOption",
+    "MissingKey",
+    "PageNotFound",
+    "QuotaExhausted",
+    "RateLimited",
+    "ServiceError",
+    "TimedOut",
+    "TooLarge",
+    "Unavailable",
+    "UnknownProvider",
+    "UnsafeURL",
+    "UnsupportedContent",
+    "UnsupportedOption",
+    "WebSearchError",
+]
+
 
 class WebSearchError(Exception):
     """The root of everything this library raises on purpose."""

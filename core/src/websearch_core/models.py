@@ -11,6 +11,20 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from .errors import InvalidOption
 
+__all__ = [
+    "Page",
+    "Passage",
+    "SafeSearch",
+    "SearchOptions",
+    "SearchQuery",
+    "SearchResponse",
+    "SearchResult",
+    "TimeRange",
+    "Topic",
+    "Unsupported",
+    "describe_problems",
+]
+
 TimeRange = Literal["day", "week", "month", "year"]
 SafeSearch = Literal["off", "moderate", "strict"]
 Topic = Literal["general", "news"]
@@ -42,7 +56,7 @@ def _language(value: str) -> str:
     return value
 
 
-Domain = Annotated[str, AfterValidator(_domain)]
+_Domain = Annotated[str, AfterValidator(_domain)]
 
 
 class SearchOptions(TypedDict, total=False):
@@ -62,13 +76,13 @@ class SearchOptions(TypedDict, total=False):
     extra: Mapping[str, Any]
 
 
-class Model(BaseModel):
+class _Model(BaseModel):
     """A frozen value without room for misspelt fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class SearchQuery(Model):
+class SearchQuery(_Model):
     """
     What to search for. No field is ever dropped in silence: a provider that cannot express one says so.
 
@@ -94,8 +108,8 @@ class SearchQuery(Model):
 
     text: str = Field(min_length=1)
     limit: int = Field(default=5, ge=1)
-    allowed_domains: tuple[Domain, ...] = ()
-    blocked_domains: tuple[Domain, ...] = ()
+    allowed_domains: tuple[_Domain, ...] = ()
+    blocked_domains: tuple[_Domain, ...] = ()
     time_range: Annotated[
         TimeRange | None, BeforeValidator(lambda v: _TIME_RANGES.get(v, v) if isinstance(v, str) else v)
     ] = None
@@ -146,7 +160,7 @@ class SearchQuery(Model):
         return SearchQuery(**kept)
 
 
-class SearchResult(Model):
+class SearchResult(_Model):
     """
     One result.
 
@@ -176,7 +190,7 @@ class SearchResult(Model):
     raw: Any = Field(default=None, repr=False)
 
 
-class SearchResponse(Model):
+class SearchResponse(_Model):
     """
     What a search found. Finding nothing is an answer, with an empty ``results``.
 
@@ -208,7 +222,7 @@ class SearchResponse(Model):
         return self.model_copy(update={"notes": (*self.notes, *notes)})
 
 
-class Passage(Model):
+class Passage(_Model):
     """
     A part of a page that was chosen for what it says.
 
@@ -224,7 +238,7 @@ class Passage(Model):
     headings: tuple[str, ...] = ()
 
 
-class Page(Model):
+class Page(_Model):
     """
     A page as text, or a part of it: a window, the passages for a query, or the places of a phrase.
 

@@ -36,16 +36,26 @@ from ._redaction import redact_response
 from .flow import Call, Effect, Flow, Request, Response, Sleep
 from .models import Page, SearchQuery, SearchResponse
 
-T = TypeVar("T")
+__all__ = [
+    "SECRET",
+    "Outcome",
+    "Promise",
+    "play",
+    "read_promises",
+    "reply",
+    "search_promises",
+]
+
+_T = TypeVar("_T")
 
 SECRET = "SECRET-of-a-test"  # noqa: S105 - the key that providers under test are given, and must never show
 
 
 @dataclass(frozen=True)
-class Outcome(Generic[T]):
+class Outcome(Generic[_T]):
     """What a flow returned, and all that it asked for on the way."""
 
-    result: T
+    result: _T
     effects: tuple[Effect, ...] = field(default=())
 
     @property
@@ -59,7 +69,7 @@ class Outcome(Generic[T]):
         return [effect.seconds for effect in self.effects if isinstance(effect, Sleep)]
 
 
-def play(flow: Flow[T], *answers: Any) -> Outcome[T]:
+def play(flow: Flow[_T], *answers: Any) -> Outcome[_T]:
     """
     Drive *flow* to its end with prepared *answers*. A `Call` without one prepared is really done.
 

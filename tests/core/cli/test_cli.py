@@ -363,7 +363,7 @@ def test_providers_lists_each_with_what_it_can_and_what_it_lacks(websearch, monk
 
 
 def test_a_plug_in_that_cannot_be_loaded_is_listed_and_hurts_nobody(websearch, monkeypatch):
-    monkeypatch.setattr("websearch_core.providers._plugged_in", lambda: {"broken": "no_such_module:Broken"})
+    monkeypatch.setattr("websearch_core._registry._plugged_in", lambda: {"broken": "no_such_module:Broken"})
 
     found = {one["name"]: one for one in json.loads(websearch("providers", "-f", "json").stdout)}
 

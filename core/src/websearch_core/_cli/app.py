@@ -14,6 +14,7 @@ from .._selection import build_provider
 from ..client import WebSearch
 from ..errors import ConfigurationError
 from ..index import Index, Report, crawl
+from ..providers import ProviderInfo, get_all
 from ..providers.direct import Direct
 from ..providers.duckduckgo import DuckDuckGo
 from ..render import Format, error_as_json, render_error, render_page, render_search
@@ -29,7 +30,6 @@ from .output import (
     report_errors,
     show_progress,
 )
-from .status import ProviderStatus, provider_statuses
 
 app = typer.Typer(
     name="websearch",
@@ -185,7 +185,7 @@ def index(
 def providers(form: _TextOrJson = "text") -> None:
     """List the providers: what each can do, and what it needs."""
     with report_errors(form):
-        found = provider_statuses(Settings.load())
+        found = get_all()
         if form == "json":
             print_json([dataclasses.asdict(standing) for standing in found])
             return
@@ -291,7 +291,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _state(one: ProviderStatus) -> str:
+def _state(one: ProviderInfo) -> str:
     if one.configured:
         return "ready"
     return f"set {' or '.join(one.missing)}" if one.missing else one.problem or ""

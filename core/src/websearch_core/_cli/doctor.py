@@ -13,8 +13,10 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
+from .._build import collect_options
 from .._deadline import time_limit
 from .._net.guard import Guard
+from .._registry import provider_class, registered_name
 from .._selection import AUTOMATIC, build_provider, check_provider
 from .._sources import DEFAULT, Source
 from ..errors import BadResponse, ConfigurationError, TimedOut, Unavailable, WebSearchError
@@ -22,10 +24,8 @@ from ..flow import Flow, Gather
 from ..models import SearchQuery
 from ..provider._declare import field_notes, is_secret
 from ..provider._ports import can
-from ..providers import provider_class, registered_name
-from ..providers._build import collect_options
+from ..providers import get_all
 from ..settings import Settings
-from .status import provider_statuses
 
 PROBE = "https://example.com/"  # reserved for such purposes (RFC 2606), and kept up by IANA
 
@@ -67,7 +67,7 @@ def in_use(settings: Settings) -> list[str]:
     """Return the names of the providers that something is set for, or that would be chosen as things are."""
     told = [
         one.name
-        for one in provider_statuses(settings)
+        for one in get_all(settings)
         if settings.providers.get(one.name) or any(os.environ.get(name) for name in one.variables)
     ]
     searching = list(settings.provider) or [name for name in AUTOMATIC if name in told][:1] or ["duckduckgo"]

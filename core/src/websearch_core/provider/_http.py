@@ -10,6 +10,7 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any
 
+from .._keys import ApiKey
 from .._redaction import without_keys
 from .._text.invisible import strip_invisible
 from ..errors import (
@@ -25,7 +26,6 @@ from ..errors import (
     UnsupportedOption,
 )
 from ..flow import Response
-from ..keys import ApiKey
 from ..models import SearchQuery
 from ._ports import Provider, SupportsOptions
 

@@ -12,13 +12,31 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
-from typing import Any, Literal, Protocol, TypeAlias, TypeGuard, overload
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict, TypeGuard, overload
 
 from ..errors import ConfigurationError
 from ..flow import Flow
 from ..models import Page, SearchQuery, SearchResponse
 
 Role = Literal["search", "read"]
+
+
+class Limits(TypedDict, total=False):
+    """
+    What a service documents about its limits; what it does not document is left out.
+
+    Args:
+        results_per_request: The most results that one request returns.
+        results: The most results for one query, all pages together.
+        query_length: Characters of the longest query.
+        query_words: Words of the longest query.
+
+    """
+
+    results_per_request: int
+    results: int
+    query_length: int
+    query_words: int
 
 
 class SearchProvider(Protocol):

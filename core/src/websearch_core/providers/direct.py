@@ -14,7 +14,7 @@ from urllib.parse import urljoin, urlsplit
 
 from pydantic import Field
 
-from ..provider import (
+from websearch_core.provider import (
     BadResponse,
     Call,
     Flow,
@@ -57,6 +57,7 @@ class Direct:
     """
 
     name: ClassVar[str] = "direct"
+    label: ClassVar[str] = "Direct"
 
     max_bytes: Annotated[int, FoundFile(at_most=10 * 2**20)] = 10 * 2**20
     max_redirects: Annotated[int, FoundFile(at_most=5)] = 5

@@ -15,10 +15,11 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from ..provider import (
+from websearch_core.provider import (
     BaseUrl,
     Blocked,
     Flow,
+    Limits,
     Request,
     Response,
     SearchQuery,
@@ -64,10 +65,12 @@ class DuckDuckGo:
     """
 
     name: ClassVar[str] = "duckduckgo"
+    label: ClassVar[str] = "DuckDuckGo"
     options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "page",
     })  # fmt: skip
+    limits: ClassVar[Limits] = {"query_length": 499}
 
     base_url: BaseUrl = "https://html.duckduckgo.com"
     pause: float = 1.0

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, ClassVar
 
-from ..provider import (
+from websearch_core.provider import (
     BaseUrl,
     Blocked,
     Env,
@@ -63,6 +63,7 @@ class Jina:
     """
 
     name: ClassVar[str] = "jina"
+    label: ClassVar[str] = "Jina Reader"
 
     api_key: Annotated[Key | None, Env("JINA_API_KEY")] = None
     base_url: BaseUrl = "https://r.jina.ai"

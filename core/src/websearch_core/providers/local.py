@@ -17,8 +17,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator
 
-from ..index import Index
-from ..provider import (
+from websearch_core.provider import (
     Call,
     Env,
     Flow,
@@ -30,6 +29,8 @@ from ..provider import (
     check_options,
     provider,
 )
+
+from ..index import Index
 
 
 def _default_path() -> Path:
@@ -56,6 +57,7 @@ class Local:
     """
 
     name: ClassVar[str] = "local"
+    label: ClassVar[str] = "Local index"
     options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "language", "page",
     })  # fmt: skip

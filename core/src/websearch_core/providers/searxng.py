@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar
 
-from ..provider import (
+from websearch_core.provider import (
     AuthenticationError,
     BaseUrl,
     Env,
@@ -70,6 +70,7 @@ class SearXNG:
     """
 
     name: ClassVar[str] = "searxng"
+    label: ClassVar[str] = "SearXNG"
     options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "country", "language", "safe_search", "topic", "page",
     })  # fmt: skip

@@ -14,13 +14,14 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, ClassVar, Literal
 
-from ..provider import (
+from websearch_core.provider import (
     COUNTRY_NAMES,
     BaseUrl,
     Env,
     Flow,
     FoundFile,
     Key,
+    Limits,
     Page,
     QuotaExhausted,
     Request,
@@ -64,9 +65,11 @@ class Tavily:
     """
 
     name: ClassVar[str] = "tavily"
+    label: ClassVar[str] = "Tavily"
     options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "topic",
     })  # fmt: skip
+    limits: ClassVar[Limits] = {"results_per_request": _MOST, "results": _MOST, "query_length": 400}
 
     api_key: Annotated[Key | None, Env("TAVILY_API_KEY")] = None
     keyless: bool = False

@@ -194,7 +194,7 @@ def test_a_page_for_which_there_is_not_enough_memory_costs_that_page():
 def test_a_page_that_takes_too_much_memory_is_an_error_and_the_process_lives_on():
     program = """
 import sys
-from websearch_core.reading._isolation import worker
+from websearch_core.reading._isolation import child as worker
 def read_bytes(data, url, *_, **__):
     if b"greedy" in data:
         bytearray(2**29)

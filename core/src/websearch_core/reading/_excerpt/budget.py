@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ...errors import InvalidOption
 from ...models import Page
-from ...tokens import CHARACTERS, TokenCounter
+from ...tokens import CHARACTERS_PER_TOKEN, TokenCounter
 
 _TRIES = 8
 _ENOUGH = 0.95  # of a budget: there is no use in looking for a better cut
@@ -28,7 +28,7 @@ def fit_tokens(cut: Callable[[int], Page], most: int, max_tokens: int, count: To
     """
     best: Page | None = None
     taken = best_taken = tries = 0
-    low, high, length = 0, most + 1, min(most, max_tokens * CHARACTERS)
+    low, high, length = 0, most + 1, min(most, max_tokens * CHARACTERS_PER_TOKEN)
     while high - low > 1 and (best is None or (tries < _TRIES and best_taken < _ENOUGH * max_tokens)):
         tries += 1
         page = cut(length)

@@ -9,7 +9,7 @@ from typing import TypedDict
 
 from ...errors import InvalidOption
 from ...models import Page
-from ...tokens import CHARACTERS, TokenCounter, estimate_tokens
+from ...tokens import CHARACTERS_PER_TOKEN, TokenCounter, estimate_tokens
 from .._markdown.sanitizer import is_safe, opening_of, sanitize
 from .budget import fit_tokens
 from .find import by_phrase
@@ -87,7 +87,7 @@ class Excerpt:
 
         """
         most = max(1, 2 * len(page.content)) if self.max_length is None else self.max_length
-        about = most if self.max_tokens is None else min(most, CHARACTERS * self.max_tokens)
+        about = most if self.max_tokens is None else min(most, CHARACTERS_PER_TOKEN * self.max_tokens)
         cut = partial(_safely, self._cut(page, about), page.content)
         return cut(most) if self.max_tokens is None else fit_tokens(cut, most, self.max_tokens, self.count)
 

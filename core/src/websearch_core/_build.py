@@ -15,12 +15,13 @@ from urllib.parse import urlsplit
 
 from pydantic import Secret, SecretStr
 
-from .._net.guard import Guard
-from .._sources import ARGUMENT, DEFAULT, Source, refusal
-from .._urls import canonicalize, parse_address
-from ..errors import ConfigurationError, UnsafeURL
-from ..keys import KeyFromEnvironment, is_in_keyring
-from ..provider._declare import Destination, FoundFile, construct, environment, field_notes, is_secret
+from ._keys import KeyFromEnvironment, is_in_keyring
+from ._net.guard import Guard
+from ._registry import registered_name
+from ._sources import ARGUMENT, DEFAULT, Source, refusal
+from ._urls import canonicalize, parse_address
+from .errors import ConfigurationError, UnsafeURL
+from .provider._declare import Destination, FoundFile, construct, environment, field_notes, is_secret
 
 _THIS_MACHINE = Guard.allowing(("127.0.0.0/8", "::1/128"))
 
@@ -49,6 +50,17 @@ def collect_options(cls: type[Any], settings: Mapping[str, Option], explicit: Ma
         **_from_environment(cls),
         **{name: Option(value, ARGUMENT) for name, value in explicit.items() if value is not None},
     }
+
+
+def by_name(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """
+    Return the *options* of providers by their real names instead of their aliases.
+
+    Raises:
+        UnknownProvider: There is no provider of that name.
+
+    """
+    return {registered_name(name): dict(given) for name, given in options.items()}
 
 
 def build(cls: type[Any], options: Mapping[str, Option], name: str) -> Any:
