@@ -164,12 +164,15 @@ class _Owner:
 class _Source(Protocol):
     def read(self, owner: _Owner) -> str:
         """Return the key."""
+        ...
 
     def fixed(self) -> str | None:
         """Return the key if it is known without asking for it."""
+        ...
 
     def without_key(self) -> _Source:
         """Return what a pickle may hold."""
+        ...
 
 
 @dataclass(frozen=True)

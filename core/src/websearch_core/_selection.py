@@ -181,7 +181,7 @@ def _as_list(choice: Choice | None) -> list[str | Provider]:
         return []
     if isinstance(choice, str):
         choice = [name.strip() for name in choice.split(",") if name.strip()]
-    several = list(choice) if isinstance(choice, list | tuple) else [cast("Provider", choice)]
+    several: list[str | Provider] = list(choice) if isinstance(choice, list | tuple) else [cast("Provider", choice)]
     if not several:
         raise ConfigurationError("an empty choice of providers is none")
     return several

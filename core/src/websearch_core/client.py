@@ -369,7 +369,8 @@ def _query(query: str | SearchQuery, options: SearchOptions, unsupported: Unsupp
         raise InvalidOption("give a SearchQuery or options, not both")
     if unsupported is None:
         return query
-    return SearchQuery.of(**{**dict(query), "unsupported": unsupported})
+    fields: dict[str, Any] = {**dict(query), "unsupported": unsupported}
+    return SearchQuery.of(**fields)
 
 
 def _without_fragment(url: str) -> str:

@@ -125,7 +125,9 @@ class Call:
     """
 
     def __init__(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-        self.function, self.args, self.kwargs = function, args, kwargs
+        self.function: Callable[..., Any] = function
+        self.args: tuple[Any, ...] = args
+        self.kwargs: dict[str, Any] = kwargs
 
     def __repr__(self) -> str:
         return f"Call({getattr(self.function, '__qualname__', self.function)!s})"
@@ -267,8 +269,9 @@ def _affordable(seconds: float) -> float:
 
 
 async def _in_time(work: Awaitable[_T]) -> _T:
+    limit = asyncio.timeout(time_left() if time_left() < math.inf else None)
     try:
-        async with asyncio.timeout(time_left() if time_left() < math.inf else None) as limit:
+        async with limit:
             return await work
     except TimeoutError as error:
         if not limit.expired():  # somebody else's timeout

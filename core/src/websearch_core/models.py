@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, ClassVar, Literal, TypedDict, Unpack
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -79,7 +79,7 @@ class SearchOptions(TypedDict, total=False):
 class _Model(BaseModel):
     """A frozen value without room for misspelt fields."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
 
 class SearchQuery(_Model):
@@ -124,10 +124,10 @@ class SearchQuery(_Model):
     unsupported: Unsupported | None = None
 
     @classmethod
-    def of(cls, text: str, **options: Any) -> SearchQuery:
+    def of(cls, text: str, *, unsupported: Unsupported | None = None, **options: Unpack[SearchOptions]) -> SearchQuery:
         """Make a query, or raise `InvalidOption` that says what is wrong with it."""
         try:
-            return cls(text=text, **options)
+            return cls.model_validate({"text": text, "unsupported": unsupported, **options})
         except ValidationError as error:
             raise InvalidOption(describe_problems(error)) from error
 

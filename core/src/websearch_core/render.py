@@ -206,7 +206,7 @@ def page_for_model(page: Page, form: Format = "text") -> str:
     return fenced(render_page(page, form), "A web page")
 
 
-def link_citations(text: str, sources: Sequence[Mapping[str, Any]]) -> str:
+def link_citations(text: str, sources: Sequence[Mapping[str, object]]) -> str:
     """
     Turn the citations of an answer, such as ``[1]``, into Markdown links to their *sources*.
 

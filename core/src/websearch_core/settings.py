@@ -21,7 +21,7 @@ A file that was merely found may set only the fields with the note `FoundFile`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, ValidationError
 from pydantic_settings import (
@@ -82,7 +82,7 @@ class Settings(BaseSettings):
 
     """
 
-    model_config = SettingsConfigDict(
+    model_config: ClassVar[SettingsConfigDict] = SettingsConfigDict(
         env_prefix="WEB_SEARCH_", env_ignore_empty=True, extra="forbid", frozen=True, hide_input_in_errors=True
     )
 
@@ -107,7 +107,7 @@ class Settings(BaseSettings):
     _files: tuple[Source, ...] = PrivateAttr(default=())
 
     @classmethod
-    def load(cls, **explicit: Any) -> Settings:
+    def load(cls, **explicit: object) -> Settings:
         """
         Read the settings; those of *explicit* that are not None win.
 
@@ -194,7 +194,7 @@ class Settings(BaseSettings):
     def _check_entries(cls, place: _Said) -> None:
         """Refuse what a found file may not set. A name that is no setting at all is refused later, whoever sets it."""
         for path, (value, source) in place.items():
-            if path[0] == "layers" and len(path) > 1:
+            if path[0] == "layers" and path[1:]:
                 cls._check_layer(path, source)
                 continue
             if len(path) == 3:

@@ -18,7 +18,6 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
-from typing import Any
 
 from ..errors import ConfigurationError
 from ._fallback import Fallback
@@ -32,7 +31,7 @@ _BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType({"fallback": Fallback, "
 _GROUP = "websearch_core.layers"
 
 
-def layer_class(name: str) -> type[Any]:
+def layer_class(name: str) -> type[Layer]:
     """
     Return the class of the layer that settings files call *name*.
 

@@ -5,8 +5,8 @@ A provider is a frozen value; nothing is inherited. Its fields are its options, 
 
     @provider
     class Brave:
-        name: ClassVar[str] = "brave"
-        options: ClassVar[frozenset[str]] = frozenset({"time_range", ...})
+        name = "brave"
+        options = frozenset({"time_range", ...})
 
         api_key: Annotated[Key, Env("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")]
         base_url: BaseUrl = "https://api.search.brave.com/res/v1"

@@ -29,7 +29,8 @@ class _Function:
     ) -> None:
         from .._net.guard import Guard
 
-        self.name, self.options = name, frozenset(options)
+        self.name: str = name
+        self.options: frozenset[str] = frozenset(options)
         self._guard = Guard.allowing(allow)
         self._search, self._read = search, read
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from math import ceil
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from websearch_core.provider import (
     AuthenticationError,
@@ -59,18 +59,13 @@ class Brave:
 
     """
 
-    name: ClassVar[str] = "brave"
-    label: ClassVar[str] = "Brave Search"
-    options: ClassVar[frozenset[str]] = frozenset({
+    name = "brave"
+    label = "Brave Search"
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "topic", "page",
     })  # fmt: skip
-    limits: ClassVar[Limits] = {
-        "results_per_request": _PAGE,
-        "results": _PAGE * (_LAST_PAGE + 1),
-        "query_length": 400,
-        "query_words": 50,
-    }
+    limits = Limits(results_per_request=_PAGE, results=_PAGE * (_LAST_PAGE + 1), query_length=400, query_words=50)
 
     api_key: Annotated[Key, Env("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")]
     base_url: BaseUrl = "https://api.search.brave.com/res/v1"

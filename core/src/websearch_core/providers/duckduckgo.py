@@ -10,7 +10,6 @@ the last, whose hidden fields are bound to it. Advertisements are dropped.
 from __future__ import annotations
 
 import re
-from typing import ClassVar
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -64,13 +63,13 @@ class DuckDuckGo:
 
     """
 
-    name: ClassVar[str] = "duckduckgo"
-    label: ClassVar[str] = "DuckDuckGo"
-    options: ClassVar[frozenset[str]] = frozenset({
+    name = "duckduckgo"
+    label = "DuckDuckGo"
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "page",
     })  # fmt: skip
-    limits: ClassVar[Limits] = {"query_length": 499}
+    limits = Limits(query_length=499)
 
     base_url: BaseUrl = "https://html.duckduckgo.com"
     pause: float = 1.0

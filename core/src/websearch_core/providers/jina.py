@@ -12,7 +12,7 @@ is then resolved here first, and internal addresses are refused as they are for 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from websearch_core.provider import (
     BaseUrl,
@@ -62,8 +62,8 @@ class Jina:
 
     """
 
-    name: ClassVar[str] = "jina"
-    label: ClassVar[str] = "Jina Reader"
+    name = "jina"
+    label = "Jina Reader"
 
     api_key: Annotated[Key | None, Env("JINA_API_KEY")] = None
     base_url: BaseUrl = "https://r.jina.ai"

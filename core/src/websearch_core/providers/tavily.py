@@ -12,7 +12,7 @@ pages more weight and is no filter. ``search_depth="advanced"`` finds much bette
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from websearch_core.provider import (
     COUNTRY_NAMES,
@@ -64,12 +64,12 @@ class Tavily:
 
     """
 
-    name: ClassVar[str] = "tavily"
-    label: ClassVar[str] = "Tavily"
-    options: ClassVar[frozenset[str]] = frozenset({
+    name = "tavily"
+    label = "Tavily"
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "topic",
     })  # fmt: skip
-    limits: ClassVar[Limits] = {"results_per_request": _MOST, "results": _MOST, "query_length": 400}
+    limits = Limits(results_per_request=_MOST, results=_MOST, query_length=400)
 
     api_key: Annotated[Key | None, Env("TAVILY_API_KEY")] = None
     keyless: bool = False

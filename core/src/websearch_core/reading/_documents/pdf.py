@@ -86,7 +86,8 @@ def read_pdf(data: bytes, url: str) -> Page:
         raise UnsupportedContent(f'{PDF} needs the extra "pdf": pip install "websearch-core[pdf]"') from error
 
     logging.getLogger("pypdf").addHandler(logging.NullHandler())  # else what it remarks on goes to stderr
-    with apply_configuration(**_LIMITS | dict.fromkeys(_UNPACKED, MAX_DECODED)), bounded() as budget:
+    limits: dict[str, Any] = {**_LIMITS, **dict.fromkeys(_UNPACKED, MAX_DECODED)}
+    with apply_configuration(**limits), bounded() as budget:
         try:
             reader = BoundedReader(BytesIO(data))
             locked = reader.is_encrypted and not reader.decrypt("")

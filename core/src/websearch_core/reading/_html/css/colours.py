@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 from .syntax import Token, size
 
-_NAMED = dict(
-    pair.split("=")
-    for pair in """
+_NAMED = {
+    name: value
+    for name, _, value in (
+        pair.partition("=")
+        for pair in """
     aliceblue=f0f8ff antiquewhite=faebd7 aqua=00ffff aquamarine=7fffd4 azure=f0ffff beige=f5f5dc bisque=ffe4c4
     black=000000 blanchedalmond=ffebcd blue=0000ff blueviolet=8a2be2 brown=a52a2a burlywood=deb887 cadetblue=5f9ea0
     chartreuse=7fff00 chocolate=d2691e coral=ff7f50 cornflowerblue=6495ed cornsilk=fff8dc crimson=dc143c cyan=00ffff
@@ -36,7 +38,8 @@ _NAMED = dict(
     tan=d2b48c teal=008080 thistle=d8bfd8 tomato=ff6347 turquoise=40e0d0 violet=ee82ee wheat=f5deb3 white=ffffff
     whitesmoke=f5f5f5 yellow=ffff00 yellowgreen=9acd32
     """.split()
-)
+    )
+}
 _SYSTEM = frozenset(
     "accentcolor accentcolortext activetext buttonborder buttonface buttontext canvas canvastext field fieldtext "
     "graytext highlight highlighttext linktext mark marktext selecteditem selecteditemtext visitedtext".split()
