@@ -84,6 +84,10 @@ class Selection:
         at_hand = [item for item in searchers if _is_at_hand(item)]  # what an index holds needs no fetching
         return [self._playing(item, "read") for item in (*at_hand, "direct")], True
 
+    def name_of(self, provider: Provider) -> str:
+        """Return the name that *provider* was asked for by; a plug-in may call itself something else."""
+        return next((name for name, made in self._made.items() if made is provider), provider.name)
+
     def _playing(self, item: str | Provider, role: Role, **one: Any) -> Provider:
         """Return the provider that *item* is or names, if it can do what *role* says."""
         provider = self._named(item, **one) if isinstance(item, str) else item

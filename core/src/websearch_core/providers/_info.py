@@ -109,7 +109,7 @@ def get_default(settings: Settings | None = None, *, role: Role = "search") -> P
     chosen, _ = selection.searchers(None)
     if role == "read":
         chosen, _ = selection.readers(None, chosen)
-    return _info(chosen[0].name, settings)
+    return _info(selection.name_of(chosen[0]), settings)
 
 
 def _load() -> Settings:

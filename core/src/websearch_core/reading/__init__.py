@@ -1,8 +1,8 @@
 """
 Bytes -> `Page`: what a page says, as Markdown.
 
-`read_bytes` looks at what the bytes are and hands them to the file of that kind. `Excerpt` takes from a long page what is
-wanted of it: a `window`, the `passages` for a query, or the places that `find` finds. Nothing here touches the
+`read_bytes` looks at what the bytes are and hands them to the file of that kind. `Excerpt` takes from a long page what
+is wanted of it: a `window`, the `passages` for a query, or the places that `find` finds. Nothing here touches the
 network, and nothing raises but the errors of this library, whatever the bytes.
 """
 

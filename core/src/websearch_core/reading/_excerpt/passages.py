@@ -2,8 +2,8 @@
 The passages of a page that answer a question, best first until the room is used up, shown in the order of the page.
 
 Sentences are packed to passages of about 600 characters within a section, and ranked by BM25 over words as
-`websearch_core._text.terms` has them; a passage counts the words of the headings above it as its own. No model, no network:
-``benchmarks/passages.py`` measures how often the answer is kept.
+`websearch_core._text.terms` has them; a passage counts the words of the headings above it as its own. No model, no
+network: ``benchmarks/passages.py`` measures how often the answer is kept.
 """
 
 from __future__ import annotations
