@@ -1,9 +1,9 @@
 """
 What the worst pages cost: peak memory above idle, and CPU time, each page in a process of its own.
 
-``python -m benchmarks.reading.memory`` reads all of `worst_pages.PAGES` through `WebSearch.read`, blocking and async, and
-writes ``docs/memory.md``. Only the standard library is loaded here: a process counts the memory of its parent's when
-it is started as its own peak.
+``python -m benchmarks.reading.memory`` reads all of `worst_pages.PAGES` through `WebSearch.read`, blocking and async,
+and writes ``docs/measured/memory.md``. Only the standard library is loaded here: a process counts the memory of its
+parent's when it is started as its own peak.
 """
 
 from __future__ import annotations
