@@ -178,8 +178,9 @@ def section(found: Mapping[str, list[bool]], measured: str) -> Section:
             "An article of some paragraphs, in an encoding and declared in a way; right is one whose sentence comes "
             f"out whole, without marks for what could not be decoded, within {_MAX_LENGTH:.0f} s. What is right is "
             "what browsers do, by the WHATWG's standard. Peers that take bytes get bytes. Where a header names an "
-            "encoding, which none of them can be told, and for those that take text alone, they get what a careful user of an "
-            f"HTTP client gives them: text, decoded by the header with Python's codecs, or as UTF-8. {measured}"
+            "encoding, which none of them can be told, and for those that take text alone, they get what a careful "
+            "user of an HTTP client gives them: text, decoded by the header with Python's codecs, or as UTF-8. "
+            f"{measured}"
         ),
         tables=[
             Table(
