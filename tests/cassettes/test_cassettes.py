@@ -16,7 +16,7 @@ import pytest
 import vcr
 
 from tests.cassettes import tape as tapes
-from websearch_core.provider.ports import can, needs_network
+from websearch_core.provider._ports import can, needs_network
 from websearch_core.providers import known, provider_class
 
 CASSETTES = tapes.find_tapes()
