@@ -27,13 +27,7 @@ if TYPE_CHECKING:
     from .reading import Excerpt, Links, ReadOptions
     from .settings import Settings
 
-__all__ = [
-    "AsyncHTTPClient",
-    "Choice",
-    "HTTPClient",
-    "WebSearch",
-    "WebSearchArguments",
-]
+__all__ = ["Choice", "WebSearch", "WebSearchArguments"]
 
 Choice: TypeAlias = "str | SearchProvider | PageReader | Sequence[str | SearchProvider | PageReader]"
 _T = TypeVar("_T")
