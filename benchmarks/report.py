@@ -71,7 +71,7 @@ class Section:
 
 
 def head() -> str:
-    """Return how ``docs/benchmarks.md`` begins: what is compared there, when and on what it was measured."""
+    """Return how ``docs/measured/benchmarks.md`` begins: what is compared there, when and on what it was measured."""
     introduction = (
         "What this costs beside the same thing done by hand, and beside "
         "[langchain-tavily](https://pypi.org/project/langchain-tavily/), which asks the same service. Everything talks "
@@ -92,7 +92,8 @@ def head() -> str:
 
 def put(page: str, sections: Sequence[Section], beginning: str = "") -> str:
     """
-    Put *sections* into ``docs/benchmarks.md``, in the place of those with the same titles, and count the goals anew.
+    Put *sections* into ``docs/measured/benchmarks.md``, where they replace those with the same titles, and recount the
+    goals.
 
     Args:
         page: What is there.

@@ -67,7 +67,7 @@ _WORD_LEVELS = 8  # elements around a block whose names count
 _MIN_SITES = 5  # that a word must be met on
 _NEIGHBOURS = {"tag": (-2, -1, 1, 2), "length": (-1, 1), "linked": (-1, 1)}
 _COUNTED = 60  # words of a block that count for the lexicon
-_MAX_LENGTH = 200  # words of a block that count for the trees
+_MAX_WORDS = 200  # words of a block that count for the trees
 _NOTHING_TRUE = 0.25  # the weight of a page whose truth is empty: it may as well be one that was not understood
 _FEWER_NAMES = 0.5  # the weight of a page that is shown again without some of its names
 _SETTINGS = {
@@ -230,7 +230,7 @@ def _with_fewer_names(page: Sample) -> Sample:
 
 def _weights(page: Sample) -> NDArray[np.float64]:
     """Every page counts the same, and in it every block by its words."""
-    sizes = np.minimum(np.array(page.sizes, np.float64), _MAX_LENGTH)
+    sizes = np.minimum(np.array(page.sizes, np.float64), _MAX_WORDS)
     weights: NDArray[np.float64] = (sizes + 2) / max(sizes.sum(), 1)
     return weights if page.truth else weights * _NOTHING_TRUE
 

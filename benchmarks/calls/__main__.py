@@ -1,5 +1,5 @@
 """
-Measure, and write ``docs/benchmarks.md``.
+Measure, and write ``docs/measured/benchmarks.md``.
 
     python -m benchmarks.calls                   # everything, and write the page
     python -m benchmarks.calls imports overhead     # these, and only print them
@@ -25,7 +25,7 @@ _MEASUREMENTS = ("imports", "overhead", "concurrency", "failures")
 
 def main() -> int:
     """Measure what is asked for; the exit status is 0 whether or not the goals were met, since machines differ."""
-    parser = argparse.ArgumentParser(description="Measure, and write docs/benchmarks.md.")
+    parser = argparse.ArgumentParser(description="Measure, and write docs/measured/benchmarks.md.")
     parser.add_argument("measurements", nargs="*", metavar="measurement", help=", ".join(_MEASUREMENTS))
     chosen = parser.parse_args().measurements or _MEASUREMENTS
     if unknown := set(chosen) - set(_MEASUREMENTS):

@@ -6,9 +6,9 @@ Reading pages: ours and the peers, on pages of which it is known what they say.
     make bench-reading                                                                  # everything
     .venv/bin/python -m benchmarks.reading --peers build/peers/bin/python quality       # one section
 
-Writes its sections of ``docs/benchmarks.md``, and ``docs/plots``; with ``--only``, nothing. The sections on many pages
-at once and on passages (of XQuAD, beside WCXB) are of ours alone. The peers do not have to agree with our own
-requirements, so they live in an environment of their own, never in ``.venv``.
+Writes its sections of ``docs/measured/benchmarks.md``, and ``docs/measured/plots``; with ``--only``, nothing. The
+sections on many pages at once and on passages (of XQuAD, beside WCXB) measure only our reader. The requirements of the
+peers may contradict ours, so they have an environment of their own, never ``.venv``.
 """
 
 from __future__ import annotations
@@ -86,7 +86,9 @@ def main() -> int:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Measure reading, and write its sections of docs/benchmarks.md.")
+    parser = argparse.ArgumentParser(
+        description="Measure reading, and write its sections of docs/measured/benchmarks.md."
+    )
     parser.add_argument("parts", nargs="*", metavar="part", help=", ".join(_PARTS))
     parser.add_argument("--peers", default=sys.executable, metavar="PYTHON", help="the interpreter that has the peers")
     parser.add_argument("--corpus", type=Path, help="a folder in WCXB's layout, of pages our model was not trained on")

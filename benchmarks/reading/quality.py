@@ -18,7 +18,7 @@ _F1, _F1_OF_A_KIND, _MUST_NOT = 0.90, 0.75, 0.05
 _AT_ONCE = 4  # processes
 _NOT_COMPARED = (
     "Not compared are rs-trafilatura, which has no wheels, and crawl4ai, which brings a browser; "
-    "`benchmarks/reading.py --also` takes any other candidate."
+    "`python -m benchmarks.reading --also` takes any other candidate."
 )
 UNSEEN = f"{OURS.name}, unseen"
 

@@ -1,8 +1,9 @@
 """
 Who reaches what, when a stranger chooses the URL: ours and the guards found on PyPI, over a corpus of hostile URLs.
 
-Every candidate fetches every row in a process of its own, on a network that leads nowhere (`ssrf_network`). What
-counts is whom it dialled, never what it returned. Writes ``docs/ssrf.md``; ends with an error if ours misses its goal.
+Every candidate fetches every row in a process of its own, on a network that leads nowhere (`network`). What
+counts is where it connected, never what it returned. Writes ``docs/measured/ssrf.md``, and ends with an error if ours
+misses its goal.
 
 ::
 

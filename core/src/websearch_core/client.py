@@ -92,7 +92,7 @@ class WebSearch:
         http_library: ``httpx`` or ``httpx2``.
         max_tokens: Tokens of a page that `read` returns at most, unless a call says otherwise, and of a text that a
             tool shows a model; in the place of the 15,000 characters that are the limit else.
-        token_counter: How many tokens a text is; left out, `websearch_core.tokens.estimated` says.
+        token_counter: How many tokens a text is; left out, `websearch_core.tokens.estimate_tokens` says.
         links: What becomes of the links in pages, whoever reads them and whatever their type: ``keep`` them with their
             targets, keep their ``text`` alone, or ``drop`` them altogether.
 
