@@ -18,7 +18,7 @@ from .errors import BadResponse, WebSearchError
 E = TypeVar("E")
 T = TypeVar("T")
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("websearch_core.bugs")  # a name that applications configure
 _MAX_CHAIN_LENGTH = 5  # exceptions, each the cause of the one before
 
 

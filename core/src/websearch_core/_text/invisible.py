@@ -51,7 +51,7 @@ _UNCLEAN = re.compile("[" + "".join(p.pattern.strip("[]+") for p in (_LINE_ENDS,
 
 
 def is_clean(text: str) -> bool:
-    """Return True only if `clean` would leave *text* as it is."""
+    """Return True only if `strip_invisible` would leave *text* as it is."""
     return not _occurs(_UNCLEAN, text)
 
 

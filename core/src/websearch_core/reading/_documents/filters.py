@@ -4,7 +4,8 @@ What pypdf leaves without a bound: the memory of some filters, maps of character
 pypdf bounds what most filters make (``pypdf.Configuration``), but not what they take meanwhile: joining pieces costs
 about 90 bytes a piece, and ASCII85, ASCIIHex and RunLength can consist of pieces of a byte: 10 KB of a PDF took 1 GB.
 pypdf has no way to replace a filter. What is replaced here does as before outside of `bounded`, so an application that
-uses pypdf itself does not notice; tests/core/test_reading_pdf.py shows that each of them is still where we expect it.
+uses pypdf itself does not notice; tests/core/reading/documents/test_pdf.py shows that each of them is still where we
+expect it.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from .tree import build_tree
 if TYPE_CHECKING:
     from .._links import Links
 
-_MAX_SIZE = 200_000  # characters of source
+_MAX_LENGTH = 200_000  # characters of source
 _HEADING = re.compile(r"^(#{1,6})(?= )", re.MULTILINE)
 
 
@@ -50,5 +50,5 @@ def bare(source: str) -> str:
 
 
 def _outline(source: str) -> TextBlocks:
-    tamed = harden(source[:_MAX_SIZE].replace("\x00", "").encode("utf-8", "replace"))
+    tamed = harden(source[:_MAX_LENGTH].replace("\x00", "").encode("utf-8", "replace"))
     return find_blocks(parse(tamed.source).body, opens=False)

@@ -5,7 +5,7 @@ The trees are many and small (seven questions, eight answers). What costs is not
 one, so they are asked of all blocks of a page in one step each: the answers to one question are the bytes of a long
 integer, the answers to the questions of a tree are shifted into one byte for each block, and a table of 256 bytes turns
 that byte into the tree's vote, again for all blocks. That questions may be answered out of order is the idea of
-Lucchese et al., "QuickScorer" (SIGIR 2015). `benchmarks/reader_model.py` is where the numbers are from.
+Lucchese et al., "QuickScorer" (SIGIR 2015). The numbers come from `training/train.py`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ContentModel:
     The model.
 
     Args:
-        model: As `benchmarks/reader_model.py` writes it. ``words``: what each says for being content. ``features``.
+        model: As `training/train.py` writes it. ``words``: what each says for being content. ``features``.
             ``edges``: for each trait, the values that questions ask whether it exceeds. ``trees``: each with its
             questions ([feature, edge]), the ways on from them and its votes; those of all trees together are at most
             `MAX_VOTES`. ``base`` and ``scale``: they turn the sum of the votes into log-odds.

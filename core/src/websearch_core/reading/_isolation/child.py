@@ -23,7 +23,7 @@ from .._formats import convert
 
 LONGEST = 60  # seconds for one page, where no deadline says less
 _GRACE = 10  # seconds more, after which a process ends itself: whoever started it may be gone
-_MAX_MEMORY = 256 * 2**20  # bytes: four times what the worst page takes that we know of (docs/memory.md)
+_MAX_MEMORY = 256 * 2**20  # bytes: four times what the worst page takes that we know of (docs/measured/memory.md)
 _MEMORY_PER_BYTE = 10  # bytes, for pages longer than are read unless set otherwise
 _LENGTHS = struct.Struct(">II")
 

@@ -2,7 +2,7 @@
 Reading in other processes: for many pages at once, and so that what crashes the parser costs one page and not the host.
 
 The processes serve this whole process: all threads, event loops and readers. Each is an interpreter of its own that
-runs `worker` and nothing of the caller's, so the main module is not imported again, and needs no guard against that.
+runs `child` and nothing of the caller's, so the main module is not imported again, and needs no guard against that.
 They are started when they are needed, one for each page that waits, as many as there are cores; they end when they
 have been idle for a while, and when their standard input does, so that none outlives the process that started it.
 """

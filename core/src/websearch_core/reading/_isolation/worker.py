@@ -1,4 +1,4 @@
-"""One process that runs `worker`, as seen by who started it."""
+"""One process that runs `child`, as seen by the process that started it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Worker:
         self.is_ready = True
 
     def read(self, data: bytes, **question: Any) -> Page:
-        """Have a page read; `read_aside` says what that may raise. Afterwards the process may be dead."""
+        """Have a page read; `read_isolated` says what that may raise. Afterwards the process may be dead."""
         answer, content = self._answer((question, data), min(time_left(), LONGEST))
         try:
             if "error" not in answer:

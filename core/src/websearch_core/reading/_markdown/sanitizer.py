@@ -44,7 +44,8 @@ _ENTITY = re.compile(r"&(?=#?\w+;)")
 _SUSPECT = re.compile(rf"{TAG.pattern}|!\[|\]\((?!https?://[^\s()<>\"'\\^`{{|}}\[\]]*+\))")
 _MAX_DEPTH = 64  # brackets in one another
 
-# Our own marks in a text that is being rewritten. `clean` removes such characters; so does `sanitize`, to be sure.
+# Our own marks in a text that is being rewritten. `strip_invisible` removes such characters, and to be sure `sanitize`
+# does too.
 _LINK, _TO, _END, _LEFT, _RIGHT, _CODE, _NOTE = "\x01\x02\x03\x04\x05\x06\x0e"
 _MARKS = re.compile("[\x01-\x06\x0e]")
 _SIGNS = {_LINK: "[", _TO: "](", _END: ")", _LEFT: "<", _RIGHT: ">"}
