@@ -38,7 +38,9 @@ HTML = b"<!doctype html><title>T</title><p>Some words of a page.</p>"
         (b"\x00" * 5000, None, "application/octet-stream"),
     ],
 )
-def test_content_without_text_is_refused_under_its_true_media_type(data: bytes, declared: str | None, kind: str) -> None:
+def test_content_without_text_is_refused_under_its_true_media_type(
+    data: bytes, declared: str | None, kind: str
+) -> None:
     assert kind == media_type(data, declared)
     with pytest.raises(UnsupportedContent, match=kind.replace("+", r"\+")):
         read_bytes(data, URL, declared)
