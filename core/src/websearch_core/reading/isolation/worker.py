@@ -86,9 +86,7 @@ class Worker:
         for pipe in self._pipes:  # else its input would stay open as long as this process lives
             pipe.close()
 
-    def _ask(
-        self, question: tuple[dict[str, Any], bytes] | None, seconds: float
-    ) -> tuple[dict[str, Any], bytearray]:
+    def _ask(self, question: tuple[dict[str, Any], bytes] | None, seconds: float) -> tuple[dict[str, Any], bytearray]:
         overdue = threading.Event()
 
         def give_up() -> None:
