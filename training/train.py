@@ -308,7 +308,7 @@ def _fold(site: str, count: int) -> int:
 def unseen(data: bytes, url: str, content_type: str | None) -> str:
     """Read a page of WCXB as `read_html` does, but by a model that has seen no page of its site."""
     models = _stored_folds()
-    with patch.object(reader, "choose", partial(select_content, model=models[_fold(_site(url), len(models))])):
+    with patch.object(reader, "select_content", partial(select_content, model=models[_fold(_site(url), len(models))])):
         return reader.read_html(data, url, content_type).content
 
 

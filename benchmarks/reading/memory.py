@@ -70,7 +70,8 @@ def cost(url: str, colour: Colour) -> Cost:
     """Read *url* in this process, after an ordinary page, so that all that is ever loaded is loaded."""
     from websearch_core import Page, WebSearch, WebSearchError
 
-    here = {"direct": {"isolate": False}}  # the memory of another process would not be seen
+    # The memory of another process would not be seen.
+    here = {"direct": {"isolate": False, "style_sheets": True}}
     web = WebSearch("duckduckgo", allow=["127.0.0.0/8"], timeout=60, provider_options=here)
 
     def read(address: str) -> Page:
@@ -96,7 +97,8 @@ def _report(rows: list[str]) -> str:
     return f"""# What the worst pages cost
 
 Written by `benchmarks/memory.py`: each page below is read through `WebSearch.read` and `WebSearch.aread`, by the
-`direct` reader with its default of 10 MiB and `isolate=False`, in a new process that has read an ordinary page before.
+`direct` reader with its default of 10 MiB, `style_sheets=True` and `isolate=False`, in a new process that has read an
+ordinary page before.
 Memory is the peak of the process (`ru_maxrss`) above its peak after the ordinary page; time is that of its CPU. The
 worst of {RUNS} runs each. The server is another process. The goal is at most {MAX_MEMORY:.0f} MiB and
 {MAX_TIME:.0f} s.

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from websearch_core.errors import BadResponse, TooLarge
+from websearch_core.errors import BadResponse, ConfigurationError, TooLarge
 from websearch_core.flow import Response
 from websearch_core.models import SearchQuery
 from websearch_core.provider.http import decode_json, error_for, redact, retry_after, with_sites
+from websearch_core.providers.brave import Brave
 from websearch_core.testing import reply
 
 
@@ -90,3 +91,11 @@ def test_domains_can_be_said_in_the_words_of_the_query():
 
     assert with_sites(query) == "kelp (site:a.org OR site:b.org) -site:c.org"
     assert with_sites(SearchQuery.of("kelp", allowed_domains=["a.org"])) == "kelp site:a.org"
+
+
+@pytest.mark.parametrize("key", ["", "   ", "two words", "clé", "line\nbreak"])
+def test_a_key_that_cannot_be_one_is_refused_without_repeating_it(key):
+    with pytest.raises(ConfigurationError) as refused:
+        Brave(api_key=key)
+
+    assert not key.strip() or key not in str(refused.value)

@@ -13,7 +13,7 @@ there are no results and engines have failed, that is `Unavailable`, not an empt
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from websearch_core.provider import (
     AuthenticationError,
@@ -69,8 +69,8 @@ class SearXNG:
 
     """
 
-    name: ClassVar[str] = "searxng"
-    options: ClassVar[frozenset[str]] = frozenset({
+    name = "searxng"
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "country", "language", "safe_search", "topic", "page",
     })  # fmt: skip
 

@@ -133,7 +133,7 @@ class ContentModel:
 @cache
 def load_model() -> ContentModel:
     """Load the model that is part of this package."""
-    return ContentModel(json.loads(files(__package__).joinpath("model.json").read_text("utf-8")))
+    return ContentModel(json.loads(files(__package__ or "").joinpath("model.json").read_text("utf-8")))
 
 
 def _steps(values: Values, edges: list[float]) -> bytes:
