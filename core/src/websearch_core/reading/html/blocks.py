@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..._text.invisible import GLYPHS, is_clean, strip_invisible
 from ..element import BLOCKS
-from .css.look import PLAIN, Look, look_of
+from .css.look import PLAIN, Look, judge_inline_style
 from .formula import FORMULAS, read_formula
 from .hidden import MAY_HIDE, MAY_OPEN, WHOLE, Openers, hiding, stays_hidden
 
@@ -321,7 +321,7 @@ class _Walk:
 
 def _inline(attributes: Mapping[str, str | None]) -> Look:
     style = attributes.get("style")
-    return look_of(style) if style else PLAIN
+    return judge_inline_style(style) if style else PLAIN
 
 
 def _odd(text: str) -> Iterator[str]:

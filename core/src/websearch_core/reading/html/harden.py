@@ -261,7 +261,7 @@ class _Styles:
         self.inside: list[bytes] = []  # blocks, walls and drawings that may be open in the styles
 
     def pass_tags(self, tags: Iterable[bytes]) -> int:
-        """Note *tags* that are not styles, such as ``div`` and ``/div``; the styles may be copied after each of them."""
+        """Note *tags* that are not styles, such as ``div`` and ``/div``; count the copies that may follow each."""
         inside, nested = self.inside, self.nested
         drawn = not _DRAWINGS.isdisjoint(inside)  # in a drawing some start tags close open elements
         copies = 0

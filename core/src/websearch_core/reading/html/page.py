@@ -1,4 +1,4 @@
-"""Read HTML pages. Each step has its module: decode, harden, parse, find blocks, select content, build a tree, write."""
+"""Read HTML pages, each step in its module: decode, harden, parse, find blocks, select content, build a tree, write."""
 
 from __future__ import annotations
 
