@@ -172,11 +172,11 @@ def _bmp(data: bytes) -> _Metadata:
     if data[14] == 12:
         return _Metadata(struct.unpack_from("<HH", data, 18))
     width, height = struct.unpack_from("<ii", data, 18)
-    return _Metadata((width, abs(height)))  # upside down if negative
+    return _Metadata((width, abs(height)))  # a negative height means that the rows are stored from top to bottom
 
 
 def _ico(data: bytes) -> _Metadata:
-    """The largest of the pictures in it."""
+    """Read an icon file: the size is that of its largest image."""
     (count,) = struct.unpack_from("<H", data, 4)
     sizes = [(data[offset] or 256, data[offset + 1] or 256) for offset in range(6, 6 + 16 * min(count, 256), 16)]
     return _Metadata(max(sizes, default=None))

@@ -140,7 +140,7 @@ class Applied(NamedTuple):
 
     @property
     def is_layered(self) -> bool:
-        """Whether they are in a cascade layer."""
+        """Whether the declarations are in a cascade layer."""
         return self.precedence[0] != _NO_LAYER
 
 
@@ -261,9 +261,7 @@ class Sheets:
                 seen = _combine(seen, self._judge_both(sure, trial, inline))
         return seen
 
-    def _judge_both(
-        self, sure: Sequence[Applied], doubts: Sequence[Applied], inline: tuple[Declaration, ...]
-    ) -> Look:
+    def _judge_both(self, sure: Sequence[Applied], doubts: Sequence[Applied], inline: tuple[Declaration, ...]) -> Look:
         """Judge an element at both widths; it counts as visible if it is at one of them."""
         seen: list[Look] = []
         before: list[Applied] | None = None
@@ -296,7 +294,7 @@ class Sheets:
         if not causes:
             return None
         names = [*element.classes, *([element.id] if element.id else [])]
-        rules = {rule.order: rule for word in causes for rule in self._find_with(word)}
+        rules = {rule.order: rule for word in causes for rule in self._rules_with(word)}
         sure: list[Applied] = []
         doubtful: list[tuple[Applied, Selector]] = []
         for order, rule in rules.items():
@@ -328,7 +326,7 @@ class Sheets:
             found = self._declared[rule.order] = tuple(parse_declarations(rule.block[:_MAX_BLOCK_LENGTH]))
         return found
 
-    def _find_with(self, word: str) -> list[Rule]:
+    def _rules_with(self, word: str) -> list[Rule]:
         """Return the rules that may set a property with *word* in its name."""
         found = self._by_word.get(word)
         if found is None:
