@@ -184,24 +184,24 @@ def shape(element: Element) -> str:
         ("<table><tr><td>a<td><tr><td><td>x</table>", "10", "(body (table (tbody (tr (td a)td))))"),
     ],
 )
-def test_around_what_is_kept_only_what_says_something_stays(body: str, kept: str, expected: str) -> None:
+def test_around_kept_blocks_only_meaningful_elements_stay(body: str, kept: str, expected: str) -> None:
     assert expected == shape(build_tree(blocks_of(body), [keep == "1" for keep in kept]).body)
 
 
-def test_blanks_are_one_but_in_code() -> None:
+def test_white_space_is_collapsed_except_in_code() -> None:
     tree = build_tree(blocks_of("<p>a \n\t b&nbsp;c</p><pre>d \n\n  e</pre>")).body
     assert shape(tree) == "(body (p a b c)(pre d \n\n  e))"
 
 
 @pytest.mark.parametrize("name", ["div", "span", "x-y", "blockquote", "ul", "q"])
-def test_a_tree_is_never_deeper_than_a_walk_can_go(name: str) -> None:
+def test_the_depth_of_a_tree_is_bounded(name: str) -> None:
     grown = build_tree(blocks_of(f"<{name}>a" * 1000))
     assert grown.flattened
     assert max(element.depth for element in grown.body.elements()) <= MAX_DEPTH
     assert bare(grown.body.text()).count("a") == 1000
 
 
-def test_a_tree_that_is_not_deep_is_whole() -> None:
+def test_a_tree_of_little_depth_is_complete() -> None:
     grown = build_tree(blocks_of("<div>" * 70 + "a"))
     assert not grown.flattened
     assert max(element.depth for element in grown.body.elements()) == 70

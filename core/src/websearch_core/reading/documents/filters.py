@@ -85,11 +85,7 @@ def bounded() -> Iterator[Budget]:
 def _patch_pypdf() -> None:
     for place, name, ours in (
         (filters.ASCII85Decode, "decode", lambda _, data: _limit(_MAX_TEXT_SIZE, partial(_decode_ascii85, data), data)),
-        (
-            filters.ASCIIHexDecode,
-            "decode",
-            lambda _, data: _limit(_MAX_TEXT_SIZE, partial(_decode_hexadecimal, data), data),
-        ),
+        (filters.ASCIIHexDecode, "decode", lambda _, data: _limit(_MAX_TEXT_SIZE, partial(_decode_hex, data), data)),
         (filters.RunLengthDecode, "decode", partial(_limit, _MAX_RUNS_SIZE)),
         (filters.LZWDecode, "decode", partial(_limit, _MAX_LZW_SIZE)),
         (filters, "decode_stream_data", _count),
@@ -141,7 +137,7 @@ def _decode_ascii85(data: bytes) -> bytes:
     return bytes(out)
 
 
-def _decode_hexadecimal(data: bytes) -> bytes:
+def _decode_hex(data: bytes) -> bytes:
     """Decode ASCIIHex (ISO 32000-2, 7.4.2)."""
     digits = data.partition(b">")[0].translate(None, _WHITE_SPACE)
     return unhexlify(digits + b"0" * (len(digits) % 2))

@@ -33,8 +33,8 @@ _SILENT = frozenset(
 TELLING_TAGS = {name: 1 << place for place, name in enumerate("a article main nav header footer aside".split())}
 _IN_LINK, _IN_CODE = TELLING_TAGS["a"], 1 << len(TELLING_TAGS)
 _BITS = TELLING_TAGS | {"pre": _IN_CODE}
-_TOLD = (1 << len(_BITS)) - 1
-_MUTED = _TOLD + 1  # times the bits of `Look`: text that is hidden, unless an element inside makes it visible again
+_ALL_BITS = (1 << len(_BITS)) - 1
+_MUTED = _ALL_BITS + 1  # times the bits of `Look`: text that is hidden, unless an element inside makes it visible again
 _PARTS = BLOCKS | {"button", "label"}  # their text forms blocks of its own
 _NO_ATTRIBUTES: dict[str, str | None] = {}
 _DISPLAYED: dict[str, str | None] = {"display": "block"}
@@ -165,9 +165,7 @@ class _Walk:
                 continue
             following, number = node.next, node.tag_id
             if number == _TEXT:
-                idle = (
-                    block < 0 and not inside & _IN_CODE
-                )  # then white space means nothing, and usually need not be read
+                idle = block < 0 and not inside & _IN_CODE  # then white space means nothing, and need not be read
                 text = None if idle and node.is_empty_text_node else node.text_content
                 if not text or inside >= _MUTED or (idle and text.isspace()):
                     node = following
@@ -232,7 +230,7 @@ class _Walk:
                 names.append(name)
                 parents.append(here)
                 marks.append(mark if len(mark) <= _MAX_MARKS else mark[:_MAX_MARKS])
-                around.append(within & _TOLD)
+                around.append(within & _ALL_BITS)
                 all_attributes.append(attributes)
                 if not tex:
                     child = node.first_child

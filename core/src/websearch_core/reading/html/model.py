@@ -105,9 +105,7 @@ class ContentModel:
         """Return the sum of the votes of all trees for each block."""
         count = len(columns[0])
         pairs = count // 2 + 1
-        lanes = int.from_bytes(
-            b"\xff\0" * pairs, "little"
-        )  # a sum takes two bytes, so even and odd blocks are added separately
+        lanes = int.from_bytes(b"\xff\0" * pairs, "little")  # a sum takes two bytes: even and odd blocks are separate
         even = odd = 0
         # For each question the answers for all blocks, one byte of 0 or 1 each.
         answers = [
