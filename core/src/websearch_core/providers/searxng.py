@@ -195,8 +195,7 @@ def _in_our_words(unresponsive: Iterable[tuple[str, str]], configured: Iterable[
             named.append(f"{name} ({suspended}{why})" if why in _REASONS else name)
         else:
             others += 1
-    others_named = f"{others} other{'s' * (others > 1)}" if named else f"{others} of its engines"
-    return ", ".join([*named, *([others_named] if others else [])])
+    return ", ".join([*named, *([f"{others} unknown engine{'s' * (others > 1)}"] if others else [])])
 
 
 def _strings(body: dict[str, Any], name: str) -> list[str]:
