@@ -60,8 +60,8 @@ $(PEERS)/installed: benchmarks/reading/requirements.txt
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement $<
 	touch $@
 
-record: install  ## record the cassettes of a provider anew: make record PROVIDER=tavily, with its key set
-	$(BIN)/python tests/cassettes/record.py $(PROVIDER)
+record: install  ## record the cassettes of a provider again: make record PROVIDER=tavily, with its key set
+	$(BIN)/python -m tests.cassettes.record $(PROVIDER)
 
 lock: install  ## resolve anew, with uv, and export
 	uv lock --upgrade

@@ -1,9 +1,9 @@
 """
-Record the cassettes of a provider anew: ``make record PROVIDER=searxng``.
+Record the cassettes of a provider again: ``make record PROVIDER=searxng``.
 
-The keys come from the environment, as for any use. Each cassette of the provider names its call; it is made for real,
-and if it ends the way the cassette expects (well, or with the same error), the exchanges replace those on file. What
-is kept of the headers is what we read; a file in which a key would stand is not written.
+The keys come from the environment, as always. Each cassette of the provider names its call, which is made for real. If
+it ends the way the cassette expects (well, or with the same error), the new exchanges replace the old ones. Only the
+headers that we read are kept, and a file that would contain a key is not written.
 """
 
 from __future__ import annotations
@@ -21,15 +21,11 @@ from urllib.parse import urlsplit
 import vcr
 import yaml
 
-from websearch_core import WebSearch, WebSearchError
+from tests.cassettes import tape as tapes
+from websearch_core import WebSearchError
 from websearch_core.provider.declare import environment
 from websearch_core.providers import provider_class
 
-FOLDER = Path(__file__).resolve().parents[2] / "cassettes"
-REQUEST_HEADERS = {"content-type"}
-RESPONSE_HEADERS = {"content-type", "location", "retry-after"} | {
-    f"x-ratelimit-{name}" for name in ("limit", "policy", "remaining", "reset")
-}
 FORBIDDEN = {"brave": "its terms do not allow keeping its results: write its cassettes from the documentation"}
 
 
@@ -48,13 +44,12 @@ yaml.SafeDumper.add_representer(Text, _block)
 
 def record(path: Path, source: str) -> str:
     """Record one cassette; returns what became of it."""
-    tape = yaml.safe_load(path.read_text("utf-8"))
-    verb = "search" if "search" in tape else "read"
+    tape = tapes.load(path)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "tape.yaml"
         recorder = vcr.VCR(record_mode="all", decode_compressed_response=True)
         with recorder.use_cassette(str(file)):
-            outcome = _call(tape, verb)
+            outcome = tapes.call(tape, keyless=True)
         raw = yaml.load(file.read_text("utf-8"), yaml.CSafeLoader) if file.exists() else None
     expected, found = tape["expect"].get("error"), getattr(outcome, "code", None)
     if expected != found:
@@ -68,26 +63,15 @@ def record(path: Path, source: str) -> str:
     made = f"# recorded {datetime.now(UTC):%Y-%m-%d} from {source or host}\n"
     text = made + yaml.safe_dump(tape, allow_unicode=True, sort_keys=False, width=110)
     if any(key in text for key in _keys()):
-        return "left as it was: a key stands in the exchange"
+        return "left as it was: the exchange contains a key"
     path.write_text(text, "utf-8")
     return "recorded"
 
 
-def _call(tape: dict[str, Any], verb: str) -> Any:
-    options = {name: value for name, value in tape["web"].items() if name != "api_key"}
-    argument, more = tape[verb]
-    try:
-        with WebSearch(**options, attempts=1) as web:
-            return getattr(web, verb)(argument, **more)
-    except WebSearchError as error:
-        return error
-
-
-def _facts(outcome: Any) -> dict[str, Any]:
+def _facts(outcome: tapes.Outcome) -> dict[str, Any]:
+    data = tapes.facts(outcome)
     if isinstance(outcome, WebSearchError):
-        wait = getattr(outcome, "retry_after", None)
-        return {"error": outcome.code, "message": str(outcome), **({"retry_after": wait} if wait is not None else {})}
-    data = outcome.model_dump(mode="json")
+        return data
     if "results" in data:
         results = [
             {name: result[name] for name in ("title", "url", "snippet", "published")} for result in data["results"]
@@ -108,13 +92,13 @@ def _scrubbed(exchange: dict[str, Any]) -> dict[str, Any]:
     return {
         "request": {
             "body": request["body"] or "",
-            "headers": _kept(request["headers"], REQUEST_HEADERS),
+            "headers": _kept(request["headers"], tapes.REQUEST_HEADERS),
             "method": request["method"],
             "uri": request["uri"],
         },
         "response": {
             "body": {"string": Text(body) if isinstance(body, str) else body},
-            "headers": _kept(response["headers"], RESPONSE_HEADERS),
+            "headers": _kept(response["headers"], tapes.RESPONSE_HEADERS),
             "status": response["status"],
         },
     }
@@ -127,7 +111,7 @@ def _kept(headers: dict[str, Any], names: set[str]) -> dict[str, Any]:
 def _keys() -> list[str]:
     names = [
         name
-        for path in FOLDER.iterdir()
+        for path in tapes.FOLDER.iterdir()
         for several in environment(provider_class(path.name)).values()
         for name in several
     ]
@@ -144,7 +128,7 @@ def main() -> int:
     if asked.provider in FORBIDDEN:
         print(f"{asked.provider}: {FORBIDDEN[asked.provider]}", file=sys.stderr)
         return 2
-    for path in sorted((FOLDER / asked.provider).glob("*.yaml")):
+    for path in tapes.find_tapes(asked.provider):
         if not asked.scenarios or path.stem in asked.scenarios:
             print(f"{asked.provider}/{path.stem}: {record(path, asked.source)}")
     return 0

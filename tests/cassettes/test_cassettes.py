@@ -1,13 +1,11 @@
 """
 Recorded exchanges, replayed: what each service answers, and what we make of it.
 
-A cassette says at its top how it was made, then which call it belongs to and what has to come of it, then holds the
-exchanges as vcrpy keeps them. tests/record.py records one anew.
+`tape` describes the files; `record` makes them.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from pathlib import Path
@@ -15,50 +13,23 @@ from typing import Any
 
 import pytest
 import vcr
-import yaml
 
-from websearch_core import WebSearch, WebSearchError
+from tests.cassettes import tape as tapes
 from websearch_core.provider.ports import can, needs_network
 from websearch_core.providers import known, provider_class
 
-FOLDER = Path(__file__).resolve().parents[2] / "cassettes"
-CASSETTES = sorted(FOLDER.glob("*/*.yaml"))
-REQUEST_HEADERS = {"accept", "content-type"}
-RESPONSE_HEADERS = {"content-encoding", "content-type", "location", "retry-after"} | {
-    f"x-ratelimit-{name}" for name in ("limit", "policy", "remaining", "reset")
-}
+CASSETTES = tapes.find_tapes()
 
 each = pytest.mark.parametrize("path", CASSETTES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 
 
-def call(tape: dict[str, Any], colour: str) -> Any:
-    web = WebSearch(**tape["web"], attempts=1)
-    verb = "search" if "search" in tape else "read"
-    argument, options = tape[verb]
-    try:
-        if colour == "blocking":
-            with web:
-                return getattr(web, verb)(argument, **options)
-        return asyncio.run(getattr(web, f"a{verb}")(argument, **options))
-    except WebSearchError as error:
-        return error
-
-
-def replay(path: Path, colour: str) -> Any:
-    # The key is in none of our cassettes, so what a request needs it for cannot be matched on: headers are not.
+def replay(path: Path, *, concurrent: bool) -> tapes.Outcome:
+    # No cassette has a key in it, so requests are not matched on their headers.
     recorder = vcr.VCR(record_mode="none", match_on=["method", "scheme", "host", "port", "path", "query", "body"])
     with recorder.use_cassette(str(path)) as cassette:
-        outcome = call(yaml.safe_load(path.read_text("utf-8")), colour)
+        outcome = tapes.call(tapes.load(path), concurrent=concurrent)
     assert cassette.all_played, f"{cassette.play_count} of {len(cassette)} exchanges were played"
     return outcome
-
-
-def facts(outcome: Any) -> dict[str, Any]:
-    """What a cassette can expect of an outcome."""
-    if isinstance(outcome, WebSearchError):
-        wait = getattr(outcome, "retry_after", None)
-        return {"error": outcome.code, "message": str(outcome), **({"retry_after": wait} if wait is not None else {})}
-    return outcome.model_dump(mode="json")
 
 
 def check(expected: Any, found: Any, where: str = "") -> None:
@@ -78,8 +49,8 @@ def check(expected: Any, found: Any, where: str = "") -> None:
 
 @each
 def test_a_recorded_exchange_gives_what_it_gave_in_both_colours(path):
-    expected = yaml.safe_load(path.read_text("utf-8"))["expect"]
-    blocking, concurrent = facts(replay(path, "blocking")), facts(replay(path, "async"))
+    expected = tapes.load(path)["expect"]
+    blocking, concurrent = (tapes.facts(replay(path, concurrent=colour)) for colour in (False, True))
     for one in (blocking, concurrent):
         one.pop("elapsed", None)
 
@@ -96,24 +67,22 @@ def test_a_cassette_says_at_its_top_how_it_was_made(path):
 
 @each
 def test_a_cassette_holds_no_key_and_no_headers_but_those_we_read(path):
-    tape = yaml.safe_load(path.read_text("utf-8"))
+    tape = tapes.load(path)
 
     assert not re.search(r"(?i)\b(tvly-|pplx-|jina_|sk-|BSA)[A-Za-z0-9_-]{8,}|bearer ", path.read_text("utf-8"))
     for exchange in tape["interactions"]:
-        assert {name.lower() for name in exchange["request"]["headers"]} <= REQUEST_HEADERS
-        assert {name.lower() for name in exchange["response"]["headers"]} <= RESPONSE_HEADERS
+        assert {name.lower() for name in exchange["request"]["headers"]} <= tapes.REQUEST_HEADERS
+        assert {name.lower() for name in exchange["response"]["headers"]} <= tapes.RESPONSE_HEADERS
 
 
 def test_brave_is_never_recorded_since_its_terms_forbid_it():
-    assert all("written from" in path.read_text("utf-8").splitlines()[0] for path in FOLDER.glob("brave/*.yaml"))
+    assert all("written from" in path.read_text("utf-8").splitlines()[0] for path in tapes.find_tapes("brave"))
 
 
 @pytest.mark.parametrize("role", ["search", "read"])
 def test_every_provider_has_a_cassette_for_each_thing_it_does(role):
     able = {name for name in known() if can(provider_class(name), role) and needs_network(provider_class(name))}
-    recorded = {
-        path.parent.name for path in CASSETTES for tape in [yaml.safe_load(path.read_text("utf-8"))] if role in tape
-    }
+    recorded = {path.parent.name for path in CASSETTES if tapes.role(tapes.load(path)) == role}
 
     assert able == recorded & able
 
@@ -121,4 +90,4 @@ def test_every_provider_has_a_cassette_for_each_thing_it_does(role):
 @each
 def test_a_cassette_is_small_enough_to_be_reviewed(path):
     assert path.stat().st_size < 40_000
-    assert json.dumps(yaml.safe_load(path.read_text("utf-8"))["expect"]) != "{}"
+    assert json.dumps(tapes.load(path)["expect"]) != "{}"

@@ -1,4 +1,4 @@
-"""https://docs.searxng.org/dev/search_api.html; tests/core/test_cassettes.py replays answers of real servers."""
+"""https://docs.searxng.org/dev/search_api.html; tests/cassettes/test_cassettes.py replays answers of real servers."""
 
 from __future__ import annotations
 
