@@ -26,7 +26,6 @@ from websearch_core import WebSearchError
 from websearch_core.provider.declare import environment
 from websearch_core.providers import provider_class
 
-FORBIDDEN = {"brave": "its terms do not allow keeping its results: write its cassettes from the documentation"}
 
 
 class Text(str):
@@ -121,16 +120,16 @@ def _keys() -> list[str]:
 def main() -> int:
     """Record what the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
-    parser.add_argument("provider")
+    parser.add_argument("provider", help="a folder of cassettes: tavily, or searxng/searx")
     parser.add_argument("scenarios", nargs="*", help="names of cassettes; all of the provider if left out")
     parser.add_argument("--source", default="", help="what answers, in words, if its host name does not say it")
     asked = parser.parse_args()
-    if asked.provider in FORBIDDEN:
-        print(f"{asked.provider}: {FORBIDDEN[asked.provider]}", file=sys.stderr)
+    if why := tapes.why_not_recorded(asked.provider):
+        print(f"{asked.provider}: {why}; write its cassettes from the documentation", file=sys.stderr)
         return 2
-    for path in tapes.find_tapes(asked.provider):
+    for path in tapes.find_tapes(asked.provider.rstrip("/")):
         if not asked.scenarios or path.stem in asked.scenarios:
-            print(f"{asked.provider}/{path.stem}: {record(path, asked.source)}")
+            print(f"{tapes.name_of(path)}: {record(path, asked.source)}")
     return 0
 
 
