@@ -27,7 +27,6 @@ from websearch_core.provider.declare import environment
 from websearch_core.providers import provider_class
 
 
-
 class Text(str):
     """A body of several lines, to be written as such."""
 
