@@ -6,7 +6,7 @@ INSTALLED := .venv/installed
 MEASURING := .venv/measuring
 PEERS := build/peers
 
-.PHONY: help install demo test lint format docs bench bench-reading model record lock
+.PHONY: help install demo test lint format docs provider bench bench-reading model record lock
 help:  ## show this
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
@@ -40,7 +40,11 @@ format: install  ## bring the code into shape
 	$(BIN)/ruff format .
 
 docs: install  ## bring the generated parts of the documentation up to date
-	$(BIN)/python docs/generate.py
+	$(BIN)/python -m docs.generate
+
+provider: install  ## begin a provider: make provider NAME=kagi writes its file, its line and its cassettes
+	$(BIN)/python tools/new_provider.py "$(NAME)"
+	$(BIN)/python -m docs.generate
 
 bench: $(MEASURING)  ## measure, and write docs/measured/benchmarks.md
 	$(BIN)/python -m benchmarks.calls
