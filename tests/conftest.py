@@ -8,10 +8,13 @@ have to bear: hostile pages.
 from __future__ import annotations
 
 import gzip
+import importlib
 import os
 import socket
+import sysconfig
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -28,6 +31,15 @@ settings.register_profile(
 )
 settings.register_profile("fuzz", settings.get_profile("same"), derandomize=False, max_examples=1_000, print_blob=True)
 settings.load_profile("same")
+
+
+def pytest_sessionstart() -> None:
+    """Where the wheels are tested, make sure that the source tree does not stand in for them."""
+    if os.environ.get("WEBSEARCH_REQUIRE_WHEELS"):
+        for package in ("websearch_core", "langchain_websearch", "llamaindex_websearch"):
+            found = importlib.import_module(package).__file__ or ""
+            if Path(sysconfig.get_path("purelib")) not in Path(found).parents:
+                raise pytest.UsageError(f"{package} comes from {found}, not from an installed wheel: make wheels")
 
 
 @pytest.hookimpl(trylast=True)

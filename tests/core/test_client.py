@@ -440,8 +440,8 @@ def test_ones_own_client_serves_the_services():
 
 def test_a_reader_of_ones_own_never_sees_a_url_that_leads_inside(server, http, call, monkeypatch):
     names = {"page.example.": ["151.101.0.81"], "wiki.example.": ["10.1.2.3"], "mixed.example.": ["1.1.1.1", "::1"]}
-    monkeypatch.setattr("websearch_core._net.guard.addresses", lambda name, port: names[name])
-    monkeypatch.setattr("websearch_core._net.guard._is_own", lambda ip: False)
+    monkeypatch.setattr("websearch_core._net.system.resolve_name", lambda name, port: names[name])
+    monkeypatch.setattr("websearch_core._net.guard.is_own_address", lambda ip: False)
     server.answers["/"] = http({"data": {"content": "text"}})
     web = WebSearch("duckduckgo", reader="jina", provider_options={"jina": {"base_url": server.url}})
 

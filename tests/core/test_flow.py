@@ -354,3 +354,20 @@ def test_what_is_no_effect_is_told(colour):
 
     with pytest.raises(TypeError, match="not for 'hello'"):
         drive(colour, flow())
+
+
+def test_a_call_shows_what_it_calls():
+    assert repr(Call(str.upper, "kelp")) == "Call(str.upper)"
+
+
+def test_a_timeout_of_something_else_is_not_mistaken_for_the_deadline():
+    async def times_out() -> None:
+        raise TimeoutError("the disk is slow")
+
+    def flow() -> Flow[None]:
+        yield Call(times_out)
+
+    for colour in COLOURS:
+        with time_limit(30), pytest.raises(TimeoutError, match="the disk is slow") as caught:
+            drive(colour, flow())
+        assert not isinstance(caught.value, TimedOut)

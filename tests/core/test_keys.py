@@ -201,7 +201,7 @@ def test_a_service_that_echoes_the_key_of_a_function_is_not_repeated():
 
     with pytest.raises(AuthenticationError) as caught:
         play(brave.search(SearchQuery.of("kelp")), answer)
-    assert "[key]" in str(caught.value)
+    assert "[key]" in str(caught.value.detail)
     assert next(keys) == "key-of-tomorrow", "the function is called for requests alone"
 
 

@@ -95,7 +95,7 @@ def test_engines_are_named_if_they_are_known():
         "unresponsive_engines": [*UNRESPONSIVE["unresponsive_engines"], ["own", "timeout"]],
     }
     response = play(SearXNG(base_url="https://searx.example", engines=("own",)).search(QUERY), reply(answer)).result
-    assert response.notes == ("engines that did not answer: bing, own (timeout), 1 other",)
+    assert response.notes == ("engines that did not answer: bing, own (timeout), 1 unknown engine",)
 
 
 def test_the_corrected_query_of_brave_is_data():

@@ -174,8 +174,8 @@ def test_a_long_text_of_one_tenant_keeps_no_other_waiting(monkeypatch, seen):
         assert not seen._lock.locked()
         return guard.canonicalize(url)
 
-    monkeypatch.setattr(provenance, "canonical", canonical)
-    seen.name("https://a.example/ https://b.example/", "one")
+    monkeypatch.setattr(provenance, "canonicalize", canonical)
+    seen.allow_text("https://a.example/ https://b.example/", "one")
 
     assert may_open(seen, "https://b.example/", "one")
 
@@ -183,7 +183,7 @@ def test_a_long_text_of_one_tenant_keeps_no_other_waiting(monkeypatch, seen):
 def test_copies_go_their_own_way(seen):
     for twin in (pickle.loads(pickle.dumps(seen)), copy.deepcopy(seen)):
         assert may_open(twin, "https://sea.example/kelp?a=b")
-        twin.name("https://new.example/")
+        twin.allow_text("https://new.example/")
         assert not may_open(seen, "https://new.example/")
 
 

@@ -471,7 +471,7 @@ def test_doctor_says_where_every_value_comes_from(monkeypatch):
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "7")
     found = write('provider = "brave"\n[providers.searxng]\nbase_url = "http://localhost:8888"')
     own = write("attempts = 2\n[layers.retry]\npause = 1", user_file())
-    monkeypatch.setattr("websearch_core.client.WebSearch.drive", lambda *_: [])
+    monkeypatch.setattr("websearch_core.client.WebSearch.run", lambda *_: [])
 
     done = typer.testing.CliRunner().invoke(app, ["doctor", "--format", "json"])
     said = {one["name"]: one for one in json.loads(done.stdout)["settings"]}

@@ -1,4 +1,4 @@
-"""Budgets in tokens: the estimate, and parts of pages held to whatever is counted."""
+"""Budgets in tokens: the estimate, and parts of pages that respect a budget with any counter."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ WAYS = [{}, {"query": "grace period"}, {"find": "grace period"}]
     st.sampled_from(list(COUNTERS.values())),
     st.sampled_from(WAYS),
 )
-def test_a_budget_of_tokens_holds_whatever_counts_them(text, max_tokens, count, way):
+def test_a_budget_of_tokens_holds_with_any_counter(text, max_tokens, count, way):
     part = Excerpt(max_tokens=max_tokens, count=count, **way).of(whole(text))
 
     assert count(part.content) <= max_tokens
@@ -50,35 +50,35 @@ def test_a_budget_of_tokens_holds_whatever_counts_them(text, max_tokens, count, 
 
 @pytest.mark.parametrize("count", COUNTERS.values(), ids=COUNTERS)
 @pytest.mark.parametrize("way", WAYS, ids=str)
-def test_a_budget_is_used_and_the_counter_is_not_asked_often(count, way):
-    asked = []
+def test_a_budget_is_used_up_with_few_calls_of_the_counter(count, way):
+    calls = []
 
-    def counting(text):
-        asked.append(len(text))
+    def counter(text):
+        calls.append(len(text))
         return count(text)
 
     budget = count(TEXT) // 4
-    part = Excerpt(max_tokens=budget, count=counting, **way).of(whole(TEXT))
+    part = Excerpt(max_tokens=budget, count=counter, **way).of(whole(TEXT))
 
     assert budget * 0.6 <= count(part.content) <= budget or part.next_offset is None
-    assert len(asked) <= 10
+    assert len(calls) <= 10
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.text(max_size=300), st.integers(1, 40), st.sampled_from(["characters", "words", "a third"]))
-def test_windows_of_tokens_are_exactly_the_text(text, max_tokens, counter):
-    page, read, offset = whole(text), "", 0
+def test_windows_of_tokens_join_to_the_text(text, max_tokens, counter):
+    page, joined, offset = whole(text), "", 0
     while True:
         part = Excerpt(max_tokens=max_tokens, offset=offset, count=COUNTERS[counter]).of(page)
-        read += part.content
+        joined += part.content
         if part.next_offset is None:
             break
         assert part.next_offset > offset
         offset = part.next_offset
-    assert text == read
+    assert text == joined
 
 
-def test_with_both_budgets_both_hold():
+def test_both_budgets_hold_together():
     page = whole(TEXT)
 
     assert len(Excerpt(max_tokens=10_000, max_length=500, count=len).of(page).content) <= 500
@@ -86,20 +86,20 @@ def test_with_both_budgets_both_hold():
 
 
 def test_a_budget_without_room_for_a_character_is_refused():
-    with pytest.raises(InvalidOption, match="no room"):
+    with pytest.raises(InvalidOption, match="is too small"):
         Excerpt(max_tokens=2, count=lambda text: 3 * len(text)).of(whole("字"))
 
 
 @pytest.mark.parametrize(
     "options", [{"max_tokens": 0}, {"max_length": 0}, {"offset": -1}, {"query": "kelp", "find": "kelp"}], ids=str
 )
-def test_senseless_parts_are_refused_before_anything_is_read(options):
+def test_invalid_options_are_refused_at_once(options):
     with pytest.raises(InvalidOption):
         Excerpt(**options)
 
 
 @pytest.mark.parametrize("options", [{}, {"query": ""}, {"find": " "}, {"query": " ", "find": ""}], ids=str)
-def test_an_empty_question_or_phrase_is_none(options):
+def test_an_empty_query_or_phrase_counts_as_none(options):
     part = Excerpt(max_length=100, **options)
 
     assert part.is_cheap(whole(TEXT))
@@ -119,9 +119,9 @@ def test_an_empty_question_or_phrase_is_none(options):
         ("| name | 2026-11-21 | [link](https://example.org/a/b?c=d) |", 25, 25),
     ],
 )
-def test_the_estimate_is_on_the_safe_side_and_near(text, cl100k, o200k):
+def test_the_estimate_is_near_and_rarely_too_low(text, cl100k, o200k):
     assert 0.85 * max(cl100k, o200k) <= estimate_tokens(text) <= 2.2 * max(cl100k, o200k)
 
 
-def test_nothing_is_no_token():
+def test_empty_text_has_no_tokens():
     assert estimate_tokens("") == 0

@@ -153,6 +153,10 @@ class ScriptedChat(BaseChatModel):
     def _llm_type(self) -> str:
         return "scripted"
 
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
     def bind_tools(self, tools: Any, **_: Any) -> ScriptedChat:
         return self
 

@@ -106,11 +106,9 @@ def _name(raw: str) -> str:
         host.rpartition(".")[2]
     ):  # numbers that some resolvers take for an address: 127.1, 0x7f000001
         try:
-            if str(ipaddress.IPv4Address(host)) == host:
-                return host
+            return str(ipaddress.IPv4Address(host))
         except ValueError:
-            pass
-        raise UnsafeURL("the IPv4 address is not written as four decimal numbers")
+            raise UnsafeURL("the IPv4 address is not written as four decimal numbers") from None
     if "xn--" in host:
         for label in host.split("."):
             if label.startswith("xn--"):

@@ -253,8 +253,9 @@ def _affordable(seconds: float) -> float:
 
 
 async def _in_time(work: Awaitable[T]) -> T:
+    limit = asyncio.timeout(time_left() if time_left() < math.inf else None)
     try:
-        async with asyncio.timeout(time_left() if time_left() < math.inf else None) as limit:
+        async with limit:
             return await work
     except TimeoutError as error:
         if not limit.expired():  # somebody else's timeout

@@ -21,7 +21,7 @@ A file that was merely found may set only the fields with the note `FoundFile`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, ValidationError
 from pydantic_settings import (
@@ -97,7 +97,7 @@ class Settings(BaseSettings):
 
     """
 
-    model_config = SettingsConfigDict(
+    model_config: ClassVar[SettingsConfigDict] = SettingsConfigDict(
         env_prefix="WEB_SEARCH_", env_ignore_empty=True, extra="forbid", frozen=True, hide_input_in_errors=True
     )
 

@@ -1,8 +1,8 @@
 """
-How many tokens a text is, for budgets in what models are paid by.
+Count tokens, the unit that models are billed by, for budgets.
 
-Exact with a counter of your own, such as ``lambda text: len(tiktoken.get_encoding("o200k_base").encode(text))`` or a
-chat model's ``get_num_tokens``; else by `estimated`, which needs no tokenizer.
+For exact counts use your own counter, such as ``lambda text: len(tiktoken.get_encoding("o200k_base").encode(text))`` or
+a chat model's ``get_num_tokens``; `estimate_tokens` needs no tokenizer.
 """
 
 from __future__ import annotations
@@ -15,18 +15,26 @@ from typing import TypeAlias
 TokenCounter: TypeAlias = Callable[[str], int]
 
 _PARTS = re.compile(r"[A-Za-z]{1,4}|[0-9]{1,3}|[!-/:-@\[-`{-~]{1,2}|\n+| {2,}")
-_BYTES = 1.9  # of UTF-8 that are a token, outside of ASCII
+_TOKEN_BYTES = 1.9  # of UTF-8 in a token, outside ASCII
 
-CHARACTERS = 3  # of a token, roughly
+CHARACTERS = 3  # in a token, roughly
 
 
 def estimate_tokens(text: str) -> int:
     """
-    Estimate the tokens of *text*, rather too many than too few.
+    Estimate the number of tokens in *text*, high rather than low.
 
-    Four letters or three digits are a token, two signs, and 1.9 bytes outside of ASCII. For each token that OpenAI's
-    ``cl100k_base`` counts in twelve languages, it says 1.0 (Greek) to 1.9 (Russian), and 1.4 in English and on web
-    pages; of the newer ``o200k_base``, 1.2 to 3.8 (``benchmarks/passages.py``). Of Base64 it sees two thirds.
+    A token is four letters, three digits, two other ASCII signs, or 1.9 bytes outside ASCII. In twelve languages the
+    estimate is 1.0 (Greek) to 1.9 (Russian) times the count of OpenAI's ``cl100k_base``, 1.4 times for English and web
+    pages, and 1.2 to 3.8 times that of the newer ``o200k_base`` (``benchmarks/reading/passages.py``). For Base64 it is
+    too low: two thirds.
+
+    Args:
+        text: Any text.
+
+    Returns:
+        The estimated number of tokens.
+
     """
     other = len(text.encode("utf-8", "surrogatepass")) - len(text.encode("ascii", "ignore"))
-    return len(_PARTS.findall(text)) + math.ceil(other / _BYTES)
+    return len(_PARTS.findall(text)) + math.ceil(other / _TOKEN_BYTES)

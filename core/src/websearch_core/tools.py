@@ -7,7 +7,7 @@ Plain types with defaults throughout: not every model understands others. Each t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -41,7 +41,9 @@ def _untitled(schema: dict[str, Any]) -> None:
 class Arguments(BaseModel):
     """What a model may say to a tool: the schema that it reads, and the check of what it writes."""
 
-    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True, json_schema_extra=_untitled)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", str_strip_whitespace=True, json_schema_extra=_untitled
+    )
 
 
 class SearchArguments(Arguments):

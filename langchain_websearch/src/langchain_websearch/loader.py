@@ -48,10 +48,10 @@ class WebPageLoader(BaseLoader):
         continue_on_failure: bool = False,
         **arguments: Unpack[WebSearchArguments],
     ) -> None:
-        self.urls = [urls] if isinstance(urls, str) else list(urls)
-        self.web = given(web, arguments)
-        self.max_length = sys.maxsize if max_length is None else max_length
-        self.continue_on_failure = continue_on_failure
+        self.urls: list[str] = [urls] if isinstance(urls, str) else list(urls)
+        self.web: WebSearch = given(web, arguments)
+        self.max_length: int = sys.maxsize if max_length is None else max_length
+        self.continue_on_failure: bool = continue_on_failure
 
     def lazy_load(self) -> Iterator[Document]:
         """

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any, Literal, TypeAlias, TypedDict, Unpack
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypedDict, Unpack
 
 from langchain_core.callbacks import BaseCallbackHandler, Callbacks
 from langchain_core.runnables import RunnableConfig, ensure_config
@@ -87,13 +87,13 @@ class _WebTool(BaseTool):
     and the environment it was made in. Pickle and deepcopy them instead.
     """
 
-    model_config = ConfigDict(extra="forbid")
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     web: WebSearch = Field(exclude=True)
     output_format: Format = "text"
     provenance: Annotated[Ledger, BeforeValidator(_ledger)] = Field(default_factory=Ledger, exclude=True, repr=False)
     conversation: tuple[str, ...] = KEYS
-    response_format: Literal["content_and_artifact"] = "content_and_artifact"
+    response_format: Literal["content_and_artifact"] = "content_and_artifact"  # pyright: ignore[reportIncompatibleVariableOverride] - no other value works
     handle_tool_error: OnError = True
     handle_validation_error: bool | str | Callable[[Any], str] | None = _wrong_arguments
     metadata: dict[str, Any] | None = Field(default_factory=lambda: {"read_only": True})
@@ -144,7 +144,7 @@ class WebSearchTool(_WebTool):
 
     name: str = "web_search"
     description: str = tools.SEARCH
-    args_schema: type[BaseModel] = tools.SearchArguments
+    args_schema: type[BaseModel] = tools.SearchArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
     read_top: int = Field(default=0, ge=0)
     passage_length: int = Field(default=1_500, ge=1)
 
@@ -214,7 +214,7 @@ class OpenPageTool(_WebTool):
 
     name: str = "open_page"
     description: str = tools.READ
-    args_schema: type[BaseModel] = tools.PageArguments
+    args_schema: type[BaseModel] = tools.PageArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[ToolOptions]) -> None:
         super().__init__(**resolve_web(web, options))
@@ -280,7 +280,7 @@ class WebSearchToolkit(BaseToolkit):
 
     """
 
-    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
     web: WebSearch = Field(exclude=True)
     output_format: Format = "text"

@@ -39,8 +39,8 @@ class WebPageReader(BaseReader):
     def __init__(
         self, *, web: WebSearch | None = None, max_length: int | None = None, **arguments: Unpack[WebSearchArguments]
     ) -> None:
-        self.web = given(web, arguments)
-        self.max_length = sys.maxsize if max_length is None else max_length
+        self.web: WebSearch = given(web, arguments)
+        self.max_length: int = sys.maxsize if max_length is None else max_length
 
     def load_data(self, urls: str | Sequence[str]) -> list[Document]:
         """

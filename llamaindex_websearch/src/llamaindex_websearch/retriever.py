@@ -62,10 +62,10 @@ class WebSearchRetriever(BaseRetriever):
         **arguments: Unpack[WebSearchArguments],
     ) -> None:
         super().__init__(callback_manager=callback_manager, verbose=verbose)
-        self.web = given(web, arguments)
-        self.k = k
-        self.read_pages = read_pages
-        self.max_length = max_length
+        self.web: WebSearch = given(web, arguments)
+        self.k: int = k
+        self.read_pages: bool = read_pages
+        self.max_length: int | None = max_length
         self.search_options: SearchOptions = search_options or {}
         if "limit" in self.search_options:
             raise InvalidOption("search_options: the limit is called k here")

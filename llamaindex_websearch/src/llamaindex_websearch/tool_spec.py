@@ -165,10 +165,11 @@ class WebSearchToolSpec(BaseToolSpec):
             raise ConfigurationError(f"output_format: {output_format!r} is none of {', '.join(get_args(Format))}")
         if read_top < 0 or passage_length < 1:
             raise ConfigurationError("read_top: must be at least 0; passage_length: at least 1")
-        self.web = given(web, arguments)
-        self.read_top, self.passage_length = read_top, passage_length
-        self.output_format = output_format
-        self.ledger = provenance if isinstance(provenance, Ledger) else Ledger(provenance)
+        self.web: WebSearch = given(web, arguments)
+        self.read_top: int = read_top
+        self.passage_length: int = passage_length
+        self.output_format: Format = output_format
+        self.ledger: Ledger = provenance if isinstance(provenance, Ledger) else Ledger(provenance)
 
     @_validated(tools.SearchArguments)
     def web_search(

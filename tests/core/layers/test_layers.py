@@ -757,3 +757,17 @@ def test_the_layers_of_the_package_meet_the_port():
         layer: Layer = layer_class(name)()
         assert callable(layer.wrap)
         assert isinstance(layer.rank, Rank)
+
+
+def test_relaxing_leaves_reading_as_it_is():
+    assert play(Relax(Stub()).read("https://a.example"), reply()).result.url == "https://a.example"
+
+
+def test_an_unsupported_option_without_a_name_cannot_be_left_out():
+    class Vague(Stub):
+        def search(self, query):
+            yield from ()
+            raise UnsupportedOption("something is not supported")
+
+    with pytest.raises(UnsupportedOption, match="something"):
+        play(Relax(Vague()).search(KELP))

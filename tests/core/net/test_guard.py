@@ -351,3 +351,12 @@ def test_no_hole_is_made_for_them_in_other_clothes_either(address):
             guard.judge("wiki.corp", 80, [address])
         with pytest.raises(UnsafeURL):
             guard.check(f"http://[{address}]/")
+
+
+def test_an_address_that_the_kernel_cannot_reach_is_not_taken_for_this_machine(monkeypatch):
+    def unreachable(*_: object) -> None:
+        raise OSError("no route to host")
+
+    monkeypatch.setattr("socket.socket", unreachable)
+
+    assert not is_own_address(ipaddress.ip_address("203.0.113.9"))

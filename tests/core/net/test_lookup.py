@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from websearch_core._deadline import time_limit
-from websearch_core._net import backend, lookup
+from websearch_core._net import lookup
 from websearch_core._net.guard import Guard
 from websearch_core._net.lookup import AT_ONCE, MAX_WAITING, Line, Threads
 from websearch_core._net.sender import Sender
@@ -31,7 +31,7 @@ def system(monkeypatch):
         return ["127.0.0.1"]
 
     resolve.asked, resolve.ends = asked, ends
-    monkeypatch.setattr(backend, "addresses_of", resolve)
+    monkeypatch.setattr("websearch_core._net.resolve.resolve_name", resolve)
     yield resolve
     ends.set()
     for thread in threads():

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from websearch_core.errors import BadResponse, TooLarge, UnsupportedOption
+from websearch_core.errors import BadResponse, ConfigurationError, TooLarge, UnsupportedOption
 from websearch_core.flow import Response
 from websearch_core.models import SearchQuery
 from websearch_core.provider.http import check_options, decode_json, error_for, redact, retry_after, with_sites
+from websearch_core.providers.brave import Brave
 from websearch_core.testing import reply
 
 
@@ -97,3 +98,11 @@ def test_a_provider_without_options_supports_none():
 
     with pytest.raises(UnsupportedOption, match="kagi cannot express time_range"):
         check_options(SearchQuery.of("kelp", time_range="week"), Kagi())
+
+
+@pytest.mark.parametrize("key", ["", "   ", "two words", "clé", "line\nbreak"])
+def test_a_key_that_cannot_be_one_is_refused_without_repeating_it(key):
+    with pytest.raises(ConfigurationError) as refused:
+        Brave(api_key=key)
+
+    assert not key.strip() or key not in str(refused.value)

@@ -32,7 +32,7 @@ MIDNIGHT = datetime(2026, 5, 4, tzinfo=UTC)
         1777885687.0,
     ],
 )
-def test_a_moment_is_read_whatever_the_spelling(text: object) -> None:
+def test_dates_with_a_time_in_any_format(text: object) -> None:
     assert parse_date(text) == MORNING
 
 
@@ -51,7 +51,7 @@ def test_a_moment_is_read_whatever_the_spelling(text: object) -> None:
         "May 4, 2026 at 12:00 a.m.",
     ],
 )
-def test_a_day_is_read_as_its_first_moment(text: str) -> None:
+def test_a_day_is_read_as_its_midnight(text: str) -> None:
     assert parse_date(text) == MIDNIGHT
 
 
@@ -89,7 +89,7 @@ def test_the_zone_is_kept() -> None:
         "2026-05-04T09:08:07+99:00",
         "May 4, 2026 15:00 pm",
         "4 Mayday 2026",
-        "04/05/2026",  # the fourth of May, or the fifth of April: a guess
+        "04/05/2026",  # ambiguous: 4 May or 5 April
         "0001-01-01T00:00:00Z",
         "٢٠٢٦-٠٥-٠٤",
         "1777885687",
@@ -106,7 +106,7 @@ def test_the_zone_is_kept() -> None:
         {"date": "2026-05-04"},
     ],
 )
-def test_what_is_no_date_is_none(text: object) -> None:
+def test_other_values_are_none(text: object) -> None:
     assert parse_date(text) is None
 
 
@@ -119,10 +119,10 @@ def test_nothing_raises_and_every_date_has_a_zone(text: object) -> None:
 
 
 @given(
-    st.datetimes(datetime(1000, 1, 2), datetime(2999, 12, 30)),  # noqa: DTZ001 (Hypothesis wants them naive)
+    st.datetimes(datetime(1000, 1, 2), datetime(2999, 12, 30)),  # noqa: DTZ001 (Hypothesis requires naive ones)
     st.integers(min_value=-14 * 60, max_value=14 * 60),
 )
-def test_what_python_writes_is_read_back(moment: datetime, offset: int) -> None:
+def test_dates_written_by_python_are_read_back(moment: datetime, offset: int) -> None:
     aware = moment.replace(tzinfo=timezone(timedelta(minutes=offset)))
     assert aware == parse_date(aware.isoformat())
 
@@ -147,5 +147,5 @@ def test_a_date_is_found_among_other_words(line: str) -> None:
 @pytest.mark.parametrize(
     "line", ["", "4/5/2026", "May 2026", "since 2026", "version 12026-05-04", "31.02.2026", "1.2.3.2026.4", "x" * 400]
 )
-def test_what_could_be_another_day_is_not_found(line: str) -> None:
+def test_ambiguous_dates_are_not_found(line: str) -> None:
     assert find_date(line) is None

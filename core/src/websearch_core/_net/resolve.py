@@ -13,7 +13,7 @@ from .._urls import parse_address
 from ..errors import TimedOut
 from .guard import Guard
 from .lookup import Line
-from .system import resolve_name as addresses_of
+from .system import resolve_name
 
 
 def resolve(line: Line, guard: Guard | None, host: str, port: int, timeout: float | None = None) -> list[str]:
@@ -58,7 +58,7 @@ def _look_up(line: Line, guard: Guard | None, host: str, port: int) -> Future[Se
         found: Future[Sequence[str]] = Future()
         found.set_result([host])
         return found
-    return line.look_up(partial(guard.resolve if guard else addresses_of, host, port))
+    return line.look_up(partial(guard.resolve if guard else resolve_name, host, port))
 
 
 def _judged(guard: Guard | None, host: str, port: int, addresses: Sequence[str]) -> list[str]:

@@ -392,7 +392,8 @@ class _Discretion(logging.Filter):
         if request is None:
             return True
         if isinstance(record.args, tuple):
-            record.args = tuple(arg.copy_with(query=None) if hasattr(arg, "copy_with") else arg for arg in record.args)
+            args: tuple[Any, ...] = record.args
+            record.args = tuple(arg.copy_with(query=None) if hasattr(arg, "copy_with") else arg for arg in args)
         message = record.getMessage()
         discreet = without_keys(message, keys_in(request.headers))
         if discreet != message:

@@ -1,4 +1,4 @@
-"""Dates as services and pages write them. One lenient reader for all, since each has its own idea of a format."""
+"""Parse dates as services and pages write them: one lenient parser, since everyone has their own format."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
-# The names that RFC 2822 gives to American zones, in hours from UTC. It takes every other name for UTC.
+# The names of American zones in RFC 2822, in hours from UTC. By the RFC, every other name means UTC.
 _ZONES = {"est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7}
 
 _TIME = (
@@ -31,7 +31,7 @@ _FORMATS = tuple(
         rf"{_WEEKDAY}{_MONTH}\s+{_DAY},?\s+{_YEAR}{_CLOCK}",
     )
 )
-# A date among other words. The year of four digits makes it one.
+# A date among other words, recognized by its four-digit year.
 _IN_TEXT = re.compile(
     r"(?<![\d/.-])(?:"
     r"(?P<year>[12]\d{3})(?:[-/.年]\s?)(?P<month>\d{1,2})(?:[-/.月]\s?)(?P<day>\d{1,2})"
@@ -41,42 +41,42 @@ _IN_TEXT = re.compile(
     r")(?!\d)",
     re.IGNORECASE,
 )
-_MAX_LENGTH = 80  # characters: no date is longer, and no pattern should chew on what is
+_MAX_LENGTH = 80  # characters: no date is longer, and longer text would cost the patterns time
 
 
 def parse_date(text: object) -> datetime | None:
     """
-    Read a date as it comes from a service or a page.
+    Parse a date from a service or a page.
 
-    Understood are ISO 8601 (with any number of fractional digits, or the date alone), RFC 1123 and 2822,
-    ``May 4, 2026``, ``3 March 2026``, and numbers as seconds since 1970. What names no zone is taken as UTC.
+    Supports ISO 8601 (with any number of fractional digits, or only the date), RFC 1123 and 2822, ``May 4, 2026``,
+    ``3 March 2026``, and numbers as seconds since 1970. Dates without a zone are taken as UTC.
 
     Args:
-        text: Whatever stands where a date should be.
+        text: The value where a date should be, of any type.
 
     Returns:
-        An aware datetime; None for what is not a date, or not one that can be understood without guessing.
+        An aware datetime, or None if the value is not a date or is ambiguous.
 
     """
     try:
         if isinstance(text, int | float) and not isinstance(text, bool):
             return datetime.fromtimestamp(text, UTC) if math.isfinite(text) else None
         if isinstance(text, str) and len(text) <= _MAX_LENGTH:
-            return _read(re.sub(r"\s*\([^()]*\)$", "", text.strip()))
-    except (ValueError, OverflowError, OSError):  # the 31st of February, the year 0, a number beyond all calendars
+            return _parse(re.sub(r"\s*\([^()]*\)$", "", text.strip()))
+    except (ValueError, OverflowError, OSError):  # 31 February, the year 0, a number out of range
         return None
     return None
 
 
 def find_date(text: str) -> datetime | None:
     """
-    Find the first date in a line such as ``Updated: May 4, 2026 by Ada``; the time of day is not looked for.
+    Find the first date in a line such as ``Updated: May 4, 2026 by Ada``, ignoring the time of day.
 
-    Besides what `parse_date` understands: ``4.5.2026`` and ``2026年5月4日``. Not understood, since it would be a guess:
-    ``4/5/2026``.
+    Besides the formats of `parse_date`, it supports ``4.5.2026`` and ``2026年5月4日``, but not ``4/5/2026``, which is
+    ambiguous.
 
     Args:
-        text: A line. Only its first 300 characters are looked at.
+        text: A line. Only its first 300 characters are searched.
 
     """
     for found in _IN_TEXT.finditer(text[:300]):
@@ -86,7 +86,7 @@ def find_date(text: str) -> datetime | None:
     return None
 
 
-def _read(text: str) -> datetime | None:
+def _parse(text: str) -> datetime | None:
     for pattern in _FORMATS:
         if found := pattern.fullmatch(text):
             part = found.groupdict()
@@ -104,21 +104,21 @@ def _read(text: str) -> datetime | None:
 
 
 def _month(name: str) -> int:
-    """``05``, ``May``, ``Sept`` -> a number; raises ValueError for another word."""
+    """``05``, ``May``, ``Sept`` -> a number; raises ValueError for any other word."""
     if name.isdigit():
         return int(name)
     for number, month in enumerate(_MONTHS, start=1):
         if month.startswith(name.lower()):
             return number
-    raise ValueError(f"no month is called {name!r}")
+    raise ValueError(f"{name!r} is not a month")
 
 
 def _hour(hour: int, half: str | None) -> int:
-    """``3 p`` -> 15; raises ValueError for the 15th hour of a half day."""
+    """``3 p`` -> 15; raises ValueError for ``15 p``."""
     if half is None:
         return hour
     if not 1 <= hour <= 12:
-        raise ValueError(f"{hour} {half}m is no hour")
+        raise ValueError(f"{hour} {half}m is not an hour")
     return hour % 12 + (12 if half in "pP" else 0)
 
 

@@ -1,5 +1,5 @@
 """
-A search index of one's own: pages and folders in one SQLite file, found again without key or network.
+A local search index: pages and folders in one SQLite file, searched without a key or a network.
 
 ::
 
@@ -7,7 +7,7 @@ A search index of one's own: pages and folders in one SQLite file, found again w
     index.add_folder(Path("docs"))
     index.search(SearchQuery(text="rotate a key")).hits[0].page.title
 
-The provider ``local`` searches and reads it. `crawl` brings in a web site.
+The provider ``local`` searches it and reads from it. `crawl` adds a web site.
 """
 
 from .crawl import crawl

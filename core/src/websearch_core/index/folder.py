@@ -1,4 +1,4 @@
-"""Which files of a folder are worth indexing, and their text."""
+"""Find the files of a folder that can be indexed, and read them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..models import Page
 from .report import Skipped
 
 _MAX_BYTES = 10 * 2**20
-# Ours and not those of `mimetypes`, which reads the tables of the machine it runs on. What is not here is sniffed.
+# Not `mimetypes`, which depends on tables of the machine. The type of other files is detected from their bytes.
 _TYPES = {
     ".csv": "text/csv",
     ".htm": "text/html",
@@ -31,7 +31,12 @@ _TYPES = {
 
 def files(place: Path) -> Iterator[Path | Skipped]:
     """
-    Yield the files in *place*, sorted, or *place* itself if it is one; hidden ones and symbolic links as skipped.
+    Yield the files in *place*, sorted, or *place* itself if it is a file.
+
+    Hidden files, symbolic links and folders that cannot be listed are yielded as `Skipped`.
+
+    Args:
+        place: A folder or a file.
 
     Raises:
         ConfigurationError: There is no such file or folder.
@@ -42,8 +47,8 @@ def files(place: Path) -> Iterator[Path | Skipped]:
         return
     if not place.is_dir():
         raise ConfigurationError(f"{place}: no such file or folder")
-    locked: list[Skipped] = []
-    walk = os.walk(place, onerror=lambda error: locked.append(Skipped(str(error.filename), str(error.strerror))))
+    unreadable: list[Skipped] = []
+    walk = os.walk(place, onerror=lambda error: unreadable.append(Skipped(str(error.filename), str(error.strerror))))
     for folder, below, names in walk:
         for name in sorted([*below, *names]):
             entry = Path(folder, name)
@@ -54,23 +59,26 @@ def files(place: Path) -> Iterator[Path | Skipped]:
             elif name in names:
                 yield entry
         below[:] = sorted(name for name in below if not name.startswith("."))
-    yield from locked
+    yield from unreadable
 
 
 def read_file(file: Path) -> Page:
     """
-    Read a file as a page; its URL begins with ``file:``.
+    Read a file as a page with a ``file:`` URL.
+
+    Args:
+        file: Absolute path of the file.
 
     Raises:
-        UnsupportedContent: It has no text for us.
-        TooLarge: It has more than 10 MiB.
-        PageNotFound: It cannot be read.
+        UnsupportedContent: It has no text that can be read.
+        TooLarge: It is larger than 10 MiB.
+        PageNotFound: It cannot be opened.
 
     """
-    from ..reading import read_bytes  # brings the parser, which a search does not need
+    from ..reading import read_bytes  # imports the parser, which a search does not need
 
     url = file.as_uri()
-    if not file.is_file():  # a pipe would be waited for without end
+    if not file.is_file():  # reading a pipe would wait forever
         raise PageNotFound("not a regular file")
     try:
         with file.open("rb") as stream:
@@ -84,6 +92,6 @@ def read_file(file: Path) -> Page:
 
 
 def _heading(page: Page) -> str:
-    """The heading that Markdown begins with."""
+    """Return the heading at the start of the page, or an empty string."""
     first = page.content.lstrip().partition("\n")[0]
     return first[2:].strip()[:300] if first.startswith("# ") else ""

@@ -1,4 +1,4 @@
-"""What came of indexing."""
+"""The result of indexing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Skipped:
-    """Something that was not indexed: a file or a URL, and why."""
+    """A file or URL that was not indexed, and why."""
 
     what: str
     why: str
@@ -16,13 +16,13 @@ class Skipped:
 @dataclass(frozen=True, kw_only=True)
 class Report:
     """
-    What came of indexing a folder or a site.
+    The result of indexing a folder or a site.
 
     Args:
-        added: Pages that are in the index now, new or in place of an older text of theirs.
-        removed: Pages that were taken out because they are no longer there.
-        skipped: What was not indexed, and why.
-        left: Links that were not followed because the limit was reached.
+        added: Number of pages that were added or replaced.
+        removed: Number of pages that were removed because they no longer exist.
+        skipped: Files and URLs that were not indexed, and why.
+        left: Number of links that were not followed because the limit was reached.
 
     """
 

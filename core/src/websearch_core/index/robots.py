@@ -1,19 +1,19 @@
-"""What a site asks of robots: its robots.txt, as RFC 9309 has it and protego reads it."""
+"""The robots.txt of a site (RFC 9309), parsed by protego."""
 
 from __future__ import annotations
 
 from protego import Protego
 
-_US = "websearch-core"
+_USER_AGENT = "websearch-core"
 _MAX_DELAY = 30.0  # seconds
 
 
 class Robots:
     """
-    The rules that hold for us.
+    The rules of a site for our user agent.
 
     Args:
-        text: The robots.txt; nothing in it allows all.
+        text: The robots.txt; an empty one allows everything.
 
     """
 
@@ -22,9 +22,9 @@ class Robots:
 
     @property
     def delay(self) -> float:
-        """Seconds that the site wants between two requests, within reason."""
-        return min(max(self._rules.crawl_delay(_US) or 0.0, 0.0), _MAX_DELAY)
+        """Seconds that the site asks for between two requests, at most 30."""
+        return min(max(self._rules.crawl_delay(_USER_AGENT) or 0.0, 0.0), _MAX_DELAY)
 
     def allows(self, url: str) -> bool:
-        """Tell whether *url* may be read."""
-        return bool(self._rules.can_fetch(url, _US))
+        """Return whether *url* may be read."""
+        return bool(self._rules.can_fetch(url, _USER_AGENT))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from math import ceil
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from websearch_core.provider import (
     AuthenticationError,
@@ -58,8 +58,8 @@ class Brave:
 
     """
 
-    name: ClassVar[str] = "brave"
-    options: ClassVar[frozenset[str]] = frozenset({
+    name = "brave"
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "topic", "page",
     })  # fmt: skip

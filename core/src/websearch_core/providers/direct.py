@@ -9,7 +9,7 @@ content.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urljoin, urlsplit
 
 from pydantic import Field
@@ -56,7 +56,7 @@ class Direct:
 
     """
 
-    name: ClassVar[str] = "direct"
+    name = "direct"
 
     max_bytes: Annotated[int, FoundFile(at_most=10 * 2**20)] = 10 * 2**20
     max_redirects: Annotated[int, FoundFile(at_most=5)] = 5

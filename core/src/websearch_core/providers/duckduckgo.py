@@ -12,7 +12,6 @@ the last, whose hidden fields are bound to it. Advertisements are dropped.
 from __future__ import annotations
 
 import re
-from typing import ClassVar
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -65,8 +64,8 @@ class DuckDuckGo:
 
     """
 
-    name: ClassVar[str] = "duckduckgo"
-    options: ClassVar[frozenset[str]] = frozenset({
+    name = "duckduckgo"
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "page",
     })  # fmt: skip

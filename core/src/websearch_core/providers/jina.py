@@ -12,7 +12,7 @@ is then resolved here first, and internal addresses are refused as they are for 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from websearch_core.provider import (
     BaseUrl,
@@ -62,7 +62,7 @@ class Jina:
 
     """
 
-    name: ClassVar[str] = "jina"
+    name = "jina"
 
     api_key: Annotated[Key | None, Env("JINA_API_KEY")] = None
     base_url: BaseUrl = "https://r.jina.ai"

@@ -13,7 +13,7 @@ import os
 import sys
 from dataclasses import field
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import AfterValidator
 
@@ -56,11 +56,11 @@ class Local:
 
     """
 
-    name: ClassVar[str] = "local"
-    options: ClassVar[frozenset[str]] = frozenset({
+    name = "local"
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "language", "page",
     })  # fmt: skip
-    needs_network: ClassVar[bool] = False
+    needs_network = False
 
     path: Annotated[Path, Env("WEBSEARCH_INDEX"), AfterValidator(lambda path: path.expanduser().absolute())] = field(
         default_factory=_default_path

@@ -13,7 +13,7 @@ there are no results and engines have failed, that is `Unavailable`, not an empt
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from websearch_core.provider import (
     AuthenticationError,
@@ -69,8 +69,8 @@ class SearXNG:
 
     """
 
-    name: ClassVar[str] = "searxng"
-    options: ClassVar[frozenset[str]] = frozenset({
+    name = "searxng"
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "country", "language", "safe_search", "topic", "page",
     })  # fmt: skip
 
@@ -195,8 +195,7 @@ def _in_our_words(unresponsive: Iterable[tuple[str, str]], configured: Iterable[
             named.append(f"{name} ({suspended}{why})" if why in _REASONS else name)
         else:
             others += 1
-    others_named = f"{others} other{'s' * (others > 1)}" if named else f"{others} of its engines"
-    return ", ".join([*named, *([others_named] if others else [])])
+    return ", ".join([*named, *([f"{others} unknown engine{'s' * (others > 1)}"] if others else [])])
 
 
 def _strings(body: dict[str, Any], name: str) -> list[str]:

@@ -12,7 +12,7 @@ pages more weight and is no filter. ``search_depth="advanced"`` finds much bette
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from websearch_core.provider import (
     COUNTRY_NAMES,
@@ -63,8 +63,8 @@ class Tavily:
 
     """
 
-    name: ClassVar[str] = "tavily"
-    options: ClassVar[frozenset[str]] = frozenset({
+    name = "tavily"
+    options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "topic",
     })  # fmt: skip
 

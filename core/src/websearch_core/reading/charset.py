@@ -230,8 +230,8 @@ def _meta(head: bytes) -> str | None:
 def _attributes(head: bytes, position: int) -> tuple[dict[str, str], int]:
     attributes: dict[str, str] = {}
     while found := _ATTRIBUTE.match(head, position):
-        name, *values = (group and group.decode("latin-1") for group in found.groups())
-        attributes.setdefault((name or "").lower(), next(filter(None, values), ""))
+        name, *values = ((group or b"").decode("latin-1") for group in found.groups())
+        attributes.setdefault(name.lower(), next(filter(None, values), ""))
         position = found.end()
     return attributes, position
 

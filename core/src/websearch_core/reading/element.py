@@ -11,12 +11,12 @@ BLOCKS = HEADINGS | frozenset(
     "figure footer form header hgroup hr legend li main menu nav ol p pre search section summary table tbody td "
     "tfoot th thead tr ul".split()
 )
-_INDENTS = frozenset({"ul", "ol", "blockquote", "dl", "menu", "dir"})
-_BLANKS = re.compile("[ \t\n\r\f\xa0]{2,}|[\t\n\r\f\xa0]")
+INDENTS = frozenset({"ul", "ol", "blockquote", "dl", "menu", "dir"})
+BLANKS = re.compile("[ \t\n\r\f\xa0]{2,}|[\t\n\r\f\xa0]")
 
 
 class Element:
-    """An element of what is kept of the page."""
+    """An element of the kept content."""
 
     __slots__ = ("attributes", "children", "depth", "indents", "name", "parent", "verbatim")
 
@@ -26,18 +26,18 @@ class Element:
         self.parent = parent
         self.children: list[Element | str] = []
         self.depth: int = parent.depth + 1 if parent else 0
-        self.indents: int = (parent.indents if parent else 0) + (name in _INDENTS)
+        self.indents: int = (parent.indents if parent else 0) + (name in INDENTS)
         self.verbatim: bool = name == "pre" or (parent is not None and parent.verbatim)
 
     def __repr__(self) -> str:
         return f"<{self.name} with {len(self.children)} children>"
 
     def get(self, attribute: str) -> str:
-        """Return the attribute's value; an empty string if there is none."""
+        """Return the value of *attribute*, or an empty string."""
         return self.attributes.get(attribute) or ""
 
     def elements(self) -> Iterator[Element]:
-        """Walk over this element and all inside it, in the order of the page."""
+        """Yield this element and all inside it, in the order of the page."""
         waiting = [self]
         while waiting:
             element = waiting.pop()
@@ -45,7 +45,7 @@ class Element:
             waiting += [child for child in reversed(element.children) if isinstance(child, Element)]
 
     def text(self) -> str:
-        """Return the bare text, blocks on lines of their own."""
+        """Return the plain text, with each block on its own line."""
         pieces: list[str] = []
         waiting: list[Element | str] = [self]
         while waiting:

@@ -15,10 +15,10 @@ _NO_LANGUAGES = frozenset({"und", "zxx", "mul"})
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,4}")
 
 
-def language_of(told: Iterable[str]) -> str | None:
-    """Return the first language tag among what is told, as BCP 47 spells it."""
-    for said in told:
-        tag = said.split(",")[0].strip().replace("_", "-")
+def language_of(values: Iterable[str]) -> str | None:
+    """Return the first of *values* that is a language tag, spelled as in BCP 47, or None."""
+    for value in values:
+        tag = value.split(",")[0].strip().replace("_", "-")
         if _LANGUAGE.fullmatch(tag) and tag.lower() not in _NO_LANGUAGES:
             first, *rest = tag.split("-")
             return "-".join([first.lower(), *map(_subtag, rest)])
@@ -32,12 +32,12 @@ def _subtag(tag: str) -> str:
 
 def make_page(url: str, media_type: str, content: str, **facts: Any) -> Page:
     """
-    Make the page that has all of its text.
+    Build a page from all of its Markdown.
 
     Args:
-        url: Where it was found.
-        media_type: What it is.
-        content: Markdown.
+        url: The URL it was read from.
+        media_type: Its media type.
+        content: The Markdown.
         facts: Other fields of `Page`.
 
     """

@@ -1,4 +1,4 @@
-"""Feeds of every dialect, and sitemaps."""
+"""Feeds of every format, and sitemaps."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ JSON = json.dumps(
 ).encode()
 
 
-def test_a_feed_is_its_entries_under_headings():
+def test_a_feed_becomes_its_entries_under_headings():
     page = read_bytes(RSS, URL, "application/rss+xml")
 
     assert page.content == READ
@@ -91,7 +91,7 @@ def test_a_feed_is_its_entries_under_headings():
         ("application/atom+xml", True),
     ],
 )
-def test_a_feed_is_known_by_what_it_is(declared, noted):
+def test_a_feed_is_recognized_by_its_content(declared, noted):
     page = read_bytes(RSS, URL, declared)
 
     assert (page.content, page.media_type) == (READ, "application/rss+xml")
@@ -106,7 +106,7 @@ def test_atom():
 
 
 @pytest.mark.parametrize("data", [RDF, RDF.replace(b"item>", b"item >").replace(b"</rdf:RDF>", b"")])
-def test_rdf_even_if_it_is_broken(data):
+def test_rdf_even_if_broken(data):
     page = read_bytes(data, URL)
 
     assert page.content == "All of it\n\n## [Brown algae](https://sea.example/kelp)\n\nCold seas."
@@ -144,7 +144,7 @@ def test_no_image_survives():
     assert "<img" not in content
 
 
-def test_the_encoding_of_the_header_counts():
+def test_the_charset_of_the_header_takes_precedence():
     data = RSS.decode().replace("All of it", "Café").replace("utf-8", "punycode").encode("cp1252")
     assert read_bytes(data, URL, "application/rss+xml; charset=iso-8859-1").description == "Café"
 
@@ -153,7 +153,7 @@ def test_the_encoding_of_the_header_counts():
     "data",
     [b"<rss>\xc3\xa9</rss>", b"<feed/>", b'{"version": "https://jsonfeed.org/version/1", "items": ['],
 )
-def test_what_only_begins_like_a_feed_is_text(data):
+def test_data_that_only_begins_like_a_feed_is_text(data):
     assert data.decode() in read_bytes(data, URL).content
 
 
@@ -195,8 +195,8 @@ def test_a_damaged_feed_is_read_and_its_windows_join(sample, data):
         return
     text, offset = "", 0
     while offset is not None:
-        leaf = cut_window(page, 100, offset)
-        text, offset = text + leaf.content, leaf.next_offset
+        part = cut_window(page, 100, offset)
+        text, offset = text + part.content, part.next_offset
     assert text == page.content
 
 
@@ -222,7 +222,7 @@ def test_an_index_of_sitemaps(prefix):
     assert (page.content, page.notes) == ("- https://sea.example/a.xml", ("1 sitemaps",))
 
 
-def test_a_sitemap_of_many_addresses_is_cut_and_told():
+def test_a_sitemap_of_many_addresses_is_cut_with_a_note():
     page = read_bytes(b"<urlset>" + b"<url><loc>https://sea.example/kelp</loc></url>" * 60_000, URL)
     assert page.truncated
     assert page.notes == ("the first 37038 addresses",)

@@ -1,4 +1,4 @@
-"""Pictures, made here header by header."""
+"""Pictures, built header by header."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ URL = "https://sea.example/kelp"
 
 def png(*chunks: tuple[bytes, bytes], width=640, height=480):
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    every = [(b"IHDR", header), *chunks, (b"IDAT", zlib.compress(bytes(9))), (b"IEND", b"")]
+    all_chunks = [(b"IHDR", header), *chunks, (b"IDAT", zlib.compress(bytes(9))), (b"IEND", b"")]
     return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)) for kind, body in every
+        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+        for kind, body in all_chunks
     )
 
 
@@ -75,7 +76,7 @@ PICTURES = {
 
 @pytest.mark.parametrize("kind", PICTURES)
 @pytest.mark.parametrize("declared", [None, "text/html", "image/x-unknown"])
-def test_a_picture_tells_its_kind_and_size(kind, declared):
+def test_the_kind_and_size_of_a_picture(kind, declared):
     data, media_type, size = PICTURES[kind]
     page = read_bytes(data, URL, declared)
 
@@ -97,7 +98,7 @@ def test_a_cut_header_leaves_the_size_unknown(kind):
 
 @pytest.mark.parametrize("kind", PICTURES)
 @given(data=st.data())
-def test_a_damaged_picture_is_no_error(kind, data):
+def test_a_damaged_picture_is_read_or_refused(kind, data):
     picture, media_type, _ = PICTURES[kind]
     place = data.draw(st.integers(0, len(picture)))
     broken = picture[:place] + data.draw(st.binary(max_size=9)) + picture[place + data.draw(st.integers(0, 9)) :]
@@ -112,7 +113,7 @@ def test_a_large_picture():
     assert read_bytes(png((b"IDAT", bytes(2_499_000))), URL).content == "PNG image, 640 × 480 pixels, 2 MB"
 
 
-def test_the_words_of_a_png():
+def test_the_text_in_a_png():
     page = read_bytes(
         png(
             (b"tEXt", b"Title\x00Kelp"),
@@ -123,14 +124,12 @@ def test_the_words_of_a_png():
         URL,
     )
 
-    assert page.content.partition("\n\n")[2] == (
-        "Title: Kelp\n\nDescription: Brown algæ ! [x](https://evil.example/) ."
-    )
+    assert page.content.partition("\n\n")[2] == ("Title: Kelp\n\nDescription: Brown algæ x .")
     assert (page.title, page.description) == ("Kelp", "Brown algæ ![x](https://evil.example/) .")
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
-def test_the_words_of_a_jpeg(order):
+def test_the_text_in_a_jpeg(order):
     exif = tiff(order, (0x010E, 2, 10, 26), after=b"")[:26] + b"The shore\x00"
     page = read_bytes(jpeg((0xE1, b"Exif\x00\x00" + exif), (0xE1, XMP), (0xFE, b"taken at ebb")), URL)
 
@@ -138,7 +137,7 @@ def test_the_words_of_a_jpeg(order):
     assert page.content.endswith("Comment: taken at ebb")
 
 
-def test_the_words_of_an_svg():
+def test_the_text_in_an_svg():
     page = read_bytes(SVG, URL)
 
     assert page.content.partition("\n\n")[2] == "Title: A frond\n\nDescription: Of kelp\n\nText: Stipe; Blade"

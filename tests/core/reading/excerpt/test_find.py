@@ -103,7 +103,7 @@ def test_a_phrase_that_is_nowhere_is_no_error() -> None:
 
 @pytest.mark.parametrize("phrase", ["", "  ", "**"])
 def test_a_phrase_with_nothing_in_it_is_refused(phrase: str) -> None:
-    with pytest.raises(InvalidOption, match="nothing to look for"):
+    with pytest.raises(InvalidOption, match="nothing to search for"):
         find_phrase(whole("text"), phrase, 100)
 
 

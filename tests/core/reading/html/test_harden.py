@@ -236,7 +236,7 @@ def test_only_the_first_attributes_of_an_element_are_kept() -> None:
 
 def test_an_attribute_that_is_too_long_is_left_out() -> None:
     html = f"<p title='{'x' * 30_000}' id=y>x"
-    assert harden(html.encode()) == (b'<p id="y">x', False, False)
+    assert harden(html.encode())[:3] == (b'<p id="y">x', False, False)
 
 
 @pytest.mark.parametrize(
@@ -253,11 +253,11 @@ def test_an_attribute_that_is_too_long_is_left_out() -> None:
 )
 def test_sloppy_pages_lose_nothing(page: Callable[[], str]) -> None:
     html = page()
-    assert harden(html.encode()) == (html.encode(), False, False)
+    assert harden(html.encode())[:3] == (html.encode(), False, False)
 
 
 @pytest.mark.skipif(not PAGES.is_dir(), reason="the pages for tuning the reader are not here")
 def test_real_pages_are_read_to_their_ends() -> None:
     for path in sorted(PAGES.glob("*.gz"))[::10]:
         source = to_utf8(gzip.decompress(path.read_bytes()), most=10**8).data
-        assert harden(source)[1:] == (False, False), path.name
+        assert harden(source)[1:3] == (False, False), path.name

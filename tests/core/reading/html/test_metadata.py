@@ -1,4 +1,4 @@
-"""What a page says of itself, table by table: the head of a page on the left, what is read from it on the right."""
+"""Metadata, one table per kind: the head of a page on the left, what is read from it on the right."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def meta(**content: str) -> str:
 
 
 def linked(*things: Any) -> str:
-    """The script that tells *things* to machines."""
+    """Return the scripts with *things* as JSON-LD."""
     return "".join(f'<script type="application/ld+json">{json.dumps(thing)}</script>' for thing in things)
 
 
@@ -35,15 +35,15 @@ ARTICLE = {"@type": "Article", "headline": "Kelp forests", "author": {"@type": "
 
 
 @pytest.mark.parametrize(
-    ("told", "headlines", "site", "expected"),
+    ("stated", "headlines", "site", "expected"),
     [
-        (["Kelp forests - Sea News"], [], None, "Kelp forests"),  # the host says so
+        (["Kelp forests - Sea News"], [], None, "Kelp forests"),  # known from the host
         (["Sea News | Kelp forests"], [], None, "Kelp forests"),
         (["Kelp forests » Reports » Seanews.example"], [], None, "Kelp forests » Reports"),
         (["Kelp forests – The Ocean Report"], [], "The Ocean Report", "Kelp forests"),
         (["Kelp forests – The Ocean Report"], [], None, "Kelp forests – The Ocean Report"),
         (["Kelp - Forests | Sea News"], [], None, "Kelp - Forests"),
-        (["Sea News"], ["Sea News"], None, "Sea News"),  # nothing else is told
+        (["Sea News"], ["Sea News"], None, "Sea News"),  # there is no other title
         (["KELP FORESTS"], [], None, "KELP FORESTS"),
         (
             ["Kelp forests: what they are - Sea News"],
@@ -63,9 +63,9 @@ ARTICLE = {"@type": "Article", "headline": "Kelp forests", "author": {"@type": "
     ],
 )
 def test_the_title_is_the_headline_without_the_name_of_the_site(
-    told: list[str], headlines: list[str], site: str | None, expected: str
+    stated: list[str], headlines: list[str], site: str | None, expected: str
 ) -> None:
-    assert title_of(told, headlines, site, URL) == expected
+    assert title_of(stated, headlines, site, URL) == expected
 
 
 @pytest.mark.parametrize(
@@ -90,13 +90,13 @@ def test_the_name_of_a_site_is_known_by_its_host(url: str, title: str, expected:
         ("<title>x</title>" + meta(twitter__title="From Twitter"), "From Twitter"),
         ("<title>x</title>" + meta(citation_title="From a journal"), "From a journal"),
         ("<title>Kelp forests</title>" + linked(ARTICLE), "Kelp forests"),
-        ("<title>Salt &amp;amp; pepper</title>", "Salt & pepper"),  # written twice
+        ("<title>Salt &amp;amp; pepper</title>", "Salt & pepper"),  # escaped twice
         ("<title>Salt</title>" + linked(ARTICLE | {"headline": "<em>Salt</em> &#38; pepper"}), "Salt & pepper"),
-        # of a film on a page about something else
+        # a film on a page about something else
         ("<title>Kelp forests</title>" + linked({"@type": "VideoObject", "name": "Live from Oslo"}), "Kelp forests"),
     ],
 )
-def test_the_title_is_told_in_many_ways(head: str, expected: str) -> None:
+def test_the_title_is_read_from_many_sources(head: str, expected: str) -> None:
     assert read(head).title == expected
 
 
@@ -130,7 +130,7 @@ def test_the_title_is_told_in_many_ways(head: str, expected: str) -> None:
         # not the author of a comment, a review or a picture
         (linked({"@type": "Comment", "author": "Troll"}, {"@type": "ImageObject", "author": "Photographer"}), None),
         (linked({"@type": "Product", "name": "Kelp", "review": {"@type": "Review", "author": "Buyer"}}), None),
-        # of many articles the one that is at this address, else none
+        # of many articles the one with this URL, else none
         (linked(*[ARTICLE | {"author": f"Writer {n}", "url": f"/{n}"} for n in range(3)]), None),
         (
             linked(
@@ -138,12 +138,12 @@ def test_the_title_is_told_in_many_ways(head: str, expected: str) -> None:
             ),
             "Ada",
         ),
-        # rather a person than the site
+        # a person rather than the site
         (linked(ARTICLE | {"author": {"name": "Sea News"}}) + meta(author="Ada"), "Ada"),
         (linked(ARTICLE | {"author": {"name": "Sea News"}}), "Sea News"),
     ],
 )
-def test_the_authors_are_told_in_many_ways(head: str, expected: str | None) -> None:
+def test_the_authors_are_read_from_many_sources(head: str, expected: str | None) -> None:
     assert read("<title>Kelp forests</title>" + head).author == expected
 
 
@@ -154,10 +154,10 @@ def test_the_authors_are_told_in_many_ways(head: str, expected: str | None) -> N
         (meta(article__modified_time="2026-05-04"), False, True),
         (meta(date="2026-05-04", og__updated_time="2026-05-04"), True, True),
         (meta(citation_publication_date="2026/05/04"), True, False),
-        (meta(date="05/04/2026"), False, False),  # could not be read without guessing
+        (meta(date="05/04/2026"), False, False),  # ambiguous
         (meta(citation_date="4 May 2026"), True, False),
         (meta(dcterms__modified="2026-05-04"), False, True),
-        (meta(date="1970-01-01"), False, False),  # how machines write none
+        (meta(date="1970-01-01"), False, False),  # Unix time 0: no date
         (meta(date="1969-12-31T16:00:00-08:00"), False, False),
         (meta(date="soon", pubdate="2026-05-04"), True, False),
         (linked(ARTICLE | {"datePublished": "2026-05-04"}), True, False),
@@ -167,7 +167,7 @@ def test_the_authors_are_told_in_many_ways(head: str, expected: str | None) -> N
         (linked(ARTICLE | {"datePublished": ["2026-05-04", "2020-01-01"]}), True, False),
     ],
 )
-def test_the_dates_are_told_in_many_ways(head: str, published: bool, modified: bool) -> None:
+def test_the_dates_are_read_from_many_sources(head: str, published: bool, modified: bool) -> None:
     page = read("<title>Kelp forests</title>" + head)
     assert (DAY if published else None, DAY if modified else None) == (page.published, page.modified)
 
@@ -187,7 +187,7 @@ HEADLINE = "<h1>Kelp forests</h1>"
         (f"<p>May 4, 2026</p><div class=byline>By Ada</div>{HEADLINE}", None, False, False),
         (f"<header><p>May 4, 2026</p><div class=byline>By Ada</div>{HEADLINE}</header>", "Ada", True, False),
         ("<h1>Forum</h1><h2><a>Kelp forests</a></h2><a class=username>ada_42</a>", "ada_42", False, False),
-        # of the next page, to which a heading leads
+        # of the next page, which a heading links to
         (f"{HEADLINE}<h2><a href=/b>Whales</a></h2><p>By Ada</p><time datetime=2026-05-04></time>", None, False, False),
         (f"{HEADLINE}<nav><p>By Ada</p></nav><script>By Ada</script>", None, False, False),
         (f"{HEADLINE}{'<p>word</p>' * 100}<p>By Ada</p>", None, False, False),
@@ -244,7 +244,7 @@ def test_a_byline_is_a_name_or_none(line: str, name: str | None) -> None:
         ("/2026/13/04/x", None),
     ],
 )
-def test_a_day_in_the_address_is_the_last_resort(path: str, expected: datetime | None) -> None:
+def test_a_day_in_the_url_is_the_last_resort(path: str, expected: datetime | None) -> None:
     url = f"https://sea.example{path}"
     assert read(url=url).published == expected
     assert read(meta(date="2025-01-02"), url=url).published == datetime(2025, 1, 2, tzinfo=UTC)
@@ -281,7 +281,7 @@ def test_the_language_is_a_tag_or_none(attributes: str, head: str, expected: str
             "https://en.wikipedia.org/wiki/Kelp",
         ),
         ("https://amp.sea.example/k", "https://www.sea.example/k", "https://www.sea.example/k"),
-        (URL, "https://other.example/kelp", None),  # no page speaks for another site
+        (URL, "https://other.example/kelp", None),  # another site
         (URL, "https://fakeseanews.example/kelp", None),
         ("https://ada.github.io/", "https://bob.github.io/", None),
         (URL, "javascript:alert(1)", None),
@@ -289,7 +289,7 @@ def test_the_language_is_a_tag_or_none(attributes: str, head: str, expected: str
         (URL, "", None),
     ],
 )
-def test_the_canonical_address_is_one_of_the_same_site(url: str, href: str, expected: str | None) -> None:
+def test_the_canonical_url_is_on_the_same_site(url: str, href: str, expected: str | None) -> None:
     assert read(f'<link rel="canonical" href="{href}">', url=url).canonical_url == expected
     assert read(meta(og__url=href), url=url).canonical_url == expected
 
@@ -303,11 +303,11 @@ def test_the_canonical_address_is_one_of_the_same_site(url: str, href: str, expe
         ("<title>Kelp - Sea News</title>", None),
     ],
 )
-def test_the_name_of_the_site_is_told_or_unknown(head: str, expected: str | None) -> None:
+def test_the_name_of_the_site_is_stated_or_unknown(head: str, expected: str | None) -> None:
     assert read(head).site_name == expected
 
 
-def test_metas_are_found_behind_an_element_that_ends_the_head_too_early() -> None:
+def test_meta_tags_are_found_after_an_element_that_ends_the_head_too_early() -> None:
     assert read("<div></div>" + meta(og__title="Kelp", author="Ada")).author == "Ada"
 
 
@@ -334,7 +334,7 @@ def test_every_text_is_one_clean_line_of_bounded_length() -> None:
         "",
     ],
 )
-def test_nonsense_in_json_ld_is_survived(script: str) -> None:
+def test_nonsense_in_json_ld_is_ignored(script: str) -> None:
     page = read(f'<title>Kelp</title><script type="application/ld+json">{script}</script>')
     assert page.title == "Kelp"
     assert page.published is None

@@ -1,4 +1,4 @@
-"""How content is told from the rest: traits of blocks, the model that is asked of them, and where the line is drawn."""
+"""Selecting content: the features of blocks, the model that rates them, and the threshold."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ urls = st.sampled_from(
 )
 
 
-def traits_of(body: str, url: str) -> tuple[int, BlockFeatures | None]:
+def features_of(body: str, url: str) -> tuple[int, BlockFeatures | None]:
     document = parse(f"<title>Hot tea</title><body>{body}".encode())
     page = find_blocks(document.body)
     count = len(page.block_texts)
@@ -42,8 +42,8 @@ def traits_of(body: str, url: str) -> tuple[int, BlockFeatures | None]:
 
 
 @given(markup, urls)
-def test_traits_are_numbers_for_every_block_of_every_page(body: str, url: str) -> None:
-    count, found = traits_of(body, url)
+def test_features_are_numbers_for_every_block_of_every_page(body: str, url: str) -> None:
+    count, found = features_of(body, url)
     if found is None:
         return
     elements, blocks = dict(found.elements()), dict(found.blocks())
@@ -58,17 +58,17 @@ def test_traits_are_numbers_for_every_block_of_every_page(body: str, url: str) -
 
 
 @given(markup, urls)
-def test_traits_are_the_same_each_time(body: str, url: str) -> None:
-    def told() -> Any:
-        _, found = traits_of(body, url)
+def test_features_are_deterministic(body: str, url: str) -> None:
+    def read() -> Any:
+        _, found = features_of(body, url)
         return found and (found.levels, dict(found.elements()), dict(found.blocks()), found.page)
 
-    assert told() == told()
+    assert read() == read()
 
 
 @given(markup, urls)
-def test_every_block_gets_a_chance(body: str, url: str) -> None:
-    count, found = traits_of(body, url)
+def test_every_block_gets_a_probability(body: str, url: str) -> None:
+    count, found = features_of(body, url)
     if found is not None:
         chances = load_model().probabilities(found)
         assert len(chances) == count
@@ -85,19 +85,19 @@ def test_every_block_gets_a_chance(body: str, url: str) -> None:
         ("css-1x2y3z it 7", {"css"}),
     ],
 )
-def test_names_say_the_same_however_they_are_spelt(marks: str, words: set[str]) -> None:
+def test_words_of_names_do_not_depend_on_their_spelling(marks: str, words: set[str]) -> None:
     assert words == words_of(marks)
 
 
 def trees(chance: random.Random, count: int) -> list[dict[str, Any]]:
-    """Trees of any shape, with questions in the order in which they are met from the left."""
+    """Return trees of any shape, with questions in order from the left."""
 
     def tree() -> dict[str, Any]:
         questions: list[list[int]] = []
         ways: list[list[int]] = []
         votes: list[int] = []
 
-        def grown(room: int) -> int:
+        def grow(room: int) -> int:
             if not room:
                 votes.append(chance.randrange(256))
                 return ~(len(votes) - 1)
@@ -105,17 +105,17 @@ def trees(chance: random.Random, count: int) -> list[dict[str, Any]]:
             questions.append([chance.randrange(12), chance.randrange(3)])
             ways.append([])
             left = chance.randrange(room)
-            ways[place] = [grown(left), grown(room - 1 - left)]
+            ways[place] = [grow(left), grow(room - 1 - left)]
             return place
 
-        grown(QUESTIONS)
+        grow(QUESTIONS)
         return {"questions": questions, "ways": ways, "votes": votes}
 
     return [tree() for _ in range(count)]
 
 
 def model(chance: random.Random, count: int = 20) -> dict[str, Any]:
-    """A model that asks for elements on four levels, blocks before and after, and the page."""
+    """Return a model that asks about elements on four levels, blocks before and after, and the page."""
     edges = [-1.5, MISSING, 0.25] if chance.random() < 0.5 else [0.0, 0.5, 2.0]
     features = [["element", "e", level] for level in (0, 1, 3, 5)]
     features += [["block", "b", away] for away in (-5000, -2, -1, 0, 1, 3)] + [["page", "p", 0], ["block", "c", 0]]
@@ -130,8 +130,8 @@ def model(chance: random.Random, count: int = 20) -> dict[str, Any]:
 
 
 @dataclass
-class Given:
-    """Traits as a model asks for them, but of no page."""
+class RandomFeatures:
+    """The features that a model asks for, without a page."""
 
     count: int
     levels: list[list[int]]
@@ -146,12 +146,12 @@ class Given:
         yield from self.of_blocks.items()
 
 
-def any_traits(chance: random.Random, blocks: int) -> Any:
+def random_features(chance: random.Random, blocks: int) -> Any:
     def numbers(count: int) -> list[float]:
         return [chance.choice([-2.0, MISSING, 0.0, 0.25, 0.5, 1.0, 2.0, 3.0]) for _ in range(count)]
 
     elements = chance.randrange(1, 50)
-    return Given(
+    return RandomFeatures(
         count=blocks,
         levels=[[chance.randrange(elements) for _ in range(blocks)] for _ in range(LEVELS)],
         page={"p": numbers(1)[0], "unasked": 0.0},
@@ -160,18 +160,18 @@ def any_traits(chance: random.Random, blocks: int) -> Any:
     )
 
 
-def walked(model: Mapping[str, Any], traits: Any) -> list[float]:
-    """The chances by a plain walk down each tree, block by block."""
-    levels, elements, blocks = traits.levels, dict(traits.elements()), dict(traits.blocks())
+def walk(model: Mapping[str, Any], features: Any) -> list[float]:
+    """Return the probabilities by a plain walk down each tree, block by block."""
+    levels, elements, blocks = features.levels, dict(features.elements()), dict(features.blocks())
 
     def value(feature: int, block: int) -> float:
         of, trait, *maybe = model["features"][feature]
         where = maybe[0] if maybe else 0
         if of == "page":
-            return traits.page[trait]
+            return features.page[trait]
         if of == "element":
             return elements[trait][levels[where][block]]
-        return blocks[trait][block + where] if 0 <= block + where < traits.count else MISSING
+        return blocks[trait][block + where] if 0 <= block + where < features.count else MISSING
 
     def vote(tree: Mapping[str, Any], block: int) -> int:
         way = 0
@@ -181,28 +181,28 @@ def walked(model: Mapping[str, Any], traits: Any) -> list[float]:
             way = tree["ways"][way][value(feature, block) > model["edges"][of][trait][edge]]
         return tree["votes"][~way]
 
-    sums = (sum(vote(tree, block) for tree in model["trees"]) for block in range(traits.count))
+    sums = (sum(vote(tree, block) for tree in model["trees"]) for block in range(features.count))
     return [1 / (1 + math.exp(-model["base"] - model["scale"] * votes)) for votes in sums]
 
 
 @given(st.integers(), st.integers(1, 30))
 @settings(max_examples=60)
-def test_all_blocks_at_once_get_the_votes_of_a_walk_down_each_tree(seed: int, blocks: int) -> None:
+def test_rating_all_blocks_at_once_equals_walking_down_each_tree(seed: int, blocks: int) -> None:
     chance = random.Random(seed)
-    asked, found = model(chance), any_traits(chance, blocks)
-    assert walked(asked, found) == ContentModel(asked).probabilities(found)
+    asked, found = model(chance), random_features(chance, blocks)
+    assert walk(asked, found) == ContentModel(asked).probabilities(found)
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 255, 4095, 4096, 4097, 9001])
-def test_a_page_of_any_length_gets_them(blocks: int) -> None:
+def test_rating_a_page_of_any_length_equals_walking_down_each_tree(blocks: int) -> None:
     chance = random.Random(blocks)
-    asked, found = model(chance, count=3), any_traits(chance, blocks)
-    assert walked(asked, found) == ContentModel(asked).probabilities(found)
+    asked, found = model(chance, count=3), random_features(chance, blocks)
+    assert walk(asked, found) == ContentModel(asked).probabilities(found)
 
 
-def test_the_sum_of_the_votes_may_be_as_large_as_it_can_be() -> None:
+def test_the_sum_of_votes_may_reach_its_maximum() -> None:
     chance = random.Random(1)
-    asked, found = model(chance), any_traits(chance, 5)
+    asked, found = model(chance), random_features(chance, 5)
     count, rest = divmod(MAX_VOTES, 255)
     assert rest == 0
     asked |= {
@@ -213,10 +213,10 @@ def test_the_sum_of_the_votes_may_be_as_large_as_it_can_be() -> None:
     assert ContentModel(asked).probabilities(found) == pytest.approx([0.5] * 5)
 
 
-def test_the_model_that_comes_with_the_package_is_well_formed() -> None:
+def test_the_packaged_model_is_well_formed() -> None:
     written = json.loads(files("websearch_core.reading.html").joinpath("model.json").read_text("utf-8"))
     features, edges = written["features"], written["edges"]
-    _, found = traits_of("<p>one</p>", "https://e.org/")
+    _, found = features_of("<p>one</p>", "https://e.org/")
     assert found is not None
     known = {"element": dict(found.elements()), "block": dict(found.blocks()), "page": found.page}
     for of, trait, *where in features:
@@ -243,27 +243,27 @@ def test_the_model_that_comes_with_the_package_is_well_formed() -> None:
     assert all(map(math.isfinite, [written["base"], *written["words"].values()]))
 
 
-def test_the_model_that_comes_with_the_package_says_what_its_trees_say() -> None:
+def test_the_packaged_model_rates_blocks_as_its_trees_do() -> None:
     written = json.loads(files("websearch_core.reading.html").joinpath("model.json").read_text("utf-8"))
     body = "<nav><a href=/x>one</a></nav><main><h1>Hot tea</h1><p>" + PIECES[-1] * 5 + "<ul><li>one<li>two</ul></main>"
-    _, found = traits_of(body, "https://e.org/how-tea-is-made")
+    _, found = features_of(body, "https://e.org/how-tea-is-made")
     assert found is not None
-    assert walked(written, found) == pytest.approx(load_model().probabilities(found))
+    assert walk(written, found) == pytest.approx(load_model().probabilities(found))
 
 
 def expected_f(chances: list[float], words: list[int], line: float) -> float:
     """
-    The expected F of the words, precision before recall, were all blocks kept that are at least so likely.
+    Return the expected F-score of the words, precision before recall, if all blocks from *line* up are kept.
 
-    In the mean of the odds of all blocks being e times less and e times more.
+    It is the mean of two: the odds of all blocks are e times lower, and e times higher.
     """
     kept = [chance >= line for chance in chances]
     cost = sum(compress(words, kept))
     total = 0.0
     for odds in (1 / math.e, math.e):
         likely = [odds * chance / (1 - chance + odds * chance) for chance in chances]
-        hoped = [chance * count for chance, count in zip(likely, words, strict=True)]
-        total += sum(compress(hoped, kept)) / (cost + 0.7 * sum(hoped))
+        expected = [chance * count for chance, count in zip(likely, words, strict=True)]
+        total += sum(compress(expected, kept)) / (cost + 0.7 * sum(expected))
     return total
 
 
@@ -273,7 +273,7 @@ blocks = st.lists(
 
 
 @given(blocks)
-def test_no_other_line_is_expected_to_do_better(pages: list[tuple[float, int]]) -> None:
+def test_no_other_threshold_has_a_better_expected_score(pages: list[tuple[float, int]]) -> None:
     chances, words = [chance for chance, _ in pages], [count for _, count in pages]
     line = _threshold(chances, words)
     best = max(expected_f(chances, words, other) for other in chances)
@@ -283,20 +283,18 @@ def test_no_other_line_is_expected_to_do_better(pages: list[tuple[float, int]]) 
 @pytest.mark.parametrize(
     ("chances", "words", "kept"),
     [
-        ([0.9, 0.9, 0.1], [100, 100, 100], [0, 1]),  # sure of what is content
-        ([0.3, 0.3, 0.3], [10, 10, 10], [0, 1, 2]),  # in doubt: all
-        ([0.9, 0.3, 0.3], [1, 100, 100], [0, 1, 2]),  # what it is sure of is little
+        ([0.9, 0.9, 0.1], [100, 100, 100], [0, 1]),  # certain
+        ([0.3, 0.3, 0.3], [10, 10, 10], [0, 1, 2]),  # in doubt: keep all
+        ([0.9, 0.3, 0.3], [1, 100, 100], [0, 1, 2]),  # certain of little
         ([0.01], [5], [0]),  # something is always kept
     ],
 )
-def test_a_page_that_leaves_the_model_in_doubt_keeps_more(
-    chances: list[float], words: list[int], kept: list[int]
-) -> None:
+def test_the_threshold_drops_on_uncertain_pages(chances: list[float], words: list[int], kept: list[int]) -> None:
     line = _threshold(chances, words)
     assert kept == [block for block, chance in enumerate(chances) if chance >= line]
 
 
-def test_of_a_page_without_text_nothing_is_chosen() -> None:
+def test_a_page_without_text_has_no_content() -> None:
     document = parse(b"<body><img><p hidden>one")
     assert select_content(find_blocks(document.body), "https://e.org/", read_metadata(document, "https://e.org/")) == []
 
@@ -319,7 +317,7 @@ KEY = "0d48abc0-6602-4407-a05b-e5f87e8f229c" * 3
         (f"<p>{KEY}", [KEY]),
     ],
 )
-def test_data_for_scripts_is_left_out_unless_it_is_all_there_is(html: str, expected: list[str]) -> None:
+def test_text_for_scripts_is_left_out_unless_there_is_nothing_else(html: str, expected: list[str]) -> None:
     page = find_blocks(parse(html.encode()).body)
     words = [text.count(" ") + 1 for text in page.block_texts]
     assert expected == list(compress(page.block_texts, _drop_machine_text(page, [True] * len(words), words)))

@@ -1,4 +1,4 @@
-"""What a page tells in data instead of text: the data on the left, the Markdown that it becomes on the right."""
+"""Structured data as text: the data on the left, the Markdown that it becomes on the right."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from websearch_core.reading.markdown.writer import to_markdown
 URL = "https://sea.example/kelp"
 
 
-def encoded(thing: Any) -> str:
-    return json.dumps(thing).replace("</", "<\\/")  # which would end the script
+def encode(thing: Any) -> str:
+    return json.dumps(thing).replace("</", "<\\/")  # or it would end the script
 
 
-def tell(*things: Any, head: str = "<title>Kelp</title>") -> str:
-    """The Markdown of what a page without text tells in its data."""
-    scripts = "".join(f'<script type="application/ld+json">{encoded(thing)}</script>' for thing in things)
+def markdown_of(*things: Any, head: str = "<title>Kelp</title>") -> str:
+    """Return the Markdown of a page that has only data."""
+    scripts = "".join(f'<script type="application/ld+json">{encode(thing)}</script>' for thing in things)
     source = markup_from_data(
         read_metadata(LexborHTMLParser(f"<head>{head}{scripts}</head><body><div id=root></div>"), URL)
     )
@@ -144,46 +144,46 @@ OFFER = {"@type": "Offer", "price": 12.5, "priceCurrency": "EUR", "availability"
     ],
 )
 def test_data_becomes_text(thing: dict[str, Any], expected: str) -> None:
-    assert tell(thing) == expected
+    assert markdown_of(thing) == expected
 
 
-def test_what_the_page_is_about_comes_first_and_nothing_twice() -> None:
+def test_the_main_thing_comes_first_and_nothing_twice() -> None:
     product = {"@type": "Product", "name": "Kelp", "description": "Salty."}
     questions = {
         "@type": "FAQPage",
         "name": "Ask",
         "mainEntity": [{"@type": "Question", "name": "Why?", "acceptedAnswer": {"text": "So."}}],
     }
-    assert tell(questions, product, questions) == "# Kelp\n\nSalty.\n\n## Ask\n\n## Why?\n\nSo."
+    assert markdown_of(questions, product, questions) == "# Kelp\n\nSalty.\n\n## Ask\n\n## Why?\n\nSo."
 
 
-def test_the_description_is_told_where_nothing_else_is() -> None:
+def test_the_description_is_used_if_there_is_no_other_text() -> None:
     head = '<title>Kelp</title><meta name="description" content="All about kelp.">'
-    assert tell(head=head) == "# Kelp\n\nAll about kelp."
-    assert tell({"@type": "Article", "articleBody": "One."}, head=head) == "# Kelp\n\nOne."
+    assert markdown_of(head=head) == "# Kelp\n\nAll about kelp."
+    assert markdown_of({"@type": "Article", "articleBody": "One."}, head=head) == "# Kelp\n\nOne."
 
 
-def test_a_page_without_data_tells_nothing() -> None:
-    assert tell() == ""
+def test_a_page_without_data_has_no_markup() -> None:
+    assert markdown_of() == ""
 
 
-def test_what_is_told_is_treated_like_any_page() -> None:
+def test_markup_in_data_is_treated_like_any_page() -> None:
     body = (
         "<p>Seen\u200b.</p><p hidden>Hidden.</p><script>alert(1)</script><img src=x alt=picture onerror=x>"
         "<a href='javascript:alert(1)'>link</a><div>" + "<div>" * 3_000 + "deep"
     )
-    text = tell({"@type": "Article", "articleBody": body})
+    text = markdown_of({"@type": "Article", "articleBody": body})
     assert text.startswith("# Kelp\n\nSeen.")
     assert "deep" in text
     assert not [word for word in ("Hidden", "alert(1)</", "<img", "onerror", "\u200b") if word in text]
 
 
-def test_plain_text_is_not_taken_for_markdown_or_markup() -> None:
-    text = tell({"@type": "Article", "articleBody": "# no heading\n2 < 3 & 4"})
+def test_plain_text_is_not_read_as_markdown_or_markup() -> None:
+    text = markdown_of({"@type": "Article", "articleBody": "# no heading\n2 < 3 & 4"})
     assert text == "# Kelp\n\n\\# no heading\n\n2 < 3 & 4"
 
 
-def test_what_is_told_is_bounded() -> None:
+def test_the_size_of_the_text_is_bounded() -> None:
     things = [
         {
             "@type": "FAQPage",
@@ -191,10 +191,10 @@ def test_what_is_told_is_bounded() -> None:
         }
         for n in range(9)
     ]
-    assert 200_000 < len(tell(*things)) < 320_000
+    assert 200_000 < len(markdown_of(*things)) < 320_000
 
 
-def test_things_that_refer_to_one_another_come_to_an_end() -> None:
+def test_circular_references_end() -> None:
     posting = {
         "@type": "DiscussionForumPosting",
         "@id": "#a",
@@ -202,4 +202,4 @@ def test_things_that_refer_to_one_another_come_to_an_end() -> None:
         "text": "Hi.",
         "comment": {"@id": "#a"},
     }
-    assert tell(posting) == "# Kelp\n\nHi.\n\nHi."
+    assert markdown_of(posting) == "# Kelp\n\nHi.\n\nHi."

@@ -1,4 +1,4 @@
-"""What has no text, and so is never chosen: it goes with the text that it is nearest to."""
+"""Elements without text are never selected: they are kept with the nearest text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def seen(html: str) -> TextBlocks:
 
 
 def kept(html: str, without: str = "", *, linked: bool = True) -> str:
-    """The Markdown of all blocks but those that say *without*."""
+    """Return the Markdown of all blocks except those whose text is *without*."""
     page = seen(html)
     chosen = [text != without for text in page.block_texts]
     return to_markdown(build_tree(page, chosen, linked=linked).body, {"/x": f"{URL}x"})
@@ -35,7 +35,7 @@ def kept(html: str, without: str = "", *, linked: bool = True) -> str:
         ("<h2>Lamps<a href='/x'></a></h2>", "## Lamps"),
     ],
 )
-def test_what_is_empty_parts_what_is_beside_it(html: str, expected: str) -> None:
+def test_empty_elements_separate_their_neighbours(html: str, expected: str) -> None:
     assert expected == kept(html)
 
 
@@ -66,57 +66,57 @@ def test_pictures_stay_with_the_text_they_are_nearest_to(html: str, expected: st
         ("<header><img alt='{}'></header><main><p>It is lit.</p></main><p>Subscribe</p>", False),
     ],
 )
-def test_pictures_beside_what_is_left_out_are_left_out_unless_nearer_to_what_is_kept(html: str, stays: bool) -> None:
+def test_pictures_next_to_dropped_text_are_dropped_unless_nearer_to_kept_text(html: str, stays: bool) -> None:
     alt = "The lamp of Norrholm"
     assert (alt in kept(html.format(alt), without="Subscribe")) is stays
 
 
-def test_a_picture_in_a_link_is_left_out_with_the_links() -> None:
+def test_a_picture_in_a_link_is_dropped_with_the_links() -> None:
     assert kept("<p>a <a href='/x'><img alt='The lamp of Norrholm'></a> b</p>", linked=False) == "a b"
 
 
-def test_the_boxes_of_tasks_are_kept_and_those_of_forms_are_not() -> None:
+def test_checkboxes_of_tasks_are_kept_and_those_of_forms_dropped() -> None:
     tasks = "<ul><li><input type=checkbox checked disabled> wick<li><input type=CheckBox> oil"
     form = "<li><input type=checkbox name=brand> Nordlys<li><input type=text> search<li><input> free"
     assert kept(tasks + form) == "- [x] wick\n- [ ] oil\n- Nordlys\n- search\n- free"
 
 
-def test_what_is_in_a_form_s_field_which_only_a_formula_can_have_goes_with_it() -> None:
+def test_children_of_an_input_are_dropped_with_it() -> None:
     html = "<p>Lamps</p><math><input><mi></mi></input></math><p>are lit.</p>"
     assert kept(html) == "Lamps\n\nare lit."
 
 
-def test_empty_cells_keep_their_columns_beside_rows_that_are_left_out() -> None:
+def test_empty_cells_keep_their_columns_next_to_dropped_text() -> None:
     rows = "<table><tr><th>year<th>lit<th>by<tr><td>1866<td><td>oil<tr><td>1901<td>twice<td>"
     table = "| year | lit | by |\n| --- | --- | --- |\n| 1866 | | oil |\n| 1901 | twice | |"
     assert table == kept(f"{rows}</table><p>Subscribe</p>", without="Subscribe")
 
 
-def test_a_row_is_kept_whole_or_left_out_whole() -> None:
+def test_a_row_is_kept_or_dropped_as_a_whole() -> None:
     page = seen("<table><tr><td>1866<td>oil<tr><td>menu<td>on")
     assert whole_rows(page, [True, False, False, False]) == [True, True, False, False]
 
 
-def test_a_row_of_parts_of_a_page_is_no_row_of_cells() -> None:
+def test_a_row_whose_cells_have_several_blocks_is_not_a_row_of_data() -> None:
     page = seen("<table><tr><td>menu<td><p>The lamp</p><p>It is lit.</p></table>")
     assert whole_rows(page, [False, True, True]) == [False, True, True]
 
 
-def test_what_has_an_empty_anchor_before_it_is_no_footnote_of_it() -> None:
+def test_text_after_an_empty_anchor_is_not_its_footnote() -> None:
     note = "<p>lit<a href='#fn1'>[1]</a></p><p><a id=fn1></a>[1] By the keeper.</p>"
     assert kept(note).count("[1]") == 2
 
 
 @pytest.mark.parametrize(
-    ("opener", "said"),
+    ("opener", "shown"),
     [
         ("<a href='#more'>more</a>", f"[more]({URL}#more)"),
         ("<button aria-controls=more>more</button>", "more"),
         ("<button role=tab id=tab>more</button><p role=tabpanel aria-labelledby=tab hidden>No.</p>", "more"),
     ],
 )
-def test_what_is_hidden_in_a_fragment_is_never_opened(opener: str, said: str) -> None:
+def test_controls_in_a_fragment_never_reveal_hidden_text(opener: str, shown: str) -> None:
     hidden = "<div id=more hidden>The keeper's password. " + "It is long. " * 200 + "</div>"
-    assert read_fragment(f"<p>It is lit.</p>{opener}{hidden}", URL)[0].split() == ["It", "is", "lit.", said]
+    assert read_fragment(f"<p>It is lit.</p>{opener}{hidden}", URL)[0].split() == ["It", "is", "lit.", shown]
     assert bare(f"lit {hidden}") == "lit"
     assert "password" not in read_fragment(hidden, URL)[0]

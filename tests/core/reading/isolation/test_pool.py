@@ -194,13 +194,13 @@ def test_a_page_for_which_there_is_not_enough_memory_costs_that_page():
 def test_a_page_that_takes_too_much_memory_is_an_error_and_the_process_lives_on():
     program = """
 import sys
-from websearch_core.reading.isolation import worker
+from websearch_core.reading.isolation import child
 def read_bytes(data, url, *_, **__):
     if b"greedy" in data:
         bytearray(2**29)
     return original(data, url)
-original, worker.read_bytes = worker.read_bytes, read_bytes
-worker.serve()
+original, child.read_bytes = child.read_bytes, read_bytes
+child.serve()
 """
     with subprocess.Popen(
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0

@@ -1,4 +1,4 @@
-"""The Markdown step alone: the tree of a piece of HTML, written. What is chosen of a page is tested elsewhere."""
+"""Writing the tree of a piece of HTML as Markdown. The selection of content is tested elsewhere."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ def tree(html: str) -> Element:
 
 
 def markdown(html: str) -> str:
-    return written(tree(html))
+    return write(tree(html))
 
 
-def written(root: Element) -> str:
+def write(root: Element) -> str:
     hrefs = (element.get("href") for element in root.elements() if element.name == "a")
     return to_markdown(root, {href: url for href in hrefs if (url := absolute(href, URL))})
 
 
 def element(name: str, *children: Element | str, **attributes: str) -> Element:
-    """An element as the tree holds it, for what HTML alone does not say."""
-    made = Element(name, attributes, None)
+    """Return an element of the tree, for cases that HTML alone cannot express."""
+    result = Element(name, attributes, None)
     for child in children:
-        made.children.append(child)
+        result.children.append(child)
         if isinstance(child, Element):
-            child.parent = made
-    return made
+            child.parent = result
+    return result
 
 
 @pytest.mark.parametrize(
@@ -83,15 +83,15 @@ def test_lists_and_quotations_nest(html: str, expected: str) -> None:
     assert expected == markdown(html)
 
 
-def test_items_of_a_list_have_the_numbers_that_the_page_gives_them() -> None:
+def test_list_items_have_the_numbers_of_the_page() -> None:
     items = element("li", "a"), element("li", "b", value="7"), element("li", "c")
-    assert written(element("div", element("ol", *items))) == "1. a\n7. b\n8. c"
+    assert write(element("div", element("ol", *items))) == "1. a\n7. b\n8. c"
 
 
-def test_items_of_a_list_of_tasks_say_whether_they_are_done() -> None:
+def test_task_list_items_show_whether_they_are_done() -> None:
     done = element("li", element("input", checked="yes"), "a")
     open_ = element("li", element("input"), "b")
-    assert written(element("div", element("ul", done, open_), element("input"))) == "- [x] a\n- [ ] b"
+    assert write(element("div", element("ul", done, open_), element("input"))) == "- [x] a\n- [ ] b"
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_items_of_a_list_of_tasks_say_whether_they_are_done() -> None:
         ("<dl><div><dt>a</dt><dd>b</dd></div></dl>z", "a\n: b\n\nz"),
     ],
 )
-def test_terms_stand_above_what_they_mean(html: str, expected: str) -> None:
+def test_terms_come_before_their_definitions(html: str, expected: str) -> None:
     assert expected == markdown(html)
 
 
@@ -154,7 +154,7 @@ def test_a_cell_that_reaches_down_leaves_its_place_free_below() -> None:
         element("tr", element("td", "4"), element("td", "5")),
         element("tr", element("td", "6"), element("td", "7"), element("td", "8")),
     )
-    assert written(element("div", element("table", *rows))) == (
+    assert write(element("div", element("table", *rows))) == (
         "| A | B | C |\n| --- | --- | --- |\n| 1 | 2 | 3 |\n| 4 | | 5 |\n| 6 | 7 | 8 |"
     )
 
@@ -194,13 +194,13 @@ def test_a_table_too_wide_to_read_is_a_list_of_records() -> None:
         ("<pre> </pre>", ""),
     ],
 )
-def test_code_is_what_the_page_shows_as_code(html: str, expected: str) -> None:
+def test_code_is_written_as_code(html: str, expected: str) -> None:
     assert expected == markdown(html)
 
 
 @pytest.mark.parametrize("attribute", ["data-lang", "data-language"])
 def test_attributes_name_the_language_too(attribute: str) -> None:
-    assert written(element("div", element("pre", "x", **{attribute: "Go"}))) == "```go\nx\n```"
+    assert write(element("div", element("pre", "x", **{attribute: "Go"}))) == "```go\nx\n```"
 
 
 _KATEX = (
@@ -243,11 +243,11 @@ _WIKIPEDIA = (
         ("<math></math>x<span class=math>y</span>", "xy"),
     ],
 )
-def test_formulas_are_tex_once(html: str, expected: str) -> None:
+def test_formulas_are_written_once_as_tex(html: str, expected: str) -> None:
     assert expected == markdown(html)
 
 
-def test_the_second_writing_of_a_formula_is_no_hidden_passage() -> None:
+def test_the_second_form_of_a_formula_does_not_count_as_hidden() -> None:
     assert find_blocks(LexborHTMLParser(f"<body>{_KATEX}{_WIKIPEDIA}").body).hidden == 0
 
 
@@ -272,7 +272,7 @@ def test_the_second_writing_of_a_formula_is_no_hidden_passage() -> None:
         ("<p><a href=#part2>2</a></p><p id=part2>x</p>", "[2](https://e.org/docs/page#part2)\n\nx"),
     ],
 )
-def test_footnotes_carry_the_mark_that_refers_to_them(html: str, expected: str) -> None:
+def test_footnotes_begin_with_their_mark(html: str, expected: str) -> None:
     assert expected == markdown(html)
 
 
@@ -305,7 +305,7 @@ def test_footnotes_carry_the_mark_that_refers_to_them(html: str, expected: str) 
         ("a <img alt=''> <span> </span> b", "a b"),
     ],
 )
-def test_each_element_says_what_it_is_for(html: str, expected: str) -> None:
+def test_other_elements(html: str, expected: str) -> None:
     assert expected == markdown(html)
 
 
@@ -328,7 +328,7 @@ def test_each_element_says_what_it_is_for(html: str, expected: str) -> None:
         ("<a href=/x>a <code>b</code></a>", "[a `b`](https://e.org/x)"),
     ],
 )
-def test_links_are_on_what_they_name(html: str, expected: str) -> None:
+def test_links_are_on_their_labels(html: str, expected: str) -> None:
     assert expected == markdown(html)
 
 
@@ -350,7 +350,7 @@ def test_links_are_on_what_they_name(html: str, expected: str) -> None:
         ("", None),
     ],
 )
-def test_links_lead_to_the_web_or_are_text(href: str, url: str | None) -> None:
+def test_links_are_http_or_become_text(href: str, url: str | None) -> None:
     assert (f"[there]({url})" if url else "there") == markdown(f"<p><a href='{href}'>there</a></p>")
 
 
@@ -369,14 +369,14 @@ def image(alt: str, **attributes: str) -> Element:
         (element("div", image("a red fox runs"), element("br"), "x", image("fox")), "a red fox runs\nx"),
     ],
 )
-def test_a_picture_is_what_it_is_described_as(root: Element, expected: str) -> None:
-    assert expected == written(element("div", root))
+def test_a_picture_is_written_as_its_description(root: Element, expected: str) -> None:
+    assert expected == write(element("div", root))
 
 
-def test_an_empty_block_parts_what_is_around_it_even_in_code() -> None:
-    assert written(element("div", "a", element("div"), "b")) == "a\nb"
+def test_an_empty_block_separates_its_neighbours_even_in_code() -> None:
+    assert write(element("div", "a", element("div"), "b")) == "a\nb"
     lines = element("div", "a"), element("div"), element("div", "b")
-    assert written(element("div", element("pre", *lines))) == "```\na\n\nb\n```"
+    assert write(element("div", element("pre", *lines))) == "```\na\n\nb\n```"
 
 
 @pytest.mark.parametrize(
@@ -420,21 +420,21 @@ def test_an_empty_block_parts_what_is_around_it_even_in_code() -> None:
         ("<p>a * b_c * d</p>", "a * b_c * d"),
     ],
 )
-def test_text_is_escaped_only_where_it_would_be_read_as_something_else(html: str, expected: str) -> None:
+def test_text_is_escaped_only_where_it_would_read_as_syntax(html: str, expected: str) -> None:
     assert expected == markdown(html)
 
 
 @pytest.mark.parametrize("name", ["soup", "list", "hn", "h99", "tag", "_document_", "div", "x-y", "table", "td", "li"])
-def test_an_element_of_any_name_is_its_text(name: str) -> None:
+def test_elements_of_any_name_keep_their_text(name: str) -> None:
     assert "a" in markdown(f"<{name}>a</{name}>")
 
 
-def test_marks_of_ours_in_a_page_are_not_taken_for_ours() -> None:
+def test_internal_marks_in_a_page_are_removed() -> None:
     assert markdown("<p>a &#xe001;b&#xe002;http://evil.example&#xe003;</p>") == "a bhttp://evil.example"
     assert markdown("<p>a&#1;b&#2;http://evil.example&#3; &#4;0&#4; &#14;&#15;</p>") == "abhttp://evil.example 0"
 
 
-def test_a_caller_deep_in_its_own_stack_gets_all_of_it() -> None:
+def test_writing_needs_little_of_the_stack() -> None:
     root = tree("<ul><li>" * 10 + "<div>" * 60 + "x")
 
     def deep(levels: int) -> str:
@@ -465,5 +465,5 @@ def test_a_caller_deep_in_its_own_stack_gets_all_of_it() -> None:
 def test_writing_takes_linear_time(before: str, piece: str) -> None:
     root = tree(before + piece * 20_000)
     begin = time.process_time()
-    written(root)
+    write(root)
     assert time.process_time() - begin < 5

@@ -1,1 +1,1 @@
-"""What is no page of HTML: PDF, Office, pictures, feeds, tables, text."""
+"""Formats other than HTML: PDF, Office, pictures, feeds, tables, text."""

@@ -1,4 +1,4 @@
-"""A sitemap -> Page: the addresses that it lists, with the days on which they changed."""
+"""Sitemap -> Page: the addresses that it lists, with the days on which they changed."""
 
 from __future__ import annotations
 
@@ -13,29 +13,32 @@ from ..charset import decode
 from ..links import MAX_LINKS, absolute
 from ..page import make_page
 
-_MAX_CHARACTERS = 10 * 2**20  # of source
-_MAX_CONTENT = 1_000_000  # characters
+_MAX_SOURCE_LENGTH = 10 * 2**20  # characters
+_MAX_CONTENT_LENGTH = 1_000_000  # characters
 _ROOT = re.compile(
     r"(?:\s|<\?[^>]*>|<!--(?:(?!-->).)*+-->)*+<((?:[a-z]{1,20}:)?)(urlset|sitemapindex)(?=[\s>/])", re.DOTALL
 )
 _VALUE = r"[^>]{0,500}>\s{0,100}(?:<!\[CDATA\[)?([^<>\]]{1,4000})"
-_SAMPLE = 2000  # characters
+_SAMPLE = 2000  # bytes
 
 
 def read_sitemap(data: bytes, url: str, media_type: str, content_type: str | None = None) -> Page | None:
     """
-    Read a sitemap, or an index of sitemaps; None if the XML is something else.
+    Read a sitemap, or an index of sitemaps.
 
     Args:
         data: The bytes.
-        url: Where they came from.
-        media_type: What they are.
-        content_type: The value of the HTTP header, where there was one, for its charset.
+        url: The URL they came from.
+        media_type: Their media type.
+        content_type: Value of the HTTP header, if any, for its charset.
+
+    Returns:
+        The page, or None if the XML is something else.
 
     """
     if not _ROOT.match(decode(data[:_SAMPLE], content_type).text):
         return None
-    source, decoding = decode(data, content_type, most=_MAX_CHARACTERS)
+    source, decoding = decode(data, content_type, most=_MAX_SOURCE_LENGTH)
     root = _ROOT.match(source)
     if root is None:
         return None
@@ -45,11 +48,11 @@ def read_sitemap(data: bytes, url: str, media_type: str, content_type: str | Non
         if len(links) < MAX_LINKS:
             links.append(address)
         out.write(f"- {address}{f' ({changed})' if changed else ''}\n")
-        if out.tell() > _MAX_CONTENT:
+        if out.tell() > _MAX_CONTENT_LENGTH:
             break
     content = out.getvalue()
     count = content.count("\n")
-    cut = out.tell() > _MAX_CONTENT or len(source) == _MAX_CHARACTERS
+    cut = out.tell() > _MAX_CONTENT_LENGTH or len(source) == _MAX_SOURCE_LENGTH
     what = "sitemaps" if root[2] == "sitemapindex" else "addresses"
     return make_page(
         url,
@@ -63,7 +66,7 @@ def read_sitemap(data: bytes, url: str, media_type: str, content_type: str | Non
 
 
 def _places(source: str, prefix: str, base: str) -> Iterator[tuple[str, str]]:
-    """Yield each address with the day it changed, if that is told; pictures and videos have prefixes of their own."""
+    """Yield each address and the day it changed, if given; pictures and videos have prefixes of their own."""
     tag = re.compile(f"<{prefix}(loc|lastmod)(?=[\\s>]){_VALUE}")
     address = ""
     for found in tag.finditer(source):

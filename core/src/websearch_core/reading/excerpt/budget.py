@@ -9,21 +9,21 @@ from ...models import Page
 from ...tokens import CHARACTERS, TokenCounter
 
 _TRIES = 8
-_ENOUGH = 0.95  # of a budget: there is no use in looking for a better cut
+_ENOUGH = 0.95  # of a budget: good enough to stop looking for a better cut
 
 
 def fit_tokens(cut: Callable[[int], Page], most: int, max_tokens: int, count: TokenCounter) -> Page:
     """
-    Cut a page so that it holds as much as fits into a budget of tokens. *count* is asked a few times.
+    Cut a page so that its content fills a budget of tokens. Calls *count* a few times.
 
     Args:
-        cut: Makes of a number of characters the page that has so many at most.
-        most: The most characters.
-        max_tokens: The budget of the content.
-        count: How many tokens a text is.
+        cut: Returns the page cut to at most the given number of characters.
+        most: Most characters.
+        max_tokens: Most tokens of the content.
+        count: Returns the number of tokens in a text.
 
     Raises:
-        InvalidOption: Not even a character fits.
+        InvalidOption: Not even one character fits.
 
     """
     best: Page | None = None
@@ -42,5 +42,5 @@ def fit_tokens(cut: Callable[[int], Page], most: int, max_tokens: int, count: To
         by_halves = min((low + high) // 2, 2 * low or high)
         length = by_proportion if low < by_proportion < high and tries < _TRIES else max(by_halves, low + 1)
     if best is None:
-        raise InvalidOption(f"max_tokens: there is no room for even a character in {max_tokens}")
+        raise InvalidOption(f"max_tokens={max_tokens} is too small")
     return best

@@ -1,5 +1,5 @@
 """
-Parts of a page in the order of the page, with marks that say what is left out between them, and where each stands.
+Compose an excerpt: parts of a page in order, with marks that say what is left out and where each part begins.
 
 ::
 
@@ -26,7 +26,7 @@ _MIN_MARK_LENGTH = len("\n\n[... 50 characters left out; offset 0 ...]\n\n")
 
 
 class Span(NamedTuple):
-    """Pieces that follow one another: the numbers of the first, and of the one after the last."""
+    """Consecutive pieces: the number of the first one, and of the one after the last."""
 
     first: int
     after: int
@@ -34,12 +34,12 @@ class Span(NamedTuple):
 
 class Composer:
     """
-    A page that parts are taken from.
+    Composes excerpts of one page.
 
     Args:
         page: The whole page.
-        offset: Where the text begins that counts, in characters.
-        whole: Characters of a block of code that is never divided.
+        offset: Use the text that begins here, in characters.
+        whole: A code block of at most this many characters is never divided.
 
     Raises:
         InvalidOption: *offset* is negative.
@@ -57,23 +57,23 @@ class Composer:
         ]
 
     def covering(self, start: int, end: int) -> Span:
-        """Return the pieces that hold the characters from *start* to *end*."""
+        """Return the pieces that contain the characters from *start* to *end*."""
         first = bisect_left(self.pieces, start, key=lambda piece: piece.end - 1)
         return Span(first, max(first + 1, bisect_left(self.pieces, end, key=lambda piece: piece.start)))
 
     def excerpt(self, runs: Sequence[Span]) -> Page:
-        """Return the page with *runs* of its pieces for content, in the order of the page."""
+        """Return the page with only *runs* of its pieces as content, in the order of the page."""
         runs = self._joined(runs)
         complete = not self.pieces or runs == [Span(0, len(self.pieces))]
         return self._page("\n\n".join(self._lines(runs)), map(self._passage, runs), complete=complete)
 
     def everything(self, *, telling: bool) -> Page:
-        """Return the page with all of the text that counts; it is *telling* if it holds what was asked for."""
+        """Return the page with all its text; *telling* says whether the text has what was asked for."""
         whole = Passage(offset=self.offset, length=len(self.text))
         return self._page(self.text, [whole] if telling else [], complete=True)
 
     def around(self, place: int, max_length: int) -> Page:
-        """Return the page with what is around *place* and no marks, where there is no room for whole pieces."""
+        """Return the text around *place* without marks, for when not even one piece fits."""
         first = self.pieces[self.covering(place, place + 1).first]
         start = max(first.start, place - max_length // 4)
         cut = cut_window(self.page, max_length, start)
@@ -94,7 +94,7 @@ class Composer:
         )
 
     def _joined(self, runs: Sequence[Span]) -> list[Span]:
-        """Return *runs*, which may overlap, in order, joined where a mark takes more room than what is between."""
+        """Return *runs*, which may overlap, in order; join those with less text between them than a mark would take."""
         found: list[Span] = []
         for run in sorted(runs):
             if found and self.pieces[run.first].start - self.pieces[found[-1].after - 1].end <= _MIN_MARK_LENGTH:
@@ -108,7 +108,7 @@ class Composer:
         return Passage(offset=start, length=len(text), headings=self.pieces[run.first].headings)
 
     def _bare(self, run: Span) -> tuple[int, str]:
-        """Return the text of *run* without blank lines around it, and where it begins."""
+        """Return where the text of *run* begins, and the text without surrounding blank lines."""
         start, end = self.pieces[run.first].start, self.pieces[run.after - 1].end
         text = self.page.content[start:end]
         bare = text.lstrip("\n")
@@ -133,5 +133,5 @@ class Composer:
 
 
 def quote(words: str) -> str:
-    """Return *words* as a note quotes them."""
+    """Quote *words* for a note."""
     return repr(one_line(words, _MAX_QUOTE_LENGTH))

@@ -1,7 +1,4 @@
-"""
-The places of a page that hold a phrase, as a person would find them: whatever the case, the accents, the blanks, the
-width of the characters, and whether a word of it is bold or a link.
-"""
+"""Find a phrase in a page as a person would: case, accents, whitespace, emphasis and links do not matter."""
 
 from __future__ import annotations
 
@@ -16,26 +13,26 @@ from ...models import Page
 from .compose import Composer, Span, quote
 from .window import LINK, beyond, check
 
-_AROUND = 300  # characters shown before and after a place, and what belongs to the sentences they end in
+_AROUND = 300  # characters shown before and after a place, extended to whole sentences
 _MARKS = "*`\\"  # of Markdown, within a line
 
 
 def find_phrase(page: Page, phrase: str, max_length: int, offset: int = 0) -> Page:
     """
-    Take from a whole page the places around *phrase*.
+    Find the places around *phrase* in a whole page.
 
-    They stand in the order of the page, each with the sentences around it, near ones together, with marks as
-    `passages` has them. A note says how many there are and how many of them are shown; ``next_offset`` finds the next
-    ones. If there are none, the content is empty, and a note says so.
+    They appear in the order of the page, each with the sentences around it; places close together are merged. Marks
+    between them are those of `pick_passages`. A note says how many places there are and how many are shown, and
+    ``next_offset`` leads to the next ones. If there are none, the content is empty and a note says so.
 
     Args:
         page: The whole page.
-        phrase: What to look for; case, accents, width, blanks and emphasis make no difference.
-        max_length: Characters, at most, the marks included.
-        offset: Where the text begins that is searched, in characters.
+        phrase: The text to find; case, accents, width, whitespace and emphasis do not matter.
+        max_length: Most characters to return, including the marks.
+        offset: Search the text that begins here, in characters.
 
     Raises:
-        InvalidOption: There is nothing to look for in *phrase*, *max_length* is less than 1, or *offset* is negative.
+        InvalidOption: *phrase* has nothing to search for, *max_length* is less than 1, or *offset* is negative.
 
     """
     check(max_length, offset)
@@ -48,12 +45,12 @@ def by_phrase(page: Page, phrase: str, offset: int, about: int) -> Callable[[int
 
     Args:
         page: The whole page.
-        phrase: What to look for.
-        offset: Where the text begins that is searched.
-        about: How many characters there will be room for, roughly.
+        phrase: The text to find.
+        offset: Search the text that begins here.
+        about: Roughly how many characters will fit.
 
     Returns:
-        A function from the characters there are room for to the page with the places.
+        A function that takes the number of characters that fit and returns the page with the places.
 
     """
     source = Composer(page, offset, whole=max(_AROUND, about // 2))
@@ -78,7 +75,7 @@ def by_phrase(page: Page, phrase: str, offset: int, about: int) -> Callable[[int
 
 
 def _context(source: Composer, start: int, end: int, around: int) -> Span:
-    """Return the pieces that hold a place, and those *around* it, within its section."""
+    """Return the pieces that contain a place and those *around* it, within its section."""
     first, after = source.covering(start, end)
     while first > 0 and not _heads(source, first) and start - source.pieces[first - 1].start <= around:
         first -= 1
@@ -92,7 +89,7 @@ def _heads(source: Composer, n: int) -> bool:
 
 
 def _most(limit: int, fits: Callable[[int], bool]) -> int:
-    """Return the most, up to *limit*, that fit: 0 if not even one does."""
+    """Return the largest number, up to *limit*, that fits; 0 if not even one does."""
     low, high = 0, 1
     while high <= limit and fits(high):
         low, high = high, 2 * high
@@ -105,23 +102,23 @@ def _most(limit: int, fits: Callable[[int], bool]) -> int:
 
 def occurrences(text: str, phrase: str, offset: int = 0) -> list[tuple[int, int]]:
     """
-    Return where *phrase* begins and ends each time, from *offset* on.
+    Return the start and end of each occurrence of *phrase* after *offset*.
 
-    The text is read as it is seen, without the targets of links; if nothing is found that way, as it is written.
+    The text is searched as people see it, without link targets; if that finds nothing, as it is written.
 
     Raises:
-        InvalidOption: There is nothing to look for in *phrase*.
+        InvalidOption: *phrase* has nothing to search for.
 
     """
     wanted = Folded(phrase).form.strip()
     if not wanted:
-        raise InvalidOption(f"find: {phrase!r} holds nothing to look for")
+        raise InvalidOption(f"find: {phrase!r} has nothing to search for")
     return Folded(text, offset, seen=True).places(wanted) or Folded(text, offset).places(wanted)
 
 
 class Folded:
     """
-    A text in the form in which phrases are compared, that knows where each of its characters comes from.
+    A text in the form used for comparing phrases, which knows where each of its characters came from.
 
     Args:
         text: The text.
@@ -136,8 +133,8 @@ class Folded:
         special = re.compile(rf"\s{{2,}}|[{re.escape(uneven)}]" if uneven else r"\s{2,}")
         hidden = _syntax(text, offset) if seen else []
         pieces: list[str] = []
-        self._from: list[int] = []  # where each piece of the form begins in the text, and
-        self._at: list[int] = []  # where in the form
+        self._from: list[int] = []  # where each piece begins in the text
+        self._at: list[int] = []  # where it begins in the form
         length = 0
 
         def add(form: str, start: int) -> None:
@@ -162,7 +159,7 @@ class Folded:
         self.form = "".join(pieces)
 
     def places(self, wanted: str) -> list[tuple[int, int]]:
-        """Return where *wanted* stands in the text, each begin and end."""
+        """Return the start and end of each occurrence of *wanted* in the text."""
         found = []
         place = self.form.find(wanted)
         while place >= 0:

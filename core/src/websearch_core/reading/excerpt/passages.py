@@ -1,9 +1,10 @@
 """
-The passages of a page that answer a question, best first until the room is used up, shown in the order of the page.
+Pick the passages of a page that answer a question.
 
-Sentences are packed to passages of about 600 characters within a section, and ranked by BM25 over words as
-`websearch_core._text.terms` has them; a passage counts the words of the headings above it as its own. No model, no network:
-``benchmarks/passages.py`` measures how often the answer is kept.
+Sentences are packed into passages of about 600 characters within a section and ranked by BM25 over the terms of
+`websearch_core._text.terms`. A passage also counts the words of the headings above it. The best passages that fit are
+shown in the order of the page. There is no model and no network; ``benchmarks/reading/passages.py`` measures how often
+the answer is kept.
 """
 
 from __future__ import annotations
@@ -21,25 +22,25 @@ from .compose import Composer, Span, quote
 from .window import beyond, check, cut_window
 
 _LENGTH = 600  # characters of a passage
-_ENOUGH = 0.25  # of it: a paragraph this long is a passage by itself
-_SATURATION, _NORMALIZATION = 1.2, 0.75  # k1 and b of BM25, as usual
-_FAINT = 0.2  # of the score of the best passage: what is below is no answer
-_TARGET = re.compile(r"\]\([^()\n]*+\)")  # of a link: its words are not what the page says
+_ENOUGH = 0.25  # of _LENGTH: a paragraph this long is a passage by itself
+_SATURATION, _NORMALIZATION = 1.2, 0.75  # k1 and b of BM25, the usual values
+_FAINT = 0.2  # of the best score: a passage below it is not an answer
+_TARGET = re.compile(r"\]\([^()\n]*+\)")  # of a link: its words are not words of the page
 
 
 def pick_passages(page: Page, query: str, max_length: int, offset: int = 0) -> Page:
     """
-    Take from a whole page the passages that answer *query* best.
+    Pick the passages of a whole page that best answer *query*.
 
-    They stand in the order of the page, with marks between them that say how much is left out, at which ``offset``
-    the next one stands, and under which headings. A page that fits is left whole. If nothing on the page holds a
-    word of the query, it is the beginning of the page, ``passages`` is empty, and a note says so.
+    They appear in the order of the page. Marks between them say how much text is left out, at which ``offset`` the
+    next passage begins, and under which headings. A page that fits is returned whole. If no passage has a word of the
+    query, the content is the beginning of the page, ``passages`` is empty, and a note says so.
 
     Args:
         page: The whole page.
-        query: A question, or words.
-        max_length: Characters, at most, the marks included.
-        offset: Where the text begins that they are chosen from, in characters.
+        query: A question or keywords.
+        max_length: Most characters to return, including the marks.
+        offset: Choose from the text that begins here, in characters.
 
     Raises:
         InvalidOption: *max_length* is less than 1, or *offset* is negative.
@@ -55,12 +56,12 @@ def by_query(page: Page, query: str, offset: int, about: int) -> Callable[[int],
 
     Args:
         page: The whole page.
-        query: A question, or words.
-        offset: Where the text begins that they are chosen from.
-        about: How many characters there will be room for, roughly.
+        query: A question or keywords.
+        offset: Choose from the text that begins here.
+        about: Roughly how many characters will fit.
 
     Returns:
-        A function from the characters there are room for to the page with the best passages.
+        A function that takes the number of characters that fit and returns the page with the best passages.
 
     """
     source = Composer(page, offset, whole=max(_LENGTH, about // 2))
@@ -81,7 +82,7 @@ def by_query(page: Page, query: str, offset: int, about: int) -> Callable[[int],
 
 
 def _packed(source: Composer, length: int) -> Iterator[Span]:
-    """Yield what stands together: a paragraph, or several short ones of a section, and a heading with what it heads."""
+    """Yield what belongs together: a paragraph, or several short ones of a section, with the heading above them."""
     first = 0
     for n, (before, part) in enumerate(pairwise(source.pieces), 1):
         taken = before.end - source.pieces[first].start
@@ -95,7 +96,7 @@ def _packed(source: Composer, length: int) -> Iterator[Span]:
 
 
 def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
-    """Return the runs that hold words of *query*, the best first, by BM25."""
+    """Return the runs that have a word of *query*, best first, by BM25."""
     forms = set(query_terms(query))
     beginnings = tuple(form[:-1] for form in forms if form.endswith("*"))
 
@@ -116,7 +117,7 @@ def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
     usual = sum(lengths) / len(lengths) if any(lengths) else 1.0
 
     def score(n: int) -> float:
-        length = max(lengths[n] / usual, 1)  # being short is no merit: on web pages, what is short is often a label
+        length = max(lengths[n] / usual, 1)  # no bonus for short text: on web pages it is often a label
         damp = _SATURATION * (1 - _NORMALIZATION + _NORMALIZATION * length)
         return sum(telling[form] * count * (_SATURATION + 1) / (count + damp) for form, count in counts[n].items())
 
@@ -127,7 +128,7 @@ def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
 
 
 def _asked(said: Sequence[str], forms: set[str], beginnings: tuple[str, ...]) -> Iterator[str]:
-    """Yield those of the words *said* that were asked for, as they were asked for."""
+    """Yield the words of *said* that match the query, in the form the query has."""
     for form in said:
         if form in forms:
             yield form
@@ -136,7 +137,7 @@ def _asked(said: Sequence[str], forms: set[str], beginnings: tuple[str, ...]) ->
 
 
 def _filled(source: Composer, ranking: Sequence[Span], max_length: int) -> list[Span]:
-    """Take one after the other, as long as what is shown fits."""
+    """Add runs, best first, as long as the excerpt fits."""
     chosen: list[Span] = []
     taken = 0  # characters of those chosen, without marks
     for run in ranking:
@@ -150,5 +151,5 @@ def _filled(source: Composer, ranking: Sequence[Span], max_length: int) -> list[
 
 def _noted(page: Page, query: str) -> Page:
     if page.content and not page.passages:
-        return page.with_notes(f"nothing on the page holds a word of the query {quote(query)}")
+        return page.with_notes(f"no passage of the page has a word of the query {quote(query)}")
     return page

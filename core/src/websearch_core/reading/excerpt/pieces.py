@@ -1,4 +1,4 @@
-"""A Markdown text in the smallest parts that are shown whole: sentences, items, rows, blocks of code."""
+"""Divide Markdown into the smallest parts that are shown whole: sentences, items, rows, code blocks."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..markdown.fences import find_fences
 from .window import LINK
 
 _MAX_LENGTH = 600  # characters of a sentence; a longer one is divided between words
-_MAX_TITLE_LENGTH = 80  # characters of a heading where it is quoted
+_MAX_TITLE_LENGTH = 80  # characters of a heading in a mark
 
-_ALONE = {"heading", "item"}  # every line is one
+_ALONE = {"heading", "item"}  # each line is a block
 
 _HEADING = re.compile(r"#{1,6}[ \t]")
 _ITEM = re.compile(r"[ \t>]{0,60}(?:[-*+]|\d{1,9}[.)])[ \t]")
@@ -31,7 +31,7 @@ _SENTENCE = re.compile(
 @dataclass(frozen=True)
 class Frame:
     """
-    What the inside of a block needs around it where it is shown without its beginning or end.
+    What a block needs around it when its beginning or end is not shown.
 
     Args:
         start: Where the block begins.
@@ -49,14 +49,14 @@ class Frame:
 
 class Piece(NamedTuple):
     """
-    One of the parts that tile a text, blank lines after it included.
+    A part of a text, including the blank lines after it. The pieces of a text cover all of it.
 
     Args:
         start: Where it begins.
-        end: Where it ends, and the next one begins.
-        headings: The titles that it stands under, outermost first.
-        leads: True for what makes no sense without what follows: a heading, the header of a table.
-        frame: That of the block it is a part of.
+        end: Where it ends and the next piece begins.
+        headings: The headings above it, outermost first.
+        leads: True if it makes no sense without the next piece: a heading, the header of a table.
+        frame: The frame of the block that it belongs to.
 
     """
 
@@ -69,15 +69,15 @@ class Piece(NamedTuple):
 
 def pieces(text: str, whole: int = _MAX_LENGTH) -> list[Piece]:
     """
-    Divide *text* where it can be cut: never in a link, in a row of a table, or in code.
+    Divide *text* where it may be cut: never inside a link, a table row or code.
 
     Args:
         text: Markdown.
-        whole: Characters of a block of code, at most; a longer one is divided between lines.
+        whole: A code block with more characters than this is divided between lines.
 
     """
     found: list[Piece] = []
-    headings: list[tuple[int, str]] = []  # level and title of those that are open
+    headings: list[tuple[int, str]] = []  # level and title of the open ones
     path: tuple[str, ...] = ()
     for kind, start, end in _blocks(text):
         if kind == "heading":
@@ -99,7 +99,7 @@ def pieces(text: str, whole: int = _MAX_LENGTH) -> list[Piece]:
 
 
 def _blocks(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the kind, the begin and the end of each block; blank lines belong to the block before them."""
+    """Yield the kind, start and end of each block; blank lines belong to the block before them."""
     position = _past_blank(text, 0)
     for begin, end in find_fences(text):
         yield from _prose(text, position, begin)
@@ -109,7 +109,7 @@ def _blocks(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _prose(text: str, position: int, stop: int) -> Iterator[tuple[str, int, int]]:
-    """Yield the blocks of what is not code."""
+    """Yield the blocks between code blocks."""
     kind, start, closed = "", position, False
     while position < stop:
         end = text.find("\n", position, stop) + 1 or stop
@@ -185,7 +185,7 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _divided(text: str, start: int, end: int, links: Sequence[tuple[int, int]] = ()) -> Iterator[tuple[int, int]]:
-    """Yield what is between *start* and *end* in parts that are not too long, unless a link is."""
+    """Yield the text from *start* to *end* in parts of at most `_MAX_LENGTH`, except for a longer link."""
     while end - start > _MAX_LENGTH:
         middle, limit = start + _MAX_LENGTH // 2, start + _MAX_LENGTH
         cut = max(text.rfind(" ", middle, limit), text.rfind("\n", middle, limit)) + 1 or limit
@@ -199,7 +199,7 @@ def _divided(text: str, start: int, end: int, links: Sequence[tuple[int, int]] =
 
 
 def _around(links: Sequence[tuple[int, int]], place: int) -> tuple[int, int] | None:
-    """Return the link that *place* is inside of."""
+    """Return the link that contains *place*."""
     n = bisect_left(links, (place, 0)) - 1
     return links[n] if n >= 0 and place < links[n][1] else None
 
@@ -211,7 +211,7 @@ def _past_blank(text: str, position: int, stop: int | None = None) -> int:
 
 
 def _titles(headings: list[tuple[int, str]]) -> tuple[str, ...]:
-    """The titles of the headings that are open, without that of the page itself."""
+    """Return the titles of the open headings, without the title of the page."""
     return tuple(title for level, title in headings if level > 1 and title)
 
 

@@ -1,4 +1,4 @@
-"""Which part of a page is wanted: a window of it, the passages for a query, or the places of a phrase."""
+"""Which excerpt of a page to return: a window, the passages that answer a query, or the places of a phrase."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .find import by_phrase
 from .passages import by_query
 from .window import check, cut_window
 
-_SHORT = 100_000  # characters, which are looked through within a millisecond
+_SHORT = 100_000  # characters; scanning them takes less than a millisecond
 
 
 class ReadOptions(TypedDict, total=False):
@@ -24,12 +24,12 @@ class ReadOptions(TypedDict, total=False):
     Which part of a page to read.
 
     Args:
-        max_length: Characters of it, at most.
-        max_tokens: Tokens of it, at most. With both, both hold.
-        offset: Where to begin, in characters: 0, or the ``next_offset`` of the part before. A query and a phrase are
-            looked for from there on.
-        query: The passages that answer this best, instead of the text from the offset on.
-        find: The places around this phrase, likewise.
+        max_length: Most characters to return.
+        max_tokens: Most tokens to return. If both limits are given, both apply.
+        offset: Where to begin, in characters: 0, or the ``next_offset`` of the previous part. A query or phrase is
+            searched for from this offset.
+        query: Return the passages that best answer this, instead of the text at the offset.
+        find: Return the places around this phrase, instead of the text at the offset.
 
     """
 
@@ -43,18 +43,18 @@ class ReadOptions(TypedDict, total=False):
 @dataclass(frozen=True, kw_only=True)
 class Excerpt:
     """
-    A part of a page: one of three ways to choose, under one or two budgets.
+    An excerpt: one of three ways to choose text, under one or two limits.
 
     Args:
-        max_length: As in `ReadOptions`; None for no limit.
-        max_tokens: As in `ReadOptions`; None for no limit.
-        offset: As in `ReadOptions`.
-        query: As in `ReadOptions`; empty is none.
-        find: As in `ReadOptions`; empty is none.
-        count: How many tokens a text is.
+        max_length: See `ReadOptions`; None means no limit.
+        max_tokens: See `ReadOptions`; None means no limit.
+        offset: See `ReadOptions`.
+        query: See `ReadOptions`; an empty string means None.
+        find: See `ReadOptions`; an empty string means None.
+        count: Returns the number of tokens in a text.
 
     Raises:
-        InvalidOption: There can be no such part.
+        InvalidOption: A limit or the offset is out of range, or both *query* and *find* are given.
 
     """
 
@@ -66,7 +66,7 @@ class Excerpt:
     count: TokenCounter = estimate_tokens
 
     def __post_init__(self) -> None:
-        """What is wrong is told before anything is read."""
+        """Check the options before anything is fetched."""
         check(1 if self.max_length is None else self.max_length, self.offset)
         if self.max_tokens is not None and self.max_tokens < 1:
             raise InvalidOption(f"max_tokens: must be at least 1, not {self.max_tokens}")
@@ -74,16 +74,16 @@ class Excerpt:
             raise InvalidOption("give query or find, not both")
 
     def is_cheap(self, page: Page) -> bool:
-        """Return whether taking it from *page* costs next to nothing: an event loop need not be spared it."""
+        """Return whether cutting it from *page* is fast enough to do on an event loop."""
         is_window = self.max_tokens is None and not _describe(self.query) and not _describe(self.find)
         return is_window and len(page.content) <= _SHORT
 
     def of(self, page: Page) -> Page:
         """
-        Return this part of *page*, which is whole.
+        Cut this excerpt from *page*, which must be a whole page.
 
         Raises:
-            InvalidOption: The phrase holds nothing to look for, or the budget has no room for a character.
+            InvalidOption: The phrase has no characters to search for, or *max_tokens* is too small for any text.
 
         """
         most = max(1, 2 * len(page.content)) if self.max_length is None else self.max_length

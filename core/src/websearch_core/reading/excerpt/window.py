@@ -1,4 +1,4 @@
-"""A window onto a long page, cut where a reader would turn the leaf."""
+"""Cut a window of a long page at a natural boundary."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from ...errors import InvalidOption
 from ...models import Page
 from ..markdown.fences import find_fences
 
-_LAST_PART = 3  # a third of the window is given up, at most, for a better place to cut
+_LAST_PART = 3  # give up at most a third of the window for a better place to cut
 _MAX_LINK_LENGTH = 4_000  # characters
 LINK = re.compile(r"\[(?:[^\[\]\n]|\[[^\[\]\n]{0,200}\])*+\]\([^()\n]*+\)")
 
 
 def cut_window(page: Page, max_length: int, offset: int = 0) -> Page:
     """
-    Cut a window out of a whole page. Following ``next_offset`` gives exactly the whole text.
+    Cut a window out of a whole page. The windows that ``next_offset`` leads to join to exactly the whole text.
 
-    The cut is between blocks where it can be, else between lines, else between words; not inside a link, a row of a
-    table or a block of code, unless that alone is longer than the window.
+    The cut falls between blocks if possible, else between lines, else between words. It never falls inside a link, a
+    table row or a code block, unless that alone is longer than the window.
 
     Args:
         page: The whole page.
-        max_length: Characters in the window, at most.
-        offset: Where the window begins, in characters; beyond the end it is empty.
+        max_length: Most characters in the window.
+        offset: Where the window begins, in characters. Beyond the end, the window is empty.
 
     Raises:
         InvalidOption: *max_length* is less than 1, or *offset* is negative.
@@ -48,7 +48,7 @@ def cut_window(page: Page, max_length: int, offset: int = 0) -> Page:
 
 
 def beyond(cut: Page) -> Page:
-    """Say so if *cut* begins beyond the end of the text."""
+    """Add a note if *cut* begins beyond the end of the text."""
     if cut.offset and cut.offset >= cut.original_length:
         return cut.with_notes(f"offset {cut.offset} is beyond the end: the text has {cut.original_length} characters")
     return cut
@@ -56,7 +56,7 @@ def beyond(cut: Page) -> Page:
 
 def check(max_length: int, offset: int) -> None:
     """
-    Make sure that there can be such a part of a page.
+    Check the limits of a window.
 
     Raises:
         InvalidOption: *max_length* is less than 1, or *offset* is negative.
@@ -76,7 +76,7 @@ def _end(text: str, start: int, limit: int) -> int:
     if begin is not None:
         if begin > start:
             return begin
-        return text.rfind("\n", start, limit) + 1 or limit  # inside a fence longer than the window
+        return text.rfind("\n", start, limit) + 1 or limit  # the fence is longer than the window
     earliest = limit - (limit - start) // _LAST_PART
     for boundary in ("\n\n", "\n"):
         if cut := _last(text, boundary, earliest, limit, code):
@@ -92,7 +92,7 @@ def _end(text: str, start: int, limit: int) -> int:
 
 
 def _last(text: str, boundary: str, earliest: int, limit: int, code: Sequence[tuple[int, int]]) -> int | None:
-    """Return the last place after a *boundary* between *earliest* and *limit* that is not in code."""
+    """Return the last position after a *boundary*, between *earliest* and *limit*, that is outside code."""
     place = limit
     while (found := text.rfind(boundary, earliest, place)) >= 0:
         cut = found + len(boundary)

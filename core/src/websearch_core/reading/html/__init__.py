@@ -1,5 +1,5 @@
 """
-HTML -> Page. In this order: `tame` (what could hurt a parser), `parse`, `outline` (what a reader can see), `traits` and
-`forest` and `choose` (what the page is about), `tree` (that part of it), which `..markdown` writes. Beside them,
-`metadata` is what the page says of itself, and `told` what it says in data alone.
+HTML -> Page, in this order: `harden` bounds what parsing can cost, `parse`, `blocks` finds the text that a reader can
+see, `features`, `model` and `select` choose the content, `tree` builds the kept part, which `..markdown` writes. Beside
+them, `metadata` reads what the page says about itself, and `structured_data` what it says only in data.
 """

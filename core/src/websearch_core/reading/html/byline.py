@@ -151,9 +151,12 @@ def _read_lines(headline: LexborNode, found: Byline) -> None:
             found.date(parse_date((attributes.get("datetime") or "").strip()), f"{before} {attributes.get('class')}")
         elif below and tag in _HEADINGS and _leads_on(node, title):
             return
-        elif not found.author and (attributes := node.attributes):
-            if "author" in (attributes.get("rel") or "") or _BY_CLASS.search(attributes.get("class") or ""):
-                found.author = person(line_of(node))
+        elif (
+            not found.author
+            and (attributes := node.attributes)
+            and ("author" in (attributes.get("rel") or "") or _BY_CLASS.search(attributes.get("class") or ""))
+        ):
+            found.author = person(line_of(node))
         if found.complete:
             return
 

@@ -1,9 +1,9 @@
 """
-What there is to know of a block of text without reading it: how much text and how many links are around it, what the
-page's own names for its parts say, what comes before and after.
+Features of a text block that do not depend on its language: how much text and how many links are around it, what the
+page calls its parts, what comes before and after.
 
-Class and id names tell much the same in any language, and so does structure. No trait looks at what the text says, but
-for prices and the words of the title: stop words, capitals and punctuation were tried, and added nothing.
+Class names, ids and structure mean much the same in any language. No feature looks at the text itself, except for
+prices and the words of the title: stop words, capitals and punctuation were tried, and added nothing.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from .jsonld import types
 if TYPE_CHECKING:
     from .metadata import Metadata
 
-LEVELS = 6  # a block's element, and so many less one around it, are looked at
-MISSING = -1.0  # what there is not: an element around the body, a heading before the first
+LEVELS = 6  # elements examined for a block: its own and those around it
+MISSING = -1.0  # value of a missing feature: of an element outside the body, or without a heading before the block
 
 _PROSE = frozenset({"p", "li", "blockquote", "pre", "td", "dd"})
-_LINE = 60  # characters, from which on a text in one of these is prose
-_LONG = 200  # characters, from which on a text is long
-_MOSTLY_LINKS = 0.8
-_REPEATED = 3  # siblings of the same kind, from which on they are a list of things
-_FAR = 999  # blocks: there is no headline
-_FIRST_CHARACTERS = 100  # of a text are compared with the title
+_MIN_PROSE = 60  # characters: a longer text in one of these elements is prose
+_LONG = 200  # characters: a longer text is long
+_MOSTLY_LINKS = 0.8  # share of linked characters
+_MIN_ITEMS = 3  # siblings of the same kind that make a list of things
+_FAR = 999  # blocks: the distance if there is no headline
+_COMPARED_LENGTH = 100  # characters of a text to compare with the title
 _CURRENCIES = re.compile("[$€£]")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORD = re.compile("[a-z]{3,19}")
@@ -46,19 +46,19 @@ Values = Sequence[float]
 
 
 def words_of(marks: str) -> set[str]:
-    """``"SideBar ad-slot_2"`` -> ``{"side", "bar", "slot"}``: what names mean does not hang on how they are spelt."""
+    """``"SideBar ad-slot_2"`` -> ``{"side", "bar", "slot"}``, however the names are spelled."""
     return set(_WORD.findall(marks if marks.islower() else _CAMEL.sub(" ", marks).lower()))
 
 
 class BlockFeatures:
     """
-    The traits of all blocks of a page, by name.
+    The features of all blocks of a page, by name.
 
     Args:
-        outline: The page, with at least one block.
-        url: Its address, whose last part tells articles from lists.
-        facts: What it says of itself.
-        words: What a word of a class or id name, or an element (``<li>``), says for or against being content.
+        outline: The blocks of the page, at least one.
+        url: URL of the page; its last part helps to distinguish articles from lists.
+        facts: Metadata of the page.
+        words: How strongly a word of a class or id, or a tag (``<li>``), speaks for or against content.
 
     """
 
@@ -73,14 +73,14 @@ class BlockFeatures:
 
     @property
     def levels(self) -> list[list[int]]:
-        """For each level, the element of each block there, as its place among the values of `elements`."""
+        """For each level, the element of each block, as an index into the values of `elements`."""
         return self._tree.levels()
 
     def elements(self) -> Iterator[tuple[str, Values]]:
         """
-        Traits of elements, the last value of each standing for an element that there is not.
+        Yield the features of elements; the last value of each is for a missing element.
 
-        They come one by one, so that a page of many elements never has all of them in memory.
+        They come one by one, so that the features of a large page are never all in memory.
         """
         tree, names = self._tree, self._names
         total = tree.letters[0]
@@ -99,7 +99,7 @@ class BlockFeatures:
         yield "tag", [*names.tags, MISSING]
 
     def blocks(self) -> Iterator[tuple[str, Values]]:
-        """Traits of blocks: what is around them, what comes before, and they themselves; one by one likewise."""
+        """Yield the features of blocks, also one by one: their surroundings, what comes before, the block itself."""
         tree, names = self._tree, self._names
         yield "tag", [names.tags[element] for element in tree.own]
         yield from _around(tree, names)
@@ -111,7 +111,7 @@ def _ratios(parts: Values, wholes: Values) -> Values:
 
 
 class _Tree:
-    """The elements with text in them, by new numbers in the same order, and how much there is in each."""
+    """The elements that contain text, renumbered in the same order, and how much text each contains."""
 
     def __init__(self, outline: TextBlocks) -> None:
         kept = bytearray(len(outline.names))
@@ -143,7 +143,7 @@ class _Tree:
             link_blocks[element] += share > _MOSTLY_LINKS
             name = names[element]
             if name in _PROSE:
-                prose[element] += length if length > _LINE else 0
+                prose[element] += length if length > _MIN_PROSE else 0
             elif name in HEADINGS:
                 headings[element] += 1
             last[element] = block
@@ -163,9 +163,9 @@ class _Tree:
         self.blocks, self.headings, self.link_blocks = blocks, headings, link_blocks
 
     def levels(self) -> list[list[int]]:
-        """For each level, the element of each block; the one past the last stands for none."""
-        none = len(self.names)
-        parents = [none, *self.parents[1:], none]
+        """Return for each level the element of each block; the number after the last one means none."""
+        missing = len(self.names)
+        parents = [missing, *self.parents[1:], missing]
         levels = [self.own]
         for _ in range(LEVELS - 1):
             levels.append([parents[element] for element in levels[-1]])
@@ -173,7 +173,7 @@ class _Tree:
 
 
 class _Names:
-    """What the names of the elements say, alone and together with those around them."""
+    """What the names of the elements say for or against content: alone, and with the elements around them."""
 
     def __init__(self, tree: _Tree, words: Mapping[str, float]) -> None:
         marks = set(tree.marks)
@@ -182,19 +182,19 @@ class _Names:
         looks = [*zip(tree.names, tree.marks, strict=True)]
         self.siblings = [*map(Counter(kinds).__getitem__, kinds)]
         self.alike = [*map(Counter(looks).__getitem__, looks)]
-        said = {mark: [words[word] for word in words_of(mark) if word in words] or [0.0] for mark in marks}
-        worst = {mark: min(known) for mark, known in said.items()}
-        best = {mark: max(known) for mark, known in said.items()}
+        weights = {mark: [words[word] for word in words_of(mark) if word in words] or [0.0] for mark in marks}
+        worst = {mark: min(known) for mark, known in weights.items()}
+        best = {mark: max(known) for mark, known in weights.items()}
         tags = {name: words.get(f"<{name}>", 0.0) for name in set(tree.names)}
         self.worst = [*map(worst.__getitem__, tree.marks)]
         self.best = [*map(best.__getitem__, tree.marks)]
         self.tags = [*map(tags.__getitem__, tree.names)]
-        # Along the way from the body: the worst and the best yet, the sums of all, and how long the way is.
-        ways: list[tuple[float, float, float, float, float, int]] = [(0.0, 0.0, 0.0, 0.0, 0.0, 0)]
-        onward = zip(tree.parents, self.worst, self.best, self.tags, strict=True)
-        for parent, bad, good, tag in islice(onward, 1, None):
-            least, most, bads, goods, sum_of_tags, depth = ways[parent]
-            ways.append(
+        # For the path from the body to each element: the worst and the best weight, the sums of all, and the length.
+        paths: list[tuple[float, float, float, float, float, int]] = [(0.0, 0.0, 0.0, 0.0, 0.0, 0)]
+        below = zip(tree.parents, self.worst, self.best, self.tags, strict=True)
+        for parent, bad, good, tag in islice(below, 1, None):
+            least, most, bads, goods, sum_of_tags, depth = paths[parent]
+            paths.append(
                 (
                     min(least, bad),
                     max(most, good),
@@ -204,17 +204,17 @@ class _Names:
                     depth + 1,
                 )
             )
-        self.ways = ways
+        self.paths = paths
 
 
-_WAY = ("worst word yet", "best word yet", "worst words", "best words", "tags", "depth")
+_PATH = ("worst word yet", "best word yet", "worst words", "best words", "tags", "depth")
 _LIST = ("list: things", "list: letters", "list: share of the page", "list: end")
 _HALF = ("half: levels up", "half: depth", "half: share")
 
 
 def _around(tree: _Tree, names: _Names) -> Iterator[tuple[str, Values]]:
-    """What the element of a block says of it: where it is, and what it is part of."""
-    yield from zip(_WAY, zip(*map(names.ways.__getitem__, tree.own), strict=True), strict=True)
+    """Yield the features of where a block is and what it is part of."""
+    yield from zip(_PATH, zip(*map(names.paths.__getitem__, tree.own), strict=True), strict=True)
     yield from zip(_LIST, zip(*_lists(tree, names), strict=True), strict=True)
     yield from zip(_HALF, zip(*_halves(tree, names), strict=True), strict=True)
     around = [tree.around[element] for element in tree.own]
@@ -223,34 +223,34 @@ def _around(tree: _Tree, names: _Names) -> Iterator[tuple[str, Values]]:
 
 
 def _lists(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
-    """For each block the list of similar things that it is in, if it is in one."""
+    """Yield for each block the features of the list of similar things that contains it, if any."""
     letters, parents, siblings, last = tree.letters, tree.parents, names.siblings, tree.last
     total, count = letters[0], tree.blocks[0]
-    told: dict[int, tuple[float, ...]] = {0: (MISSING,) * len(_LIST)}
+    known: dict[int, tuple[float, ...]] = {0: (MISSING,) * len(_LIST)}
     for element in tree.own:
         thing = element
-        while thing > 0 and siblings[thing] < _REPEATED:
+        while thing > 0 and siblings[thing] < _MIN_ITEMS:
             thing = parents[thing]
-        if thing not in told:
-            whole = parents[thing]
-            told[thing] = siblings[thing], letters[thing], letters[whole] / total, last[whole] / count
-        yield told[thing]
+        if thing not in known:
+            parent = parents[thing]
+            known[thing] = siblings[thing], letters[thing], letters[parent] / total, last[parent] / count
+        yield known[thing]
 
 
 def _halves(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
-    """For each block the part that it is in that is half of the page."""
-    letters, parents, ways = tree.letters, tree.parents, names.ways
+    """Yield for each block the features of the smallest element around it with half of the page's text."""
+    letters, parents, paths = tree.letters, tree.parents, names.paths
     total = letters[0]
     for element in tree.own:
         half, up = element, 0
         while 2 * letters[half] < total:
             half = parents[half]
             up += 1
-        yield up, ways[half][-1], letters[half] / total
+        yield up, paths[half][-1], letters[half] / total
 
 
 def _in_order(outline: TextBlocks, tree: _Tree, sizes: Values, title: set[str]) -> Iterator[tuple[str, Values]]:
-    """What there is before a block, and the block itself."""
+    """Yield the features of what comes before a block, and of the block itself."""
     texts, lengths, count = outline.block_texts, tree.lengths, len(tree.lengths)
     since: list[float] = []
     heading = headline = -1
@@ -275,19 +275,19 @@ def _in_order(outline: TextBlocks, tree: _Tree, sizes: Values, title: set[str]) 
 
 
 def _share_in(text: str, words: set[str]) -> float:
-    found = text[:_FIRST_CHARACTERS].lower().split()
-    return sum(map(words.__contains__, found)) / len(found) if found else 0.0
+    first = text[:_COMPARED_LENGTH].lower().split()
+    return sum(map(words.__contains__, first)) / len(first) if first else 0.0
 
 
 def _page(outline: TextBlocks, tree: _Tree, url: str, facts: Metadata) -> dict[str, float]:
-    """What is the same for all blocks: mostly what sort of page it is."""
+    """Return the features that all blocks share: mostly what sort of page it is."""
     total, count = tree.letters[0], tree.blocks[0]
     tags = Counter(outline.names)
     paragraphs = [length for length, element in zip(tree.lengths, tree.own, strict=True) if tree.names[element] == "p"]
     address = urlsplit(url).path
     path = [part for part in address.split("/") if part]
     slug = path[-1] if path else ""
-    said = set().union(*(types(thing) for thing in facts.linked.things))
+    stated = set().union(*(types(thing) for thing in facts.linked.things))
     return {
         "letters": total,
         "blocks": count,
@@ -311,5 +311,5 @@ def _page(outline: TextBlocks, tree: _Tree, url: str, facts: Metadata) -> dict[s
         "slug": len(slug),
         "dashes": slug.count("-"),
         "number in path": float(re.search("[0-9]{4}", address) is not None),
-        **{f"says {kind}": float(not said.isdisjoint(names)) for kind, names in _KINDS.items()},
+        **{f"says {kind}": float(not stated.isdisjoint(names)) for kind, names in _KINDS.items()},
     }

@@ -1,8 +1,8 @@
 """
-JSON-LD: what a page tells machines, as things with properties. It is the page's word like all the rest of it.
+JSON-LD: the data of a page for machines, as things with properties. It is as untrusted as the rest of the page.
 
-Sites write it carelessly: a list where one thing is meant, a name where a thing is meant, a thing that is told
-elsewhere and referred to by its ``@id``. So properties are read through `Linked.values`, `types` and `text` alone.
+Sites write it carelessly: a list instead of one thing, a name instead of a thing, a thing defined elsewhere and
+referenced by its ``@id``. So read properties only through `JsonLd.values`, `types` and `text`.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _MAX_SCRIPTS = 20
 _MAX_SCRIPT_SIZE = 500_000  # characters
 _MAX_OBJECTS = 2_000
 _MAX_VALUES = 100  # of one property
-_MAX_ALIKE = 2  # things of one kind: when there are more, the page is about none of them
+_MAX_ALIKE = 2  # things of one kind: a page with more is about none of them
 
-# What a page can be about; the works before the pages that show them. A kind that is not named (a publisher, a
-# breadcrumb, a picture, a comment, an offer) is never what a page is about.
+# Types that a page can be about; works come before the pages that show them. A page is never about a thing of
+# another type (a publisher, a breadcrumb, a picture, a comment, an offer).
 _WORKS = frozenset(
     "Article AdvertiserContentArticle NewsArticle AnalysisNewsArticle BackgroundNewsArticle OpinionNewsArticle "
     "ReportageNewsArticle ReviewNewsArticle SatiricalArticle ScholarlyArticle MedicalScholarlyArticle Report Thesis "
@@ -43,7 +43,7 @@ _PAGES = frozenset(
     "WebPage AboutPage CheckoutPage CollectionPage ContactPage FAQPage ItemPage MedicalWebPage ProfilePage QAPage "
     "RealEstateListing SearchResultsPage Blog ItemList CreativeWork".split()
 )
-_WRAPPINGS = (("<![CDATA[", "]]>"), ("<!--", "-->"))  # of times when scripts had to be hidden from parsers
+_WRAPPINGS = (("<![CDATA[", "]]>"), ("<!--", "-->"))  # from the days when scripts had to be hidden from parsers
 _JSON = json.JSONDecoder(strict=False)
 _INLINE = re.compile(r"</?(?:a|b|br|em|font|i|mark|q|s|small|span|strong|sub|sup|u|wbr)\b[^<>]*>", re.IGNORECASE)
 
@@ -54,8 +54,8 @@ class JsonLd:
     The JSON-LD of a page.
 
     Args:
-        things: What is told at the top, or in a graph, or as what a page shows; in the order of the page.
-        named: What other things may refer to, by its ``@id``.
+        things: Things at the top level, in a graph, or as the main entity of a page, in the order of the page.
+        named: Things that others may reference, by ``@id``.
 
     """
 
@@ -63,20 +63,20 @@ class JsonLd:
     named: dict[str, Thing] = field(default_factory=dict)
 
     def values(self, thing: Thing, *keys: str) -> list[Any]:
-        """Return what *thing* tells under the first of *keys* that it knows: none, one or many, references followed."""
+        """Return the values of the first of *keys* that *thing* has, with references resolved; maybe none."""
         value: Any = next((thing[key] for key in keys if thing.get(key)), [])
-        return [self._followed(one) for one in (value[:_MAX_VALUES] if isinstance(value, list) else [value])]
+        return [self._resolve(one) for one in (value[:_MAX_VALUES] if isinstance(value, list) else [value])]
 
     def text(self, thing: Thing, *keys: str) -> str:
-        """Return the first text or name under one of *keys*; an empty string if there is none."""
-        return next((said for key in keys for value in self.values(thing, key) if (said := text(value))), "")
+        """Return the first text or name under *keys*, or an empty string."""
+        return next((found for key in keys for value in self.values(thing, key) if (found := text(value))), "")
 
     def main(self, url: str) -> Thing:
         """
-        Return what the page is about; an empty thing if it does not tell, or tells of many alike.
+        Return the thing that the page is about; an empty one if there is none, or too many of one kind.
 
         Args:
-            url: The address of the page, by which it may single out one of many.
+            url: URL of the page, to choose one of many things.
 
         """
         for kinds in (_WORKS, _PAGES):
@@ -88,15 +88,15 @@ class JsonLd:
                 return alike[0]
         return {}
 
-    def _followed(self, value: Any) -> Any:
+    def _resolve(self, value: Any) -> Any:
         if isinstance(value, dict) and isinstance(reference := value.get("@id"), str):
-            told = self.named.get(reference, value)
-            return told if len(told) > len(value) else value
+            thing = self.named.get(reference, value)
+            return thing if len(thing) > len(value) else value
         return value
 
 
 def parse_jsonld(scripts: Iterable[LexborNode]) -> JsonLd:
-    """Read the JSON-LD of a page from the *scripts* that hold it. Broken JSON is no JSON-LD."""
+    """Parse the JSON-LD in *scripts*. Invalid JSON is ignored."""
     things: list[Thing] = []
     named: dict[str, Thing] = {}
     for outermost, thing in _objects(scripts):
@@ -108,14 +108,14 @@ def parse_jsonld(scripts: Iterable[LexborNode]) -> JsonLd:
 
 
 def types(thing: Thing) -> set[str]:
-    """Return the kinds of a thing, without the vocabulary that they are from."""
-    told = thing.get("@type")
-    kinds = told if isinstance(told, list) else [told]
+    """Return the types of a thing, without their vocabulary."""
+    value = thing.get("@type")
+    kinds = value if isinstance(value, list) else [value]
     return {kind[max(map(kind.rfind, "/#:")) + 1 :] for kind in kinds if isinstance(kind, str)}
 
 
 def text(value: Any) -> str:
-    """Return a value as text: what is written there, or the name of what is told there; maybe an empty string."""
+    """Return a value as text, or the name of a thing; maybe an empty string."""
     if isinstance(value, dict):
         value = value.get("@value") or value.get("name")
         value = value[0] if isinstance(value, list) and value else value
@@ -125,14 +125,14 @@ def text(value: Any) -> str:
 
 
 def plain(text: str) -> str:
-    """Take out what sloppy sites leave in plain text: inline markup, and entities, which they write twice."""
+    """Remove what careless sites leave in plain text: inline markup, and entities that were escaped twice."""
     if "<" in text:
         text = _INLINE.sub("", text)
     return html.unescape(text).strip() if "&" in text else text.strip()
 
 
 def _objects(scripts: Iterable[LexborNode]) -> Iterator[tuple[bool, Thing]]:
-    """Every object of the page's JSON-LD, the outer before the inner, and whether it is one of the outermost."""
+    """Yield every object of the JSON-LD, outer before inner, with True if it is an outermost one."""
     count = 0
     for script in islice(scripts, _MAX_SCRIPTS):
         source = script.text()
@@ -142,11 +142,11 @@ def _objects(scripts: Iterable[LexborNode]) -> Iterator[tuple[bool, Thing]]:
         for opening, closing in _WRAPPINGS:
             source = source.removeprefix(opening).removesuffix(closing)
         try:
-            told = _JSON.decode(source)
+            data = _JSON.decode(source)
         except (ValueError, RecursionError):
             continue
-        waiting = [(True, told)] if isinstance(told, dict | list) else []
-        for outermost, thing in waiting:  # it grows meanwhile
+        waiting = [(True, data)] if isinstance(data, dict | list) else []
+        for outermost, thing in waiting:  # grows during the loop
             if isinstance(thing, list):
                 waiting += [(outermost, value) for value in thing if isinstance(value, dict | list)]
             else:
@@ -155,18 +155,18 @@ def _objects(scripts: Iterable[LexborNode]) -> Iterator[tuple[bool, Thing]]:
                     return
                 yield outermost, thing
                 waiting += [
-                    (outermost and (key == "@graph" or (key in _SHOWN and isinstance(value, dict))), value)
+                    (outermost and (key == "@graph" or (key in _MAIN_KEYS and isinstance(value, dict))), value)
                     for key, value in thing.items()
                     if isinstance(value, dict | list)
                 ]
 
 
-_SHOWN = {"mainEntity", "mainEntityOfPage"}
+_MAIN_KEYS = {"mainEntity", "mainEntityOfPage"}
 
 
 def _is_at(thing: Thing, url: str) -> bool:
-    """Whether a thing says that this is its page."""
-    told = (thing.get("url"), thing.get("@id"), thing.get("mainEntityOfPage"))
-    places = (value.get("@id") if isinstance(value, dict) else value for value in told)
+    """Return whether a thing gives *url* as its page."""
+    values = (thing.get("url"), thing.get("@id"), thing.get("mainEntityOfPage"))
+    places = (value.get("@id") if isinstance(value, dict) else value for value in values)
     urls = (absolute(place, url) for place in places if isinstance(place, str))
     return without_fragment(url).rstrip("/") in {without_fragment(place or "").rstrip("/") for place in urls}

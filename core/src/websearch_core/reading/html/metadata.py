@@ -1,9 +1,9 @@
 """
-What a page says of itself: title, authors, dates, language, description, canonical address, site.
+Read the metadata of a page: title, authors, dates, language, description, canonical URL, site name.
 
-All of it is the page's word, no more. It is looked for where a page speaks most deliberately first: in JSON-LD, in the
-metas (Open Graph, Dublin Core, those of scholarly and news sites), in microdata, then around the headline. Trust ends
-with a date that stands in the address: it is taken where nothing else tells one, and only if it names the day.
+All of it is only what the page claims. The most deliberate sources come first: JSON-LD, then meta tags (Open Graph,
+Dublin Core, scholarly and news vocabularies), microdata, and the text around the headline. A date in the URL is the
+last resort: it is used only if there is no other, and only if it names the day.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _MAX_TAGS = 500
-_FEW_TAGS = 4  # metas: no head has fewer that says anything of its page
+_MIN_HEAD_TAGS = 4  # meta tags: a head with fewer has none that describe the page
 _MAX_HEADLINES = 20
 _MAX_AUTHORS = 10
 
@@ -53,26 +53,26 @@ _PUBLISHED_KEYS = ("datePublished", "dateCreated", "uploadDate", "datePosted")
 _LANGUAGES = ("content-language", "dc.language", "dcterms.language", "language", "og:locale")
 _SITES = ("og:site_name", "application-name", "apple-mobile-web-app-title", "dc.publisher", "citation_journal_title")
 _MOBILE = re.compile(r"^(?:www\d?|m|mobile|amp)\.|(?<=\.)m\.")
-_NO_DATES = frozenset({"1969-12-31", "1970-01-01"})  # how machines write none, here and west of here
+_NO_DATES = frozenset({"1969-12-31", "1970-01-01"})  # Unix time 0, in UTC and west of it: no date
 _DAY_IN_PATH = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?=[/-]|$)")
 
 
 @dataclass(frozen=True)
 class Metadata:
     """
-    What a page tells of itself; every text is a single line without invisible characters, and bounded.
+    What a page says about itself; every text is a single line of bounded length without invisible characters.
 
     Args:
-        title: What it is called.
+        title: Title of the page.
         description: Its own summary.
-        author: Who wrote it, persons rather than companies; several with commas between them.
-        published: When, at first.
+        author: Its authors, persons rather than companies, separated by commas.
+        published: When it was first published.
         modified: When it was last changed.
         language: BCP 47 tag.
-        canonical_url: The address that it gives as its own, if that is one of the same site.
+        canonical_url: The URL that it gives as its own, if on the same site.
         site_name: What the site calls itself.
         linked: Its JSON-LD.
-        about: The thing of its JSON-LD that the page is about; empty if it tells of none, or of many alike.
+        about: The JSON-LD thing that the page is about; empty if there is none, or too many of one kind.
 
     """
 
@@ -90,47 +90,47 @@ class Metadata:
 
 def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
     """
-    Collect what a parsed page says of itself.
+    Read the metadata of a parsed page.
 
     Args:
         document: The page.
-        url: Its address.
+        url: Its URL.
 
     """
-    meta = _meta(_metas(document))
-    telling = document.css('h1,script[type*="ld+json"]')
-    data = parse_jsonld(node for node in telling if node.tag == "script")
-    shown = [node for node in telling if node.tag == "h1"][:_MAX_HEADLINES]
+    meta = _contents_by_name(_metas(document))
+    nodes = document.css('h1,script[type*="ld+json"]')
+    data = parse_jsonld(node for node in nodes if node.tag == "script")
+    shown = [node for node in nodes if node.tag == "h1"][:_MAX_HEADLINES]
 
-    def told(names: Iterable[str]) -> Iterator[str]:
+    def metas(names: Iterable[str]) -> Iterator[str]:
         return (plain(content) for name in names for content in meta.get(name, ()))
 
-    site = one_line(_site(told(_SITES), data), NAME_LENGTH)
-    named = dict.fromkeys((*told(_TITLES), plain(_text(document.css_first("title")))))  # most tell the same
+    site = one_line(_site(metas(_SITES), data), NAME_LENGTH)
+    named = dict.fromkeys((*metas(_TITLES), plain(_text(document.css_first("title")))))  # mostly the same
     titles = [one_line(title, TITLE_LENGTH) for title in named]
     headlines = [one_line(line_of(headline), TITLE_LENGTH) for headline in shown]
     main, name = _main(data, url, [*titles, *headlines])
     title = title_of([name, *titles], headlines, site, url)
 
     written = [text(one) for one in data.values(main, "author", "creator")]
-    signed = (written, *filter(None, map(meta.get, _AUTHORS)), _labelled(meta))
+    signed = (written, *filter(None, map(meta.get, _AUTHORS)), _twitter_author(meta))
     authors = list(filter(None, map(_persons, signed)))
     persons = next((names for names in authors if not is_site(names[0], site, url)), [])
-    published = _first_date(chain(data.values(main, *_PUBLISHED_KEYS), told(_PUBLISHED)))
-    modified = _first_date(chain(data.values(main, "dateModified"), told(_MODIFIED)))
+    published = _first_date(chain(data.values(main, *_PUBLISHED_KEYS), metas(_PUBLISHED)))
+    modified = _first_date(chain(data.values(main, "dateModified"), metas(_MODIFIED)))
     if not (persons and published):
-        near = read_byline(document, _shown_at(title, shown, document))
+        near = read_byline(document, _title_element(title, shown, document))
         persons = persons or list(filter(None, [near.author]))
         published = published or near.published
         modified = modified or near.modified
     return Metadata(
         title=title,
-        description=one_line(next(told(_DESCRIPTIONS), data.text(main, "description")), DESCRIPTION_LENGTH) or None,
+        description=one_line(next(metas(_DESCRIPTIONS), data.text(main, "description")), DESCRIPTION_LENGTH) or None,
         author=one_line(", ".join(persons or next(iter(authors), [])), NAME_LENGTH) or None,
         published=published or _day_in_path(url),
         modified=modified,
-        language=language_of((_attribute(document, "html", "lang"), *told(_LANGUAGES), data.text(main, "inLanguage"))),
-        canonical_url=_canonical((_attribute(document, 'link[rel="canonical"]', "href"), *told(("og:url",))), url),
+        language=language_of((_attribute(document, "html", "lang"), *metas(_LANGUAGES), data.text(main, "inLanguage"))),
+        canonical_url=_canonical((_attribute(document, 'link[rel="canonical"]', "href"), *metas(("og:url",))), url),
         site_name=site or None,
         linked=data,
         about=main,
@@ -138,13 +138,13 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
 
 
 def _metas(document: LexborHTMLParser) -> list[LexborNode]:
-    """The metas of the head; those of the whole page where a stray element ended the head too early."""
+    """Return the meta tags of the head; of the whole page if a stray element ended the head too early."""
     within = document.head.css("meta") if document.head else []
-    return (within if len(within) >= _FEW_TAGS else document.css("meta"))[:_MAX_TAGS]
+    return (within if len(within) >= _MIN_HEAD_TAGS else document.css("meta"))[:_MAX_TAGS]
 
 
-def _meta(tags: Iterable[LexborNode]) -> defaultdict[str, list[str]]:
-    """Return what the metas say, by their names in small letters."""
+def _contents_by_name(tags: Iterable[LexborNode]) -> defaultdict[str, list[str]]:
+    """Return the contents of the meta tags by their lowercase names."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for tag in tags:
         attributes = tag.attributes
@@ -157,7 +157,7 @@ def _meta(tags: Iterable[LexborNode]) -> defaultdict[str, list[str]]:
 
 
 def _main(data: JsonLd, url: str, titles: list[str]) -> tuple[Thing, str]:
-    """Return what the page is about, and its name; not a film or an event on a page about something else."""
+    """Return the thing that the page is about, and its name; not a film or event on a page about something else."""
     main = data.main(url)
     names = [one_line(data.text(main, key), TITLE_LENGTH) for key in ("headline", "name")]
     names = [name for name in names if name]
@@ -165,32 +165,32 @@ def _main(data: JsonLd, url: str, titles: list[str]) -> tuple[Thing, str]:
     return (main, fitting) if fitting or not names else ({}, "")
 
 
-def _site(told: Iterable[str], data: JsonLd) -> str:
-    """What the site calls itself: in a meta, or as a thing of JSON-LD."""
+def _site(stated: Iterable[str], data: JsonLd) -> str:
+    """Return what the site calls itself in its meta tags or in JSON-LD."""
     names = (data.text(thing, "name") for thing in data.things if "WebSite" in types(thing))
-    return next(filter(None, chain(told, names)), "")
+    return next(filter(None, chain(stated, names)), "")
 
 
-def _persons(told: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(filter(None, (person(plain(name)) for name in islice(told, _MAX_AUTHORS)))))
+def _persons(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(filter(None, (person(plain(name)) for name in islice(names, _MAX_AUTHORS)))))
 
 
-def _labelled(meta: dict[str, list[str]]) -> Iterator[str]:
-    """The author in a pair of metas that say what is to be shown beside a link to the page."""
+def _twitter_author(meta: dict[str, list[str]]) -> Iterator[str]:
+    """Yield the author from the pairs of meta tags that are shown next to a link to the page (``twitter:label1``)."""
     for number in ("1", "2"):
         if any(label.lower() in {"written by", "author"} for label in meta.get(f"twitter:label{number}", ())):
             yield from meta.get(f"twitter:data{number}", ())
 
 
-def _shown_at(title: str, headlines: list[LexborNode], document: LexborHTMLParser) -> LexborNode | None:
-    """Where the title is shown; forums do it in lesser headings."""
+def _title_element(title: str, headlines: list[LexborNode], document: LexborHTMLParser) -> LexborNode | None:
+    """Return the element that shows the title; forums use lesser headings for it."""
     places = chain(headlines, (heading for name in ("h2", "h3") for heading in document.css(name)[:_MAX_HEADLINES]))
     return next((place for place in places if title and begins(place, title)), next(iter(headlines), None))
 
 
-def _first_date(told: Iterable[object]) -> datetime | None:
-    """The first that is a date."""
-    dates = (parse_date(date) for date in told)
+def _first_date(values: Iterable[object]) -> datetime | None:
+    """Return the first value that is a date."""
+    dates = (parse_date(value) for value in values)
     return next((date for date in dates if date and date.date().isoformat() not in _NO_DATES), None)
 
 
@@ -199,13 +199,13 @@ def _day_in_path(url: str) -> datetime | None:
     return parse_date(f"{found[1]}-{found[2]:0>2}-{found[3]:0>2}") if found else None
 
 
-def _canonical(told: Iterable[str], url: str) -> str | None:
+def _canonical(hrefs: Iterable[str], url: str) -> str | None:
     """
-    Return the address that the page gives as its own, if it is one of the same site.
+    Return the URL that the page gives as its own, if on the same site.
 
-    A page cannot speak for another site, as copies of pages and pages that were broken into do.
+    A page cannot speak for another site: copied and hacked pages do.
     """
-    for href in told:
+    for href in hrefs:
         if href:
             place = absolute(href, url)
             return place if place and _same_site(place, url) else None
@@ -213,7 +213,7 @@ def _canonical(told: Iterable[str], url: str) -> str | None:
 
 
 def _same_site(one: str, other: str) -> bool:
-    """Whether two hosts are one, or one is above the other; the labels for phones and the like do not count."""
+    """Return whether two URLs have the same host, or one a subdomain of the other, ignoring labels such as ``m``."""
     first, second = (_MOBILE.sub("", urlsplit(url).hostname or "") for url in (one, other))
     return first == second or first.endswith(f".{second}") or second.endswith(f".{first}")
 

@@ -121,7 +121,7 @@ class ContentModel:
 @cache
 def load_model() -> ContentModel:
     """Return the model that comes with this package."""
-    return ContentModel(json.loads(files(__package__).joinpath("model.json").read_text("utf-8")))
+    return ContentModel(json.loads(files(__package__ or "").joinpath("model.json").read_text("utf-8")))
 
 
 def _steps(values: Values, edges: list[float]) -> bytes:

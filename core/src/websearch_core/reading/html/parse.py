@@ -1,4 +1,4 @@
-"""The parser: lexbor, through selectolax, which is loaded when the first page is read."""
+"""Parse HTML with lexbor, through selectolax, which is imported when the first page is read."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
 
 def parse(source: bytes) -> LexborHTMLParser:
-    """Parse markup in UTF-8 that `tame` has looked at."""
+    """Parse UTF-8 markup that `harden` has checked."""
     from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
-    # Without events, since those take time in the square of the options of a <select>.
+    # No events: they take time quadratic in the options of a <select>.
     return LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS)

@@ -1,4 +1,4 @@
-"""Find what the page is about: which of its blocks a reader came for."""
+"""Select the content of a page: the blocks that a reader came for."""
 
 from __future__ import annotations
 
@@ -13,65 +13,67 @@ from .model import ContentModel, load_model
 if TYPE_CHECKING:
     from .metadata import Metadata
 
-_NEIGHBOURS = 0.4  # what a block is thought to be hangs so much on those before and after it
-_ALIKE = 0.5  # and so much on those that look alike
-_DOUBTS = math.exp(-1), math.e  # what all odds of a page may be off by, one as likely as the other
-_RECALL = 0.7  # what leaving content out weighs against keeping what is none
-_LONG = 100  # characters: what is so long and there again is there for wide and for narrow screens
-_MAX_WORDS = 25  # characters, in the mean of a text for people
+_NEIGHBOURS = 0.4  # weight of the blocks before and after a block in its probability
+_ALIKE = 0.5  # weight of the blocks that look like it
+_ODDS_ERRORS = math.exp(-1), math.e  # factors that all odds of a page may be off by, both equally likely
+_RECALL = 0.7  # weight of recall in the F-score, where precision weighs 1
+_LONG = 100  # characters: pages repeat a text this long for wide and for narrow screens
+_MAX_WORD_LENGTH = 25  # characters: the mean of a text for people is below
 _CELLS = frozenset({"td", "th"})
-_VERBATIM = _CELLS | {"pre", "code"}  # where the same is said twice with reason
+_VERBATIM = _CELLS | {"pre", "code"}  # where repetition is legitimate
 
 
 def select_content(outline: TextBlocks, url: str, facts: Metadata, model: ContentModel | None = None) -> list[bool]:
     """
-    Say for each block of the page whether it is content.
+    Decide for each block of the page whether it is content.
 
-    A learned model says how likely each block is. Where to draw the line differs from page to page: it is drawn where
-    the words that are kept can be expected to have the best F (precision counts more), so that a page that leaves the
-    model in doubt keeps what it is in doubt about (Lipton et al., "Optimal Thresholding of Classifiers to Maximize F1",
-    2014).
+    A learned model gives the probability of each block. The threshold differs from page to page: it maximizes the
+    expected F-score of the words that are kept, with precision weighing more, so on uncertain pages it drops and keeps
+    the doubtful blocks (Lipton et al., "Optimal Thresholding of Classifiers to Maximize F1", 2014).
 
     Args:
-        outline: The page.
-        url: Its address.
-        facts: What it says of itself.
-        model: Another model than the one that comes with this package.
+        outline: The blocks of the page.
+        url: URL of the page.
+        facts: Metadata of the page.
+        model: The model to use instead of the one in this package.
+
+    Returns:
+        True or False for each block, in order.
 
     """
     if not outline.block_texts:
         return []
     model = model or load_model()
-    traits = BlockFeatures(outline, url, facts, model.words)
-    chances = _smooth(_average_alike(outline, model.probabilities(traits)))
-    line = _threshold(chances, traits.sizes)
-    kept = _drop_machine_text(outline, [chance >= line for chance in chances], traits.sizes)
+    features = BlockFeatures(outline, url, facts, model.words)
+    chances = _smooth(_average_alike(outline, model.probabilities(features)))
+    threshold = _threshold(chances, features.sizes)
+    kept = _drop_machine_text(outline, [chance >= threshold for chance in chances], features.sizes)
     kept = whole_rows(outline, _drop_repeats(outline, kept))
     return _keep_headline(outline, facts.title, kept)
 
 
 def _average_alike(outline: TextBlocks, chances: list[float]) -> list[float]:
-    """What looks alike is alike: draw each block towards those in elements of the same names and in the same part."""
+    """Move each block towards the blocks that look like it: same tags and classes, same part of the page."""
     names, marks, around = outline.names, outline.marks, outline.around
-    wholes = [max(outline.parents[element], 0) for element in outline.block_elements]
+    parents = [max(outline.parents[element], 0) for element in outline.block_elements]
     looks = [
-        (names[element], marks[element], names[whole], marks[whole], around[element])
-        for element, whole in zip(outline.block_elements, wholes, strict=True)
+        (names[element], marks[element], names[parent], marks[parent], around[element])
+        for element, parent in zip(outline.block_elements, parents, strict=True)
     ]
-    hoped = dict.fromkeys(looks, 0.0)
+    expected = dict.fromkeys(looks, 0.0)
     letters = dict.fromkeys(looks, 0)
     for look, chance, text in zip(looks, chances, outline.block_texts, strict=True):
         length = len(text) + 1
-        hoped[look] += chance * length
+        expected[look] += chance * length
         letters[look] += length
     return [
-        (1 - _ALIKE) * chance + _ALIKE * hoped[look] / letters[look]
+        (1 - _ALIKE) * chance + _ALIKE * expected[look] / letters[look]
         for look, chance in zip(looks, chances, strict=True)
     ]
 
 
 def _smooth(chances: list[float]) -> list[float]:
-    """Content comes in one piece, or a few: draw each block towards its neighbours."""
+    """Move each block towards its neighbours: content comes in one run, or a few."""
     before, after = [chances[0], *chances[:-1]], [*chances[1:], chances[-1]]
     return [
         (1 - _NEIGHBOURS) * chance + _NEIGHBOURS * (one + other) / 2
@@ -80,12 +82,12 @@ def _smooth(chances: list[float]) -> list[float]:
 
 
 def _drop_machine_text(outline: TextBlocks, kept: list[bool], words: list[int]) -> list[bool]:
-    """Leave out what is there for scripts alone, JSON and keys and addresses, unless that is all there is."""
+    """Leave out text for scripts (JSON, keys, URLs), unless there is nothing else."""
     blocks = zip(outline.block_texts, outline.block_elements, outline.block_linked, words, kept, strict=True)
     legible = [
         keep
         and not (
-            len(text) >= max(_LONG, _MAX_WORDS * count)
+            len(text) >= max(_LONG, _MAX_WORD_LENGTH * count)
             and text.isascii()
             and 2 * linked < len(text)
             and outline.names[element] not in _VERBATIM
@@ -96,22 +98,22 @@ def _drop_machine_text(outline: TextBlocks, kept: list[bool], words: list[int]) 
 
 
 def _drop_repeats(outline: TextBlocks, kept: list[bool]) -> list[bool]:
-    """Keep of the same long text the first only, and what is beside that."""
-    said: dict[str, int] = {}
+    """Keep a long text only where it occurs first, and next to that."""
+    first: dict[str, int] = {}  # the parent of the element in which each text occurs first
     once: list[bool] = []
     for text, element, keep in zip(outline.block_texts, outline.block_elements, kept, strict=True):
-        around = outline.parents[element]
-        once.append(keep and said.get(text, around) == around)
+        parent = outline.parents[element]
+        once.append(keep and first.get(text, parent) == parent)
         if keep and len(text) >= _LONG and outline.names[element] not in _VERBATIM:
-            said.setdefault(text, around)
+            first.setdefault(text, parent)
     return once
 
 
 def whole_rows(outline: TextBlocks, kept: list[bool]) -> list[bool]:
     """
-    Keep all cells of a row or none: without one, the others mean something else.
+    Keep all cells of a row or none: without one cell, the others mean something else.
 
-    That is of cells that are a single text: one of several blocks holds more than data.
+    Only cells of a single block count: a cell of several blocks contains more than data.
     """
     names, parents = outline.names, outline.parents
     rows = [parents[element] if names[element] in _CELLS else -1 for element in outline.block_elements]
@@ -120,7 +122,7 @@ def whole_rows(outline: TextBlocks, kept: list[bool]) -> list[bool]:
 
 
 def _keep_headline(outline: TextBlocks, title: str, kept: list[bool]) -> list[bool]:
-    """Keep the heading that is the title of the page, which the model often takes for a part of the top."""
+    """Keep the heading that is the title of the page; the model often takes it for part of the page header."""
     for block, (text, element) in enumerate(zip(outline.block_texts, outline.block_elements, strict=True)):
         if outline.names[element] == "h1" and text.casefold() == title.casefold():
             kept[block] = True
@@ -130,17 +132,17 @@ def _keep_headline(outline: TextBlocks, title: str, kept: list[bool]) -> list[bo
 
 def _threshold(chances: list[float], words: list[int]) -> float:
     """
-    The chance from which on to keep a block.
+    Return the lowest probability of a block to keep.
 
-    The model does not err block by block: where it takes one for more than it is, it does so with others of the page.
-    So the line is drawn where F is best in the mean of all odds being less, and being more.
+    The errors of the model are not independent: if it overrates one block of a page, it overrates others too. So the
+    threshold maximizes the mean of two expected F-scores, one with all odds lower and one with all odds higher.
     """
     order = sorted(range(len(chances)), key=chances.__getitem__, reverse=True)
     blocks = [(chances[block], words[block]) for block in order]
     kept = [*accumulate(count for _, count in blocks)]
     quality = [0.0] * len(blocks)
-    for odds in _DOUBTS:
-        hoped = [*accumulate([odds * chance * count / (1 - chance + odds * chance) for chance, count in blocks])]
-        true = _RECALL * hoped[-1]
-        quality = [yet + gain / (cost + true) for yet, gain, cost in zip(quality, hoped, kept, strict=True)]
+    for odds in _ODDS_ERRORS:
+        content = [*accumulate([odds * chance * count / (1 - chance + odds * chance) for chance, count in blocks])]
+        total = _RECALL * content[-1]
+        quality = [score + found / (size + total) for score, found, size in zip(quality, content, kept, strict=True)]
     return chances[order[quality.index(max(quality))]]

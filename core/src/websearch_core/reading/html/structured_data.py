@@ -1,8 +1,8 @@
 """
-What a page tells in data instead of text: the content of pages that write their text by scripts alone.
+Turn the structured data of a page into markup, for pages whose text is written only by scripts.
 
-The data becomes markup, so that all further steps treat it as they treat any page: what is hidden in it is left out,
-its links are resolved, invisible characters go, and nothing in it is taken for Markdown.
+The markup goes through the same steps as any page: hidden parts are left out, links are resolved, invisible characters
+are removed, and nothing in it is read as Markdown.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from .jsonld import JsonLd, Thing, text, types
 from .metadata import Metadata
 from .parse import parse
 
-_MAX_LENGTH = 300_000  # characters, of all together
-_MAX_VALUE_LENGTH = 100_000
+_MAX_LENGTH = 300_000  # characters of all markup together
+_MAX_VALUE_LENGTH = 100_000  # characters
 _MAX_THINGS = 50
 _MAX_OFFERS = 5
 _MARKUP = re.compile(
@@ -30,38 +30,38 @@ _BODIES = ("articleBody", "text", "reviewBody", "transcript", "description", "ab
 
 def markup_from_data(facts: Metadata) -> str:
     """
-    Return what a page tells in data, as markup: its main thing, then others, or just its description.
+    Return the structured data of a page as markup: its main thing, then others, or only its description.
 
     Questions keep their answers, postings their replies, products their price, recipes their steps, lists their links.
 
     Args:
-        facts: What the page says of itself.
+        facts: Metadata of the page.
 
     """
-    pieces = list(_bounded(_things(facts))) or list(_bounded([_prose(facts.description)]))
+    pieces = list(_limit(_things(facts))) or list(_limit([_prose(facts.description)]))
     return "".join([_heading(1, facts.title), *pieces]) if pieces else ""
 
 
 def _things(facts: Metadata) -> Iterator[str]:
     data, about = facts.linked, facts.about
     yield from _parts(data, about) if types(about) & _WRITERS.keys() else _body(data, about)
-    told = [about]
+    done = [about]
     for thing in data.things[:_MAX_THINGS]:
-        if thing not in told:
-            told.append(thing)
-            yield from _headed(_heading(2, data.text(thing, "headline", "name")), _parts(data, thing))
+        if thing not in done:
+            done.append(thing)
+            yield from _with_heading(_heading(2, data.text(thing, "headline", "name")), _parts(data, thing))
 
 
-def _headed(heading: str, parts: Iterable[str]) -> Iterator[str]:
-    """The parts that say something under their heading, or nothing; one by one, since they may be many."""
+def _with_heading(heading: str, parts: Iterable[str]) -> Iterator[str]:
+    """Yield a heading and the non-empty parts below it, or nothing; one by one, since there may be many."""
     for part in filter(None, parts):
         yield heading
         yield part
         heading = ""
 
 
-def _bounded(pieces: Iterable[str]) -> Iterator[str]:
-    """The pieces that say something, as long as there is room."""
+def _limit(pieces: Iterable[str]) -> Iterator[str]:
+    """Yield the non-empty pieces until the size limit is reached."""
     left = _MAX_LENGTH
     for piece in filter(None, pieces):
         left -= len(piece)
@@ -71,9 +71,9 @@ def _bounded(pieces: Iterable[str]) -> Iterator[str]:
 
 
 def _parts(data: JsonLd, thing: Thing) -> Iterator[str]:
-    """What a thing of a kind that is known tells."""
-    for tell in dict.fromkeys(_WRITERS[kind] for kind in sorted(types(thing)) if kind in _WRITERS):
-        yield from tell(data, thing)
+    """Yield the markup of a thing, if any of its types is known."""
+    for write in dict.fromkeys(_WRITERS[kind] for kind in sorted(types(thing)) if kind in _WRITERS):
+        yield from write(data, thing)
 
 
 def _body(data: JsonLd, thing: Thing) -> Iterator[str]:
@@ -81,7 +81,7 @@ def _body(data: JsonLd, thing: Thing) -> Iterator[str]:
 
 
 def _product(data: JsonLd, thing: Thing) -> Iterator[str]:
-    yield _listed(
+    yield _fact_list(
         [
             ("Price", _prices(data, thing)),
             ("Availability", _availability(data, thing)),
@@ -93,25 +93,25 @@ def _product(data: JsonLd, thing: Thing) -> Iterator[str]:
 
 
 def _prices(data: JsonLd, thing: Thing) -> str:
-    """``12.99 EUR``, or several, or ``from 10 to 20 EUR``."""
+    """Return ``12.99 EUR``, or several such prices, or ``from 10 to 20 EUR``."""
     prices = []
     for offer in data.values(thing, "offers")[:_MAX_OFFERS]:
         if not isinstance(offer, dict):
             continue
         terms = [offer, *(one for one in data.values(offer, "priceSpecification") if isinstance(one, dict))]
-        price = next((said for one in terms if (said := data.text(one, "price"))), "")
+        price = next((value for one in terms if (value := data.text(one, "price"))), "")
         low, high = data.text(offer, "lowPrice"), data.text(offer, "highPrice")
         if not price and low:
             price = f"from {low} to {high}" if high and high != low else low
-        currency = next((said for one in terms if (said := data.text(one, "priceCurrency"))), "")
+        currency = next((value for one in terms if (value := data.text(one, "priceCurrency"))), "")
         prices.append(f"{price} {currency}".strip() if price else "")
     return ", ".join(dict.fromkeys(filter(None, prices)))
 
 
 def _availability(data: JsonLd, thing: Thing) -> str:
-    """``https://schema.org/InStock`` -> ``in stock``, from the first offer that tells it."""
+    """``https://schema.org/InStock`` -> ``in stock``, from the first offer that has it."""
     offers = (offer for offer in data.values(thing, "offers") if isinstance(offer, dict))
-    name = next((said for offer in offers if (said := data.text(offer, "availability"))), "").rsplit("/", 1)[-1]
+    name = next((value for offer in offers if (value := data.text(offer, "availability"))), "").rsplit("/", 1)[-1]
     return _words(name)
 
 
@@ -119,7 +119,7 @@ def _questions(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield from _body(data, thing)
     for question in data.values(thing, "mainEntity", "hasPart"):
         if isinstance(question, dict) and "Question" in types(question):
-            yield from _headed(_heading(2, data.text(question, "name", "text")), _answers(data, question))
+            yield from _with_heading(_heading(2, data.text(question, "name", "text")), _answers(data, question))
 
 
 def _question(data: JsonLd, thing: Thing) -> Iterator[str]:
@@ -141,15 +141,15 @@ def _replies(data: JsonLd, thing: Thing, key: str) -> Iterator[str]:
     for reply in data.values(thing, key):
         if isinstance(reply, dict):
             author = data.text(reply, "author")
-            yield from _headed(f"<p><b>{escape(author)}</b>:</p>" if author else "", _body(data, reply))
+            yield from _with_heading(f"<p><b>{escape(author)}</b>:</p>" if author else "", _body(data, reply))
         elif isinstance(reply, str):
             yield _prose(reply)
 
 
 def _recipe(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield from _body(data, thing)
-    yield _listed([("Yield", data.text(thing, "recipeYield")), ("Time", data.text(thing, "totalTime", "cookTime"))])
-    yield _under("Ingredients", "ul", map(text, data.values(thing, "recipeIngredient", "ingredients")))
+    yield _fact_list([("Yield", data.text(thing, "recipeYield")), ("Time", data.text(thing, "totalTime", "cookTime"))])
+    yield _section("Ingredients", "ul", map(text, data.values(thing, "recipeIngredient", "ingredients")))
     yield from _steps(data, thing)
 
 
@@ -158,11 +158,11 @@ def _steps(data: JsonLd, thing: Thing) -> Iterator[str]:
     for step in data.values(thing, "recipeInstructions", "step", "steps"):
         within = data.values(step, "itemListElement") if isinstance(step, dict) else []
         steps += [_step(data, one) for one in within or [step]]
-    yield _under("Steps", "ol", steps)
+    yield _section("Steps", "ol", steps)
 
 
 def _step(data: JsonLd, step: Any) -> str:
-    return _flat(data.text(step, "text", "description", "name") if isinstance(step, dict) else text(step))
+    return _flatten(data.text(step, "text", "description", "name") if isinstance(step, dict) else text(step))
 
 
 def _list(data: JsonLd, thing: Thing) -> Iterator[str]:
@@ -172,13 +172,13 @@ def _list(data: JsonLd, thing: Thing) -> Iterator[str]:
 
 
 def _link(data: JsonLd, item: Any) -> str:
-    """An item of a list, itself or with a thing inside, as a link."""
+    """Return an item of a list, or the thing inside it, as a link."""
     if not isinstance(item, dict):
-        return escape(_flat(text(item)))
+        return escape(_flatten(text(item)))
     inner = next((one for one in data.values(item, "item") if isinstance(one, dict)), item)
     places = (one.get(key) for one in (inner, item) for key in ("url", "@id", "item"))
     place = next((place for place in places if isinstance(place, str)), "")
-    name = escape(_flat(data.text(inner, "name", "headline") or data.text(item, "name")))
+    name = escape(_flatten(data.text(inner, "name", "headline") or data.text(item, "name")))
     price = _prices(data, inner)
     link = f'<a href="{escape(place)}">{name}</a>' if place else name
     return f"{link}: {escape(price)}" if name and price else link if name else ""
@@ -186,7 +186,7 @@ def _link(data: JsonLd, item: Any) -> str:
 
 def _event(data: JsonLd, thing: Thing) -> Iterator[str]:
     ends = [data.text(thing, "startDate"), data.text(thing, "endDate")]
-    yield _listed(
+    yield _fact_list(
         [
             ("When", " to ".join(filter(None, ends))),
             ("Where", _place(data, thing, "location")),
@@ -197,7 +197,7 @@ def _event(data: JsonLd, thing: Thing) -> Iterator[str]:
 
 
 def _job(data: JsonLd, thing: Thing) -> Iterator[str]:
-    yield _listed(
+    yield _fact_list(
         [
             ("Company", data.text(thing, "hiringOrganization")),
             ("Location", _place(data, thing, "jobLocation")),
@@ -209,7 +209,7 @@ def _job(data: JsonLd, thing: Thing) -> Iterator[str]:
 
 
 def _place(data: JsonLd, thing: Thing, key: str) -> str:
-    """The name and the address of the first place under *key*."""
+    """Return the name and address of the first place under *key*."""
     for place in data.values(thing, key):
         if not isinstance(place, dict):
             return text(place)
@@ -230,15 +230,15 @@ _WRITERS: dict[str, Callable[[JsonLd, Thing], Iterable[str]]] = {
 
 
 def _heading(level: int, name: str) -> str:
-    return f"<h{level}>{escape(_flat(name))}</h{level}>" if name else ""
+    return f"<h{level}>{escape(_flatten(name))}</h{level}>" if name else ""
 
 
-def _listed(facts: Iterable[tuple[str, str]]) -> str:
-    return _rows("ul", [f"{label}: {escape(_flat(value))}" for label, value in facts if value])
+def _fact_list(facts: Iterable[tuple[str, str]]) -> str:
+    return _rows("ul", [f"{label}: {escape(_flatten(value))}" for label, value in facts if value])
 
 
-def _under(heading: str, kind: str, lines: Iterable[str]) -> str:
-    rows = _rows(kind, map(escape, map(_flat, lines)))
+def _section(heading: str, kind: str, lines: Iterable[str]) -> str:
+    rows = _rows(kind, map(escape, map(_flatten, lines)))
     return f"<h2>{heading}</h2>{rows}" if rows else ""
 
 
@@ -248,7 +248,7 @@ def _rows(kind: str, lines: Iterable[str]) -> str:
 
 
 def _prose(value: Any) -> str:
-    """A text, plain or markup (maybe escaped once too often), as markup with every element closed."""
+    """Return a text, plain or markup (maybe escaped once too often), as markup with every element closed."""
     if isinstance(value, dict):
         value = value.get("@value") or value.get("text")
     if not isinstance(value, str) or not value.strip():
@@ -257,12 +257,12 @@ def _prose(value: Any) -> str:
     if "&lt;" in value and not _MARKUP.search(value):
         value = unescape(value)
     if _MARKUP.search(value):
-        return f"<div>{_closed(value)}</div>"
+        return f"<div>{_close(value)}</div>"
     lines = unescape(value).splitlines()
     return "".join(f"<p>{escape(line.strip())}</p>" for line in lines if line.strip())
 
 
-def _closed(markup: str) -> str:
+def _close(markup: str) -> str:
     body = parse(harden(markup.encode("utf-8", "replace")).source).body
     return (body.inner_html or "") if body else ""
 
@@ -272,6 +272,6 @@ def _words(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).replace("_", " ").lower()
 
 
-def _flat(value: str) -> str:
-    """A text on one line, without the markup that may be in it."""
+def _flatten(value: str) -> str:
+    """Return a text on one line, without markup."""
     return " ".join(_MARKUP.sub(" ", value).split())

@@ -1,4 +1,4 @@
-"""What a page is called: its own headline rather than what it tells others, and without the name of its site."""
+"""Choose the title of a page: its own headline over what its metadata says, without the name of the site."""
 
 from __future__ import annotations
 
@@ -7,59 +7,59 @@ from collections.abc import Sequence
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-_SEPARATOR = re.compile(r"\s+[-–—|·•»›:/~]+\s+|\s*[|»•]\s*|\s+::\s+|:\s+")  # noqa: RUF001 - as pages have them
+_SEPARATOR = re.compile(r"\s+[-–—|·•»›:/~]+\s+|\s*[|»•]\s*|\s+::\s+|:\s+")  # noqa: RUF001 - as pages write them
 _WORD = re.compile(r"[^\W_]+")
-_AGREES = 0.6  # the share of a headline's words that are in what the page tells others of its title
-_WEIGHTY = 0.4  # the share of the title's letters that a headline has at least: less may be the name of a section
-_SHORT = 5  # letters: shorter names prove nothing by beginning alike
+_AGREES = 0.6  # minimum share of a headline's words that occur in the stated titles
+_MIN_HEADLINE_SHARE = 0.4  # of the title's letters: a shorter headline may be the name of a section
+_MIN_PREFIX = 5  # letters: that a shorter name begins like another proves nothing
 _MIN_INITIALS = 3
-_MAX_OF_IT = 0.6  # of the longer name, for a shorter one to be the same
-_SMALL = frozenset({"and", "for", "of", "the"})  # words that count for no initial
-_ANCHORS = " \t¶#§"  # that documentation puts behind headlines
-# What sites add to their names, of which their hosts do not tell.
+_MIN_PREFIX_SHARE = 0.6  # of the longer name, for a shorter one to mean the same
+_SMALL = frozenset({"and", "for", "of", "the"})  # words that initials skip
+_ANCHORS = " \t¶#§"  # signs that documentation adds to headlines
+# Words that sites add to their names, but not to their hosts.
 _OF_SITES = frozenset(
     "co company corp inc llc ltd com org net magazine news blog official site website store shop online docs "
     "documentation forum forums community wiki".split()
 )
 
 
-def title_of(told: Sequence[str], headlines: Sequence[str], site: str | None, url: str) -> str:
+def title_of(stated: Sequence[str], headlines: Sequence[str], site: str | None, url: str) -> str:
     """
-    Return what a page is called.
+    Return the title of a page.
 
     Args:
-        told: What it tells others (`<title>`, Open Graph, JSON-LD), the more telling first.
-        headlines: What it shows: the text of each `<h1>`.
+        stated: Titles in its metadata (`<title>`, Open Graph, JSON-LD), the most reliable first.
+        headlines: The text of each `<h1>`.
         site: What the site calls itself.
-        url: The address of the page.
+        url: URL of the page.
 
     Returns:
-        The first headline that agrees with what is told, since it is neither shortened for search engines nor followed
-        by the name of the site; else what is told, without that name; else the first headline. Maybe nothing.
+        The first headline that agrees with a stated title, since it is neither shortened for search engines nor
+        followed by the name of the site; else the stated title without that name; else the first headline. Maybe empty.
 
     """
-    home = urlsplit(url).path in {"", "/"}  # of which the site's name is the best title
-    told = [title if home else without_site(title, site, url) for title in dict.fromkeys(told) if title]
+    home = urlsplit(url).path in {"", "/"}  # its best title is the name of the site
+    titles = [title if home else without_site(title, site, url) for title in dict.fromkeys(stated) if title]
     headlines = [line for line in (line.rstrip(_ANCHORS) for line in headlines) if line]
     shown = [line for line in headlines if not is_site(line, site, url)]
-    if not told:
+    if not titles:
         return next(iter([*shown, *headlines]), "")
-    letters = {text: _letters(text) for text in (*told, *shown)}
-    main = letters[told[0]]
-    weighty = [line for line in shown if len(letters[line]) >= _WEIGHTY * len(main)]
-    within = [line for line in weighty if any(letters[line] in letters[title] for title in told)]
-    if within:  # of several the one that the title begins with: the others name parts of the site
+    letters = {text: _letters(text) for text in (*titles, *shown)}
+    main = letters[titles[0]]
+    long = [line for line in shown if len(letters[line]) >= _MIN_HEADLINE_SHARE * len(main)]
+    within = [line for line in long if any(letters[line] in letters[title] for title in titles)]
+    if within:  # prefer the one that the title begins with: others name parts of the site
         return next((line for line in within if main.startswith(letters[line])), within[0])
-    words = set(_words(" ".join(told)))
-    for line in weighty:
+    words = set(_words(" ".join(titles)))
+    for line in long:
         own = _words(line)
         if sum(word in words for word in own) >= _AGREES * len(own):
             return without_site(line, site, url)
-    return told[0]
+    return titles[0]
 
 
 def without_site(title: str, site: str | None, url: str) -> str:
-    """Take the name of the site off either end of a title, where it is known to be that name."""
+    """Remove the name of the site from both ends of a title."""
     while True:
         seams = list(_SEPARATOR.finditer(title))
         if seams and is_site(title[seams[-1].end() :], site, url):
@@ -72,10 +72,10 @@ def without_site(title: str, site: str | None, url: str) -> str:
 
 def is_site(name: str, site: str | None, url: str) -> bool:
     """
-    Return whether *name* is known to be that of the site.
+    Return whether *name* is the name of the site: its own, or one that its host confirms.
 
-    It is, if the site calls itself so, or its host does: ``The Verge`` is at theverge.com, ``Redfish Technology`` at
-    redfishtech.com, and ``United Way of King County`` at uwkc.org.
+    ``The Verge`` is at theverge.com, ``Redfish Technology`` at redfishtech.com, and ``United Way of King County`` at
+    uwkc.org.
     """
     words = _words(name)
     letters = "".join(words)
@@ -95,20 +95,20 @@ def is_site(name: str, site: str | None, url: str) -> bool:
         if letters == label or (initials == label and len(initials) >= _MIN_INITIALS):
             return True
         shorter, longer = sorted((label, letters), key=len)
-        if longer.startswith(shorter) and len(shorter) >= max(_SHORT, _MAX_OF_IT * len(longer)):
-            return label not in starts  # "Nintendo Switch" is no name of nintendo.com
+        if longer.startswith(shorter) and len(shorter) >= max(_MIN_PREFIX, _MIN_PREFIX_SHARE * len(longer)):
+            return label not in starts  # "Nintendo Switch" is not the name of nintendo.com
     return False
 
 
-@lru_cache(maxsize=16)  # a page's titles are all compared with one
+@lru_cache(maxsize=16)  # all titles of a page are compared with one host
 def _host(url: str) -> tuple[str, tuple[str, ...]]:
-    """Return the letters of the host, and its labels but for the last."""
+    """Return the letters of the host, and its labels except the last."""
     host = (urlsplit(url).hostname or "").removeprefix("www.")
     return _letters(host), tuple(label.replace("-", "") for label in host.split(".")[:-1])
 
 
 def agree(name: str, titles: Sequence[str]) -> bool:
-    """Return whether most words of *name* are in one of *titles*, or the other way round."""
+    """Return whether most words of *name* are in one of *titles*, or vice versa."""
     own = set(_words(name))
     others = (set(_words(title)) for title in titles)
     return any(len(own & other) >= _AGREES * min(len(own), len(other)) for other in others if other)

@@ -1,1 +1,1 @@
-"""The kept part of a page -> Markdown, by a subclass of the converter of markdownify."""
+"""Kept part of a page -> Markdown, with a subclass of markdownify's converter."""

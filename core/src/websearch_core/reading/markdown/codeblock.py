@@ -1,4 +1,4 @@
-"""What a block of code says, line by line, without what pages put around it; and in which language."""
+"""The text of a code block, without line numbers and buttons, and its language."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LANGUAGE = re.compile(
 )
 _NAME = re.compile(r"[A-Za-z][\w+#.-]{0,19}")
 _NO_LANGUAGE = frozenset("none text txt default plain plaintext nohighlight notranslate source code".split())
-# Names that some highlighters write as a class of their own, without saying that it is a language.
+# Names that some highlighters use as a class without a prefix such as "language-".
 _LANGUAGES = frozenset(
     "bash c clojure cpp csharp css dart diff elixir erlang fsharp go graphql groovy haskell html ini java javascript "
     "js json jsx julia kotlin latex less lisp lua makefile matlab nginx objectivec ocaml perl php powershell python r "
@@ -22,16 +22,16 @@ _GUTTER = frozenset(
     "lineno linenos linenodiv linenumber linenumbers line-number line-nos gutter rouge-gutter hljs-ln-numbers "
     "hljs-ln-n blob-num line-numbers-rows copy copybtn copy-button copy-btn clipboard-copy".split()
 )
-_CELLS = frozenset({"td", "th"})  # of a table of lines: number and line are one line
+_CELLS = frozenset({"td", "th"})  # in a table of code lines: number and text are on one line
 _LINES = BLOCKS - _CELLS
-_MAX_CLASS_LENGTH = 500  # characters that are looked at
+_MAX_CLASS_LENGTH = 500  # characters to examine
 
 
 def code_text(pre: Element) -> str:
     """Return the text of a code block, where each block element and each ``<br>`` ends a line."""
     pieces: list[str] = []
     waiting: list[Element | str | int] = list(reversed(pre.children))
-    ended = False  # by a block: a line end of the source right after it is the same one
+    ended = False  # True after a block: a newline right after it adds no line
     while waiting:
         node = waiting.pop()
         if isinstance(node, str):
@@ -39,7 +39,7 @@ def code_text(pre: Element) -> str:
             if text:
                 pieces.append(text)
             ended = False
-        elif isinstance(node, int):  # the end of a block, and how many pieces there were at its begin
+        elif isinstance(node, int):  # the end of a block; the number of pieces at its start
             if len(pieces) == node or not pieces[-1].endswith("\n"):
                 pieces.append("\n")
             ended = True
@@ -56,18 +56,18 @@ def code_text(pre: Element) -> str:
 
 
 def is_gutter(element: Element) -> bool:
-    """Return whether it holds line numbers or a button to copy, as far as its class tells."""
+    """Return whether its class marks it as line numbers or a copy button."""
     marks = element.get("class")
     return bool(marks) and _names_gutter(marks[:_MAX_CLASS_LENGTH])
 
 
-@lru_cache(maxsize=256)  # highlighters put each word of a code into one of a few classes
+@lru_cache(maxsize=256)  # highlighters use few classes, one for each word of code
 def _names_gutter(marks: str) -> bool:
     return not _GUTTER.isdisjoint(marks.lower().split())
 
 
 def language(pre: Element) -> str:
-    """Return what the code in the block, the block, or what is around it says; an empty string if none does."""
+    """Return the language stated by the code in the block, the block, or its surroundings, or an empty string."""
     inner = next((element for element in pre.elements() if element.name == "code"), None)
     around = (pre.parent, pre.parent.parent if pre.parent else None)
     for element in (inner, pre, *around):

@@ -1,4 +1,4 @@
-"""Footnotes: their marks in the text, the notes themselves, and the ways back from these to those."""
+"""Footnotes: their marks in the text, the notes themselves, and the links back to the marks."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterable
 
 from ..element import Element
 
-_NOTE = re.compile(r"note|fn|ftn|edn|cite|ref|bib|foot|^cr\d|^b\d", re.IGNORECASE)  # in the name of its place
+_NOTE = re.compile(r"note|fn|ftn|edn|cite|ref|bib|foot|^cr\d|^b\d", re.IGNORECASE)  # in the id of a note
 _BACK = re.compile(r"cite_?ref|fn-?ref|_?(?:ftn|edn)ref|(?:foot)?note-?ref|back", re.IGNORECASE)
 _LABEL = re.compile(r"\[\s*([^\[\]]{1,12}?)\s*\]|\(?([0-9]{1,3}|[a-z]|[*†‡§]{1,3})\)?")
-_MAX_BACK_LENGTH = 12  # characters: an arrow, a letter, "jump up"
+_MAX_BACK_LENGTH = 12  # characters: an arrow, a letter, or "jump up"
 _OWN_MARK = re.compile(r"(?:[\^↑]\s*)?(?:\[[^\[\]\s]{1,6}\]|\(?[0-9]{1,3}[.):]?(?=\s)|[*†‡§]{1,3})?\s*")
 
 
 def mark(link: Element, label: str) -> str:
-    """Return how the text refers to a footnote, if the link does: ``[1]``; else an empty string."""
+    """Return the mark of the footnote that a link refers to, such as ``[1]``, or an empty string."""
     found = _LABEL.fullmatch(label)
     return f"[{found[1] or found[2]}]" if found and _NOTE.search(place(link)) else ""
 
@@ -26,20 +26,20 @@ def leads_back(link: Element, label: str) -> bool:
 
 
 def place(link: Element) -> str:
-    """Return the ``id`` of the element of the page that the link leads to."""
+    """Return the ``id`` of the element that the link points to, on the same page."""
     return link.get("href").partition("#")[2]
 
 
-def footnotes(root: Element, hrefs: Iterable[str]) -> dict[str, str]:
+def find_footnotes(root: Element, hrefs: Iterable[str]) -> dict[str, str]:
     """
     Find the footnotes of a text.
 
     Args:
         root: The text.
-        hrefs: What its links say, each once: whether there may be any is seen in these.
+        hrefs: The distinct targets of its links, to find out quickly whether there can be footnotes.
 
     Returns:
-        The mark of each by the ``id`` of the element that holds the note.
+        The mark of each footnote by the ``id`` of its element.
 
     """
     if not any(_NOTE.search(href.partition("#")[2]) for href in hrefs if "#" in href):
@@ -61,6 +61,6 @@ def footnotes(root: Element, hrefs: Iterable[str]) -> dict[str, str]:
     return marks
 
 
-def without_mark(note: str) -> str:
-    """Take the mark away that the text of a note begins with, whichever way the page writes it."""
-    return note[_OWN_MARK.match(note).end() :]  # type: ignore[union-attr]  # it can match nothing
+def strip_mark(note: str) -> str:
+    """Remove the mark that the text of a note begins with, however the page writes it."""
+    return note[_OWN_MARK.match(note).end() :]  # type: ignore[union-attr]  # always matches, maybe nothing

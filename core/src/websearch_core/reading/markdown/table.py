@@ -1,4 +1,4 @@
-"""Tables: which of a page hold data and which only lay it out, and how the rows of one of data are written."""
+"""Distinguish tables of data from tables used for layout, and write tables of data as Markdown."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _CELLS = frozenset({"td", "th"})
 _GROUPS = frozenset({"thead", "tbody", "tfoot"})
 _NEVER_IN_A_CELL = frozenset({"table", "article", "section", "blockquote", "hr"})
 _RARELY_IN_A_CELL = HEADINGS | frozenset({"ul", "ol", "dl", "pre"})  # only where the table has headers
-_MAX_CELL_LENGTH = 1500  # characters, where no cell is a header: more is a page inside a cell
-WIDE = 12  # columns, beyond which a row in a line of pipes can no longer be read
-_MAX_COLUMNS, _MAX_ROWS = 50, 200  # that one cell may span
+_MAX_CELL_LENGTH = 1500  # characters, without header cells: more is a page inside a cell
+WIDE = 12  # columns: a wider table is unreadable as pipes
+_MAX_COLUMNS, _MAX_ROWS = 50, 200  # spanned by one cell
 _SPAN = re.compile("[0-9]{1,4}")
 
 
 def is_data(table: Element) -> bool:
-    """Return whether a table has rows of several cells that each hold what a cell of Markdown can hold."""
+    """Return whether a table has rows of several cells, all of which fit into Markdown cells."""
     rows = list(_rows(table))
     if table.get("role") in {"presentation", "none"} or len(rows) < 2:
         return False
@@ -39,14 +39,14 @@ def is_data(table: Element) -> bool:
 
 
 def cell(element: Element, text: str) -> str:
-    """Write a cell for `row`: *text* on one line, with marks for how many columns and rows it takes."""
-    said = " ".join(text.split()).replace("|", "\\|")
+    """Write a cell for `row`: *text* on one line, with marks for the columns and rows it spans."""
+    content = " ".join(text.split()).replace("|", "\\|")
     rows = _span(element, "rowspan", _MAX_ROWS)
-    return (f"{rows}{DOWN}{said}" if rows > 1 else said) + CELL * _span(element, "colspan", _MAX_COLUMNS)
+    return (f"{rows}{DOWN}{content}" if rows > 1 else content) + CELL * _span(element, "colspan", _MAX_COLUMNS)
 
 
 def row(cells: str) -> str:
-    """Write a row for `table`, without what is beside its cells."""
+    """Write a row for `table`, without text outside its cells."""
     return cells.rpartition(CELL)[0] + CELL + ROW
 
 
@@ -57,16 +57,16 @@ def caption(text: str) -> str:
 
 def table(element: Element, text: str) -> str:
     """
-    Write a table as pipes, or as records if it is too wide for that, below its caption.
+    Write a table below its caption: as pipes, or as records if it is too wide.
 
     Args:
         element: The table.
-        text: Its rows and its caption, as `row` and `caption` write them.
+        text: Its rows and caption, as written by `row` and `caption`.
 
     """
     rows: list[list[str]] = []
     others: list[str] = []  # the caption
-    taken: dict[int, int] = {}  # columns that cells of rows before reach into, and for how many rows yet
+    taken: dict[int, int] = {}  # columns that earlier cells reach into, with the number of rows left
     for written in text.split(ROW):
         if CELL not in written:
             others += [written.strip()] if written.strip() else []
@@ -77,15 +77,15 @@ def table(element: Element, text: str) -> str:
             while taken.get(len(cells)):
                 taken[len(cells)] -= 1
                 cells.append("")
-            rows_down, down, said = each.rpartition(DOWN)
+            rows_down, down, content = each.rpartition(DOWN)
             if down and len(cells) < _MAX_COLUMNS:
                 reaching[len(cells)] = int(rows_down) - 1
-            cells.append(said.strip())
+            cells.append(content.strip())
         for column in [column for column in taken if column >= len(cells)]:
             taken[column] -= 1
         taken = {column: left for column, left in taken.items() if left > 0} | reaching
         rows.append(cells)
-    return "\n".join([*others, *([""] if others else []), *_laid_out(element, rows)])
+    return "\n".join([*others, *([""] if others else []), *_lay_out(element, rows)])
 
 
 def _span(element: Element, attribute: str, most: int) -> int:
@@ -93,11 +93,11 @@ def _span(element: Element, attribute: str, most: int) -> int:
     return min(most, max(1, int(stated))) if _SPAN.fullmatch(stated) else 1
 
 
-def _laid_out(element: Element, rows: Sequence[Sequence[str]]) -> list[str]:
+def _lay_out(element: Element, rows: Sequence[Sequence[str]]) -> list[str]:
     """
-    Leave out rows and columns without text.
+    Return the lines of a table, without empty rows and columns.
 
-    The first row gets as many cells as the widest, since what is beyond those is not shown.
+    The first row gets as many cells as the widest one, since viewers do not show cells beyond it.
     """
     used = sorted({n for row in rows for n, cell in enumerate(row) if cell})
     grid = [[row[n] for n in used[: bisect_left(used, len(row))]] for row in rows if any(row)]
@@ -110,17 +110,17 @@ def _laid_out(element: Element, rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def line(row: Sequence[str]) -> str:
-    """Write a row between pipes; what is a pipe in its cells is escaped already."""
+    """Write a row between pipes; pipes in its cells are already escaped."""
     return "".join(f"| {cell} " if cell else "| " for cell in row) + "|"
 
 
 def rule(columns: int) -> str:
-    """Return what parts the first row of a table of pipes from the others."""
+    """Return the line below the first row of a table of pipes."""
     return "|" + " --- |" * columns
 
 
 def record(names: Sequence[str], row: Sequence[str]) -> str:
-    """Write a row as an item of a list, each cell with text after the name of its column, if that has one."""
+    """Write a row as a list item: each non-empty cell, after the name of its column if it has one."""
     return "- " + "; ".join(f"{name}: {cell}" if name else cell for name, cell in zip(names, row, strict=False) if cell)
 
 

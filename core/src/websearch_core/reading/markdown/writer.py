@@ -1,9 +1,8 @@
 """
-A tree -> Markdown, by markdownify's converter, which walks over the tree itself: no soup is made of it.
+Tree -> Markdown, with markdownify's converter walking the tree directly, without BeautifulSoup.
 
-Nothing that a front end would fetch or run survives: images become their alternative text, links lead to http(s) or
-become text, and text that merely looks like a link, an image, a tag, a heading or a fence of code is kept from being
-one.
+The output has nothing that a front end would fetch or run: images become their alternative text, links lead to http(s)
+or become text, and text that merely looks like a link, image, tag, heading or code fence is escaped.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from ..._text.invisible import one_line
 from ..element import BLOCKS, HEADINGS, Element
 from .codeblock import code_text, is_gutter, language
 from .fences import code_fence
-from .footnotes import footnotes, leads_back, mark, place, without_mark
+from .footnotes import find_footnotes, leads_back, mark, place, strip_mark
 from .lines import (
     BOLD,
     BREAK,
@@ -35,7 +34,7 @@ from .lines import (
     TAG,
     TICK,
     TO,
-    finished,
+    finish,
     tidy,
 )
 from .table import caption, cell, is_data, row, table
@@ -48,21 +47,21 @@ _EXPONENT = re.compile(r"[+\u2212-]?[0-9n]{1,3}")
 _NUMBER = re.compile("[0-9]{1,9}")
 _PICTURE = re.compile(r"\.(?:avif|bmp|gif|jpe?g|png|svg|tiff?|webp)$", re.IGNORECASE)
 _TEX_PICTURES = frozenset({"latex", "tex", "mwe-math-fallback-image-inline", "mwe-math-fallback-image-display"})
-_ALT_LENGTH = 300  # characters
-_ALT_WORDS = 3  # fewer name the picture and do not describe it
+_MAX_ALT_LENGTH = 300  # characters
+_MIN_ALT_WORDS = 3  # fewer name the picture without describing it
 _TABLE_PARTS = frozenset({"tr", "td", "th", "caption"})
 _COPY = frozenset({"copy", "copy code", "copy to clipboard", "copied", "copied!", "copy link"})
 
-# What a converter of markdownify holds, once for all: to collect its options takes as long as to write a short page.
-_SET_UP = vars(MarkdownConverter(heading_style=ATX, bullets="-", escape_asterisks=False, escape_underscores=False))
+# The attributes of a markdownify converter, collected once: doing so takes as long as writing a short page.
+_ATTRIBUTES = vars(MarkdownConverter(heading_style=ATX, bullets="-", escape_asterisks=False, escape_underscores=False))
 
 Context = frozenset[str]
 _PLAIN: Context = frozenset()
-_UNMARKED: Context = frozenset({"heading", "_noformat", "th"})  # where bold and the like say nothing more
+_UNMARKED: Context = frozenset({"heading", "_noformat", "th"})  # where bold and the like add nothing
 _INLINE: Context = frozenset({"_inline"})
 _NO_FORMAT: Context = frozenset({"_noformat"})
 _ONE_LINE: Context = frozenset({"_inline", "_noformat", "a"})
-# What markdownify calls the parent tags: of these it and we want to know that they are around.
+# The parent tags, in markdownify's sense, that its conversions and those here ask about.
 _AROUND: dict[str, Context] = {
     **dict.fromkeys(HEADINGS, _INLINE | {"heading"}),
     **dict.fromkeys(("code", "kbd", "samp", "tt", "math"), _NO_FORMAT),
@@ -81,42 +80,42 @@ def to_markdown(root: Element, links: Mapping[str, str]) -> str:
     Write the tree as Markdown.
 
     Args:
-        root: What to write.
-        links: The absolute URL of each ``href`` that may be kept; every other link becomes text.
+        root: The tree.
+        links: The absolute URL of each ``href`` to keep; every other link becomes text.
 
     """
     converter = _Converter(root, links)
-    return converter.with_code(finished(converter.process_tag(root)))
+    return converter.insert_code(finish(converter.process_tag(root)))
 
 
 class _Converter(MarkdownConverter):
     """
     markdownify's converter for one page.
 
-    Its functions of conversion, and ours in their place, write each element from the text of what is inside. The walk
-    that calls them is ours: it takes our tree as it is, and takes each string once.
+    The ``convert_`` methods, some of them overridden here, write each element from the text inside it. `process_tag`,
+    which calls them, is overridden too: it walks the `Element` tree as it is, and handles each string once.
     """
 
     convert_div: ClassVar[Callable[..., str]]  # markdownify's
 
     def __init__(self, root: Element, links: Mapping[str, str]) -> None:
-        vars(self).update(_SET_UP)
+        vars(self).update(_ATTRIBUTES)
         self.root = root
         self.links = links
-        self.footnotes = footnotes(root, links)
-        self.numbers: Counter[Element] = Counter()  # the last of each list
+        self.footnotes = find_footnotes(root, links)
+        self.numbers: Counter[Element] = Counter()  # the latest number of each list
         self.titles = 0
-        self.pictured: Element | None = None  # the last link that is a picture alone
+        self.picture_link: Element | None = None  # the latest link with only a picture inside
         self.code: list[str] = []
-        self.speaking: dict[Element, bool] = {}  # of what has pictures in it
+        self.with_text: dict[Element, bool] = {}  # whether elements around pictures contain text
         self.captions: dict[Element, str] = {}  # of figures
 
     def process_tag(self, node: Element, parent_tags: Context = _PLAIN) -> str:
         """
-        Convert the element and all inside it; without recursion, so that no depth of it is too much.
+        Convert the element and all inside it, without recursion, so that no depth is too much.
 
-        Half of all elements hold nothing or one text, and are written at once. Of boxes that hold nothing but one
-        another only one is written, since all would come to the same. Neither is done where any may be a footnote.
+        Half of all elements contain nothing or a single text; they are written at once. Of boxes that contain nothing
+        but each other only one is written, since the result is the same. Neither is done if the page has footnotes.
         """
         waiting: list[tuple[Element, str, Context, Context, Iterator[Element | str], list[str]]] = []
         element, name, around, inside = node, "div", parent_tags, parent_tags
@@ -129,7 +128,7 @@ class _Converter(MarkdownConverter):
                     continue
                 tag, held, within = child.name, child.children, inside
                 if tag in _AROUND:
-                    tag, held, within = self._entered(child, inside)
+                    tag, held, within = self._enter(child, inside)
                 elif direct and tag in _BOXES:
                     while len(held) == 1 and isinstance(box := held[0], Element) and box.name in _WITHIN_BOXES:
                         held = box.children
@@ -138,7 +137,7 @@ class _Converter(MarkdownConverter):
                     if "<" in text and "_noformat" not in within:
                         text = TAG.sub("&lt;", text)
                     if convert := _CONVERSIONS.get(tag):
-                        text = convert(self, child, text, inside) or ("\n" if tag in _PARTING else "")
+                        text = convert(self, child, text, inside) or ("\n" if tag in _SEPARATING else "")
                     pieces.append(text)
                     continue
                 waiting.append((element, name, around, inside, children, pieces))
@@ -147,7 +146,7 @@ class _Converter(MarkdownConverter):
             else:
                 text = "".join(pieces)
                 if convert := _CONVERSIONS.get(name):
-                    text = convert(self, element, text, around) or ("\n" if name in _PARTING else "")
+                    text = convert(self, element, text, around) or ("\n" if name in _SEPARATING else "")
                 if not direct and element.get("id") in self.footnotes and name != "li":
                     text = f"{_edges(text)[0]}{self._note(element, text.lstrip())}"
                 if not waiting:
@@ -155,8 +154,8 @@ class _Converter(MarkdownConverter):
                 element, name, around, inside, children, pieces = waiting.pop()
                 pieces.append(text)
 
-    def _entered(self, element: Element, around: Context) -> tuple[str, list[Element | str], Context]:
-        """Return as what an element is written, from which children, and what these are in."""
+    def _enter(self, element: Element, around: Context) -> tuple[str, list[Element | str], Context]:
+        """Return the name to write an element as, the children to write, and their context."""
         name = element.name
         if name == "pre":
             return name, [code_text(element)], _NO_FORMAT
@@ -164,14 +163,14 @@ class _Converter(MarkdownConverter):
             return "div", [] if is_gutter(element) else element.children, around
         return name, element.children, around | _AROUND[name]
 
-    def with_code(self, text: str) -> str:
-        """Put each block of code where it belongs, as far to the right as what is around it."""
-        return _CODE_LINE.sub(self._fenced, text) if self.code else text
+    def insert_code(self, text: str) -> str:
+        """Put each code block in its place, indented like the text around it."""
+        return _CODE_LINE.sub(self._indent_code, text) if self.code else text
 
-    def _fenced(self, place: re.Match[str]) -> str:
+    def _indent_code(self, place: re.Match[str]) -> str:
         before = place[1]
         margin = re.sub("[^>]", " ", before)
-        if not _MARGIN.fullmatch(before):  # on a line of its own then
+        if not _MARGIN.fullmatch(before):  # then put it on its own line
             before, margin = f"{before.rstrip()}\n", ""
         first, *rest = self.code[int(place[2])].split("\n")
         return "\n".join([before + first, *(margin + line if line else margin.rstrip() for line in rest)])
@@ -185,11 +184,10 @@ class _Converter(MarkdownConverter):
         if "#" in href and (note := self._reference(el, label, parent_tags)) is not None:
             return f"{before}{note}{after}"
         url = self.links.get(href)
-        pictured = self.pictured is el
-        if pictured and (href.startswith("#") or _PICTURE.search(urlsplit(url or "").path)):
-            return text if len(label.split()) >= _ALT_WORDS else " "
+        if self.picture_link is el and (href.startswith("#") or _PICTURE.search(urlsplit(url or "").path)):
+            return text if len(label.split()) >= _MIN_ALT_WORDS else " "
         if ("heading" in parent_tags or href.startswith("#")) and not any(map(str.isalnum, label)):
-            return " "  # the mark beside a heading, or the way back up
+            return " "  # the anchor of a heading, or a link to the top
         if url is None or LINK in label or CODE in label or CELL in label or "_noformat" in parent_tags:
             return text
         if ("[" in label or "]" in label) and label.count("[") != label.count("]"):
@@ -197,69 +195,69 @@ class _Converter(MarkdownConverter):
         if _has_blocks(label):
             inner = tidy(label).split("\n")
             if "" in inner or any(map(_STRUCTURE.match, inner)):
-                return _linked(inner, url)
+                return _link_blocks(inner, url)
             label = " ".join(inner)
         return f"{before}{LINK}{label}{TO}{url}{END}{after}"
 
     def _reference(self, el: Element, label: str, parent_tags: Context) -> str | None:
-        """Return the mark of a footnote instead of a link to it, nothing instead of the way back, else None."""
+        """Return the mark of a footnote for a link to it, an empty string for a link back, else None."""
         if self.footnotes and leads_back(el, label):
             return ""
         found = mark(el, label)
         return found if found and (place(el) in self.footnotes or "sup" in parent_tags) else None
 
     def _note(self, el: Element, text: str) -> str:
-        """Begin a note with the mark that refers to it."""
-        return f"{self.footnotes[el.get('id')]} {without_mark(text)}"
+        """Put the mark of a note before its text."""
+        return f"{self.footnotes[el.get('id')]} {strip_mark(text)}"
 
     @cached_property
-    def _worded(self) -> set[str]:
-        """Where the links lead that say so in words."""
+    def _text_urls(self) -> set[str]:
+        """The targets of links with text."""
         links = (element for element in self.root.elements() if element.name == "a")
-        return {self.links.get(link.get("href"), "") for link in links if self._speaks(link)}
+        return {self.links.get(link.get("href"), "") for link in links if self._contains_text(link)}
 
-    def _speaks(self, el: Element) -> bool:
-        """Whether there is any text in an element."""
-        if el not in self.speaking:
-            self.speaking[el] = _has_text(el)
-        return self.speaking[el]
+    def _contains_text(self, el: Element) -> bool:
+        """Return whether an element contains text."""
+        if el not in self.with_text:
+            self.with_text[el] = _has_text(el)
+        return self.with_text[el]
 
     @cached_property
     def _lines(self) -> set[str]:
-        """What the page says, line by line, and what its pictures say, in small letters."""
+        """The lines of the page and the descriptions of its pictures, in lower case."""
         return {" ".join(line.split()) for line in self.root.text().casefold().split("\n")}
 
-    def _is_said(self, line: str) -> bool:
-        """Whether the page says this somewhere, or another picture before; note that from now on it does."""
+    def _is_repeated(self, line: str) -> bool:
+        """Return whether a line is in the text or describes an earlier picture; remember it."""
         known = line in self._lines
         self._lines.add(line)
         return known
 
     def _caption(self, figure: Element) -> str:
-        """What is written in a figure, in small letters."""
+        """Return the text in a figure, in lower case."""
         if figure not in self.captions:
             self.captions[figure] = figure.text().casefold()
         return self.captions[figure]
 
     def convert_img(self, el: Element, text: str, parent_tags: Context) -> str:
-        """Images are their alternative text, where it says something that neither the text nor an image before does."""
-        alt = one_line(el.get("alt"), _ALT_LENGTH)
+        """Write an image as its alternative text, unless the text or an earlier image says the same."""
+        alt = one_line(el.get("alt"), _MAX_ALT_LENGTH)
         if not alt:
             return ""
         if not _TEX_PICTURES.isdisjoint(el.get("class").split()):
             return self.convert_math(el, alt, parent_tags)
-        link = _enclosing(el, "a") if "a" in parent_tags else None
+        link = _ancestor(el, "a") if "a" in parent_tags else None
         if link is not None:
-            if self._speaks(link) or self.links.get(link.get("href")) in self._worded:
+            if self._contains_text(link) or self.links.get(link.get("href")) in self._text_urls:
                 return ""
-            self.pictured = link
-        elif len(alt.split()) < _ALT_WORDS or ("table" not in parent_tags and self._is_said(alt.casefold())):
+            self.picture_link = link
+        elif len(alt.split()) < _MIN_ALT_WORDS or ("table" not in parent_tags and self._is_repeated(alt.casefold())):
             return ""
-        elif figure := _enclosing(el, "figure"):
+        elif figure := _ancestor(el, "figure"):
             caption = self._caption(figure)
             if caption and (alt.casefold() in caption or caption in alt.casefold()):
                 return ""
-        if "heading" in parent_tags and (heading := _enclosing(el, *HEADINGS)) and self._speaks(heading):
+        if "heading" in parent_tags and (heading := _ancestor(el, *HEADINGS)) and self._contains_text(heading):
             return ""
         return f" {TAG.sub('&lt;', alt)} "
 
@@ -293,7 +291,7 @@ class _Converter(MarkdownConverter):
         code = text.strip()
         if not code or "_noformat" in parent_tags:
             return text
-        if _has_blocks(code):  # what is inside was written for a text
+        if _has_blocks(code):  # its inside was written as text
             code = code_text(el)
             if parent_tags.isdisjoint(_ONE_LINE):
                 return self._block("\n".join(map(str.strip, code.split("\n"))), language(el))
@@ -328,10 +326,10 @@ class _Converter(MarkdownConverter):
         indent = INDENT * len(bullet)
         first, _, rest = item.partition("\n")
         if rest:
-            item = f"{first}\n{_indented(rest, indent)}"
-        if CODE in first and first[0] != CODE:  # a fence has one bullet before it, at most
+            item = f"{first}\n{_indent(rest, indent)}"
+        if CODE in first and first[0] != CODE:  # a fence can follow only one bullet
             bullet = f"{bullet.rstrip()}\n{indent}"
-        # Right below a text, only a list from 1 on is one, and else a fence in it none.
+        # Right below text, only a list that starts with 1 is a list; in another, a fence would not be one.
         edge = "\n\n" if CODE in first and bullet[:2] not in {"- ", "1."} else BREAK
         return f"{edge}{bullet}{item}{BREAK}"
 
@@ -343,7 +341,7 @@ class _Converter(MarkdownConverter):
         return self.numbers[holder]
 
     def convert_input(self, el: Element, text: str, parent_tags: Context) -> str:
-        """The boxes of a list of tasks: the tree keeps no others."""
+        """Write the checkbox of a task: the tree keeps no other inputs."""
         return ("[x] " if "checked" in el.attributes else "[ ] ") if "li" in parent_tags else ""
 
     def convert_hN(self, n: int, el: Element, text: str, parent_tags: Context) -> str:  # noqa: N802 (markdownify's name)
@@ -351,25 +349,25 @@ class _Converter(MarkdownConverter):
         if not title or "_inline" in parent_tags:
             return f" {title} "
         self.titles += n == 1
-        deeper = self.titles > 1  # a text has one title: what else is written as one is a part of it
+        deeper = self.titles > 1  # a text has one title: others become sections
         return f"\n\n{HASH * min(6, n + deeper)} {title}\n\n"
 
     def convert_heading(self, el: Element, text: str, parent_tags: Context) -> str:
         return self.convert_hN(int(el.name[1]), el, text, parent_tags)
 
     def convert_b(self, el: Element, text: str, parent_tags: Context) -> str:
-        return _marked(BOLD, text, parent_tags)
+        return _wrap(BOLD, text, parent_tags)
 
     def convert_em(self, el: Element, text: str, parent_tags: Context) -> str:
-        return _marked("*", text, parent_tags)
+        return _wrap("*", text, parent_tags)
 
     def convert_del(self, el: Element, text: str, parent_tags: Context) -> str:
-        return _marked("~~", text, parent_tags)
+        return _wrap("~~", text, parent_tags)
 
     def convert_summary(self, el: Element, text: str, parent_tags: Context) -> str:
-        """What can be unfolded below it: no heading, but set apart."""
+        """Write the label of a collapsible part: bold on its own line, since it is not a heading."""
         label = text.strip()
-        bold = label if LINK in label or BOLD in label else _marked(BOLD, label, parent_tags)
+        bold = label if LINK in label or BOLD in label else _wrap(BOLD, label, parent_tags)
         return self.convert_div(el, bold, parent_tags)
 
     def convert_sup(self, el: Element, text: str, parent_tags: Context) -> str:
@@ -382,7 +380,7 @@ class _Converter(MarkdownConverter):
         return " " if "_inline" in parent_tags else "\n\n---\n\n"
 
     def convert_rt(self, el: Element, text: str, parent_tags: Context) -> str:
-        """How a word is read, after it; the page's own brackets for that (``rp``) are left out."""
+        """Write the reading of a word in brackets after it; the page's own brackets (``rp``) are left out."""
         reading = text.strip()
         return f"({reading})" if reading else ""
 
@@ -412,8 +410,8 @@ class _Converter(MarkdownConverter):
         if not meaning or _STRUCTURE.match(meaning):
             return f"\n\n{meaning}\n\n"
         first, _, rest = meaning.partition("\n")
-        if rest and "dd" not in parent_tags:  # else it would be as far to the right as code
-            rest = _indented(rest, INDENT * 2)
+        if rest and "dd" not in parent_tags:  # deeper, it would be indented like code
+            rest = _indent(rest, INDENT * 2)
         return f"{BREAK}: {first}\n{rest}\n\n" if rest else f"{BREAK}: {first}{BREAK}"
 
     def convert_td(self, el: Element, text: str, parent_tags: Context) -> str:
@@ -439,10 +437,9 @@ _OWN = (
     "a b blockquote br button caption code dd del dir dt em figcaption hr i img input kbd li math menu ol p pre q rp "
     "rt s samp strike strong summary sup table td th tr tt ul"
 )
-_PARTING = BLOCKS - frozenset(
-    "caption dd dt li table tbody td tfoot th thead tr ul ol menu dir".split()
-)  # though empty
-# Only what is named here: a page can give its elements any name, such as that of some other method.
+# Blocks that separate their neighbours even if empty.
+_SEPARATING = BLOCKS - frozenset("caption dd dt li table tbody td tfoot th thead tr ul ol menu dir".split())
+# Only these names: a page can name an element after any other method.
 _CONVERSIONS: dict[str, _Conversion] = {
     **dict.fromkeys(BLOCKS - {"tbody", "tfoot", "thead"}, _Converter.convert_div),
     **{name: getattr(_Converter, f"convert_{name}") for name in _OWN.split()},
@@ -452,7 +449,7 @@ _BOXES = frozenset(name for name, convert in _CONVERSIONS.items() if convert is 
 _WITHIN_BOXES = _BOXES | {"p"}
 
 
-def _marked(sign: str, text: str, parent_tags: Context) -> str:
+def _wrap(sign: str, text: str, parent_tags: Context) -> str:
     inner = text.strip()
     if not inner or inner.startswith(sign) or _has_blocks(inner) or not parent_tags.isdisjoint(_UNMARKED):
         return text
@@ -465,12 +462,12 @@ def _has_blocks(text: str) -> bool:
 
 
 def _edges(text: str) -> tuple[str, str]:
-    """What parts a text from what is before and after it."""
+    """Return the whitespace before and after a text."""
     return text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
 
 
-def _linked(lines: list[str], url: str) -> str:
-    """A link around whole blocks: its heading or its first line carries it, so that each block stays what it is."""
+def _link_blocks(lines: list[str], url: str) -> str:
+    """Write a link around whole blocks on their heading or first line, so that each block stays what it is."""
     first = next((n for n, line in enumerate(lines) if line[:1] == HASH), 0)
     item = _ITEM.match(lines[first])
     begin = item.end() if item else 0
@@ -480,11 +477,11 @@ def _linked(lines: list[str], url: str) -> str:
     return "\n\n" + "\n".join(lines) + "\n\n"
 
 
-def _indented(text: str, indent: str) -> str:
+def _indent(text: str, indent: str) -> str:
     return "\n".join(f"{indent}{line}" if line else "" for line in text.split("\n"))
 
 
-def _enclosing(element: Element, *names: str) -> Element | None:
+def _ancestor(element: Element, *names: str) -> Element | None:
     around = element.parent
     while around is not None and around.name not in names:
         around = around.parent
@@ -492,7 +489,7 @@ def _enclosing(element: Element, *names: str) -> Element | None:
 
 
 def _has_text(element: Element) -> bool:
-    """Whether there is any text in an element; sooner told than what it is."""
+    """Return whether an element contains text; faster than getting the text."""
     waiting = [element]
     while waiting:
         for child in waiting.pop().children:

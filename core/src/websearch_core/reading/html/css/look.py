@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple, TypeVar
@@ -19,6 +20,18 @@ _SQUEEZED = -16  # pixels between letters
 _MAX_KEPT_LENGTH = 300  # characters of a style that is remembered
 
 _T = TypeVar("_T")
+# Styles that hide nothing and take nothing back, as many are: they need no closer look.
+_HARMLESS = re.compile(
+    r"(?:\s*+(?:"
+    r"(?:padding|border|flex|grid|--|object|list-style|align|justify|text-align|text-decoration|vertical|"
+    r"background-(?:size|pos|rep)|font-(?:weight|family|style)|aspect-ratio|gap|float|clear|cursor|order)[\w-]*+\s*+:[^;\\\"'/{}()\[\]]*+"
+    r"|(?:max-|min-)?(?:width|height)\s*+:\s*+(?:[2-9]|\d\d)[\d.]*+(?:px|%|r?em|v[wh])\s*+"
+    r"|margin[\w-]*+\s*+:[^;\\\"'/{}()\[\]-]*+"
+    r"|background-image\s*+:\s*+url\([^;\\\"'/{}()\[\]]*+(?:/(?!\*)[^;\\\"'/{}()\[\]]*+)*+\)\s*+"
+    r")(?:;|\Z))*+\s*+",
+    re.IGNORECASE,
+)
+
 Value = tuple[Token, ...]
 Style = dict[str, Value]
 
@@ -48,6 +61,8 @@ PLAIN = Look()
 
 def look_of(text: str) -> Look:
     """Return what a ``style`` attribute says."""
+    if _HARMLESS.fullmatch(text):
+        return PLAIN
     return _remembered(text) if len(text) <= _MAX_KEPT_LENGTH else look(by_precedence(parse_declarations(text)))
 
 
