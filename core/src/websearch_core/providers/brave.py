@@ -63,7 +63,7 @@ class Brave:
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "topic", "page",
     })  # fmt: skip
-    terms_forbid_recording: ClassVar[str] = "its terms do not allow keeping its results"
+    terms_forbid_recording = "its terms do not allow keeping its results"
 
     api_key: Annotated[Key, Env("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")]
     base_url: BaseUrl = "https://api.search.brave.com/res/v1"
