@@ -19,7 +19,7 @@ PYTHON := $(shell for each in python3.11 python3.12 python3.13 python3; do \
 endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
-.PHONY: help install wheels demo test coverage lint types format docs bench bench-reading model record lock matrix
+.PHONY: help install wheels demo test coverage lint types format docs provider bench bench-reading model record lock matrix
 help:  ## show this
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
@@ -87,7 +87,11 @@ format: $(VENV)/installed  ## bring the code into shape
 	$(BIN)/ruff format .
 
 docs: $(VENV)/installed  ## bring the generated parts of the documentation up to date
-	$(BIN)/python docs/generate.py
+	$(BIN)/python -m docs.generate
+
+provider: $(VENV)/installed  ## begin a provider: make provider NAME=kagi writes its file, its line and its cassettes
+	$(BIN)/python tools/new_provider.py "$(NAME)"
+	$(BIN)/python -m docs.generate
 
 bench: $(VENV)/measuring  ## measure, and write docs/measured/benchmarks.md
 	$(BIN)/python -m benchmarks.calls

@@ -26,8 +26,6 @@ from websearch_core import WebSearchError
 from websearch_core.provider._declare import environment
 from websearch_core.providers import provider_class
 
-FORBIDDEN = {"brave": "its terms do not allow keeping its results: write its cassettes from the documentation"}
-
 
 class Text(str):
     """A body that is written as several lines."""
@@ -121,16 +119,16 @@ def _keys() -> list[str]:
 def main() -> int:
     """Record the cassettes that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
-    parser.add_argument("provider")
+    parser.add_argument("provider", help="a folder of cassettes: tavily, or searxng/searx")
     parser.add_argument("scenarios", nargs="*", help="names of cassettes (default: all of the provider)")
     parser.add_argument("--source", default="", help="a name for the service, if its host name is not enough")
     arguments = parser.parse_args()
-    if arguments.provider in FORBIDDEN:
-        print(f"{arguments.provider}: {FORBIDDEN[arguments.provider]}", file=sys.stderr)
+    if why := tapes.why_not_recorded(arguments.provider):
+        print(f"{arguments.provider}: {why}; write its cassettes from the documentation", file=sys.stderr)
         return 2
-    for path in tapes.find_tapes(arguments.provider):
+    for path in tapes.find_tapes(arguments.provider.rstrip("/")):
         if not arguments.scenarios or path.stem in arguments.scenarios:
-            print(f"{arguments.provider}/{path.stem}: {record(path, arguments.source)}")
+            print(f"{tapes.name_of(path)}: {record(path, arguments.source)}")
     return 0
 
 

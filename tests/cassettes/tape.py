@@ -1,6 +1,10 @@
 """
 Cassettes: ``cassettes/PROVIDER/SCENARIO.yaml``.
 
+A provider that searches has ``search.yaml``, with results, and ``nothing.yaml``, without; one that reads has
+``read.yaml``. The contract takes the replies of the service from these. Names of other scenarios are free. Another
+server that speaks the same protocol has a folder of its own: ``cassettes/searxng/searx/``.
+
 The first line says how a cassette was made. Then come the call (``web``, ``search`` or ``read``), what has to come of it
 (``expect``) and the exchanges, in the format of vcrpy (``interactions``).
 """
@@ -14,6 +18,8 @@ from typing import Any
 import yaml
 
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError
+from websearch_core.flow import Response
+from websearch_core.providers import provider_class
 
 FOLDER = Path(__file__).resolve().parents[2] / "cassettes"
 REQUEST_HEADERS = {"content-type"}
@@ -21,19 +27,71 @@ RESPONSE_HEADERS = {"content-type", "location", "retry-after"} | {
     f"x-ratelimit-{name}" for name in ("limit", "policy", "remaining", "reset")
 }  # what we read; no other header is kept
 
+SCENARIOS = {"search": ("search", "nothing"), "read": ("read",)}
+_CALLS = {"search": "a search that finds something", "nothing": "a search that finds nothing", "read": "a page read"}
+
 Tape = dict[str, Any]
 Outcome = SearchResponse | Page | WebSearchError
 
 
-def find_tapes(provider: str = "*") -> list[Path]:
-    """Return the paths of the cassettes of *provider*, or of all of them."""
-    return sorted(FOLDER.glob(f"{provider}/*.yaml"))
+class MissingTape(LookupError):
+    """A provider lacks a cassette; the message says what to write."""
+
+
+def find_tapes(folder: str = "*") -> list[Path]:
+    """Return the paths of all cassettes, or of those in *folder*: ``searxng``, or ``searxng/searx``."""
+    return sorted(FOLDER.glob("**/*.yaml" if folder == "*" else f"{folder}/*.yaml"))
+
+
+def name_of(path: Path) -> str:
+    """Return the name of the cassette at *path*: ``brave/search``."""
+    return path.relative_to(FOLDER).with_suffix("").as_posix()
+
+
+def find(provider: str, scenario: str) -> Tape:
+    """
+    Return the cassette of a *scenario* of *provider*.
+
+    Raises:
+        MissingTape: There is none.
+
+    """
+    path = FOLDER / provider / f"{scenario}.yaml"
+    if not path.exists():
+        raise MissingTape(
+            f"write cassettes/{provider}/{scenario}.yaml: {_CALLS[scenario]}, what is expected of it, and the exchange; "
+            "see 'The cassettes' in CONTRIBUTING.md"
+        )
+    return load(path)
 
 
 def load(path: Path) -> Tape:
     """Return what the cassette at *path* says."""
     tape: Tape = yaml.safe_load(path.read_text("utf-8"))
     return tape
+
+
+def why_not_recorded(folder: str) -> str:
+    """Return why the service of the cassettes in *folder* may not be recorded; empty if it may."""
+    return str(getattr(provider_class(folder.partition("/")[0]), "terms_forbid_recording", ""))
+
+
+def options(tape: Tape, provider: str) -> dict[str, Any]:
+    """Return the options that *tape* has for the constructor of *provider*, without its key."""
+    web = tape["web"]
+    at = {"base_url": web["base_url"]} if "base_url" in web else {}
+    return {**at, **web.get("provider_options", {}).get(provider, {})}
+
+
+def first_response(tape: Tape) -> Response:
+    """Return the response of the first exchange on *tape*, as a provider gets it."""
+    response = tape["interactions"][0]["response"]
+    body = response["body"]["string"]
+    return Response(
+        status=response["status"]["code"],
+        headers={name.lower(): values[0] for name, values in response["headers"].items()},
+        content=body.encode() if isinstance(body, str) else body,
+    )
 
 
 def role(tape: Tape) -> str:

@@ -1,27 +1,26 @@
 """
 Replay recorded exchanges, and compare our results with those expected.
 
-The first line of a cassette says how it was made. Then come its call, the expected result, and the exchanges in vcrpy's
-format. ``tests/cassettes/record.py`` records a cassette again.
+`tape` describes the files; `record` makes them.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import vcr
 
+from tests.cassettes import record
 from tests.cassettes import tape as tapes
-from websearch_core.provider._ports import can, needs_network
-from websearch_core.providers import known, provider_class
 
 CASSETTES = tapes.find_tapes()
 
-each = pytest.mark.parametrize("path", CASSETTES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+each = pytest.mark.parametrize("path", CASSETTES, ids=tapes.name_of)
 
 
 def replay(path: Path, *, concurrent: bool) -> tapes.Outcome:
@@ -76,16 +75,18 @@ def test_a_cassette_contains_no_key_and_only_the_headers_we_read(path):
         assert {name.lower() for name in exchange["response"]["headers"]} <= tapes.RESPONSE_HEADERS
 
 
-def test_brave_is_never_recorded_since_its_terms_forbid_it():
-    assert all("written from" in path.read_text("utf-8").splitlines()[0] for path in tapes.find_tapes("brave"))
+@each
+def test_what_the_terms_forbid_is_not_recorded(path):
+    forbidden = tapes.why_not_recorded(tapes.name_of(path))
+
+    assert not forbidden or "written from" in path.read_text("utf-8").splitlines()[0]
 
 
-@pytest.mark.parametrize("role", ["search", "read"])
-def test_every_provider_has_a_cassette_for_each_thing_it_does(role):
-    able = {name for name in known() if can(provider_class(name), role) and needs_network(provider_class(name))}
-    recorded = {path.parent.name for path in CASSETTES if tapes.role(tapes.load(path)) == role}
+def test_the_recorder_refuses_a_service_whose_terms_forbid_it(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["record", "brave"])
 
-    assert able == recorded & able
+    assert record.main() == 2
+    assert "brave: its terms do not allow keeping its results" in capsys.readouterr().err
 
 
 @each

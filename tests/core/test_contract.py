@@ -1,63 +1,62 @@
-"""What every provider promises, checked for each that is known."""
+"""
+Every built-in provider that works over HTTP keeps the promises.
+
+What the services answer comes from the cassettes: ``search.yaml`` and ``nothing.yaml`` of a provider that searches,
+``read.yaml`` of one that reads. A new provider needs no line here.
+"""
 
 from __future__ import annotations
 
 import pytest
 
+from tests.cassettes import tape as tapes
+from websearch_core.provider._declare import field_notes, is_secret
 from websearch_core.provider._ports import can, needs_network
 from websearch_core.providers import known, provider_class
-from websearch_core.providers.brave import Brave
-from websearch_core.providers.direct import Direct
-from websearch_core.providers.duckduckgo import DuckDuckGo
-from websearch_core.providers.jina import Jina
-from websearch_core.providers.searxng import SearXNG
-from websearch_core.providers.tavily import Tavily
-from websearch_core.testing import SECRET, Promise, read_promises, reply, search_promises
+from websearch_core.testing import SECRET, Promise, read_promises, search_promises
 
-HIT = {"title": "Kelp", "url": "https://sea.example/kelp", "description": "Brown algae", "content": "Brown algae"}
-DDG_HIT = '<div class="result web-result"><a class="result__a" href="https://sea.example/kelp">Kelp</a></div>'
 
-SEARCH = {
-    "brave": search_promises(
-        Brave(api_key=SECRET),
-        some=reply({"type": "search", "web": {"results": [HIT]}}),
-        none=reply({"type": "search", "query": {"bad_results": True}}),
-    ),
-    "duckduckgo": search_promises(
-        DuckDuckGo(), some=reply(DDG_HIT), none=reply('<div class="no-results">No  results.</div>')
-    ),
-    "searxng": search_promises(
-        SearXNG(base_url="https://searx.example/sub", api_key=SECRET),
-        some=reply({"results": [HIT], "unresponsive_engines": []}),
-        none=reply({"results": [], "unresponsive_engines": []}),
-    ),
-    "tavily": search_promises(Tavily(api_key=SECRET), some=reply({"results": [HIT]}), none=reply({"results": []})),
-}
-READ = {
-    "direct": read_promises(Direct(), some=reply("<h1>Kelp</h1><p>Brown algae of the northern seas.")),
-    "jina": read_promises(Jina(api_key=SECRET), some=reply({"data": {"title": "Kelp", "content": "Brown algae"}})),
-    "tavily": read_promises(
-        Tavily(api_key=SECRET),
-        some=reply({"results": [{"url": "https://page.example/a", "raw_content": "Brown algae"}]}),
-    ),
-}
+def built_in(role):
+    for name in known():
+        cls = provider_class(name)
+        if cls.__module__.startswith("websearch_core.providers.") and needs_network(cls) and can(cls, role):
+            yield name
+
+
+def make(name):
+    """Make the provider as its cassettes do, with a key for each field that takes one."""
+    cls = provider_class(name)
+    keys = {field: SECRET for field, notes in field_notes(cls).items() if is_secret(notes)}
+    return cls(**tapes.options(tapes.find(name, "search" if can(cls, "search") else "read"), name), **keys)
+
+
+def promises_of(name, role):
+    try:
+        replies = {scenario: tapes.first_response(tapes.find(name, scenario)) for scenario in tapes.SCENARIOS[role]}
+        provider = make(name)
+    except tapes.MissingTape as missing:
+        return [Promise("has its cassettes", lambda error=missing: pytest.fail(str(error)))]
+    if role == "read":
+        return read_promises(provider, some=replies["read"])
+    return search_promises(provider, some=replies["search"], none=replies["nothing"])
 
 
 @pytest.mark.parametrize(
     ("provider", "promise"),
     [
         pytest.param(name, promise, id=f"{name}: {promise}")
-        for promises in (SEARCH, READ)
-        for name, kept in promises.items()
-        for promise in kept
+        for role in ("search", "read")
+        for name in built_in(role)
+        for promise in promises_of(name, role)
     ],
 )
 def test_every_provider_keeps_its_promises(provider: str, promise: Promise):
     promise()
 
 
-@pytest.mark.parametrize(("role", "checked"), [("search", SEARCH), ("read", READ)])
-def test_no_provider_is_left_out(role, checked):
-    able = {name for name in known() if can(provider_class(name), role) and needs_network(provider_class(name))}
+def test_a_provider_without_cassettes_is_told_which_to_write(monkeypatch, tmp_path):
+    monkeypatch.setattr(tapes, "FOLDER", tmp_path)
+    (promise,) = promises_of("brave", "search")
 
-    assert able == set(checked)
+    with pytest.raises(pytest.fail.Exception, match=r"write cassettes/brave/search\.yaml: .*CONTRIBUTING\.md"):
+        promise()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import importlib.util
+import inspect
 import re
 import sys
 import tomllib
@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from websearch_core import SearchQuery, WebSearch, errors
-from websearch_core.layers import Rank, layer_class
+from docs import generate
+from docs.generators.markdown import make_table, replace_part
+from websearch_core import SearchQuery, WebSearch, errors, providers
+from websearch_core.layers import Rank, layer_class, leaves
 from websearch_core.provider._function import from_function
-from websearch_core.testing import SECRET, Promise, play, reply, search_promises
+from websearch_core.testing import SECRET, play, reply
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")]
@@ -44,27 +46,121 @@ def test_every_link_between_pages_leads_somewhere(page):
         assert (page.parent / target).exists(), target
 
 
-def kagi():
-    """The provider that CONTRIBUTING.md has its reader write, word for word."""
-    module = types.ModuleType("websearch_core.providers.kagi")
-    module.__package__ = "websearch_core.providers"
-    source = next(example for example in examples(ROOT / "CONTRIBUTING.md") if "class Kagi" in example)
-    sys.modules[module.__name__] = module
-    exec(compile(source, "kagi.py", "exec"), module.__dict__)
-    return module.Kagi(api_key=SECRET)
+def recipe():
+    """The provider that CONTRIBUTING.md shows: its first Python block with a class."""
+    return next(
+        example for example in examples(ROOT / "CONTRIBUTING.md") if re.search("^class ", example, re.MULTILINE)
+    )
 
 
-@pytest.mark.parametrize(
-    "promise",
-    search_promises(
-        kagi(),
-        some=reply({"data": {"search": [{"title": "Kelp", "url": "https://sea.example/kelp", "snippet": "Algae"}]}}),
-        none=reply({"data": {"search": []}}),
-    ),
-    ids=str,
-)
-def test_the_provider_of_the_recipe_keeps_its_promises(promise: Promise):
-    promise()
+def in_package_of_its_own(folder, monkeypatch):
+    """Install the recipe, word for word, as the package websearch_kagi that registers it by an entry point."""
+    (folder / "websearch_kagi").mkdir()
+    (folder / "websearch_kagi" / "__init__.py").write_text(recipe())
+    info = folder / "websearch_kagi-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: websearch-kagi\nVersion: 1\n")
+    group = re.search(r"```toml\n(\[project.entry-points.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL)
+    (points,) = tomllib.loads(group[1])["project"]["entry-points"].items()
+    lines = [f"{name} = {place}" for name, place in points[1].items()]
+    (info / "entry_points.txt").write_text("\n".join([f"[{points[0]}]", *lines, ""]))
+    monkeypatch.syspath_prepend(str(folder))
+
+
+@pytest.fixture
+def plugged_in(tmp_path, monkeypatch):
+    in_package_of_its_own(tmp_path, monkeypatch)
+    providers._plugged_in.cache_clear()
+    yield
+    sys.modules.pop("websearch_kagi", None)
+    monkeypatch.undo()
+    providers._plugged_in.cache_clear()
+
+
+def test_the_recipe_imports_what_it_needs_from_one_place():
+    modules = [node for node in ast.walk(ast.parse(recipe())) if isinstance(node, ast.ImportFrom)]
+
+    assert {node.module for node in modules} == {"__future__", "typing", "websearch_core.provider"}
+
+
+def test_the_recipe_works_in_a_package_of_ones_own(plugged_in):
+    web = WebSearch("kagi", api_key=SECRET)
+    (leaf,) = leaves(web.provider)
+
+    assert type(leaf).__module__ == "websearch_kagi"
+    assert "kagi" in providers.known()
+
+
+def test_the_test_of_the_recipe_passes_in_a_package_of_ones_own(plugged_in):
+    source = next(example for example in examples(ROOT / "CONTRIBUTING.md") if "search_promises" in example)
+    module: dict[str, object] = {}
+    exec(source, module)
+
+    assert len(module["PROMISES"]) > 30
+    for promise in module["PROMISES"]:
+        module["test_kagi_keeps"](promise)
+
+
+def test_the_recipe_can_be_registered_for_one_process(monkeypatch):
+    module = types.ModuleType("websearch_kagi")
+    monkeypatch.setitem(sys.modules, "websearch_kagi", module)
+    monkeypatch.setattr(providers, "_registered", {})
+    exec(recipe(), module.__dict__)
+    providers.register("kagi", module.Kagi)
+
+    assert WebSearch("kagi", api_key=SECRET).search
+
+
+@pytest.fixture
+def offline(monkeypatch):
+    """Instead of the web: one DuckDuckGo, one service of JSON, and one page for every other address."""
+    link = '<div class="web-result"><a class="result__a" href="https://docs.python.org/3/">Python</a></div>'
+    hit = {"title": "Kelp", "url": "https://sea.example/kelp"}
+
+    def send(self, request):
+        if request.url.startswith("https://html.duckduckgo.com/"):
+            return reply(link)
+        if request.url.startswith("https://api.example/"):
+            return reply({"results": [hit]})
+        return reply("<title>Keys</title><h1>Keys</h1><p>To rotate a key, make a new one. Mind the grace period.")
+
+    async def asend(self, request):
+        return send(self, request)
+
+    monkeypatch.setattr("websearch_core.client.Sender.send", send)
+    monkeypatch.setattr("websearch_core.client.Sender.asend", asend)
+
+
+def run_examples(page, such_as):
+    made = {}
+    for example in examples(page):
+        if such_as in example:
+            exec(compile(example, str(page), "exec"), made)
+    return made
+
+
+def test_the_calls_that_the_readme_shows_work(offline):
+    made = run_examples(ROOT / "README.md", "from websearch_core import WebSearch\n")
+
+    assert made["response"].results[0].url == "https://docs.python.org/3/"
+    assert "grace period" in made["page"].content
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/extending.md"])
+async def test_the_provider_that_a_page_shows_works_blocking_and_async(offline, page):
+    web = WebSearch(run_examples(ROOT / page, "class Harbour")["Harbour"]())
+
+    for found in (web.search("tides"), await web.asearch("tides")):
+        assert [result.url for result in found.results] == ["https://sea.example/kelp"]
+    with pytest.raises(errors.UnsupportedOption):
+        web.search("tides", time_range="week")
+
+
+def test_the_readme_begins_with_the_idea():
+    first_screen = "".join((ROOT / "README.md").read_text("utf-8").splitlines(keepends=True)[:38])
+
+    for shown in ("make demo", "make test", "WebSearch()", "A **provider** is", "class Harbour", "yield Request"):
+        assert shown in first_screen
 
 
 def test_the_examples_of_extending_work(monkeypatch, capsys):
@@ -108,24 +204,13 @@ def test_the_tree_of_errors_is_drawn_as_it_is():
         assert set(re.findall(r"[├└]── (\w+)", text)) | {"WebSearchError"} == names
 
 
-def program(path: str):
-    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / "docs" / path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+@pytest.mark.parametrize("page", generate.render(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_generated_documentation_is_up_to_date(page):
+    assert page.read_text("utf-8") == generate.render()[page], "run make docs"
 
 
-def test_the_page_of_providers_says_what_they_say():
-    generate = program("generate.py")
-
-    assert generate.PAGE.read_text("utf-8") == generate.page(), "run make docs"
-
-
-def test_the_reference_lists_what_is_public():
-    text = (ROOT / "docs" / "api.md").read_text("utf-8")
-
-    assert text == program("generators/reference.py").write_page(), "run make docs"
-    assert " at 0x" not in text  # the address of an object changes from run to run
+def test_the_reference_shows_no_address_of_an_object():
+    assert " at 0x" not in (ROOT / "docs" / "api.md").read_text("utf-8")  # it would change from run to run
 
 
 def test_every_page_can_be_found_from_the_index():
@@ -134,3 +219,25 @@ def test_every_page_can_be_found_from_the_index():
     listed = set(re.findall(r"\]\(([\w./-]+)\)", (docs / "index.md").read_text("utf-8")))
 
     assert pages | {"decisions"} <= listed
+
+
+def test_every_setting_and_every_argument_has_a_row_with_a_meaning():
+    rows = re.findall(r"^\| (.+) \|$", generate.settings.write_table(), re.MULTILINE)[1:]
+    names = {name for row in rows for name in re.findall(r"^`(\w+)", row)}
+
+    assert {*inspect.signature(WebSearch).parameters, "max_length"} == names
+    assert all(row.rpartition(" | ")[2].strip() for row in rows)
+
+
+def test_every_option_of_the_command_line_has_a_meaning():
+    for part in generate.commands.write_tables().values():
+        assert all(row.rpartition(" | ")[2].strip() for row in re.findall(r"^\| (`.+) \|$", part, re.MULTILINE))
+
+
+def test_a_page_without_its_marks_is_an_error():
+    with pytest.raises(ValueError, match="the page has 0 parts between <!-- begin x"):
+        replace_part("# Title", "x", "new")
+
+
+def test_a_pipe_in_a_cell_does_not_end_it():
+    assert make_table(["a"], [["x | y"]]).endswith("| x \\| y |")

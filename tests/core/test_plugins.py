@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import importlib.util
 import json
 import pickle
 import threading
@@ -15,6 +14,7 @@ import pytest
 import typer.testing
 from pydantic import SecretStr
 
+from docs.generators import providers as generate_providers
 from websearch_core import SearchResult, WebSearch, register
 from websearch_core._cli.app import app
 from websearch_core.errors import (
@@ -37,7 +37,6 @@ from websearch_core.provider._ports import check_port
 from websearch_core.providers.brave import Brave
 from websearch_core.testing import play
 
-ROOT = Path(__file__).resolve().parents[2]
 KELP = SearchQuery.of("kelp")
 
 
@@ -153,11 +152,7 @@ def test_a_plain_class_is_listed_and_tried_like_any_other(harbour, websearch, mo
 
 
 def test_a_plain_class_has_its_section_on_the_page_of_providers(harbour):
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
-    generate = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(generate)
-
-    page = generate.page()
+    page = generate_providers.write_page()
 
     assert "## harbour\n\n*searches*" in page
     assert "| `api_key` | required | `HARBOUR_KEY` |  | From the harbour master. |" in page

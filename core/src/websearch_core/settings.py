@@ -67,18 +67,20 @@ class Settings(BaseSettings):
     The settings that are not a provider's own.
 
     Args:
-        provider: Who searches; several names are a chain, asked in order. Empty means an automatic choice.
-        reader: Who reads pages; several names are a chain.
-        allow: The guard's holes: networks and origins that pages may be read from although they are not public.
+        provider: Who searches. Several names are a chain, asked in order. Left out, one is chosen automatically.
+        reader: Who reads pages. Several names are a chain. Left out, ``direct`` does.
+        allow: Networks and origins that pages may be read from although they are not public. Left out, only public
+            addresses.
         timeout: Seconds for a whole call.
-        connect_timeout: Seconds to wait for a connection.
-        attempts: How often a request is sent when its failures may pass.
-        max_length: Characters of a page's text in one window.
-        max_tokens: Tokens of it, instead of characters.
-        links: What becomes of the links in pages: ``keep``, ``text`` or ``drop``.
+        connect_timeout: Seconds to wait for one connection.
+        attempts: How often a request is sent if its failure may be temporary.
+        max_length: Characters of a page in one part.
+        max_tokens: Tokens of a page in one part, and of a text of the tools. It takes the place of ``max_length``.
+        links: What becomes of the links in pages: ``keep`` them, keep their ``text`` alone, or ``drop`` them.
         http_library: ``httpx`` or ``httpx2``.
         providers: The options of each provider, by its name.
-        layers: The options of each layer, by its name.
+        layers: The options of each layer, by its name. By default requests are retried, and an option that no provider
+            supports is an error.
 
     """
 

@@ -339,13 +339,14 @@ def _refuses(ask: Callable[[Response], Any], body: bytes) -> None:
 
 
 def _no_silence(provider: Any, option: str) -> None:
-    company = {"language": "en"} if option == "country" and "language" in provider.options else {}
+    supported: frozenset[str] = getattr(provider, "options", frozenset())
+    company = {"language": "en"} if option == "country" and "language" in supported else {}
     try:
         asked = _first(provider, **{option: _OPTIONS[option]}, **company)
     except errors.UnsupportedOption as error:
         assert option in error.options, "the error does not name the option"
-        assert option not in provider.options, "an option it says it supports"
+        assert option not in supported, "an option it says it supports"
         return
-    assert option in provider.options, "an option it does not say it supports"
+    assert option in supported, "an option it does not say it supports"
     # A page may be reached only through the ones before it; then it is no part of the first request.
     assert option == "page" or asked != _first(provider, **company), "the option makes no difference"

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from websearch_core.errors import BadResponse, ConfigurationError, TooLarge
+from websearch_core.errors import BadResponse, ConfigurationError, TooLarge, UnsupportedOption
 from websearch_core.flow import Response
 from websearch_core.models import SearchQuery
-from websearch_core.provider._http import decode_json, error_for, redact, retry_after, with_sites
+from websearch_core.provider._http import check_options, decode_json, error_for, redact, retry_after, with_sites
 from websearch_core.providers.brave import Brave
 from websearch_core.testing import reply
 
@@ -91,6 +91,13 @@ def test_domains_can_be_said_in_the_words_of_the_query():
 
     assert with_sites(query) == "kelp (site:a.org OR site:b.org) -site:c.org"
     assert with_sites(SearchQuery.of("kelp", allowed_domains=["a.org"])) == "kelp site:a.org"
+
+
+def test_a_provider_without_options_supports_none():
+    check_options(SearchQuery.of("kelp", limit=3), Kagi())
+
+    with pytest.raises(UnsupportedOption, match="kagi cannot express time_range"):
+        check_options(SearchQuery.of("kelp", time_range="week"), Kagi())
 
 
 @pytest.mark.parametrize("key", ["", "   ", "two words", "clé", "line\nbreak"])

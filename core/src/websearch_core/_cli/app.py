@@ -42,13 +42,17 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-_Format = Annotated[Format, typer.Option("--format", "-f", help="For people, or for programs: docs/cli.md")]
-_TextOrJson = Annotated[Literal["text", "json"], typer.Option("--format", "-f", help="For people, or for programs")]
+_Format = Annotated[Format, typer.Option("--format", "-f", help="text or markdown for people, json for programs")]
+_TextOrJson = Annotated[
+    Literal["text", "json"], typer.Option("--format", "-f", help="text for people, json for programs")
+]
 _Timeout = Annotated[float | None, typer.Option(help="Seconds for the whole call")]
 _Holes = Annotated[
     list[str] | None,
     typer.Option(
-        "--allow-address", help="Network or origin that pages may be read from although it is not public; repeatable"
+        "--allow-address",
+        help="Network (10.1.0.0/16) or origin (https://wiki.corp:8443) that pages may be read from although it is not "
+        "public; takes the place of allow in the settings; repeatable",
     ),
 ]
 
@@ -71,21 +75,35 @@ def search(
     *,
     query: Annotated[list[str], typer.Argument(help="The words to look for")],
     provider: Annotated[
-        str | None, typer.Option("--provider", "--search-provider", "-p", help="Who searches; a,b,c is a chain")
+        str | None,
+        typer.Option(
+            "--provider", "--search-provider", "-p", help="Who searches; tavily,brave is a chain, asked in order"
+        ),
     ] = None,
-    base_url: Annotated[str | None, typer.Option(help="Where the one provider named is to be reached")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="How many results, at most")] = 5,
-    allow: Annotated[list[str] | None, typer.Option(help="Only results from this domain; repeatable")] = None,
-    block: Annotated[list[str] | None, typer.Option(help="No results from this domain; repeatable")] = None,
-    time_range: Annotated[str | None, typer.Option(help="Of the last day, week, month or year")] = None,
+    base_url: Annotated[str | None, typer.Option(help="The address of the one provider that is named")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of results")] = 5,
+    allow: Annotated[
+        list[str] | None, typer.Option(help="Only results from this domain and its subdomains; repeatable")
+    ] = None,
+    block: Annotated[
+        list[str] | None, typer.Option(help="No results from this domain and its subdomains; repeatable")
+    ] = None,
+    time_range: Annotated[
+        str | None, typer.Option(help="Published in the last day, week, month or year (or d, w, m, y)")
+    ] = None,
     after: Annotated[str | None, typer.Option(help="Published on or after this date, YYYY-MM-DD")] = None,
     before: Annotated[str | None, typer.Option(help="Published on or before this date, YYYY-MM-DD")] = None,
     country: Annotated[str | None, typer.Option(help="For readers in this country, such as US")] = None,
     language: Annotated[str | None, typer.Option(help="In this language, such as en or pt-BR")] = None,
     topic: Annotated[str, typer.Option(help="general or news")] = "general",
     safe_search: Annotated[str | None, typer.Option(help="off, moderate or strict")] = None,
-    page: Annotated[int, typer.Option(help="Which page of results, from 1")] = 1,
-    read_top: Annotated[int, typer.Option(help="Show what so many of the first pages say, not their snippets")] = 0,
+    page: Annotated[int, typer.Option(help="Which page of results; the first is 1")] = 1,
+    read_top: Annotated[
+        int,
+        typer.Option(
+            help="Read this many of the first results, and show what their pages say to the query, not their snippets"
+        ),
+    ] = 0,
     timeout: _Timeout = None,
     form: _Format = "text",
 ) -> None:
@@ -112,16 +130,33 @@ def search(
 @app.command(epilog=EXIT_CODES)
 def read(
     *,
-    url: Annotated[str, typer.Argument(help="The page, an absolute http(s) URL")],
+    url: Annotated[str, typer.Argument(help="The page, an absolute http or https URL")],
     reader: Annotated[
-        str | None, typer.Option("--reader", "--provider", "-r", "-p", help="Who reads; a,b,c is a chain")
+        str | None,
+        typer.Option(
+            "--reader",
+            "--provider",
+            "-r",
+            "-p",
+            help="Who reads: direct, jina, tavily or local; direct,jina is a chain, asked in order",
+        ),
     ] = None,
-    base_url: Annotated[str | None, typer.Option(help="Where the one reader named is to be reached")] = None,
-    max_length: Annotated[int | None, typer.Option(help="Characters to show at most; 15000 unless configured")] = None,
-    max_tokens: Annotated[int | None, typer.Option(help="Tokens to show at most, as estimated")] = None,
-    offset: Annotated[int, typer.Option(help="Where to begin, in characters")] = 0,
-    query: Annotated[str | None, typer.Option(help="Show the passages that answer this question")] = None,
-    find: Annotated[str | None, typer.Option(help="Show the places around this phrase")] = None,
+    base_url: Annotated[str | None, typer.Option(help="The address of the one reader that is named")] = None,
+    max_length: Annotated[
+        int | None, typer.Option(help="Maximum number of characters to show; 15000 unless configured")
+    ] = None,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(help="Maximum number of tokens to show, estimated; with --max-length, both limits hold"),
+    ] = None,
+    offset: Annotated[int, typer.Option(help="Where to begin, in characters: the next_offset of the part before")] = 0,
+    query: Annotated[
+        str | None, typer.Option(help="Show the passages of the whole page that answer this question")
+    ] = None,
+    find: Annotated[
+        str | None,
+        typer.Option(help="Show the places around this phrase; case, accents, spaces and emphasis are ignored"),
+    ] = None,
     allow_address: _Holes = None,
     timeout: _Timeout = None,
     form: _Format = "text",
@@ -142,9 +177,13 @@ def index(
     *,
     places: Annotated[list[str], typer.Argument(metavar="PATH_OR_URL...", help="Files, folders, or web sites")],
     path: Annotated[
-        Path | None, typer.Option(help="The file of the index; that of the provider 'local' if left out")
+        Path | None,
+        typer.Option(
+            help="The file of the index; else that of WEBSEARCH_INDEX, of the settings, or websearch/index.db in your "
+            "data folder"
+        ),
     ] = None,
-    max_pages: Annotated[int, typer.Option(min=1, help="Pages to read of one site, at most")] = 200,
+    max_pages: Annotated[int, typer.Option(min=1, help="Maximum number of pages to request from one site")] = 200,
     allow_address: _Holes = None,
     form: _TextOrJson = "text",
 ) -> None:
@@ -183,7 +222,7 @@ def index(
 
 @app.command(epilog=EXIT_CODES)
 def providers(form: _TextOrJson = "text") -> None:
-    """List the providers: what each can do, and what it needs."""
+    """List the providers: what each can do, and whether it is ready or which variable is missing. Keys never show."""
     with report_errors(form):
         found = get_all()
         if form == "json":
@@ -197,7 +236,7 @@ def providers(form: _TextOrJson = "text") -> None:
 def doctor(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PROVIDER]...", help="Whom to try; left out, those configured or in use"),
+        typer.Argument(metavar="[PROVIDER]...", help="Which to try; if left out, those that are configured or in use"),
     ] = None,
     form: _TextOrJson = "text",
 ) -> None:

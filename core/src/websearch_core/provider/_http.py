@@ -6,6 +6,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any
@@ -27,7 +28,7 @@ from ..errors import (
 )
 from ..flow import Response
 from ..models import SearchQuery
-from ._ports import Provider, SupportsOptions
+from ._ports import Provider
 
 Meanings = Mapping[int, type[ServiceError]]
 
@@ -47,15 +48,16 @@ _MAX_DETAIL_LENGTH = 200
 _MAX_WAIT = 30 * 86_400.0
 
 
-def check_options(query: SearchQuery, provider: SupportsOptions) -> None:
+def check_options(query: SearchQuery, provider: Provider) -> None:
     """
-    Make sure that *provider* supports all that *query* asks for.
+    Make sure that *provider* supports all that *query* asks for. Without ``options`` it supports none.
 
     Raises:
         UnsupportedOption: It does not; an option is never dropped silently.
 
     """
-    if unknown := sorted(query.requested() - provider.options):
+    supported: AbstractSet[str] = getattr(provider, "options", frozenset())
+    if unknown := sorted(query.requested() - supported):
         name = provider.name
         raise UnsupportedOption(f"{name} cannot express {', '.join(unknown)}", options=unknown, provider=name)
 

@@ -66,6 +66,7 @@ class Brave:
         "topic", "page",
     })  # fmt: skip
     limits = Limits(results_per_request=_PAGE, results=_PAGE * (_LAST_PAGE + 1), query_length=400, query_words=50)
+    terms_forbid_recording = "its terms do not allow keeping its results"
 
     api_key: Annotated[Key, Env("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")]
     base_url: BaseUrl = "https://api.search.brave.com/res/v1"

@@ -1,5 +1,5 @@
 """
-Our own reader: fetches a page itself, from public addresses only, and turns it into Markdown.
+Our own reader: fetches a page, from public addresses only, and turns it into Markdown.
 
 No service, no key, no JavaScript. Redirects are followed by hand, so that every hop passes the guard; nothing of the
 caller's goes along: no cookies, no credentials, no referrer. A page that answers 400 or more is an error, never

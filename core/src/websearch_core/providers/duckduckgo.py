@@ -1,5 +1,7 @@
 """
-DuckDuckGo: its HTML pages for browsers without JavaScript, https://html.duckduckgo.com/html/.
+DuckDuckGo: its HTML pages for browsers without JavaScript; it often blocks programs.
+
+https://html.duckduckgo.com/html/
 
 There is no API. These pages are not offered for programs, and often answer one from a data centre with a challenge at
 the first request: that is `Blocked`, never "no results". Use it as a last resort and at a human's pace; for more, take

@@ -1,5 +1,5 @@
 """
-Local: the pages and folders of an index of your own, without key or network.
+Local: an index of your own pages and folders, made with ``websearch index``.
 
 The index is one SQLite file (FTS5), made with ``websearch index PATH_OR_URL ...`` or with `websearch_core.index`. It is
 looked for at ``WEBSEARCH_INDEX``, else in the user's data folder. Words are found in their inflected forms, and in

@@ -1,5 +1,5 @@
 """
-Tavily: search made for agents, and extraction of pages.
+Tavily: search made for agents, and extraction of pages; with ``keyless=True``, a little of it is free.
 
 https://docs.tavily.com/documentation/api-reference/endpoint/search
 https://docs.tavily.com/documentation/api-reference/endpoint/extract

@@ -1,0 +1,29 @@
+"""Write what type checkers need to see in ``websearch_core/providers/__init__.py``: an import and a name per provider."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+from websearch_core._registry import built_in
+
+_IMPORTS = re.compile(r"(?<=^if TYPE_CHECKING:\n)(?:    from \.\w+ import \w+\n)+", re.MULTILINE)
+_NAMES = re.compile(r"^__all__ = \[.*?^\]\n", re.MULTILINE | re.DOTALL)
+
+
+def write_module(path: Path) -> str:
+    """Return the module at *path* with the imports and the ``__all__`` that the table of providers calls for."""
+    text = path.read_text("utf-8")
+    imports = "".join(
+        f"    from .{name} import {cls}\n" for cls, name in sorted(built_in().items(), key=lambda one: one[1])
+    )
+    tree = ast.parse(text)
+    own = {
+        alias.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module in {"_registry", "_info"}
+        for alias in node.names
+    }
+    names = "".join(f'    "{name}",\n' for name in sorted({*own, *built_in()}))
+    return _NAMES.sub(lambda _: f"__all__ = [\n{names}]\n", _IMPORTS.sub(lambda _: imports, text))

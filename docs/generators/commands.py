@@ -1,0 +1,36 @@
+"""The tables of docs/cli.md: from the command `websearch` itself."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from typer.core import TyperArgument
+from typer.main import get_command
+
+from websearch_core._cli.app import app
+
+from .markdown import make_table
+
+
+def write_tables() -> dict[str, str]:
+    """Return, for each command, how it is called, what it does, and a table of its options."""
+    group: Any = get_command(app)  # click's types, or typer's own: that depends on the version of typer
+    return {name: _describe(name, command) for name, command in group.commands.items()}
+
+
+def _describe(name: str, command: Any) -> str:
+    arguments = [one for one in command.params if isinstance(one, TyperArgument)]
+    options = [one for one in command.params if not isinstance(one, TyperArgument) and not one.hidden]
+    rows = [[f"`{_metavar(one)}`", "", one.help or ""] for one in arguments]
+    rows += [[", ".join(f"`{spelling}`" for spelling in one.opts), _default(one), one.help or ""] for one in options]
+    usage = " ".join(["websearch", name, *map(_metavar, arguments)])
+    return f"`{usage}`\n\n{inspect.cleandoc(command.help or '')}\n\n{make_table(['', 'default', ''], rows)}"
+
+
+def _metavar(argument: TyperArgument) -> str:
+    return argument.metavar or f"{(argument.name or '').upper()}{'...' if argument.nargs == -1 else ''}"
+
+
+def _default(option: Any) -> str:
+    return f"`{option.default}`" if option.default else ""

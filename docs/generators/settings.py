@@ -1,0 +1,61 @@
+"""The table of docs/settings.md: from `Settings`, and from the arguments of `WebSearch`."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from websearch_core import WebSearch
+from websearch_core.provider._declare import FoundFile
+from websearch_core.settings import _OTHER_NAMES, Settings
+
+from .docstrings import read_args
+from .markdown import make_table
+
+_ARGUMENTS = {
+    "max_length": "`max_length` of `read`",
+    "providers": '`provider_options={"brave": {...}}`',
+    "layers": "`layers=[...]`",
+}
+_VARIABLES = {
+    "providers": "those of each provider, such as `BRAVE_API_KEY`",
+    "layers": "`WEB_SEARCH_LAYERS`, as JSON",
+}
+_IN_A_FILE = {"providers": "`[providers.brave]`", "layers": "`[layers.retry]`"}
+_FOUND = {"layers": "as [below](#layers)", "providers": "as [providers](providers.md) says"}
+_SET_ELSEWHERE = {"provider_options", "layers"}
+
+
+def write_table() -> str:
+    """Return a row for each setting, and one for each further argument of `WebSearch`."""
+    meanings = read_args(Settings)
+    rows = [_row(name, field, meanings[name]) for name, field in Settings.model_fields.items()]
+    arguments = read_args(WebSearch)
+    further = [name for name in inspect.signature(WebSearch).parameters if name not in Settings.model_fields]
+    rows += [[f"`{name}`", "", "", "", "", arguments[name]] for name in further if name not in _SET_ELSEWHERE]
+    head = ["argument of `WebSearch`", "environment", "in a file", "default", "a found file may set", ""]
+    return make_table(head, rows)
+
+
+def _row(name: str, field: Any, meaning: str) -> list[str]:
+    others = [f"`{other}`" for other, real in _OTHER_NAMES.items() if real == name]
+    in_a_file = _IN_A_FILE.get(name, f"`{name}`") + "".join(f", or {other}" for other in others)
+    variable = _VARIABLES.get(name, f"`{Settings.model_config['env_prefix']}{name.upper()}`")
+    argument = _ARGUMENTS.get(name, f"`{name}`")
+    return [argument, variable, in_a_file, _default(field), _FOUND.get(name) or _found(field), meaning]
+
+
+def _default(field: Any) -> str:
+    default = field.get_default(call_default_factory=True)
+    if default in (None, (), {}):
+        return ""
+    return f"{default:,}".removesuffix(".0") if isinstance(default, int | float) else f"`{default}`"
+
+
+def _found(field: Any) -> str:
+    note = next((note for note in field.metadata if isinstance(note, FoundFile)), None)
+    if note is None:
+        return "nothing"
+    if note.at_most is None:
+        return "any"
+    return f"up to {note.at_most:,}" + (f", unless you set `{note.replaces}`" if note.replaces else "")

@@ -1,0 +1,136 @@
+"""`make provider NAME=...` begins a provider that passes lint and the contract as it is."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tools import new_provider
+
+ROOT = Path(__file__).resolve().parents[2]
+COPIED = ["core/src", "cassettes", "docs", "tests", "tools", "CONTRIBUTING.md", "README.md", "pyproject.toml"]
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A copy of the tree, for which ``run`` runs Python."""
+    for name in COPIED:
+        source, target = ROOT / name, tmp_path / name
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, target)
+    return tmp_path
+
+
+def run(tree, *words):
+    environment = os.environ | {"PYTHONPATH": str(tree / "core" / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.pop("WEBSEARCH_REQUIRE_WHEELS", None)  # a generated provider is in no wheel yet
+    return subprocess.run([sys.executable, *words], cwd=tree, env=environment, capture_output=True, text=True)
+
+
+def check(tree, *words):
+    done = run(tree, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", ["kagi", "zz_tide"])
+def test_a_new_provider_passes_lint_and_the_contract_as_generated(tree, name):
+    written = check(tree, "tools/new_provider.py", name).splitlines()[:-1]
+    assert written == [
+        f"core/src/websearch_core/providers/{name}.py",
+        f"cassettes/{name}/search.yaml",
+        f"cassettes/{name}/nothing.yaml",
+        "core/src/websearch_core/providers/__init__.py",
+    ]
+    check(tree, "-m", "docs.generate")
+
+    python = [path for path in written if path.endswith(".py")]
+    check(tree, "-m", "ruff", "check", "--no-cache", *python)
+    check(tree, "-m", "ruff", "format", "--check", "--no-cache", *python)
+    done = check(
+        tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=0", "-k", f"{name} or generated",
+        "tests/core/test_contract.py", "tests/cassettes", "tests/core/test_docs.py",
+    )  # fmt: skip
+    assert int(re.search(r"(\d+) passed", done)[1]) > 40
+    for page in ("README.md", "docs/providers.md"):
+        assert name in (tree / page).read_text("utf-8")
+
+
+def test_a_generated_provider_is_typed(tree):
+    check(tree, "tools/new_provider.py", "zz_tide")
+
+    file = "core/src/websearch_core/providers/zz_tide.py"
+    check(tree, "-m", "mypy", "--follow-imports=silent", "--cache-dir", os.devnull, file)
+
+
+def test_the_registry_stays_sorted(tree):
+    for name in ("aa", "exa", "zz"):
+        check(tree, "tools/new_provider.py", name)
+
+    registered = check(tree, "-c", "from websearch_core import providers; print(*providers._BUILT_IN)").split()
+    assert registered == sorted(registered)
+    assert {"aa", "exa", "zz"} < set(registered)
+
+
+def test_a_key_goes_to_no_host_that_somebody_may_own(tree):
+    check(tree, "tools/new_provider.py", "you_com")
+
+    text = "".join(path.read_text("utf-8") for path in tree.glob("**/*") if path.match("*you_com*/*.yaml"))
+    text += (tree / "core/src/websearch_core/providers/you_com.py").read_text("utf-8")
+    assert "https://you-com.example/api/v1" in text
+    assert ".com/" not in text
+    assert "class YouCom:" in text
+    assert "YOU_COM_API_KEY" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("", "not a name for a provider"),
+        ("Kagi", "not a name for a provider"),
+        ("2kagi", "not a name for a provider"),
+        ("you.com", "not a name for a provider"),
+        ("../kagi", "not a name for a provider"),
+        ("kagi\n", "not a name for a provider"),
+        ("_build", "not a name for a provider"),
+        ("a__b", "not a name for a provider"),
+        ("k" * 31, "not a name for a provider"),
+        ("import", "not a name for a provider"),
+        ("käse", "not a name for a provider"),
+        ("brave", "it is the provider brave"),
+        ("ddg", "it is the provider duckduckgo"),
+        ("request", "the class would be called Request"),
+        ("base_url", "the class would be called BaseUrl"),
+        ("exception", "the class would be called Exception"),
+    ],
+)
+def test_a_bad_name_is_refused(name, complaint):
+    with pytest.raises(new_provider.BadName, match=complaint):
+        new_provider.check_name(name)
+
+
+def test_a_bad_name_ends_with_a_sentence_and_writes_nothing(tree):
+    before = {path: path.stat().st_mtime_ns for path in tree.glob("**/*") if path.is_file()}
+    done = run(tree, "tools/new_provider.py", "brave")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "'brave' is taken: it is the provider brave; `websearch providers` lists them\n"
+    assert {path: path.stat().st_mtime_ns for path in tree.glob("**/*") if path.is_file()} == before
+
+
+def test_what_exists_is_not_overwritten(tree):
+    (tree / "cassettes" / "exa").mkdir()
+    (tree / "cassettes" / "exa" / "nothing.yaml").write_text("mine")
+    done = run(tree, "tools/new_provider.py", "exa")
+
+    assert done.returncode == 2
+    assert done.stderr == "'exa' is taken: cassettes/exa/nothing.yaml exists\n"
+    assert (tree / "cassettes" / "exa" / "nothing.yaml").read_text() == "mine"
+    assert not (tree / "core/src/websearch_core/providers/exa.py").exists()
