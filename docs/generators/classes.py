@@ -1,4 +1,4 @@
-"""Write what type checkers need to see in ``websearch_core/providers/__init__.py``: an import and a name per provider."""
+"""Write what type checkers see in ``websearch_core/providers/__init__.py``: an import and a name for each provider."""
 
 from __future__ import annotations
 
