@@ -97,8 +97,8 @@ def _report(rows: list[str]) -> str:
     return f"""# What the worst pages cost
 
 Written by `benchmarks/reading/memory.py`: each page below is read through `WebSearch.read` and `WebSearch.aread`, by
-the `direct` reader with its default of 10 MiB, `style_sheets=True` and `isolate=False`, in a new process that has read an
-ordinary page before.
+the `direct` reader with its default of 10 MiB, `style_sheets=True` and `isolate=False`, in a new process that has read
+an ordinary page before.
 Memory is the peak of the process (`ru_maxrss`) above its peak after the ordinary page; time is that of its CPU. The
 worst of {RUNS} runs each. The server is another process. The goal is at most {MAX_MEMORY:.0f} MiB and
 {MAX_TIME:.0f} s.
