@@ -1,9 +1,9 @@
 """
-Comparing costs on a noisy machine.
+Compare costs on a noisy machine.
 
-The candidates take turns, round by round, and each round compares them with the reference of that same round: what
-disturbs the machine disturbs them all. What counts is the median of those ratios; the medians of the times
-themselves are there to give an idea, and differ from one machine and day to the next.
+The candidates take turns, and each round compares them with the reference of the same round: noise affects all of
+them alike. The result is the median of those ratios. The medians of the times only give an idea; they differ between
+machines and days.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds that something took, by the clock and of the processor."""
+    """Seconds of wall time and of CPU time."""
 
     wall: float
     cpu: float
@@ -27,10 +27,10 @@ class Cost:
 @dataclass(frozen=True)
 class Comparison:
     """
-    What the candidates cost, round by round.
+    The costs of all candidates, round by round.
 
     Args:
-        costs: The costs of each candidate, in the order of the rounds.
+        costs: The costs of each candidate, one for each round.
         reference: The candidate that the others are compared with.
 
     """
@@ -39,24 +39,24 @@ class Comparison:
     reference: str
 
     def wall(self, name: str) -> float:
-        """Return the median of seconds by the clock."""
+        """Return the median of the wall time, in seconds."""
         return statistics.median(cost.wall for cost in self.costs[name])
 
     def cpu(self, name: str) -> float:
-        """Return the median of seconds of the processor."""
+        """Return the median of the CPU time, in seconds."""
         return statistics.median(cost.cpu for cost in self.costs[name])
 
     def ratio(self, name: str) -> float:
-        """Return the median, over the rounds, of how many times the reference's time *name* took, by the clock."""
+        """Return the median over the rounds of the wall time of *name*, divided by that of the reference."""
         return statistics.median(self._ratios(name))
 
     def cpu_ratio(self, name: str) -> float:
-        """Return the same for the processor's time."""
+        """Return the same for the CPU time."""
         pairs = zip(self.costs[name], self.costs[self.reference], strict=True)
         return statistics.median(cost.cpu / reference.cpu for cost, reference in pairs)
 
     def spread(self, name: str) -> str:
-        """Return the first and the third quartile of the ratios by the clock."""
+        """Return the first and the third quartile of the ratios of wall time."""
         low, _, high = statistics.quantiles(self._ratios(name), n=4)
         return f"{low:.2f} to {high:.2f}"
 
@@ -67,13 +67,13 @@ class Comparison:
 
 def compare(candidates: Mapping[str, Callable[[], Cost]], *, reference: str, rounds: int, warm_up: int) -> Comparison:
     """
-    Let the *candidates* take turns, in another order each round, since who goes before leaves its caches behind.
+    Let the *candidates* take turns, in a new order each round, since each one finds the caches of the one before.
 
     Args:
-        candidates: What to do, and how to say what it cost, by name.
+        candidates: By name, a function that does the work and returns its cost.
         reference: The name of the candidate that the others are compared with.
-        rounds: How often each has its turn.
-        warm_up: How many rounds before those do not count.
+        rounds: Rounds that count.
+        warm_up: Rounds before them that do not count.
 
     """
     costs: dict[str, list[Cost]] = {name: [] for name in candidates}
@@ -86,10 +86,10 @@ def compare(candidates: Mapping[str, Callable[[], Cost]], *, reference: str, rou
     return Comparison(costs, reference)
 
 
-def timed(work: Callable[[], object], repeat: int = 1) -> Cost:
-    """Return what *work* costs in this process, in the mean of *repeat* times, without the garbage collector."""
+def measure_cost(work: Callable[[], object], repeat: int = 1) -> Cost:
+    """Return the mean cost of *work* in this process over *repeat* calls, with the garbage collector off."""
     gc.collect()
-    gc.disable()  # or whoever's turn it is pays for the litter of the one before
+    gc.disable()  # or one candidate would pay for the garbage of another
     try:
         wall, cpu = time.perf_counter(), time.process_time()
         for _ in range(repeat):

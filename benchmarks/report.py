@@ -1,4 +1,4 @@
-"""What a measurement reports, and how that becomes a page of the documentation."""
+"""Sections of a report, and the page of the documentation that they become."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LIBRARIES = (
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under a head. The first column is text; the others are *numbers*, aligned to the right, or text as well."""
+    """Rows under a header. The first column is text; the others are right-aligned if *numbers* is true."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -31,14 +31,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Goal:
-    """Something we want to be true, what was measured, and whether it was true this time."""
+    """A claim that should hold, what was measured, and whether the claim was met."""
 
-    wish: str
+    claim: str
     measured: str
     met: bool
 
     def __str__(self) -> str:
-        return f"- **{'met' if self.met else 'missed'}**: {self.wish}. Measured: {self.measured}."
+        return f"- **{'met' if self.met else 'missed'}**: {self.claim}. Measured: {self.measured}."
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,11 @@ class Section:
 
     Args:
         title: What was measured.
-        method: How, in a paragraph.
-        tables: What came out.
-        goals: Which of our goals that meets.
-        remark: What to make of it, in a paragraph.
-        plot: A file that shows it, as seen from the page.
+        method: How it was measured, in a paragraph.
+        tables: The results.
+        goals: The goals that the results are judged by.
+        remark: A paragraph of comment.
+        plot: The path of a plot, relative to the page.
 
     """
 
@@ -71,34 +71,33 @@ class Section:
 
 
 def head() -> str:
-    """Return how ``docs/measured/benchmarks.md`` begins: what is compared there, when and on what it was measured."""
+    """Return the beginning of ``docs/measured/benchmarks.md``: what is compared, when and on which machine."""
     introduction = (
-        "What this costs beside the same thing done by hand, and beside "
-        "[langchain-tavily](https://pypi.org/project/langchain-tavily/), which asks the same service. Everything talks "
-        "to a server on the same machine, so nothing here says how fast any service is. The contestants take turns and "
-        "are compared within each turn; trust the ratios, which are medians of those comparisons, more than the times. "
-        "A spread is the first to the third quartile. The sections on reading pages compare with other readers, and "
-        "say for themselves when and with what they were measured."
+        "What this library costs compared with doing the same by hand, and with "
+        "[langchain-tavily](https://pypi.org/project/langchain-tavily/), which calls the same service. Everything "
+        "talks to a server on the same machine, so nothing here says how fast any service is. The contestants take "
+        "turns and are compared within each turn: trust the ratios, which are medians of those comparisons, more than "
+        "the times. A spread runs from the first to the third quartile. The sections on reading pages compare with "
+        "other readers, and each says when and with which versions it was measured."
     )
     parts = [
         "<!-- Written by `make bench` and `make bench-reading`. Do not edit. -->",
         "# Benchmarks",
         introduction,
         "**0 of 0 goals were met.**",
-        str(Table(("", ""), _machine(), numbers=False)),
+        str(Table(("", ""), _describe_machine(), numbers=False)),
     ]
     return "\n\n".join(parts) + "\n\n"
 
 
 def put(page: str, sections: Sequence[Section], beginning: str = "") -> str:
     """
-    Put *sections* into ``docs/measured/benchmarks.md``, where they replace those with the same titles, and recount the
-    goals.
+    Replace the sections of a page that have the titles of *sections*, and update the count of goals.
 
     Args:
-        page: What is there.
-        sections: Those that were measured.
-        beginning: What the page shall begin with; as it does, if empty.
+        page: The present text of the page.
+        sections: The new sections; those with a new title are added at the end.
+        beginning: The new beginning of the page; empty keeps the present one.
 
     """
     old, *texts = re.split(r"^(?=## )", page, flags=re.MULTILINE)
@@ -110,16 +109,16 @@ def put(page: str, sections: Sequence[Section], beginning: str = "") -> str:
     return re.sub(r"^\*\*\d+ of \d+ goals .*$", counted, beginning or old, flags=re.MULTILINE) + body + "\n"
 
 
-def _machine() -> list[tuple[str, str]]:
+def _describe_machine() -> list[tuple[str, str]]:
     return [
         ("measured", f"{datetime.now(UTC):%Y-%m-%d}"),
         ("Python", f"{platform.python_implementation()} {platform.python_version()}"),
         ("machine", f"{platform.system()}, {platform.machine()}, {os.cpu_count()} cores"),
-        *((name, _version(name)) for name in _LIBRARIES),
+        *((name, _find_version(name)) for name in _LIBRARIES),
     ]
 
 
-def _version(name: str) -> str:
+def _find_version(name: str) -> str:
     try:
         return version(name)
     except PackageNotFoundError:
@@ -127,11 +126,11 @@ def _version(name: str) -> str:
 
 
 def milliseconds(seconds: float) -> str:
-    """Write a time with three digits that mean something."""
+    """Format a time with three significant digits."""
     value = seconds * 1000
     return f"{value:.0f} ms" if value >= 100 else f"{value:.1f} ms" if value >= 10 else f"{value:.2f} ms"
 
 
 def times(ratio: float) -> str:
-    """Write a ratio."""
+    """Format a ratio."""
     return f"{ratio:.2f}"

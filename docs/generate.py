@@ -1,4 +1,4 @@
-"""Write docs/providers.md from the providers themselves: ``make docs``."""
+"""Write docs/providers.md and docs/api.md from the code itself: ``make docs``."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from typing import Any
 from pydantic_core import PydanticUndefined
 
 from websearch_core.models import SearchQuery
-from websearch_core.provider.declare import Destination, FoundFile, environment, field_notes, is_secret
-from websearch_core.provider.ports import can
+from websearch_core.provider import can
+from websearch_core.provider._declare import Destination, FoundFile, environment, field_notes, is_secret
 from websearch_core.providers import known, provider_class
 
 PAGE = Path(__file__).with_name("providers.md")
+REFERENCE = Path(__file__).with_name("api.md")
 _FOUND = (
     "*In a found file* says what a settings file may set that was merely [found](settings.md#which-files-are-read); "
     "where it says nothing, such a file may not set the option."
@@ -103,4 +104,7 @@ def _shown(default: Any) -> str:
 
 
 if __name__ == "__main__":
+    from generators.reference import write_page
+
     PAGE.write_text(page(), "utf-8")
+    REFERENCE.write_text(write_page(), "utf-8")

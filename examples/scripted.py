@@ -1,8 +1,8 @@
 """
-Models that need no network: each does what a good model would do with two tools, and nothing is written beforehand.
+Models that need no network: they use two tools as a good model would, and no answer is written in advance.
 
-The script searches for the question, opens the result whose words fit it best, and answers with the sentence of the
-page that fits it best, citing the result by its number. All it knows of the web is what the tools tell it.
+The script searches for the question, opens the result whose words match it best, and answers with the sentence of the
+page that matches it best, citing the result by its number. All it knows about the web comes from the tools.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _words(text: str) -> set[str]:
 
 
 def best_result(question: str, found: str) -> tuple[str, str]:
-    """Return the number and the URL of the result that shares most words with *question*."""
+    """Return the number and the URL of the result that shares the most words with *question*."""
     results = _RESULT.findall(found)
     if not results:
         raise LookupError(f"no result to open in: {found[:200]}")
@@ -35,14 +35,14 @@ def best_result(question: str, found: str) -> tuple[str, str]:
 
 
 def best_sentence(question: str, page: str) -> str:
-    """Return the sentence of *page* that shares most words with *question*."""
+    """Return the sentence of *page* that shares the most words with *question*, preferring short ones."""
     lines = [line for line in page.splitlines() if line and not line.startswith(("#", "|", "[", "(", "URL:", "Title:"))]
     sentences = [sentence.strip("*-> ") for line in lines for sentence in re.split(r"(?<=[.!?]) ", line)]
     return max(sentences, key=lambda sentence: len(_words(question) & _words(sentence)) / (8 + len(sentence.split())))
 
 
 def next_step(question: str, answers: Sequence[str]) -> tuple[str, dict[str, str]] | str:
-    """Return the tool to call next with its arguments, or the final answer; *answers* are those of the tools so far."""
+    """Return the next tool and its arguments, or the final answer, given the *answers* of the tools so far."""
     match answers:
         case []:
             return "web_search", {"query": question}
@@ -54,7 +54,7 @@ def next_step(question: str, answers: Sequence[str]) -> tuple[str, dict[str, str
 
 
 class ScriptedChat(BaseChatModel):
-    """The script as a chat model of LangChain."""
+    """The script as a LangChain chat model."""
 
     @property
     def _llm_type(self) -> str:
@@ -76,7 +76,7 @@ class ScriptedChat(BaseChatModel):
 
 
 def scripted_llm() -> MockFunctionCallingLLM:
-    """Return the script as a function-calling LLM of LlamaIndex."""
+    """Return the script as a LlamaIndex function-calling LLM."""
 
     def respond(messages: Sequence[ChatMessage], **_: Any) -> ChatMessage:
         question = next(str(message.content) for message in messages if message.role == MessageRole.USER)

@@ -1,15 +1,15 @@
 """
-Serve the small web site in ``examples/site``: what the offline demo searches and reads, and what the tests browse.
+Serve the small website in ``examples/site``, which the offline demo searches and reads and the tests browse.
 
     python examples/serve.py --port 8000
 
-Or for the length of a block, on a port of its own::
+Or for the duration of a block, on a free port::
 
     with Site() as site:
         httpx.get(site.url + "/docs/rotation/")
     site.hits  # ["/docs/rotation/"]
 
-It listens on 127.0.0.1 alone and needs nothing but the standard library. What the pages are for is in `site/README.md`.
+It listens only on 127.0.0.1 and needs only the standard library. `site/README.md` says what each page is for.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from urllib.parse import urlsplit
 
 ROOT = Path(__file__).with_name("site")
 
-# The address in robots.txt and sitemap.xml, which must name one. It becomes the address the site is served at.
+# The address in robots.txt and sitemap.xml, which require one. The server replaces it with its own address.
 PUBLISHED_AT = b"https://ellersund.example"
 
 MOVED = {
@@ -38,13 +38,13 @@ MOVED = {
     "/timetable": "/ferries/",
 }
 
-# These say their encoding in a <meta> alone, as many old pages do: their header has to be silent about it.
+# These declare their encoding only in <meta>, as many old pages do, so their header must not name one.
 CHARSET_IN_META = {"/museum/de/", "/museum/ja/"}
 
 # Seconds until the first byte.
 SLOW = {"/museum/logbook-1911.html": 0.3}
 
-# Ours and not those of `mimetypes`, which reads the tables of the machine it runs on.
+# Not from `mimetypes`, whose tables differ between machines.
 CONTENT_TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -56,38 +56,38 @@ CONTENT_TYPES = {
 }
 
 
-def _published() -> dict[str, Path]:
-    """Every path that is served, and its file. A path that is not listed cannot reach a file at all."""
+def _list_files() -> dict[str, Path]:
+    """Return every path that is served and its file. A path that is not listed cannot reach any file."""
     files = (file for file in ROOT.rglob("*") if file.suffix in CONTENT_TYPES)
     return {"/" + file.relative_to(ROOT).as_posix().removesuffix("index.html"): file for file in files}
 
 
 class Site(ThreadingHTTPServer):
     """
-    The example site, served from a background thread while the ``with`` block lasts.
+    The example site, served from a background thread for the duration of the ``with`` block.
 
     Args:
-        port: The port to listen on; 0 takes a free one.
+        port: The port to listen on; 0 means a free one.
 
     Attributes:
-        hits: The path of every request so far, in order, without its query.
+        hits: The path of every request so far, in order, without the query.
 
     Raises:
         OSError: The port is taken.
 
     """
 
-    request_queue_size = 128  # the default of 5 makes the sixth of a burst of readers wait a second
+    request_queue_size = 128  # with the default of 5, the sixth of a burst of connections waits a second
 
     def __init__(self, port: int = 0) -> None:
         super().__init__(("127.0.0.1", port), _Visit)
         self.hits: list[str] = []
-        self.files = _published()
+        self.files = _list_files()
         self._thread = Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
 
     @property
     def url(self) -> str:
-        """Where the site is, without a slash at the end."""
+        """The base URL of the site, without a trailing slash."""
         return f"http://127.0.0.1:{self.server_port}"
 
     def __enter__(self) -> Self:
@@ -100,13 +100,13 @@ class Site(ThreadingHTTPServer):
         self.server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A reader may leave before the end, and some tests do so on purpose; any other error is printed."""
+        """Ignore clients that disconnect early, as some tests do on purpose; print any other error."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
 
 class _Visit(BaseHTTPRequestHandler):
-    """One request. HTTP/1.0 closes the connection after it, so nothing is left open when the site is."""
+    """One request. HTTP/1.0 closes the connection after it, so none is left open when the site closes."""
 
     server: Site
 
@@ -123,7 +123,7 @@ class _Visit(BaseHTTPRequestHandler):
         else:
             self._send(HTTPStatus.NOT_FOUND, path, self.server.files["/404.html"])
 
-    do_HEAD = do_GET  # the same answer; `_finish` leaves the body out
+    do_HEAD = do_GET  # the same answer; `_finish` omits the body
 
     def _redirect(self, target: str) -> None:
         self.send_response(HTTPStatus.MOVED_PERMANENTLY)
@@ -150,14 +150,14 @@ class _Visit(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: `Site.hits` is the log."""
+        """Log nothing: `Site.hits` is the log."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Serve the example site on 127.0.0.1.")
-    parser.add_argument("--port", type=int, default=8000, help="0 takes a free one (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=8000, help="0 means a free one (default: %(default)s)")
     with Site(parser.parse_args().port) as site, suppress(KeyboardInterrupt):
-        print(f"{site.url} (Ctrl+C ends)", flush=True)
+        print(f"{site.url} (press Ctrl+C to stop)", flush=True)
         while True:
             time.sleep(3600)
 

@@ -1,11 +1,11 @@
 """
-Measure, and write ``docs/measured/benchmarks.md``.
+Measure calls, and write their sections of ``docs/measured/benchmarks.md``.
 
-    python -m benchmarks.calls                   # everything, and write the page
-    python -m benchmarks.calls imports overhead     # these, and only print them
+    python -m benchmarks.calls                      # measure everything and write the page
+    python -m benchmarks.calls imports overhead     # measure these and only print them
 
-These sections are written together, since their numbers are for comparison with one another. Those on reading pages
-are written by ``python -m benchmarks.reading`` and stay as they are.
+All sections are written together, because their numbers are meant to be compared. The sections on reading pages come
+from ``python -m benchmarks.reading`` and stay as they are.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import argparse
 import os
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.calls.server import Server
@@ -24,14 +25,18 @@ _MEASUREMENTS = ("imports", "overhead", "concurrency", "failures")
 
 
 def main() -> int:
-    """Measure what is asked for; the exit status is 0 whether or not the goals were met, since machines differ."""
-    parser = argparse.ArgumentParser(description="Measure, and write docs/measured/benchmarks.md.")
+    """Measure what the command line names; return 0 even if goals were missed, because machines differ."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.calls", description="Measure calls, and write docs/measured/benchmarks.md."
+    )
     parser.add_argument("measurements", nargs="*", metavar="measurement", help=", ".join(_MEASUREMENTS))
     chosen = parser.parse_args().measurements or _MEASUREMENTS
     if unknown := set(chosen) - set(_MEASUREMENTS):
-        parser.error(f"no measurement called {', '.join(sorted(unknown))}; there are {', '.join(_MEASUREMENTS)}")
+        parser.error(f"unknown measurement {', '.join(sorted(unknown))}; choose from {', '.join(_MEASUREMENTS)}")
+    if find_spec("langchain_tavily") is None:
+        sys.exit("langchain-tavily is not installed: run `make bench`")
 
-    _forget_the_environment()
+    _clear_environment()
     sections: list[Section] = []
     with Server() as server:
         for name in chosen:
@@ -44,8 +49,8 @@ def main() -> int:
     return 0
 
 
-def _forget_the_environment() -> None:
-    """Let no proxy, key, setting or tracing of whoever measures take part."""
+def _clear_environment() -> None:
+    """Remove proxies, keys, settings and tracing from the environment, so that they cannot change the numbers."""
     prefixes = ("WEB_SEARCH_", "TAVILY_", "LANGSMITH_", "LANGCHAIN_")
     proxies = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
     for name in list(os.environ):

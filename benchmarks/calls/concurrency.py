@@ -1,4 +1,4 @@
-"""How many searches can wait at once: 40 against a server that takes half a second."""
+"""Measure 40 concurrent searches of a server that takes half a second."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import httpx
 
 from benchmarks.calls.contestants import BODY, HEADERS, QUERY, our_core, our_tool, their_tool
 from benchmarks.calls.server import SLOW, Server
-from benchmarks.compare import Cost, compare, timed
+from benchmarks.compare import Cost, compare, measure_cost
 from benchmarks.report import Goal, Section, Table, milliseconds, times
 
 _CALLS = 40
 _ROUNDS = 7
-_ALLOWED = 1.0  # seconds
-_GLANCE = 0.02  # seconds between two looks at the number of threads
+_MAX_SECONDS = 1.0
+_INTERVAL = 0.02  # seconds between two checks of the number of threads
 _BARE = "bare `httpx.AsyncClient`"
 _TOOL = "`WebSearchTool.ainvoke`"
 _CORE = "`WebSearch.asearch`"
@@ -27,7 +27,7 @@ Search = Callable[[], Awaitable[object]]
 
 
 def measure(server: Server) -> Section:
-    """Start 40 searches together, on a new event loop each time."""
+    """Start 40 searches together, on a new event loop in each round."""
     url = f"{server.url}/slow"
     threads: dict[str, int] = {}
     searches: dict[str, Search] = {
@@ -39,9 +39,9 @@ def measure(server: Server) -> Section:
 
     def burst(name: str) -> Cost:
         def work() -> None:
-            threads[name] = max(threads.get(name, 0), asyncio.run(_together(searches[name])))
+            threads[name] = max(threads.get(name, 0), asyncio.run(_search_together(searches[name])))
 
-        return timed(work)
+        return measure_cost(work)
 
     before = server.counts()
     result = compare({name: partial(burst, name) for name in searches}, reference=_BARE, rounds=_ROUNDS, warm_up=1)
@@ -63,38 +63,38 @@ def measure(server: Server) -> Section:
     return Section(
         title="Many searches at once",
         method=(
-            f"{_CALLS} searches started together with `asyncio.gather`, the server answering each after {SLOW} s; "
-            f"{_ROUNDS} rounds after one to warm up. Each time the event loop is new, so connections are opened within "
-            "the measurement: that is how a program calls that uses `asyncio.run`, and the one `WebSearch` survives "
-            "it. The bare client is made within it too, since one made before would not survive."
+            f"{_CALLS} searches start together with `asyncio.gather`, and the server answers each after {SLOW} s; "
+            f"{_ROUNDS} rounds after one to warm up. Every round has a new event loop, as in a program that calls "
+            "`asyncio.run`, so the measurement includes opening connections. One `WebSearch` serves all rounds. The "
+            "bare client is recreated for each loop, because it would not survive a change of loop."
         ),
         tables=[Table(("", "wall", "slowest round", "CPU", "threads started"), rows)],
         goals=[
             Goal(
-                f"{_CALLS} concurrent searches of a server that takes {SLOW} s end in under {_ALLOWED:.0f} s",
+                f"{_CALLS} concurrent searches of a server that takes {SLOW} s finish in under {_MAX_SECONDS:.0f} s",
                 f"{milliseconds(slowest[_CORE])} (`WebSearch`) and {milliseconds(slowest[_TOOL])} (`WebSearchTool`) in "
                 f"the slowest rounds, {milliseconds(slowest[_THEIRS])} for langchain-tavily",
-                max(slowest[_CORE], slowest[_TOOL]) < _ALLOWED,
+                max(slowest[_CORE], slowest[_TOOL]) < _MAX_SECONDS,
             ),
             Goal(
-                "they start no threads",
+                "concurrent searches start no threads",
                 f"{threads[_CORE]} and {threads[_TOOL]}, {threads[_THEIRS]} for langchain-tavily",
                 threads[_CORE] == threads[_TOOL] == 0,
             ),
         ],
         remark=(
-            f"What the bare client spends of the processor, `WebSearch` spends {times(result.cpu_ratio(_CORE))} times "
-            f"and langchain-tavily, which asks with aiohttp, {times(result.cpu_ratio(_THEIRS))} times."
+            f"Compared with the bare client, `WebSearch` uses {times(result.cpu_ratio(_CORE))} times the CPU time, and "
+            f"langchain-tavily, which uses aiohttp, {times(result.cpu_ratio(_THEIRS))} times."
         ),
     )
 
 
-async def _together(search: Search) -> int:
-    """Search 40 times at once, and return how many threads there were at most beyond those there are anyway."""
+async def _search_together(search: Search) -> int:
+    """Search 40 times at once, and return the largest number of additional threads."""
     usual = most = threading.active_count()
     searching = asyncio.gather(*(search() for _ in range(_CALLS)))
     while not searching.done():
-        await asyncio.wait([searching], timeout=_GLANCE)
+        await asyncio.wait([searching], timeout=_INTERVAL)
         most = max(most, threading.active_count())
     await searching
     return most - usual
@@ -104,7 +104,7 @@ _clients: dict[asyncio.AbstractEventLoop, httpx.AsyncClient] = {}
 
 
 async def _bare(url: str) -> httpx.Response:
-    """Search with one client for each event loop."""
+    """Search with a client of the running event loop."""
     loop = asyncio.get_running_loop()
     if loop not in _clients:
         _clients.clear()

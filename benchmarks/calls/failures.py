@@ -1,4 +1,4 @@
-"""What an agent is told when a search fails, blocking and on an event loop."""
+"""Record what an agent reads when a search fails, blocking and on an event loop."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from benchmarks.calls.contestants import KEY, QUERY, our_tool, their_tool
 from benchmarks.calls.server import Server
 from benchmarks.report import Goal, Section, Table
 
-_TIMEOUT = 40.0  # seconds until we stop waiting for an agent; our own time limit is 30 unless it is set otherwise
+_TIMEOUT = 40.0  # seconds to wait for an agent; our own default time limit is 30
 _MAX_EXCERPT_LENGTH = 140
 
 _FAULTS = {
     "401": "401, the key is wrong",
     "429": "429, `Retry-After: 60`",
-    "502": "502 with a page of HTML",
-    "portal": "200 with a page of HTML",
+    "502": "502 with an HTML page",
+    "portal": "200 with an HTML page",
     "hang": "no answer",
 }
 
@@ -37,33 +37,33 @@ _FAULTS = {
 @dataclass(frozen=True)
 class Outcome:
     """
-    What became of an agent's run.
+    How an agent's run ended.
 
     Args:
-        kind: ``error`` or ``success``, the status that the agent was told; ``crash``; or ``hanging``.
-        told: What the model was told, or what the run raised.
-        seconds: How long that took.
+        kind: The status of the tool message, ``error`` or ``success``; ``crash``; or ``hanging``.
+        message: What the model read, or what the run raised.
+        seconds: How long the run took.
 
     """
 
     kind: str
-    told: str
+    message: str
     seconds: float
 
 
 def measure(server: Server) -> Section:
-    """Let agents search where searching fails, all of them side by side."""
+    """Run an agent for each fault and tool, all at the same time."""
     makers: dict[str, Callable[[str], BaseTool]] = {"`WebSearchTool`": our_tool, "`TavilySearch`": their_tool}
     running = {
-        (fault, name, colour): _in_thread(run, make(f"{server.url}/{fault}"))
+        (fault, name, colour): _start_thread(run, make(f"{server.url}/{fault}"))
         for fault in _FAULTS
         for name, make in makers.items()
-        for colour, run in (("invoke", _blocking), ("ainvoke", _asynchronous))
+        for colour, run in (("invoke", _run), ("ainvoke", _arun))
     }
     end = time.monotonic() + _TIMEOUT
-    outcomes = {which: _awaited(future, end) for which, future in running.items()}
+    outcomes = {which: _wait(future, end) for which, future in running.items()}
     rows = [
-        (_FAULTS[fault], f"{name} `.{colour}`", outcome.kind, f"{outcome.seconds:.1f} s", _excerpt(outcome.told))
+        (_FAULTS[fault], f"{name} `.{colour}`", outcome.kind, f"{outcome.seconds:.1f} s", _shorten(outcome.message))
         for (fault, name, colour), outcome in outcomes.items()
     ]
     ours = [outcome for (_, name, _), outcome in outcomes.items() if name == "`WebSearchTool`"]
@@ -72,37 +72,39 @@ def measure(server: Server) -> Section:
     return Section(
         title="Failing searches",
         method=(
-            "An agent of `langchain.agents.create_agent`, whose model follows a script, searches once; both tools are "
-            "as they come, time limits included. Right is `error`: a tool message of that status, which the agent "
-            "survives and the model can tell from a result. With `success` the model takes the failure for a result; "
-            f"with `crash` the run ends; `hanging` means that it had not ended after {_TIMEOUT:.0f} s. What is told "
-            "is shown as far as it goes in a table."
+            "An agent made by `langchain.agents.create_agent`, whose model follows a script, searches once. Both tools "
+            "have their defaults, including time limits. The right outcome is `error`: a tool message with that "
+            "status, which the agent survives and the model can tell from a result. With `success` the model takes the "
+            "failure for a result, with `crash` the run ends, and `hanging` means that it had not ended after "
+            f"{_TIMEOUT:.0f} s. Long messages are cut."
         ),
-        tables=[Table(("the service says", "tool", "outcome", "after", "what the model is told"), rows, numbers=False)],
+        tables=[
+            Table(("the service answers", "tool", "outcome", "after", "what the model reads"), rows, numbers=False)
+        ],
         goals=[
             Goal(
-                "every failing search is a tool message of status `error`",
+                "every failed search becomes a tool message with status `error`",
                 f"{right} of {len(ours)}; {sum(outcome.kind == 'error' for outcome in theirs)} of {len(theirs)} for "
                 "langchain-tavily",
                 right == len(ours),
             ),
             Goal(
-                "each begins with a stable code, and 429 says when to come back",
-                ", ".join(sorted({outcome.told.split(" ", 2)[1] for outcome in ours if " " in outcome.told})),
-                all(outcome.told.startswith("ERROR [") for outcome in ours)
-                and all("60 s" in outcomes["429", "`WebSearchTool`", colour].told for colour in ("invoke", "ainvoke")),
+                "each message begins with a stable code, and 429 says when to try again",
+                ", ".join(sorted({outcome.message.split(" ", 2)[1] for outcome in ours if " " in outcome.message})),
+                all(outcome.message.startswith("ERROR [") for outcome in ours)
+                and all("60 s" in outcomes["429", "`WebSearchTool`", way].message for way in ("invoke", "ainvoke")),
             ),
             Goal(
-                "none of it holds the key",
-                f"{sum(KEY in outcome.told for outcome in ours)} do",
-                not any(KEY in outcome.told for outcome in ours),
+                "no message contains the key",
+                f"{sum(KEY in outcome.message for outcome in ours)} do",
+                not any(KEY in outcome.message for outcome in ours),
             ),
         ],
     )
 
 
 class _Script(BaseChatModel):
-    """A model that searches once and is done, whatever it is told."""
+    """A model that searches once, then ends its run whatever the answer."""
 
     tool: str
     _turn: int = PrivateAttr(default=0)
@@ -117,54 +119,54 @@ class _Script(BaseChatModel):
     def _generate(self, *_: Any, **__: Any) -> ChatResult:
         self._turn += 1
         call = {"name": self.tool, "args": {"query": QUERY}, "id": "call-1"}
-        says = AIMessage("", tool_calls=[call]) if self._turn == 1 else AIMessage("Done.")
-        return ChatResult(generations=[ChatGeneration(message=says)])
+        reply = AIMessage("", tool_calls=[call]) if self._turn == 1 else AIMessage("Done.")
+        return ChatResult(generations=[ChatGeneration(message=reply)])
 
 
-def _agent(tool: BaseTool) -> Any:
+def _make_agent(tool: BaseTool) -> Any:
     return create_agent(_Script(tool=tool.name), [tool])
 
 
-_ASK = {"messages": [{"role": "user", "content": QUERY}]}
+_INPUT = {"messages": [{"role": "user", "content": QUERY}]}
 
 
-def _blocking(tool: BaseTool) -> dict[str, Any]:
-    state: dict[str, Any] = _agent(tool).invoke(_ASK)
+def _run(tool: BaseTool) -> dict[str, Any]:
+    state: dict[str, Any] = _make_agent(tool).invoke(_INPUT)
     return state
 
 
-def _asynchronous(tool: BaseTool) -> dict[str, Any]:
-    state: dict[str, Any] = asyncio.run(_agent(tool).ainvoke(_ASK))
+def _arun(tool: BaseTool) -> dict[str, Any]:
+    state: dict[str, Any] = asyncio.run(_make_agent(tool).ainvoke(_INPUT))
     return state
 
 
-def _in_thread(run: Callable[[BaseTool], dict[str, Any]], tool: BaseTool) -> Future[Outcome]:
-    """Start an agent in a thread that nobody has to wait for, unlike those of an executor: it may never end."""
+def _start_thread(run: Callable[[BaseTool], dict[str, Any]], tool: BaseTool) -> Future[Outcome]:
+    """Start an agent in a daemon thread: it may never end, and an executor would wait for it at exit."""
     outcome: Future[Outcome] = Future()
     start = time.monotonic()
 
     def work() -> None:
         try:
             state = run(tool)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it ends the run of an agent
-            kind, told = "crash", f"{type(error).__name__}: {error}"
+        except Exception as error:  # noqa: BLE001 - any exception is an outcome
+            kind, text = "crash", f"{type(error).__name__}: {error}"
         else:
             (message,) = (one for one in state["messages"] if isinstance(one, ToolMessage))
-            kind, told = message.status, message.text
-        outcome.set_result(Outcome(kind, told, time.monotonic() - start))
+            kind, text = message.status, message.text
+        outcome.set_result(Outcome(kind, text, time.monotonic() - start))
 
     threading.Thread(target=work, daemon=True).start()
     return outcome
 
 
-def _awaited(future: Future[Outcome], end: float) -> Outcome:
+def _wait(future: Future[Outcome], end: float) -> Outcome:
     try:
         return future.result(max(0.0, end - time.monotonic()))
     except FutureTimeout:
         return Outcome("hanging", "", _TIMEOUT)
 
 
-def _excerpt(text: str) -> str:
+def _shorten(text: str) -> str:
     line = " ".join(text.split()).replace("|", "\\|").replace("`", "'")
     if not line:
         return ""

@@ -1,4 +1,4 @@
-"""What importing costs: fresh interpreters, one statement each."""
+"""Measure what importing costs: one statement in each fresh interpreter."""
 
 from __future__ import annotations
 
@@ -27,62 +27,61 @@ _THEIRS = "from langchain_tavily import TavilySearch"
 _STATEMENTS = (
     "pass", "from pydantic import BaseModel", _CORE, "import langchain_websearch", _REFERENCE, _ADDED, _TOOL, _THEIRS,
 )  # fmt: skip
-_ALLOWED = 1.10
+_MAX_RATIO = 1.10
 
 _HTTP_LIBRARIES = ("aiohttp", "httpx", "httpx2", "requests")
-_NOT_TO_BE_LOADED = ("langchain_core", "llama_index", "httpx", "httpx2", "bs4")
+_FORBIDDEN = ("langchain_core", "llama_index", "httpx", "httpx2", "bs4")
 
-# These make other packages slower to import when they are there, and are there for developers more than for users.
-_WEIGHTS = ("rich", "click", "pygments", "chardet")
+# These slow down the import of other packages, and developers have them more often than users.
+_SLOWING = ("rich", "click", "pygments", "chardet")
 
 
 def measure(_: Server) -> Section:
-    """Import each statement in turn, in fresh interpreters."""
-    candidates = {statement: partial(_cost, statement) for statement in _STATEMENTS}
+    """Run each import statement in turn, in fresh interpreters."""
+    candidates = {statement: partial(_measure, statement) for statement in _STATEMENTS}
     result = compare(candidates, reference=_REFERENCE, rounds=_ROUNDS, warm_up=2)
-    loaded = [name for name in _NOT_TO_BE_LOADED if name in _modules(_CORE)]
+    loaded = [name for name in _FORBIDDEN if name in _list_modules(_CORE)]
     return Section(
         title="Importing",
         method=(
-            f"Each statement in a fresh interpreter, {_ROUNDS} rounds after two to warm up, compiled and in the page "
-            "cache. Times include the start of the interpreter (`pass`). "
-            f"Installed are {len(list(distributions()))} distributions, {_weights()}."
+            f"Each statement runs in a fresh interpreter: {_ROUNDS} rounds after two to warm up, with compiled files "
+            f"in the page cache. Times include starting the interpreter (`pass`). {_describe_installed()}"
         ),
-        tables=[_table(result)],
+        tables=[_make_table(result)],
         goals=[
             Goal(
-                f"`{_CLASSES}` adds at most {_ALLOWED - 1:.0%} to its base classes",
-                f"{result.ratio(_ADDED) - 1:+.1%} by the clock, {result.cpu_ratio(_ADDED) - 1:+.1%} of the processor",
-                result.ratio(_ADDED) <= _ALLOWED,
+                f"`{_CLASSES}` adds at most {_MAX_RATIO - 1:.0%} to its base classes",
+                f"{result.ratio(_ADDED) - 1:+.1%} wall, {result.cpu_ratio(_ADDED) - 1:+.1%} CPU",
+                result.ratio(_ADDED) <= _MAX_RATIO,
             ),
             Goal(
-                f"`{_CORE}` loads none of {', '.join(_NOT_TO_BE_LOADED)}",
-                f"loaded {', '.join(loaded) or 'none of them'}",
+                f"`{_CORE}` loads none of {', '.join(_FORBIDDEN)}",
+                f"it loaded {', '.join(loaded) or 'none of them'}",
                 not loaded,
             ),
         ],
         remark=(
             "`import langchain_websearch` loads nothing until one of its names is used. "
-            f"With `{_TOOL}` alone: {result.ratio(_TOOL) - 1:+.1%} over the base classes by the clock, "
+            f"With `{_TOOL}` alone: {result.ratio(_TOOL) - 1:+.1%} over the base classes wall, "
             f"against {result.ratio(_THEIRS) - 1:+.1%} for `TavilySearch`."
         ),
     )
 
 
-def _cost(statement: str) -> Cost:
+def _measure(statement: str) -> Cost:
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run([sys.executable, "-I", "-c", statement], check=True)
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     return Cost(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
-def _modules(statement: str) -> set[str]:
-    tell = f"{statement}; import json, sys; print(json.dumps(list(sys.modules)))"
-    answer = subprocess.run([sys.executable, "-I", "-c", tell], check=True, capture_output=True, text=True)
+def _list_modules(statement: str) -> set[str]:
+    source = f"{statement}; import json, sys; print(json.dumps(list(sys.modules)))"
+    answer = subprocess.run([sys.executable, "-I", "-c", source], check=True, capture_output=True, text=True)
     return set(json.loads(answer.stdout))
 
 
-def _table(result: Comparison) -> Table:
+def _make_table(result: Comparison) -> Table:
     head = (
         "statement",
         "wall",
@@ -93,7 +92,7 @@ def _table(result: Comparison) -> Table:
         "modules",
         "HTTP libraries",
     )
-    modules = {name: _modules(name) for name in _STATEMENTS}
+    modules = {name: _list_modules(name) for name in _STATEMENTS}
     rows = [
         (
             f"`{name}`",
@@ -110,7 +109,10 @@ def _table(result: Comparison) -> Table:
     return Table(head, rows)
 
 
-def _weights() -> str:
-    installed = {distribution.metadata["Name"].lower() for distribution in distributions()}
-    there = [name for name in _WEIGHTS if name in installed]
-    return f"of those that slow others down: {', '.join(there) or 'none'} (of {', '.join(_WEIGHTS)})"
+def _describe_installed() -> str:
+    installed = [distribution.metadata["Name"].lower() for distribution in distributions()]
+    slowing = [name for name in _SLOWING if name in installed]
+    return (
+        f"{len(installed)} distributions are installed; those among them that slow down other imports: "
+        f"{', '.join(slowing) or 'none'} (of {', '.join(_SLOWING)})."
+    )

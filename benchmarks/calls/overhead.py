@@ -1,4 +1,4 @@
-"""What one search costs, beside the bare HTTP request that it is made of."""
+"""Measure what one search costs compared with a bare HTTP request."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from langchain_core.tools import BaseTool, tool
 
 from benchmarks.calls.contestants import BODY, HEADERS, QUERY, our_core, our_tool, their_tool
 from benchmarks.calls.server import Server
-from benchmarks.compare import Comparison, compare, timed
+from benchmarks.compare import Comparison, compare, measure_cost
 from benchmarks.report import Goal, Section, Table, milliseconds, times
 
 _ROUNDS = 100
-_IN_A_ROUND = 10
-_FIVE = 5
-_ALLOWED = 1.3
+_SEARCHES = 10
+_COUNTED = 5
+_MAX_RATIO = 1.3
 _BARE = "bare `httpx.Client`"
 _BARE_TOOL = "the same in a LangChain `@tool`"
 _BARE_ASYNC = "bare `httpx.AsyncClient`"
@@ -31,12 +31,12 @@ AsyncSearch = Callable[[], Awaitable[object]]
 
 
 def measure(server: Server) -> Section:
-    """Search again and again, blocking and on an event loop."""
+    """Search repeatedly, blocking and on an event loop."""
     url = f"{server.url}/prompt"
-    blocking, asynchronous = _blocking(url), _asynchronous(url)
-    connections = {name: _connections(server, search) for name, search in blocking.items()}
+    blocking, asynchronous = _make_searches(url), _make_async_searches(url)
+    connections = {name: _count_connections(server, search) for name, search in blocking.items()}
     result = compare(
-        {name: partial(timed, search, _IN_A_ROUND) for name, search in blocking.items()},
+        {name: partial(measure_cost, search, _SEARCHES) for name, search in blocking.items()},
         reference=_BARE,
         rounds=_ROUNDS,
         warm_up=5,
@@ -44,14 +44,14 @@ def measure(server: Server) -> Section:
     with asyncio.Runner() as loop:
 
         def several(search: AsyncSearch) -> None:
-            loop.run(_again(search, _IN_A_ROUND))
+            loop.run(_repeat(search, _SEARCHES))
 
         async_connections = {
-            name: _connections(server, lambda search=search: loop.run(_again(search, 1)))  # type: ignore[misc]
+            name: _count_connections(server, lambda search=search: loop.run(_repeat(search, 1)))  # type: ignore[misc]
             for name, search in asynchronous.items()
         }
         async_result = compare(
-            {name: partial(timed, partial(several, search)) for name, search in asynchronous.items()},
+            {name: partial(measure_cost, partial(several, search)) for name, search in asynchronous.items()},
             reference=_BARE_ASYNC,
             rounds=_ROUNDS,
             warm_up=5,
@@ -59,49 +59,49 @@ def measure(server: Server) -> Section:
     return Section(
         title="One search",
         method=(
-            f"Five results of some 600 characters each. {_IN_A_ROUND} searches in a row, {_ROUNDS} rounds after five "
-            "to warm up, without the garbage collector, connections open already where they are kept. The bare "
-            "clients send what `WebSearch` sends, check the status and decode the JSON; `WebSearch` makes typed, "
-            "checked and plain-text results of it, and our tool the text for the model and the JSON artifact. Theirs "
-            "returns the decoded JSON, which LangChain serialises when a model asks. Connections are counted over the "
-            f"first {_FIVE} searches, one after the other."
+            f"Five results of about 600 characters each. {_SEARCHES} searches in a row, {_ROUNDS} rounds after five to "
+            "warm up, with the garbage collector off and pooled connections already open. The bare clients send what "
+            "`WebSearch` sends, check the status and decode the JSON. `WebSearch` turns that into typed, checked "
+            "plain-text results, and our tool adds the text for the model and the JSON artifact. Theirs returns the "
+            "decoded JSON, which LangChain serialises when a model calls the tool. Connections are counted over the "
+            f"first {_COUNTED} searches, one after the other."
         ),
-        tables=[_table(result, connections), _table(async_result, async_connections, _IN_A_ROUND)],
+        tables=[_make_table(result, connections), _make_table(async_result, async_connections, _SEARCHES)],
         goals=[
             Goal(
-                f"a search costs at most {_ALLOWED} times the same request by a bare pooled `httpx.Client`",
-                f"{times(result.ratio(_CORE))} times by the clock, {times(result.cpu_ratio(_CORE))} of the processor",
-                result.ratio(_CORE) <= _ALLOWED,
+                f"a search costs at most {_MAX_RATIO} times the same request by a bare pooled `httpx.Client`",
+                f"{times(result.ratio(_CORE))} times wall, {times(result.cpu_ratio(_CORE))} times CPU",
+                result.ratio(_CORE) <= _MAX_RATIO,
             ),
             Goal(
-                f"{_FIVE} searches use 1 connection",
+                f"{_COUNTED} searches use 1 connection",
                 f"{connections[_CORE]} (ours), {connections[_THEIRS]} (langchain-tavily)",
                 connections[_CORE] == connections[_TOOL] == 1,
             ),
         ],
         remark=(
-            f"On this machine our share of a search is {milliseconds(result.wall(_CORE) - result.wall(_BARE))}, that "
-            f"of LangChain {milliseconds(result.wall(_BARE_TOOL) - result.wall(_BARE))}, and the two together with the "
-            f"texts for the model {milliseconds(result.wall(_TOOL) - result.wall(_BARE))}."
+            f"On this machine our share of a search is {milliseconds(result.wall(_CORE) - result.wall(_BARE))}, "
+            f"LangChain's is {milliseconds(result.wall(_BARE_TOOL) - result.wall(_BARE))}, and both together, with the "
+            f"texts for the model, {milliseconds(result.wall(_TOOL) - result.wall(_BARE))}."
         ),
     )
 
 
-def _blocking(url: str) -> dict[str, Search]:
+def _make_searches(url: str) -> dict[str, Search]:
     def bare(client: httpx.Client) -> Any:
         return client.post(f"{url}/search", json=BODY, headers=HEADERS).raise_for_status().json()
 
     ask = {"query": QUERY}
     return {
         _BARE: partial(bare, httpx.Client()),
-        _BARE_TOOL: partial(_tool_around(partial(bare, httpx.Client())).invoke, ask),
+        _BARE_TOOL: partial(_make_tool(partial(bare, httpx.Client())).invoke, ask),
         _CORE: partial(our_core(url).search, QUERY),
         _TOOL: partial(our_tool(url).invoke, ask),
         _THEIRS: partial(their_tool(url).invoke, ask),
     }
 
 
-def _asynchronous(url: str) -> dict[str, AsyncSearch]:
+def _make_async_searches(url: str) -> dict[str, AsyncSearch]:
     client = httpx.AsyncClient()
 
     async def bare() -> Any:
@@ -116,8 +116,8 @@ def _asynchronous(url: str) -> dict[str, AsyncSearch]:
     }
 
 
-def _tool_around(search: Callable[[], Any]) -> BaseTool:
-    """Make the least that is a LangChain tool: what the framework itself costs."""
+def _make_tool(search: Callable[[], Any]) -> BaseTool:
+    """Make a minimal LangChain tool, to measure what the framework itself costs."""
 
     @tool
     def bare_search(query: str) -> Any:
@@ -128,22 +128,22 @@ def _tool_around(search: Callable[[], Any]) -> BaseTool:
     return bare_search
 
 
-async def _again(search: AsyncSearch, count: int) -> None:
+async def _repeat(search: AsyncSearch, count: int) -> None:
     for _ in range(count):
         await search()
 
 
-def _connections(server: Server, search: Search) -> int:
+def _count_connections(server: Server, search: Search) -> int:
     before = server.counts()
-    for _ in range(_FIVE):
+    for _ in range(_COUNTED):
         search()
     counted = server.counts() - before
-    assert counted.requests == _FIVE, f"{counted.requests} requests for {_FIVE} searches"
+    assert counted.requests == _COUNTED, f"{counted.requests} requests for {_COUNTED} searches"
     return counted.connections
 
 
-def _table(result: Comparison, connections: dict[str, int], searches: int = 1) -> Table:
-    head = ("", "wall", "CPU", "x bare, wall", "spread", "x bare, CPU", f"connections for {_FIVE}")
+def _make_table(result: Comparison, connections: dict[str, int], searches: int = 1) -> Table:
+    head = ("", "wall", "CPU", "x bare, wall", "spread", "x bare, CPU", f"connections for {_COUNTED}")
     rows = [
         (
             name,

@@ -1,9 +1,9 @@
 """
-A search service on this machine that speaks Tavily's JSON, fast, and counts who comes.
+A fast search service on this machine that speaks Tavily's JSON, and counts connections and requests.
 
-It runs in a process of its own, so that it takes no turn from the interpreter that is measured. The first part of a
-URL's path says how it behaves: what is asked of ``<url>/prompt`` is answered at once, of ``<url>/slow`` after half a
-second, of ``<url>/hang`` never. It listens on 127.0.0.1 alone, and ends when the process that started it does.
+It runs in its own process, so that it takes no time from the interpreter being measured. The first part of the URL's
+path selects its behaviour: ``<url>/prompt`` answers at once, ``<url>/slow`` after half a second, ``<url>/hang`` never.
+It listens only on 127.0.0.1, and ends when the process that started it ends.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ def _answer(status: str, body: object, *headers: str) -> bytes:
     return "\r\n".join(head).encode() + b"\r\n\r\n" + content
 
 
-def _refusal(words: str) -> dict[str, dict[str, str]]:
-    return {"detail": {"error": words}}
+def _error(text: str) -> dict[str, dict[str, str]]:
+    return {"detail": {"error": text}}
 
 
 ANSWERS: dict[str, bytes | None] = {
     "prompt": _answer("200 OK", _FOUND),
     "slow": _answer("200 OK", _FOUND),
-    "401": _answer("401 Unauthorized", _refusal("Unauthorized: missing or invalid API key.")),
-    "429": _answer("429 Too Many Requests", _refusal("You are sending too many requests."), "Retry-After: 60"),
+    "401": _answer("401 Unauthorized", _error("Unauthorized: missing or invalid API key.")),
+    "429": _answer("429 Too Many Requests", _error("You are sending too many requests."), "Retry-After: 60"),
     "502": _answer("502 Bad Gateway", "<html><h1>Bad Gateway</h1></html>"),
     "portal": _answer("200 OK", "<html><h1>Log in to use this network</h1></html>"),
     "hang": None,
@@ -65,7 +65,7 @@ ANSWERS: dict[str, bytes | None] = {
 
 @dataclass
 class Counts:
-    """How many connections were opened, and how many requests arrived on them."""
+    """How many connections were opened and how many requests arrived."""
 
     connections: int = 0
     requests: int = 0
@@ -77,10 +77,10 @@ class Counts:
 @dataclass
 class Server:
     """
-    The service, running while the ``with`` block lasts.
+    The service, which runs for the duration of the ``with`` block.
 
     Attributes:
-        url: Where it is; add ``/prompt``, ``/slow`` and so on.
+        url: The base URL; add ``/prompt``, ``/slow`` and so on.
 
     """
 
@@ -91,25 +91,25 @@ class Server:
         self._process = subprocess.Popen(
             [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
         )
-        self.url = f"http://127.0.0.1:{self._line()}"
+        self.url = f"http://127.0.0.1:{self._read_line()}"
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.communicate(timeout=10)  # closes its standard input, which ends it
+        self._process.communicate(timeout=10)  # closes its standard input, which ends the process
 
     def counts(self) -> Counts:
-        """Return what was counted so far."""
+        """Return the counts so far."""
         assert self._process.stdin is not None
         self._process.stdin.write("counts\n")
-        return Counts(*json.loads(self._line()))
+        return Counts(*json.loads(self._read_line()))
 
-    def _line(self) -> str:
+    def _read_line(self) -> str:
         assert self._process.stdout is not None
         return self._process.stdout.readline().strip()
 
 
 class _Connection(asyncio.Protocol):
-    """One connection, kept alive: request after request, each answered as its path says."""
+    """A persistent connection; each request is answered as its path says."""
 
     def __init__(self, counts: Counts) -> None:
         self._counts = counts
@@ -124,13 +124,13 @@ class _Connection(asyncio.Protocol):
         head, end, body = self._arrived.partition(b"\r\n\r\n")
         if not end or len(body) < _content_length(head):
             return
-        self._arrived = b""  # nobody here sends the next request before the answer
+        self._arrived = b""  # no client here pipelines requests
         self._counts.requests += 1
         behaviour = head.split(b"/", 2)[1].decode()
         answer = ANSWERS[behaviour]
         if answer is not None:
-            later = SLOW if behaviour == "slow" else 0
-            asyncio.get_running_loop().call_later(later, self._transport.write, answer)
+            delay = SLOW if behaviour == "slow" else 0
+            asyncio.get_running_loop().call_later(delay, self._transport.write, answer)
 
 
 def _content_length(head: bytes) -> int:
@@ -146,9 +146,9 @@ async def _serve() -> None:
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: _Connection(counts), "127.0.0.1", 0, backlog=256)
     print(server.sockets[0].getsockname()[1], flush=True)
-    asked = asyncio.StreamReader()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(asked), sys.stdin)
-    while await asked.readline():  # until whoever started this closes the pipe, or dies
+    commands = asyncio.StreamReader()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(commands), sys.stdin)
+    while await commands.readline():  # until the parent process closes the pipe or dies
         print(json.dumps([counts.connections, counts.requests]), flush=True)
     server.close()
 

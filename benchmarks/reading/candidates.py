@@ -1,9 +1,9 @@
 """
-Who reads pages, and how each of them is asked.
+The page readers that are compared, and how to call each of them.
 
-Run as a program it is one candidate in a process of its own: it answers pages on standard input with their Markdown,
-what it took of the processor, and what the process took of memory. It needs the candidate's own libraries and nothing
-else, so that it runs in an environment where they do not have to agree with ours.
+Run as a program, this is one candidate in its own process: it takes pages on standard input and answers with their
+Markdown, its CPU time and its memory. It needs only the candidate's own libraries, so that it runs in an environment
+whose requirements may conflict with ours.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Read: TypeAlias = Callable[[bytes, str, "str | None"], str]
 
 class Candidate(NamedTuple):
     """
-    Somebody who reads pages.
+    A page reader.
 
     Args:
-        name: What it is called in the tables.
-        function: Where the function is that reads a page, as ``module:function``. It takes the bytes, their URL and
-            the value of the HTTP header ``Content-Type`` or None, and returns Markdown.
+        name: Its name in the tables.
+        function: The function that reads a page, as ``module:function``. It takes the bytes, their URL and the value
+            of the HTTP header ``Content-Type`` or None, and returns Markdown.
         distributions: Its names on PyPI.
         ours: Whether it runs in our environment instead of the peers'.
 
@@ -42,7 +42,7 @@ class Candidate(NamedTuple):
 
 
 class Answer(TypedDict):
-    """What a candidate made of a page, or the name of its exception; seconds of the processor."""
+    """The Markdown of a page or the name of the exception raised, and the seconds of CPU time."""
 
     markdown: str
     error: str
@@ -73,141 +73,141 @@ CANDIDATES = (
 )
 
 
-def _module(name: str) -> Any:
-    """Import when it is needed: whoever runs this has the libraries of one candidate, and may lack the others'."""
+def _import(name: str) -> Any:
+    """Import late: this environment may have the libraries of one candidate only."""
     return import_module(name)
 
 
-def _text(data: bytes, content_type: str | None) -> str:
-    """Decode as a careful user of an HTTP client does, for those that take text: by the header, or as UTF-8."""
+def _decode(data: bytes, content_type: str | None) -> str:
+    """Decode for readers that take text, as a careful user of an HTTP client does: by the header, or as UTF-8."""
     charset = re.search(r"charset=([\w-]+)", content_type or "")
     return data.decode(charset[1] if charset else "utf-8", "replace")
 
 
-def _given(data: bytes, content_type: str | None) -> bytes | str:
-    """What to give to those that take both: bytes, unless the header says what they are, which they cannot be told."""
-    return _text(data, content_type) if "charset=" in (content_type or "") else data
+def _prepare(data: bytes, content_type: str | None) -> bytes | str:
+    """Return the input for readers that take both: bytes, unless the header names a charset, which they cannot take."""
+    return _decode(data, content_type) if "charset=" in (content_type or "") else data
 
 
 def websearch_core(data: bytes, url: str, content_type: str | None) -> str:
-    """Ours: the whole step from bytes to Markdown, metadata included."""
-    return str(_module("websearch_core.reading").read_html(data, url, content_type).content)
+    """Our reader: the whole step from bytes to Markdown, including metadata."""
+    return str(_import("websearch_core.reading").read_html(data, url, content_type).content)
 
 
 def trafilatura(data: bytes, url: str, content_type: str | None, **options: bool) -> str:
-    """Its Markdown, with all the structure that it can write."""
+    """Return its Markdown with all the structure it can write."""
     kept = {"include_links": True, "include_tables": True, "include_formatting": True}
-    page = _given(data, content_type)
-    return _module("trafilatura").extract(page, url=url, output_format="markdown", **kept, **options) or ""
+    page = _prepare(data, content_type)
+    return _import("trafilatura").extract(page, url=url, output_format="markdown", **kept, **options) or ""
 
 
 def trafilatura_without_comments(data: bytes, url: str, content_type: str | None) -> str:
-    """The same without what it takes for readers' comments."""
+    """Do the same without readers' comments."""
     return trafilatura(data, url, content_type, include_comments=False)
 
 
 def trafilatura_fast(data: bytes, url: str, content_type: str | None) -> str:
-    """The same without its fallbacks."""
+    """Do the same without its fallbacks."""
     return trafilatura(data, url, content_type, fast=True)
 
 
 def resiliparse(data: bytes, _url: str, content_type: str | None) -> str:
-    """Its main content as minimal HTML, and markdownify."""
-    parse, extract = _module("resiliparse.parse.html").HTMLTree, _module("resiliparse.extract.html2text")
-    page = _given(data, content_type)
+    """Pass its main content, as minimal HTML, to markdownify."""
+    parse, extract = _import("resiliparse.parse.html").HTMLTree, _import("resiliparse.extract.html2text")
+    page = _prepare(data, content_type)
     if isinstance(page, bytes):
-        detect = _module("resiliparse.parse.encoding").detect_encoding
+        detect = _import("resiliparse.parse.encoding").detect_encoding
         tree = parse.parse_from_bytes(page, detect(page, from_html_meta=True))
     else:
         tree = parse.parse(page)
     html = extract.extract_plain_text(tree, preserve_formatting="minimal_html", main_content=True, links=True)
-    return str(_module("markdownify").markdownify(html, heading_style="ATX"))
+    return str(_import("markdownify").markdownify(html, heading_style="ATX"))
 
 
 def html_to_markdown(data: bytes, _url: str, content_type: str | None) -> str:
-    """With its preprocessing, which drops navigation and forms."""
-    library = _module("html_to_markdown")
+    """Convert with its preprocessing, which drops navigation and forms."""
+    library = _import("html_to_markdown")
     options = library.ConversionOptions(preprocessing=library.PreprocessingOptions(enabled=True))
-    return library.convert(_text(data, content_type), options).content or ""
+    return library.convert(_decode(data, content_type), options).content or ""
 
 
 def readability(data: bytes, url: str, content_type: str | None) -> str:
-    """Its summary, and markdownify."""
-    document = _module("readability").Document(_given(data, content_type), url=url)
-    return str(_module("markdownify").markdownify(document.summary(html_partial=True), heading_style="ATX"))
+    """Pass its summary to markdownify."""
+    document = _import("readability").Document(_prepare(data, content_type), url=url)
+    return str(_import("markdownify").markdownify(document.summary(html_partial=True), heading_style="ATX"))
 
 
 def newspaper(data: bytes, url: str, content_type: str | None) -> str:
-    """Its text of an article, which has no structure."""
-    article = _module("newspaper").article(url, input_html=_text(data, content_type), fetch_images=False)
+    """Return its text of the article, which has no structure."""
+    article = _import("newspaper").article(url, input_html=_decode(data, content_type), fetch_images=False)
     return str(article.text)
 
 
 def markdownify(data: bytes, _url: str, content_type: str | None) -> str:
-    """The whole page, but for scripts and styles."""
-    soup = _module("bs4").BeautifulSoup(_given(data, content_type), "lxml")
+    """Convert the whole page except scripts and styles."""
+    soup = _import("bs4").BeautifulSoup(_prepare(data, content_type), "lxml")
     for element in soup(["script", "style", "noscript", "template"]):
         element.decompose()
-    return str(_module("markdownify").MarkdownConverter(heading_style="ATX").convert_soup(soup))
+    return str(_import("markdownify").MarkdownConverter(heading_style="ATX").convert_soup(soup))
 
 
 def html2text(data: bytes, url: str, content_type: str | None) -> str:
-    """The whole page."""
-    writer = _module("html2text").HTML2Text(baseurl=url, bodywidth=0)
-    return str(writer.handle(_text(data, content_type)))
+    """Convert the whole page."""
+    writer = _import("html2text").HTML2Text(baseurl=url, bodywidth=0)
+    return str(writer.handle(_decode(data, content_type)))
 
 
 def load(function: str) -> Read:
-    """Return what is called ``module:function``."""
+    """Import ``module:function`` and return the function."""
     module, _, name = function.partition(":")
     found: Read = getattr(import_module(module), name)
     return found
 
 
 def answer(read: Read, data: bytes, url: str, content_type: str | None) -> Answer:
-    """Read a page, whatever happens."""
+    """Read a page; return an exception by name instead of raising it."""
     begin = time.process_time()
     try:
         markdown, error = read(data, url, content_type), ""
-    except Exception as raised:  # noqa: BLE001 - which exceptions it has is the candidate's affair
+    except Exception as raised:  # noqa: BLE001 - a candidate may raise anything
         markdown, error = "", type(raised).__name__
     return Answer(markdown=markdown, error=error, seconds=time.process_time() - begin)
 
 
 def peak() -> float:
-    """Return the most memory that this process ever had, in MiB."""
-    # Not ru_maxrss: on Linux that begins with what the process had that started this one.
-    said = re.search(r"VmHWM:\s*(\d+)", Path("/proc/self/status").read_text())
-    return int(said[1]) / 1024 if said else 0.0
+    """Return the peak memory of this process, in MiB."""
+    # Not ru_maxrss: on Linux its initial value is that of the parent process.
+    match = re.search(r"VmHWM:\s*(\d+)", Path("/proc/self/status").read_text())
+    return int(match[1]) / 1024 if match else 0.0
 
 
 def serve(function: str, distributions: list[str]) -> None:
     """
-    Be one candidate: say which versions there are, then answer each page until there are no more.
+    Run one candidate: send its versions, then answer pages until standard input ends.
 
-    A page is a tuple as `Read` takes it; None asks for the memory. The one article that is read before everything
-    loads what is loaded late.
+    A page is a tuple with the arguments of `Read`; None asks for the peak memory. Reading an article before the first
+    answer loads whatever the candidate loads late.
     """
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what libraries print is no answer
+    os.dup2(2, 1)  # libraries may print, which must not mix with the answers
     try:
         versions = {name: version(name) for name in distributions}
         read = load(function)
         hello = answer(read, _WARM_UP, "https://example.org/", "text/html; charset=utf-8")
     except ImportError as error:
-        _say(answers, ImportError(str(error)))
+        _send(answers, ImportError(str(error)))
         return
-    _say(answers, ImportError(f"it fails with {hello['error']}") if hello["error"] else versions)
+    _send(answers, ImportError(f"it fails with {hello['error']}") if hello["error"] else versions)
     while True:
         try:
             page = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
-        _say(answers, peak() if page is None else answer(read, *page))
+        _send(answers, peak() if page is None else answer(read, *page))
 
 
-def _say(answers: Any, something: object) -> None:
-    pickle.dump(something, answers)
+def _send(answers: Any, message: object) -> None:
+    pickle.dump(message, answers)
     answers.flush()
 
 

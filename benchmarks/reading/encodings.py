@@ -1,6 +1,6 @@
-"""Which encodings are read rightly, declared in all the ways that the web knows."""
+"""Measure which encodings are read correctly, however a page declares them."""
 
-# ruff: noqa: RUF001 - letters of other scripts, and quotation marks, are what this is about
+# ruff: noqa: RUF001 - letters of other scripts and typographic quotes are the point of this module
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.reading.candidates import OURS, Candidate
 from benchmarks.reading.process import Reader
 from benchmarks.report import Goal, Section, Table
 
-_TIMEOUT = 2.0  # seconds
+_MAX_SECONDS = 2.0
 
 _CHINESE = "他们说这本书写的是一座古老的城市，那里的人们每天清晨都在河边喝茶，谈论天气和收成。"
 _TAIWANESE = "他們說這本書寫的是一座古老的城市，那裡的人們每天清晨都在河邊喝茶，談論天氣和收成。"
@@ -30,23 +30,23 @@ class Case(NamedTuple):
     A page in an encoding.
 
     Args:
-        what: It in a few words.
-        data: Its bytes.
-        said: What has to be in its text.
+        what: A short description.
+        data: The bytes.
+        expected: Text that must be in the result.
         content_type: The value of the HTTP header.
-        hidden: What must not be in its text.
+        forbidden: Text that must not be in the result.
 
     """
 
     what: str
     data: bytes
-    said: str
+    expected: str
     content_type: str | None = "text/html"
-    hidden: str = "\ufffd"
+    forbidden: str = "\ufffd"
 
 
-def cases() -> list[Case]:
-    """Return all cases."""
+def make_cases() -> list[Case]:
+    """Return every case."""
     declared = [
         ("GBK", "gbk", "gbk", _CHINESE),
         ("GB2312 (which means GB18030)", "gb2312", "gb18030", _CHINESE.replace("古", "㐀")),
@@ -67,88 +67,91 @@ def cases() -> list[Case]:
     late = "<!-- " + "x" * 2000 + " -->"
     return [
         *(
-            Case(f"{what}, in `<meta>`", _page(text, _meta(label), codec), text)
+            Case(f"{what}, in `<meta>`", _make_page(text, _make_meta(label), codec), text)
             for what, label, codec, text in declared
         ),
         *(
-            Case(f"{what}, in the header", _page(text, "", codec), text, f"text/html; charset={label}")
+            Case(f"{what}, in the header", _make_page(text, "", codec), text, f"text/html; charset={label}")
             for what, label, codec, text in declared
         ),
-        Case("windows-1251, in `http-equiv`", _page(_RUSSIAN, pragma.format("windows-1251"), "cp1251"), _RUSSIAN),
+        Case("windows-1251, in `http-equiv`", _make_page(_RUSSIAN, pragma.format("windows-1251"), "cp1251"), _RUSSIAN),
         Case(
             "windows-1251, in `<meta>` after 2,000 bytes",
-            _page(_RUSSIAN, late + _meta("windows-1251"), "cp1251"),
+            _make_page(_RUSSIAN, late + _make_meta("windows-1251"), "cp1251"),
             _RUSSIAN,
         ),
-        Case("UTF-8, not declared", _page(_RUSSIAN), _RUSSIAN),
-        Case("UTF-8 with a mark", codecs.BOM_UTF8 + _page(_RUSSIAN), _RUSSIAN),
-        Case("UTF-8, in `<meta>` as UTF-16", _page(_RUSSIAN, _meta("utf-16")), _RUSSIAN),
-        Case("UTF-16LE with a mark", codecs.BOM_UTF16_LE + _page(_RUSSIAN, "", "utf-16-le"), _RUSSIAN),
-        Case("UTF-16BE with a mark", codecs.BOM_UTF16_BE + _page(_RUSSIAN, "", "utf-16-be"), _RUSSIAN),
-        Case("UTF-16LE, in the header", _page(_RUSSIAN, "", "utf-16-le"), _RUSSIAN, "text/html; charset=utf-16le"),
-        Case("UTF-16LE, not declared", _page(_RUSSIAN, "", "utf-16-le"), _RUSSIAN),
-        Case("UTF-16BE, not declared", _page(_RUSSIAN, "", "utf-16-be"), _RUSSIAN),
-        Case("windows-1252, not declared", _page(_FRENCH, "", "cp1252"), _FRENCH, None),
+        Case("UTF-8, not declared", _make_page(_RUSSIAN), _RUSSIAN),
+        Case("UTF-8 with a byte order mark", codecs.BOM_UTF8 + _make_page(_RUSSIAN), _RUSSIAN),
+        Case("UTF-8, in `<meta>` as UTF-16", _make_page(_RUSSIAN, _make_meta("utf-16")), _RUSSIAN),
+        Case("UTF-16LE with a byte order mark", codecs.BOM_UTF16_LE + _make_page(_RUSSIAN, "", "utf-16-le"), _RUSSIAN),
+        Case("UTF-16BE with a byte order mark", codecs.BOM_UTF16_BE + _make_page(_RUSSIAN, "", "utf-16-be"), _RUSSIAN),
+        Case("UTF-16LE, in the header", _make_page(_RUSSIAN, "", "utf-16-le"), _RUSSIAN, "text/html; charset=utf-16le"),
+        Case("UTF-16LE, not declared", _make_page(_RUSSIAN, "", "utf-16-le"), _RUSSIAN),
+        Case("UTF-16BE, not declared", _make_page(_RUSSIAN, "", "utf-16-be"), _RUSSIAN),
+        Case("windows-1252, not declared", _make_page(_FRENCH, "", "cp1252"), _FRENCH, None),
         Case(
-            "the header against `<meta>`: it wins",
-            _page(_RUSSIAN, _meta("utf-8"), "koi8_r"),
-            _RUSSIAN,
-            "text/html; charset=koi8-r",
-        ),
-        Case(
-            "a mark against the header: it wins",
-            codecs.BOM_UTF8 + _page(_RUSSIAN),
+            "the header contradicts `<meta>`: the header wins",
+            _make_page(_RUSSIAN, _make_meta("utf-8"), "koi8_r"),
             _RUSSIAN,
             "text/html; charset=koi8-r",
         ),
         Case(
-            "windows-1252 that says it is UTF-8: the rest is read",
-            _page(_FRENCH, _meta("utf-8"), "cp1252"),
+            "a byte order mark contradicts the header: the mark wins",
+            codecs.BOM_UTF8 + _make_page(_RUSSIAN),
+            _RUSSIAN,
+            "text/html; charset=koi8-r",
+        ),
+        Case(
+            "windows-1252 declared as UTF-8: the rest is read",
+            _make_page(_FRENCH, _make_meta("utf-8"), "cp1252"),
             "Ce livre raconte une",
-            hidden="",
+            forbidden="",
         ),
         Case(
             "x-user-defined, in `<meta>` (which means windows-1252)",
-            _page(_FRENCH, _meta("x-user-defined"), "cp1252"),
+            _make_page(_FRENCH, _make_meta("x-user-defined"), "cp1252"),
             _FRENCH,
         ),
-        Case("UTF-8, cut within a character", _page(_CHINESE, cut=True)[:-1], _CHINESE, hidden=""),
+        Case("UTF-8, cut within a character", _make_page(_CHINESE, cut=True)[:-1], _CHINESE, forbidden=""),
         Case(
             "GB18030, cut within a character",
-            _page(_CHINESE, _meta("gb18030"), "gb18030", cut=True)[:-1],
+            _make_page(_CHINESE, _make_meta("gb18030"), "gb18030", cut=True)[:-1],
             _CHINESE,
-            hidden="",
+            forbidden="",
         ),
-        Case("NUL within words", _page(_ENGLISH.replace("morning", "mor\x00ning")), _ENGLISH, hidden="\x00"),
-        Case("a label that is none", _page(_RUSSIAN, _meta("nonsense")), _RUSSIAN),
+        Case("NUL within words", _make_page(_ENGLISH.replace("morning", "mor\x00ning")), _ENGLISH, forbidden="\x00"),
+        Case("an unknown label", _make_page(_RUSSIAN, _make_meta("nonsense")), _RUSSIAN),
         Case(
-            "a label that Python alone knows, slow: punycode",
-            _page(_ENGLISH + " a-b" * 100_000, _meta("punycode")),
+            "a label that only Python knows and decodes slowly: punycode",
+            _make_page(_ENGLISH + " a-b" * 100_000, _make_meta("punycode")),
             _ENGLISH,
         ),
         Case(
-            "hz-gb-2312, which hides markup: refused", _page("~{VPND~} " * 20, _meta("hz-gb-2312")), "", hidden="VPND"
+            "hz-gb-2312, which hides markup: refused",
+            _make_page("~{VPND~} " * 20, _make_meta("hz-gb-2312")),
+            "",
+            forbidden="VPND",
         ),
     ]
 
 
-def _meta(label: str) -> str:
+def _make_meta(label: str) -> str:
     return f'<meta charset="{label}">'
 
 
-def _page(text: str, head: str = "", codec: str = "utf-8", *, cut: bool = False) -> bytes:
-    """Make an article of some paragraphs, so that everybody takes it for one; *cut* ends it after the last of them."""
+def _make_page(text: str, head: str = "", codec: str = "utf-8", *, cut: bool = False) -> bytes:
+    """Make an article long enough for every reader to recognise; *cut* leaves out the closing tags."""
     html = f"<!doctype html><html><head>{head}<title>{text[:20]}</title></head><body><article><h1>{text[:20]}</h1>"
     html += f"<p>{text}</p>" * 3 + f"<p>{text}"
     return (html if cut else html + "</p></article></body></html>").encode(codec)
 
 
 def measure(candidates: Mapping[Candidate, str]) -> dict[str, list[bool]]:
-    """Return, for each candidate and case, whether it was read rightly."""
+    """Return for each candidate and case whether the result was right."""
     found = {}
     for candidate, python in candidates.items():
         with Reader(candidate, python) as reader:
-            found[candidate.name] = [_is_right(reader, case) for case in cases()]
+            found[candidate.name] = [_is_right(reader, case) for case in make_cases()]
     return found
 
 
@@ -157,15 +160,15 @@ def _is_right(reader: Reader, case: Case) -> bool:
     text = " ".join(answer["markdown"].split())
     return (
         not answer["error"]
-        and answer["seconds"] < _TIMEOUT
-        and case.said in text
-        and not (case.hidden and case.hidden in text)
+        and answer["seconds"] < _MAX_SECONDS
+        and case.expected in text
+        and not (case.forbidden and case.forbidden in text)
     )
 
 
 def section(found: Mapping[str, list[bool]], measured: str) -> Section:
-    """Report what was *found*; *measured* says when and with what, in a sentence."""
-    names = [case.what for case in cases()]
+    """Report what was *found*; *measured* is a sentence that says when and with which versions."""
+    names = [case.what for case in make_cases()]
     ours = found[OURS.name]
     wrong = [name for name, right in zip(names, ours, strict=True) if not right]
     rows = [
@@ -175,11 +178,12 @@ def section(found: Mapping[str, list[bool]], measured: str) -> Section:
     return Section(
         title="Reading pages: encodings",
         method=(
-            "An article of some paragraphs, in an encoding and declared in a way; right is one whose sentence comes "
-            f"out whole, without marks for what could not be decoded, within {_TIMEOUT:.0f} s. What is right is what "
-            "browsers do, by the WHATWG's standard. Peers that take bytes get bytes. Where a header names an encoding, "
-            "which none of them can be told, and for those that take text alone, they get what a careful user of an "
-            f"HTTP client gives them: text, decoded by the header with Python's codecs, or as UTF-8. {measured}"
+            "An article of some paragraphs in many encodings, declared in different ways. A result is right if it has "
+            f"the whole sentence without replacement characters within {_MAX_SECONDS:.0f} s. The reference is what "
+            "browsers do by the WHATWG Encoding Standard. Peers that take bytes get bytes. No peer accepts the "
+            "encoding that a header names, and some take only text; in both cases they get what a careful user of an "
+            "HTTP client passes: text decoded by the header with Python's codecs, or as UTF-8. "
+            f"{measured}"
         ),
         tables=[
             Table(

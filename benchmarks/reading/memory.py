@@ -1,9 +1,9 @@
 """
-What the worst pages cost: peak memory above idle, and CPU time, each page in a process of its own.
+Measure what the worst pages cost: peak memory above idle, and CPU time, each page in its own process.
 
 ``python -m benchmarks.reading.memory`` reads all of `worst_pages.PAGES` through `WebSearch.read`, blocking and async,
-and writes ``docs/measured/memory.md``. Only the standard library is loaded here: a process counts the memory of its
-parent, when it is started, as its own peak.
+and writes ``docs/measured/memory.md``. This process loads only the standard library, because the peak of a new process
+starts at the memory of its parent.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from urllib.parse import quote
 from benchmarks.reading.worst_pages import PAGES, served
 
 MAX_MEMORY = 64.0  # MiB above idle
-MAX_TIME = 5.0  # seconds of CPU
+MAX_SECONDS = 5.0  # of CPU time
 RUNS = 3
 REPORT = Path(__file__).resolve().parents[2] / "docs" / "measured" / "memory.md"
 
@@ -32,7 +32,7 @@ COLOURS: tuple[Colour, ...] = ("read", "aread")
 
 
 class Cost(NamedTuple):
-    """What one page took: MiB above idle, seconds of CPU, and how it ended."""
+    """What one page cost: MiB above idle, seconds of CPU time, and the outcome."""
 
     memory: float
     seconds: float
@@ -40,37 +40,37 @@ class Cost(NamedTuple):
 
 
 def main() -> None:
-    """Measure, write the report, and fail where a page costs too much."""
+    """Measure, write the report, and fail if a page costs too much."""
     rows = []
     too_much = []
     with served() as url:
         for name, page in PAGES.items():
-            costs = {colour: [measured(f"{url}/{quote(name)}", colour) for _ in range(RUNS)] for colour in COLOURS}
+            costs = {colour: [measure(f"{url}/{quote(name)}", colour) for _ in range(RUNS)] for colour in COLOURS}
             memory = [max(each).memory for each in costs.values()]
             seconds = max(one.seconds for each in costs.values() for one in each)
             rows.append(
                 f"| {page.what} | {memory[0]:.0f} | {memory[1]:.0f} | {seconds:.1f} | {costs['read'][0].outcome} |"
             )
             print(rows[-1], flush=True)
-            if max(memory) > MAX_MEMORY or seconds > MAX_TIME:
+            if max(memory) > MAX_MEMORY or seconds > MAX_SECONDS:
                 too_much.append(name)
     REPORT.write_text(_report(rows), "utf-8")
     if too_much:
         sys.exit(f"too much: {', '.join(too_much)}")
 
 
-def measured(url: str, colour: Colour) -> Cost:
-    """Read *url* in a new process."""
+def measure(url: str, colour: Colour) -> Cost:
+    """Read *url* in a new process, and return the cost."""
     command = [sys.executable, "-m", "benchmarks.reading.memory", url, colour]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=120)
     return Cost(*json.loads(done.stdout))
 
 
 def cost(url: str, colour: Colour) -> Cost:
-    """Read *url* in this process, after an ordinary page, so that all that is ever loaded is loaded."""
+    """Read *url* in this process, after an ordinary page that loads every module."""
     from websearch_core import Page, WebSearch, WebSearchError
 
-    # The memory of another process would not be seen.
+    # The memory of another process would not count.
     here = {"direct": {"isolate": False, "style_sheets": True}}
     web = WebSearch("duckduckgo", allow=["127.0.0.0/8"], timeout=60, provider_options=here)
 
@@ -88,24 +88,23 @@ def cost(url: str, colour: Colour) -> Cost:
 
 
 def _peak() -> float:
-    """The most memory that this process ever had, in MiB."""
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most / 2**20 if sys.platform == "darwin" else most / 2**10
+    """Return the peak memory of this process, in MiB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
 
 
 def _report(rows: list[str]) -> str:
     return f"""# What the worst pages cost
 
-Written by `benchmarks/reading/memory.py`: each page below is read through `WebSearch.read` and `WebSearch.aread`, by
-the `direct` reader with its default of 10 MiB, `style_sheets=True` and `isolate=False`, in a new process that has read
-an ordinary page before.
-Memory is the peak of the process (`ru_maxrss`) above its peak after the ordinary page; time is that of its CPU. The
-worst of {RUNS} runs each. The server is another process. The goal is at most {MAX_MEMORY:.0f} MiB and
-{MAX_TIME:.0f} s.
+Written by `python -m benchmarks.reading.memory`; do not edit. Each page below is read through `WebSearch.read`
+and `WebSearch.aread` by the reader `direct`, with its default limit of 10 MiB, `style_sheets=True` and
+`isolate=False`, in a new process that has read an ordinary page before. Memory is the peak of the process
+(`ru_maxrss`) above its peak after the ordinary page; time is its CPU time. The numbers are the worst of {RUNS}
+runs. The server is another process. The goal is at most {MAX_MEMORY:.0f} MiB and {MAX_SECONDS:.0f} s.
 
 Python {platform.python_version()} on {platform.system()}, selectolax {version("selectolax")}, httpx {version("httpx")}.
 
-| page | MiB, blocking | MiB, async | seconds of CPU | what is read |
+| page | MiB, blocking | MiB, async | seconds of CPU | outcome |
 |---|--:|--:|--:|---|
 {chr(10).join(rows)}
 """

@@ -1,8 +1,8 @@
 """
-How near the Markdown of a reader comes to what a page says.
+Compare the Markdown of a reader with the true content of a page.
 
-Text is compared as bags of words of the *rendered* Markdown, so that marks, targets of links and alternative texts
-neither help nor harm; structure as bags of the headings, links, pieces of code, cells and list items.
+Text is compared as bags of words of the *rendered* Markdown, so that syntax, link targets and alternative texts neither
+help nor harm. Structure is compared as bags of headings, links, code blocks, table cells and list items.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from markdown_it.token import Token
 from training.corpus import Page
 
 PARTS = ("headings", "links", "code", "cells", "items")
-_LITTLE = 25  # characters: less is as good as nothing
+_MIN_LENGTH = 25  # characters: less counts as empty
 
-_TEXT_ALONE = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-_WORD = re.compile(rf"{_TEXT_ALONE.pattern}|[^\W{_TEXT_ALONE.pattern[1:-1]}]+")  # Chinese has no blanks
+_IDEOGRAPH = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_WORD = re.compile(rf"{_IDEOGRAPH.pattern}|[^\W{_IDEOGRAPH.pattern[1:-1]}]+")  # Chinese has no spaces
 _FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\n.*?\n(---|\.\.\.)[ \t]*\n", re.DOTALL)
 _TAG = re.compile(r"<!--.*?-->|<[^>]*>", re.DOTALL)
 _PIECES = {"heading": "headings", "td": "cells", "th": "cells", "list_item": "items"}
@@ -42,7 +42,7 @@ _BLOCKS = frozenset(
 
 @dataclass
 class Text:
-    """What a page says, and its *parts*: for each of `PARTS`, what there is of it."""
+    """The words of a page, and its *parts*: the items of each of `PARTS`."""
 
     words: str
     parts: dict[str, list[Hashable]] = field(default_factory=lambda: {part: [] for part in PARTS})
@@ -51,15 +51,15 @@ class Text:
 @dataclass(frozen=True)
 class Score:
     """
-    How good one page was read.
+    How well one page was read.
 
     Args:
-        precision: The share of the words read that are true.
-        recall: The share of the true words that were read.
+        precision: The share of the words read that are in the truth.
+        recall: The share of the words of the truth that were read.
         f1: The harmonic mean of both.
-        empty: Whether next to nothing was read of a page that says something.
-        must: How many of the passages that must be there are there, and how many there are.
-        must_not: The same for those that must not be there.
+        empty: Whether the result is nearly empty although the truth is not.
+        must: Required passages: how many were found, and how many there are.
+        must_not: The same for forbidden passages.
         parts: The F1 of each part of the structure that the truth has.
 
     """
@@ -74,24 +74,24 @@ class Score:
 
 
 def score(page: Page, markdown: str) -> Score:
-    """Compare *markdown* with the truth about *page*."""
-    read = rendered(markdown, page.url)
-    truth = structured(page.html, page.url) if page.html else Text(page.text)
+    """Score *markdown* against the truth about *page*."""
+    read = render(markdown, page.url)
+    truth = extract_structure(page.html, page.url) if page.html else Text(page.text)
     precision, recall, f1 = agreement(words(read.words), words(truth.words))
-    text = plain(read.words)
+    text = normalize(read.words)
     return Score(
         precision=precision,
         recall=recall,
         f1=f1,
-        empty=len(text) < _LITTLE <= len(truth.words.strip()),
-        must=(sum(plain(passage) in text for passage in page.must), len(page.must)),
-        must_not=(sum(plain(passage) in text for passage in page.must_not), len(page.must_not)),
+        empty=len(text) < _MIN_LENGTH <= len(truth.words.strip()),
+        must=(sum(normalize(passage) in text for passage in page.must), len(page.must)),
+        must_not=(sum(normalize(passage) in text for passage in page.must_not), len(page.must_not)),
         parts={part: agreement(read.parts[part], true)[2] for part, true in truth.parts.items() if true},
     )
 
 
 def agreement(read: Iterable[Hashable], true: Iterable[Hashable]) -> tuple[float, float, float]:
-    """Return precision, recall and F1 of two bags. Two empty ones agree."""
+    """Return precision, recall and F1 of two bags. Two empty bags agree."""
     one, other = Counter(read), Counter(true)
     if not one and not other:
         return 1.0, 1.0, 1.0
@@ -104,127 +104,127 @@ def agreement(read: Iterable[Hashable], true: Iterable[Hashable]) -> tuple[float
 
 
 def words(text: str) -> list[str]:
-    """Split *text* into words without their case; every Chinese or Japanese character is one."""
+    """Split *text* into lowercase words; every Chinese or Japanese character is a word."""
     return _WORD.findall(text.lower())
 
 
-def plain(text: str) -> str:
-    """Return *text* without its case, its blanks made one each."""
+def normalize(text: str) -> str:
+    """Return *text* in lowercase, with single spaces."""
     return " ".join(text.lower().split())
 
 
-def rendered(markdown: str, url: str) -> Text:
-    """Return what a reader of the rendered *markdown* sees."""
+def render(markdown: str, url: str) -> Text:
+    """Return the text and the parts of the rendered *markdown*."""
     text = Text("")
     pieces: list[str] = []
     unclosed: list[tuple[str, list[str]]] = []
-    for token in _markdown().parse(_FRONT_MATTER.sub("", markdown.replace("\x00", ""))):
+    for token in _parser().parse(_FRONT_MATTER.sub("", markdown.replace("\x00", ""))):
         name, _, step = token.type.rpartition("_")
         if name in _PIECES and step == "open":
             unclosed.append((_PIECES[name], []))
         elif name in _PIECES and step == "close":
             part, found = unclosed.pop()
-            if said := plain(" ".join(found)):
-                text.parts[part].append(said)
+            if content := normalize(" ".join(found)):
+                text.parts[part].append(content)
         elif token.type in ("fence", "code_block"):
             pieces.append(token.content)
-            text.parts["code"].append(plain(token.content))
+            text.parts["code"].append(normalize(token.content))
         elif token.type == "html_block":
             pieces.append(html.unescape(_TAG.sub(" ", token.content)))
         elif token.type == "inline":
-            said = _inline(token.children or [], url, text.parts["links"])
-            pieces.append(said)
+            content = _render_inline(token.children or [], url, text.parts["links"])
+            pieces.append(content)
             item = max((place for place, (part, _) in enumerate(unclosed) if part == "items"), default=None)
             for place, (part, found) in enumerate(unclosed):
-                if part != "items" or place == item:  # an item is not what the items within it say
-                    found.append(said)
+                if part != "items" or place == item:  # the text of an item excludes the items nested in it
+                    found.append(content)
     text.words = "\n".join(pieces)
     return text
 
 
-def _inline(tokens: Sequence[Token], url: str, links: list[Hashable]) -> str:
-    """Return what they say, adding the links among them to *links*."""
-    said: list[str] = []
+def _render_inline(tokens: Sequence[Token], url: str, links: list[Hashable]) -> str:
+    """Return the text of inline *tokens*, and append their links to *links*."""
+    pieces: list[str] = []
     link: tuple[str, int] | None = None
     for token in tokens:
         if token.type in ("text", "code_inline"):
-            said.append(token.content)
+            pieces.append(token.content)
         elif token.type in ("softbreak", "hardbreak"):
-            said.append("\n")
+            pieces.append("\n")
         elif token.type == "html_inline" and re.match(r"</?(br|td|th|tr|li|p|div)\b", token.content, re.IGNORECASE):
-            said.append(" ")
+            pieces.append(" ")
         elif token.type == "link_open":
-            link = str(token.attrGet("href") or ""), len(said)
+            link = str(token.attrGet("href") or ""), len(pieces)
         elif token.type == "link_close" and link:
-            if words_of_link := plain("".join(said[link[1] :])):
-                links.append((_address(link[0], url), words_of_link))
+            if words_of_link := normalize("".join(pieces[link[1] :])):
+                links.append((_normalize_url(link[0], url), words_of_link))
             link = None
-    return "".join(said)
+    return "".join(pieces)
 
 
-def structured(source: str, url: str) -> Text:
-    """Return the same of HTML that has nothing but what is true."""
+def extract_structure(source: str, url: str) -> Text:
+    """Return the text and the parts of HTML that has only the main content."""
     soup = BeautifulSoup(source, "html.parser")
     text = Text("".join(_texts(soup)))
     for element in soup.find_all():
         part = _ELEMENTS.get(element.name)
-        said = plain(_own(element) if part == "items" else "".join(_texts(element)))
-        if said and part:
-            text.parts[part].append(said)
-        elif said and element.name == "a" and element.get("href"):
-            text.parts["links"].append((_address(str(element["href"]), url), said))
+        content = normalize(_own_text(element) if part == "items" else "".join(_texts(element)))
+        if content and part:
+            text.parts[part].append(content)
+        elif content and element.name == "a" and element.get("href"):
+            text.parts["links"].append((_normalize_url(str(element["href"]), url), content))
     return text
 
 
 def _texts(element: Tag) -> Iterator[str]:
-    """The text of an element, its blocks apart."""
+    """Yield the text of an element, with line breaks around blocks."""
     for child in element.children:
         if isinstance(child, Tag):
-            apart = "\n" if child.name in _BLOCKS else ""
-            yield apart
+            separator = "\n" if child.name in _BLOCKS else ""
+            yield separator
             yield from _texts(child)
-            yield apart
-        elif type(child) is NavigableString:  # no comment
+            yield separator
+        elif type(child) is NavigableString:  # not a comment
             yield str(child)
 
 
-def _own(item: Tag) -> str:
-    """The text of a list item without the lists in it."""
+def _own_text(item: Tag) -> str:
+    """Return the text of a list item without nested lists."""
     return "".join(
-        _own(child) if isinstance(child, Tag) else str(child)
+        _own_text(child) if isinstance(child, Tag) else str(child)
         for child in item.children
         if not (isinstance(child, Tag) and child.name in ("ul", "ol"))
     )
 
 
-def _address(href: str, url: str) -> str:
-    """Write a URL so that two ways to write the same are the same."""
+def _normalize_url(href: str, url: str) -> str:
+    """Return the absolute URL in one spelling, so that equal URLs compare equal."""
     try:
         href = urljoin(url, href.strip())
-    except ValueError:  # it is none
+    except ValueError:  # not a URL
         return href
     return unquote(href).rstrip("/").replace(" ", "")
 
 
 @cache
-def _markdown() -> MarkdownIt:
+def _parser() -> MarkdownIt:
     return MarkdownIt("commonmark", {"maxNesting": 200}).enable(["table", "strikethrough"])
 
 
 def mean(numbers: Iterable[float]) -> float:
-    """Return the mean, or not a number where there are none."""
+    """Return the mean, or NaN if there are no numbers."""
     some = list(numbers)
     return statistics.fmean(some) if some else float("nan")
 
 
 def share(counts: Iterable[tuple[int, int]]) -> float:
-    """Return what is found of what there is."""
-    found, there = (sum(column) for column in zip(*counts, strict=True))
-    return found / there if there else float("nan")
+    """Return the share found, over all pairs of a number found and a total; NaN if the total is 0."""
+    found, total = (sum(column) for column in zip(*counts, strict=True))
+    return found / total if total else float("nan")
 
 
 def interval(differences: Sequence[float], resamples: int = 2000) -> tuple[float, float]:
-    """Return what the mean of *differences* lies between with 95 % confidence, by the bootstrap over the pages."""
+    """Return the 95 % confidence interval of the mean of *differences*, by a bootstrap over the pages."""
     choose = random.Random(0).choices
     means = sorted(statistics.fmean(choose(differences, k=len(differences))) for _ in range(resamples))
     return means[round(resamples * 0.025)], means[round(resamples * 0.975) - 1]

@@ -1,8 +1,8 @@
 """
-Whether the part of a page that is read holds the answer: the passages for a question, and the first characters.
+Measure how often an excerpt has the answer: the passages for a question, compared with the first characters.
 
-The pages are made of XQuAD (1,190 questions of 48 articles in twelve languages, CC BY-SA 4.0), which is looked for
-beside the repository, at ``../shared/corpora/ir/xquad``. Four articles are a page.
+The pages are made from XQuAD (1,190 questions about 48 articles in twelve languages, CC BY-SA 4.0), which is expected
+beside the repository, in ``../shared/corpora/ir/xquad``. Four articles make a page.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ _LANGUAGES = {
     "en": "English", "de": "German", "es": "Spanish", "ro": "Romanian", "el": "Greek", "ru": "Russian",
     "tr": "Turkish", "ar": "Arabic", "hi": "Hindi", "vi": "Vietnamese", "th": "Thai", "zh": "Chinese",
 }  # fmt: skip
-_ARTICLES = 4  # on a page
+_ARTICLES = 4  # of a page
 _BUDGET = 1_800  # characters
-_CHINESE = 3  # of its characters say what one of its does
+_CHINESE = 3  # characters of other languages that say as much as one Chinese character
 _GOAL = 0.9
 _LENGTHS = (125_000, 250_000, 500_000, 1_000_000)
-_SLOWEST = 1.0  # seconds for 100,000 characters
+_MAX_SECONDS = 1.0  # for 100,000 characters
 _TOKENIZERS = ("cl100k_base", "o200k_base")
 
 
 class Kept(NamedTuple):
     """
-    How often the answer was kept.
+    How often the excerpt had the answer.
 
     Args:
-        questions: How many there were.
-        length: Characters of a page, on average.
-        budget: Characters that may be kept.
-        first: The part of the answers that is among the first characters.
-        passages: The part of them that is in the passages.
-        seconds: What choosing the passages costs, for a question.
+        questions: The number of questions.
+        length: Average characters of a page.
+        budget: Most characters of an excerpt.
+        first: The share of answers among the first characters.
+        passages: The share of answers in the passages.
+        seconds: CPU time for picking the passages, per question.
 
     """
 
@@ -59,20 +59,20 @@ class Kept(NamedTuple):
 
 
 def measure() -> Section:
-    """Ask every question of its page."""
-    kept = {name: _kept(code) for code, name in _LANGUAGES.items()}
+    """Ask each page its questions, in all languages."""
+    kept = {name: _measure_language(code) for code, name in _LANGUAGES.items()}
     best = max(one.passages for one in kept.values())
     worst = min(kept, key=lambda name: kept[name].passages)
-    costs = [(length, _cost(length, pick_passages), _cost(length, find_phrase)) for length in _LENGTHS]
+    costs = [(length, _measure_cost(length, pick_passages), _measure_cost(length, find_phrase)) for length in _LENGTHS]
     per_page = max(max(by_query, by_phrase) / length * 100_000 for length, by_query, by_phrase in costs)
     return Section(
         title="The part that answers",
         method=(
-            f"Pages of {_ARTICLES} articles of XQuAD, and every question asked of its page: how often the answer, word "
-            f"for word, is in what is kept of it, marks included, with room for {_BUDGET:,} characters "
-            f"({_BUDGET // _CHINESE} in Chinese). The questions were written by people who saw the paragraph, which "
-            "flatters whatever looks for words: compare the columns and the languages, and do not take the numbers for "
-            "a promise. The second table is of one long page; times are of the processor."
+            f"Each page has {_ARTICLES} articles of XQuAD, and every question is asked of its page. The table says how "
+            f"often the excerpt has the exact answer, with room for {_BUDGET:,} characters ({_BUDGET // _CHINESE} in "
+            "Chinese) including marks. The questions were written by people who saw the paragraph, which favours "
+            "matching words: compare the columns and the languages, but do not take the numbers as a promise. The "
+            "second table is about one long page. Times are CPU time."
         ),
         tables=[
             Table(
@@ -97,49 +97,51 @@ def measure() -> Section:
         ],
         goals=[
             Goal(
-                f"the answer is kept at least {_GOAL:.0%} of the time in every language",
+                f"the excerpt has the answer at least {_GOAL:.0%} of the time in every language",
                 f"{kept[worst].passages:.1%} ({worst}) to {best:.1%}; "
-                f"{statistics.mean(one.first for one in kept.values()):.1%} by the first characters",
+                f"{statistics.mean(one.first for one in kept.values()):.1%} with the first characters",
                 kept[worst].passages >= _GOAL,
             ),
             Goal(
-                f"100,000 characters cost less than {_SLOWEST:.0f} s, however long the page",
-                f"{per_page * 1000:.0f} ms at most",
-                per_page < _SLOWEST,
+                f"100,000 characters take less than {_MAX_SECONDS:.0f} s, however long the page is",
+                f"at most {per_page * 1000:.0f} ms",
+                per_page < _MAX_SECONDS,
             ),
         ],
     )
 
 
 def _pages(code: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield the text of each page, and the questions with their answers."""
+    """Yield the text of each page, and its questions with their answers."""
     articles = json.loads((CORPUS / f"xquad.{code}.json").read_text("utf-8"))["data"]
     for start in range(0, len(articles) - _ARTICLES + 1, _ARTICLES):
         paragraphs = [one for article in articles[start : start + _ARTICLES] for one in article["paragraphs"]]
-        asked = [(one["question"], one["answers"][0]["text"]) for paragraph in paragraphs for one in paragraph["qas"]]
-        yield "\n\n".join(paragraph["context"].strip() for paragraph in paragraphs), asked
+        questions = [
+            (one["question"], one["answers"][0]["text"]) for paragraph in paragraphs for one in paragraph["qas"]
+        ]
+        yield "\n\n".join(paragraph["context"].strip() for paragraph in paragraphs), questions
 
 
-def _kept(code: str) -> Kept:
+def _measure_language(code: str) -> Kept:
     budget = _BUDGET // (_CHINESE if code == "zh" else 1)
-    questions = first = chosen = 0
+    count = first = chosen = 0
     seconds = 0.0
     lengths = []
-    for text, asked in _pages(code):
+    for text, questions in _pages(code):
         page = Page(url="https://page.example/", content=text)
         lengths.append(len(text))
-        for question, answer in asked:
+        for question, answer in questions:
             started = time.process_time()
             part = pick_passages(page, question, budget)
             seconds += time.process_time() - started
-            questions += 1
+            count += 1
             first += answer in text[:budget]
             chosen += answer in part.content
-    return Kept(questions, statistics.mean(lengths), budget, first / questions, chosen / questions, seconds / questions)
+    return Kept(count, statistics.mean(lengths), budget, first / count, chosen / count, seconds / count)
 
 
-def _cost(length: int, choose: Callable[[Page, str, int], Page]) -> float:
-    """Return the seconds that a part of a page of *length* takes, the best of three times."""
+def _measure_cost(length: int, choose: Callable[[Page, str, int], Page]) -> float:
+    """Return the CPU time of one excerpt of a page of *length*: the best of three runs, in seconds."""
     text = "\n\n".join(f"## Page {n}\n\n{text}" for n, (text, _) in enumerate(_pages("en")))
     page = Page(url="https://page.example/", content=(text * (length // len(text) + 1))[:length])
     taken = []
@@ -151,7 +153,7 @@ def _cost(length: int, choose: Callable[[Page, str, int], Page]) -> float:
 
 
 def _estimates() -> Iterator[Table]:
-    """Compare the estimate of tokens with those tokenizers of OpenAI that LlamaIndex brings along."""
+    """Compare our estimate of tokens with the OpenAI tokenizers that LlamaIndex ships."""
     llama_index = find_spec("llama_index.core")
     if llama_index is None or llama_index.origin is None or find_spec("tiktoken") is None:
         return
@@ -167,4 +169,4 @@ def _estimates() -> Iterator[Table]:
             ratios = sorted(estimate_tokens(text) / len(encoding.encode(text)) for text in texts)
             row.append(f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})")
         rows.append(row)
-    yield Table(("tokens estimated for each one there is", *_TOKENIZERS), rows)
+    yield Table(("estimated tokens for each actual token", *_TOKENIZERS), rows)

@@ -1,4 +1,4 @@
-"""The results of reading pages, drawn: files in ``docs/plots``, the same for the same results."""
+"""Plots of the results of reading pages, in ``docs/measured/plots``; equal results give equal files."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _MARKS = "sD^vPX<>p"
 
 
 def kinds(found: Mapping[str, Scores]) -> None:
-    """Draw F1 by kind of page."""
-    figure, axes = _axes(width=8, height=5)
+    """Plot F1 by kind of page."""
+    figure, axes = _make_axes(width=8, height=5)
     rows = list(next(iter(found.values())).kinds())
-    for name, (colour, mark) in _looks(found).items():
+    for name, (colour, mark) in _assign_looks(found).items():
         ours = name.startswith(OURS.name)
         f1 = found[name].kinds()
         style = {"s": 90 if ours else 34, "zorder": 3 if ours else 2, "alpha": 1 if ours else 0.75}
@@ -34,31 +34,31 @@ def kinds(found: Mapping[str, Scores]) -> None:
 
 
 def speed(quality: Mapping[str, Scores], speeds: Mapping[str, Speed]) -> None:
-    """Draw F1 against pages a second."""
-    figure, axes = _axes(width=8, height=5)
+    """Plot F1 against pages a second."""
+    figure, axes = _make_axes(width=8, height=5)
     points = {name: (speeds[name].pages_a_second(), quality[name].f1()) for name in quality if name in speeds}
-    for name, (colour, mark) in _looks(points).items():
+    for name, (colour, mark) in _assign_looks(points).items():
         x, y = points[name]
         axes.scatter(x, y, color=colour, marker=mark, s=90 if name.startswith(OURS.name) else 50, zorder=2)
         is_crowded = any(0 < its_y - y < 0.02 and 0.5 < its_x / x < 2 for its_x, its_y in points.values())
         axes.annotate(name, (x, y), textcoords="offset points", xytext=(7, -11 if is_crowded else 4), color=colour)
     axes.set_xscale("log")
     axes.margins(x=0.25, y=0.1)
-    axes.set_xlabel("pages a second of one core")
+    axes.set_xlabel("pages a second on one core")
     axes.set_ylabel("word F1")
     _save(figure, "reading-speed.svg")
 
 
 def size(found: Mapping[str, Mapping[str, Seconds]]) -> None:
-    """Draw time against size of the page."""
-    figure, axes = _axes(width=8, height=5)
+    """Plot time against the size of the page."""
+    figure, axes = _make_axes(width=8, height=5)
     lines = {
         f"{name}: {shape}" if name == OURS.name else name: (name == OURS.name, seconds)
         for name, shapes in found.items()
         for shape, seconds in shapes.items()
         if name == OURS.name or shape == ARTICLE
     }
-    looks = _looks(dict.fromkeys(name for name, (ours, _) in lines.items() if not ours))
+    looks = _assign_looks(dict.fromkeys(name for name, (ours, _) in lines.items() if not ours))
     for name, (ours, seconds) in lines.items():
         colour = _OURS if ours else looks[name][0]
         emphasis = {"linewidth": 2.2, "zorder": 3} if name.endswith(ARTICLE) else {"linewidth": 1.0, "zorder": 2}
@@ -67,20 +67,20 @@ def size(found: Mapping[str, Mapping[str, Seconds]]) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("bytes")
-    axes.set_ylabel("seconds of the processor")
+    axes.set_ylabel("seconds of CPU time")
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     _save(figure, "reading-size.svg")
 
 
-def _looks(names: Mapping[str, object]) -> dict[str, tuple[str, str]]:
-    """Give each its colour and its mark: ours stand out."""
+def _assign_looks(names: Mapping[str, object]) -> dict[str, tuple[str, str]]:
+    """Give each reader a colour and a marker; ours stand out."""
     others = [name for name in names if not name.startswith(OURS.name)]
     looks = {name: (_OTHERS[place % len(_OTHERS)], _MARKS[place % len(_MARKS)]) for place, name in enumerate(others)}
     return looks | {name: (_OURS, "o" if name == OURS.name else "*") for name in names if name not in looks}
 
 
-def _axes(*, width: float, height: float) -> tuple[Any, Any]:
-    matplotlib: Any = import_module("matplotlib")  # no part of what `make lint` installs
+def _make_axes(*, width: float, height: float) -> tuple[Any, Any]:
+    matplotlib: Any = import_module("matplotlib")  # `make lint` runs without it
     matplotlib.use("svg")
     matplotlib.rcParams.update({"svg.hashsalt": "reading", "svg.fonttype": "none", "font.family": "sans-serif"})
     figure, axes = import_module("matplotlib.pyplot").subplots(figsize=(width, height))

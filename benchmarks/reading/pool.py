@@ -1,9 +1,8 @@
 """
-Reading many pages at once, on one core and on several; and what an event loop notices of it.
+Measure reading many pages at once, on one core and on several, and how much it delays an event loop.
 
-What would be linear is measured as well, since other work on the machine takes its part of the cores: as many programs
-that know nothing of one another, each of which reads its share of the pages. ``python benchmarks/pool.py FOLDER 0 4``
-is the first of four.
+Other work on the machine takes its share of the cores, so linear scaling is measured too: independent programs that
+each read their share of the pages. ``python -m benchmarks.reading.pool FOLDER 0 4`` is the first of four.
 """
 
 from __future__ import annotations
@@ -21,27 +20,28 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from benchmarks.compare import Cost, compare, timed
+from benchmarks.compare import Cost, compare, measure_cost
 from benchmarks.report import Goal, Section, Table, milliseconds, times
 from training.corpus import CONTENT_TYPE, wcxb
 from websearch_core import Page, WebSearch
 from websearch_core.flow import Flow, Response
 from websearch_core.providers.direct import Direct
 from websearch_core.reading import read_bytes
-from websearch_core.reading.isolation.pool import count_cores
+from websearch_core.reading._isolation.pool import count_cores
 
+_ROOT = Path(__file__).resolve().parents[2]
 _ROUNDS = 3
 _NUMBERS = (1, 2, 4)  # of processes
-_EFFICIENT = 0.85  # of what as many times one process would do
-_TICK = 0.001  # seconds
-_NOTICED = 0.005  # seconds: what a thread with Python's lock takes without asking
+_MIN_EFFICIENCY = 0.85  # compared with as many separate programs
+_PAUSE = 0.001  # seconds
+_MAX_DELAY = 0.005  # seconds: Python's switch interval, which any thread may take
 _LARGE = b"<p>Brown algae of the <a href=/x>northern seas</a>, of the order <b>Laminariales</b>.</p>"
 _HERE = "threads, `isolate=False`"
-_DEFAULT = "by default"
+_DEFAULT = "the default"
 
 
 class _Served:
-    """`Direct`, with pages from memory in place of the network."""
+    """`Direct`, with pages from memory instead of the network."""
 
     name = "served"
 
@@ -52,26 +52,26 @@ class _Served:
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*."""
         reading = self._direct.read(url)
-        next(reading)  # asks for it
+        next(reading)  # the request
         call = reading.send(Response(status=200, headers={"content-type": CONTENT_TYPE}, content=self._pages[url]))
         try:
             reading.send((yield call))
         except StopIteration as done:
             return done.value  # type: ignore[no-any-return]
-        raise AssertionError("the reader asked for more than the page")
+        raise AssertionError("the reader requested more than the page")
 
 
 def measure(folder: Path) -> Section:
-    """Read the pages of a *folder* in WCXB's layout, from memory, again and again."""
-    corpus = _corpus(folder)
+    """Read the pages of a *folder* in WCXB's layout from memory, in several rounds."""
+    corpus = _load(folder)
     numbers = [number for number in _NUMBERS if number <= count_cores()]
     options: dict[str, dict[str, Any]] = {
         _HERE: {"isolate": False},
         _DEFAULT: {},
-        **{_processes(number): {"isolate": True, "processes": number} for number in numbers},
+        **{_describe(number): {"isolate": True, "processes": number} for number in numbers},
     }
-    webs = {name: _web(corpus, **chosen) for name, chosen in options.items()}
-    one, most, linear = _processes(1), _processes(numbers[-1]), f"{numbers[-1]} separate programs"
+    webs = {name: _make_web(corpus, **chosen) for name, chosen in options.items()}
+    one, most, linear = _describe(1), _describe(numbers[-1]), f"{numbers[-1]} separate programs"
 
     def read(name: str, urls: list[str]) -> None:
         pages = webs[name].read_many(urls, timeout=600)
@@ -82,8 +82,8 @@ def measure(folder: Path) -> Section:
         read(name, list(islice(corpus, 64)))
     result = compare(
         {
-            **{name: partial(timed, partial(read, name, list(corpus))) for name in webs},
-            linear: partial(_programs, folder, numbers[-1]),
+            **{name: partial(measure_cost, partial(read, name, list(corpus))) for name in webs},
+            linear: partial(_run_programs, folder, numbers[-1]),
         },
         reference=linear,
         rounds=_ROUNDS,
@@ -100,53 +100,53 @@ def measure(folder: Path) -> Section:
     ]
     efficiency = 1 / result.ratio(most)
 
-    lags = {(what, where): asyncio.run(_lag(work)) for what, where, work in _awaited(corpus, webs[most])}
+    lags = {(what, where): asyncio.run(_measure_lag(work)) for what, where, work in _make_work(corpus, webs[most])}
     large = next(iter(lags))[0]
     apart = lags[large, "processes"]
     return Section(
         title="Many pages at once",
         method=(
-            f"{len(corpus)} pages of WCXB, {sum(map(len, corpus.values())) / 2**20:.0f} MiB in all, from memory "
+            f"{len(corpus)} pages of WCXB, {sum(map(len, corpus.values())) / 2**20:.0f} MiB in all, pass from memory "
             "through `WebSearch.read_many`, so that only turning them into text counts; "
-            f"{_ROUNDS} rounds after one to warm up. Beside it, what the process that asks spends of its processor on "
-            "a page, and what as many programs do of which each reads its share. The second table is of an event loop "
-            "that does nothing but pause for "
-            f"{_TICK * 1000:.0f} ms, again and again, while `aread` or `aread_many` work: how much longer than that "
-            "the pauses were."
+            f"{_ROUNDS} rounds after one to warm up. The table also has the CPU time of the calling process for a "
+            "page, and what separate programs achieve that each read their share. The second table is about an event "
+            f"loop that only sleeps for {_PAUSE * 1000:.0f} ms, again and again, while `aread` or `aread_many` runs: "
+            "how late it woke up."
         ),
         tables=[
-            Table(("", "pages a second", "times one process", "CPU here, a page"), rows),
+            Table(("", "pages a second", "times one process", "CPU of the caller, a page"), rows),
             Table(
-                ("late by", "read in", "median", "99 of 100", "worst"),
+                ("late while reading", "in", "median", "99 of 100", "worst"),
                 [(*about, *_spread(late)) for about, late in lags.items()],
             ),
         ],
         goals=[
             Goal(
-                f"{most} read at least {_EFFICIENT:.0%} of what {linear} do ({os.cpu_count()} cores)",
+                f"{most} read at least {_MIN_EFFICIENCY:.0%} as many pages as {linear} ({os.cpu_count()} cores)",
                 f"{efficiency:.0%}",
-                efficiency >= _EFFICIENT,
+                efficiency >= _MIN_EFFICIENCY,
             ),
             Goal(
-                f"a page of 10 MiB delays an event loop by at most {milliseconds(_NOTICED)} in 99 of 100 turns",
+                f"a page of 10 MiB delays an event loop by at most {milliseconds(_MAX_DELAY)} in 99 of 100 turns",
                 f"{_spread(apart)[1]}, and {_spread(apart)[2]} at worst",
-                _quantile(apart, 99) <= _NOTICED,
+                _quantile(apart, 99) <= _MAX_DELAY,
             ),
         ],
     )
 
 
-def _corpus(folder: Path) -> dict[str, bytes]:
+def _load(folder: Path) -> dict[str, bytes]:
     return {page.url: page.data for page in wcxb(folder)}
 
 
-def _programs(folder: Path, number: int) -> Cost:
-    """Return what the slowest of *number* programs took that begin together."""
+def _run_programs(folder: Path, number: int) -> Cost:
+    """Start *number* programs together, and return the time of the slowest."""
     with ExitStack() as stack:
         programs = [
             stack.enter_context(
                 subprocess.Popen(
-                    [sys.executable, __file__, str(folder), str(first), str(number)],
+                    [sys.executable, "-m", "benchmarks.reading.pool", str(folder.resolve()), str(first), str(number)],
+                    cwd=_ROOT,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                 )
@@ -156,11 +156,11 @@ def _programs(folder: Path, number: int) -> Cost:
         for program in programs:
             assert program.stdout
             assert program.stdout.readline() == b"ready\n"
-        seconds = [float(told) for told in _together(programs)]
+        seconds = [float(line) for line in _finish(programs)]
     return Cost(max(seconds), 0.0)
 
 
-def _together(programs: Sequence[subprocess.Popen[bytes]]) -> list[bytes]:
+def _finish(programs: Sequence[subprocess.Popen[bytes]]) -> list[bytes]:
     for program in programs:
         assert program.stdin
         program.stdin.close()
@@ -168,8 +168,8 @@ def _together(programs: Sequence[subprocess.Popen[bytes]]) -> list[bytes]:
 
 
 def _read_share(folder: Path, first: int, of: int) -> None:
-    """Be one of the programs: load everything, say so, and begin when told."""
-    share = list(islice(_corpus(folder).items(), first, None, of))
+    """Run one of the programs: load its share, report that it is ready, and read when standard input ends."""
+    share = list(islice(_load(folder).items(), first, None, of))
     read_bytes(share[0][1], share[0][0], CONTENT_TYPE, isolate=False)
     print("ready", flush=True)
     sys.stdin.read()
@@ -179,34 +179,34 @@ def _read_share(folder: Path, first: int, of: int) -> None:
     print(time.perf_counter() - begun)
 
 
-def _processes(number: int) -> str:
+def _describe(number: int) -> str:
     return f"{number} process{'es' * (number > 1)}"
 
 
-def _web(pages: Mapping[str, bytes], **options: Any) -> WebSearch:
+def _make_web(pages: Mapping[str, bytes], **options: Any) -> WebSearch:
     return WebSearch("duckduckgo", reader=_Served(pages, **options), timeout=60)
 
 
-def _awaited(corpus: Mapping[str, bytes], apart: WebSearch) -> list[tuple[str, str, Awaitable[object]]]:
+def _make_work(corpus: Mapping[str, bytes], apart: WebSearch) -> list[tuple[str, str, Awaitable[object]]]:
     url = "https://large.example/"
     large = {url: _LARGE * (10 * 2**20 // len(_LARGE))}
     here = {"isolate": False}
     return [
-        ("a page of 10 MiB", "threads", _web(large, **here).aread(url)),
-        ("a page of 10 MiB", "processes", _web(large).aread(url)),
-        (f"{len(corpus)} pages", "threads", _web(corpus, **here).aread_many(corpus, timeout=600)),
+        ("a page of 10 MiB", "threads", _make_web(large, **here).aread(url)),
+        ("a page of 10 MiB", "processes", _make_web(large).aread(url)),
+        (f"{len(corpus)} pages", "threads", _make_web(corpus, **here).aread_many(corpus, timeout=600)),
         (f"{len(corpus)} pages", "processes", apart.aread_many(corpus, timeout=600)),
     ]
 
 
-async def _lag(work: Awaitable[object]) -> list[float]:
-    """Return by how many seconds each pause was too long while *work* was done."""
+async def _measure_lag(work: Awaitable[object]) -> list[float]:
+    """Return by how many seconds each pause was too long while *work* ran."""
     working = asyncio.ensure_future(work)
     late = []
     while not working.done():
         begun = time.perf_counter()
-        await asyncio.sleep(_TICK)
-        late.append(time.perf_counter() - begun - _TICK)
+        await asyncio.sleep(_PAUSE)
+        late.append(time.perf_counter() - begun - _PAUSE)
     await working
     return late
 

@@ -1,4 +1,4 @@
-"""Candidates, each in a process of its own: what crashes or hangs costs one page, and memory is its own."""
+"""Candidates, each in its own process: a crash or a hang costs one page, and memory is measured separately."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ class Absent(Exception):
 
 class Reader:
     """
-    A candidate, started and warm.
+    A candidate that is running and warmed up.
 
     Args:
-        candidate: Who reads.
-        python: The interpreter that has its libraries.
-        patience: Seconds by the clock for one page; then the process is ended, and another is started for the next.
+        candidate: The candidate.
+        python: The Python that has its libraries.
+        timeout: Seconds of wall time for one page. Then the process is killed; the next page starts another one.
 
     Raises:
         Absent: The candidate is not installed there, or cannot read anything.
 
     """
 
-    def __init__(self, candidate: Candidate, python: str, *, patience: float = 60) -> None:
+    def __init__(self, candidate: Candidate, python: str, *, timeout: float = 60) -> None:
         self._command = [python, "-m", "benchmarks.reading.candidates", candidate.function, *candidate.distributions]
-        self._patience = patience
+        self._timeout = timeout
         self._start()
 
     def __enter__(self) -> Self:
@@ -45,28 +45,28 @@ class Reader:
         self._end()
 
     def read(self, data: bytes, url: str, content_type: str | None) -> Answer:
-        """Read one page; ``error`` says ``Crashed`` where the process died and ``TooSlow`` where it was ended."""
+        """Read one page; ``error`` is ``Crashed`` if the process died and ``TooSlow`` if it was killed."""
         if self._process.poll() is not None:
             self._start()
-        overdue = threading.Event()
+        timed_out = threading.Event()
 
         def end() -> None:
-            overdue.set()
+            timed_out.set()
             self._process.kill()
 
-        timer = threading.Timer(self._patience, end)
+        timer = threading.Timer(self._timeout, end)
         timer.start()
         try:
             answer: Answer = self._ask((data, url, content_type))
         except (EOFError, OSError):
             self._end()
-            return Answer(markdown="", error="TooSlow" if overdue.is_set() else "Crashed", seconds=self._patience)
+            return Answer(markdown="", error="TooSlow" if timed_out.is_set() else "Crashed", seconds=self._timeout)
         finally:
             timer.cancel()
         return answer
 
     def memory(self) -> float:
-        """Return the most memory that the process ever had, in MiB; not a number if it died over its last page."""
+        """Return the peak memory of the process, in MiB; NaN if it died on its last page."""
         return float(self._ask(None)) if self._process.poll() is None else float("nan")
 
     def _start(self) -> None:
@@ -79,21 +79,21 @@ class Reader:
             env={**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0"},
         )
         try:
-            hello = self._hear()
+            hello = self._receive()
         except EOFError:
-            hello = ImportError("it does not start")
+            hello = ImportError("the process does not start")
         if isinstance(hello, ImportError):
             self._end()
             raise Absent(str(hello))
         self.versions: dict[str, str] = hello
 
-    def _ask(self, something: object) -> Any:
+    def _ask(self, message: object) -> Any:
         assert self._process.stdin is not None
-        pickle.dump(something, self._process.stdin)
+        pickle.dump(message, self._process.stdin)
         self._process.stdin.flush()
-        return self._hear()
+        return self._receive()
 
-    def _hear(self) -> Any:
+    def _receive(self) -> Any:
         assert self._process.stdout is not None
         return pickle.load(self._process.stdout)
 
@@ -104,5 +104,5 @@ class Reader:
             assert pipe is not None
             try:
                 pipe.close()
-            except BrokenPipeError:  # something was still to be written
+            except BrokenPipeError:  # the process died before it had read everything
                 continue

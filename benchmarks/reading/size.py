@@ -1,4 +1,4 @@
-"""How the time to read a page grows with its size: nothing may be quadratic, whatever the page is made of."""
+"""Measure how the time to read a page grows with its size: no kind of page may take quadratic time."""
 
 from __future__ import annotations
 
@@ -14,37 +14,35 @@ from benchmarks.report import Goal, Section, Table, milliseconds
 from training.corpus import CONTENT_TYPE, Page
 
 SIZES = tuple(round(10 ** (step / 2)) for step in range(6, 15))  # bytes: 1 kB to 10 MB
-ARTICLE = "an article, again and again"
-_LINEAR = 1.3  # the exponent between two sizes that passes for linear: times are measured, and logarithms allowed
-_STEEP = 30_000  # bytes: what is shorter is ruled by what every page costs
-_TOO_SLOW = 4.0  # seconds: then larger pages are not tried
+ARTICLE = "a repeated article"
+_MAX_EXPONENT = 1.3  # between two sizes: linear, allowing for noise and logarithms
+_MIN_SIZE = 30_000  # bytes: the fixed cost of a page dominates below
+_MAX_SECONDS = 4.0  # slower readers get no larger pages
 _ROUNDS = 3
 
 Seconds = Mapping[int, float]
 
 
 def shapes(pages: Sequence[Page]) -> dict[str, Callable[[int], bytes]]:
-    """Return what pages are made of: for each shape, what makes a page of about so many bytes."""
+    """Return for each shape of page a function that makes a page of about the given number of bytes."""
     words = "the quick brown fox jumps over the lazy dog and runs into the old forest "
     return {
-        ARTICLE: lambda size: _repeated(_paragraphs(pages), size),
-        "one long paragraph": lambda size: _repeated(words, size, "<p>", "</p>"),
-        "links": lambda size: _repeated(
-            f'<p><a href="/page/of/words">{words}</a> and <a href="/x">more</a>.</p>', size
-        ),
-        "one table": lambda size: _repeated(
+        ARTICLE: lambda size: _repeat(_extract_paragraphs(pages), size),
+        "one long paragraph": lambda size: _repeat(words, size, "<p>", "</p>"),
+        "links": lambda size: _repeat(f'<p><a href="/page/of/words">{words}</a> and <a href="/x">more</a>.</p>', size),
+        "one table": lambda size: _repeat(
             "<tr><td>12</td><td>some words of a cell</td><td>3.45</td></tr>",
             size,
             f"<p>{words}</p><table><tr><th>a</th><th>b</th><th>c</th></tr>",
             "</table>",
         ),
-        "one piece of code": lambda size: _repeated(
+        "one piece of code": lambda size: _repeat(
             "for word in words:\n    print(f&quot;{word}&quot;)\n",
             size,
             f"<p>{words}</p><pre><code>",
             "</code></pre>",
         ),
-        "nested lists": lambda size: _repeated(
+        "nested lists": lambda size: _repeat(
             "<li>one<ul><li>two<ul><li>three and some words</li><li>four</li></ul></li></ul></li>",
             size,
             f"<p>{words}</p><ul>",
@@ -53,15 +51,15 @@ def shapes(pages: Sequence[Page]) -> dict[str, Callable[[int], bytes]]:
     }
 
 
-def _repeated(piece: str, size: int, before: str = "", after: str = "") -> bytes:
+def _repeat(piece: str, size: int, before: str = "", after: str = "") -> bytes:
     head = f"<!doctype html><html><head><title>Words</title></head><body><main><article><h1>Words</h1>{before}"
     tail = f"{after}</article></main></body></html>"
     times = max(1, (size - len(head) - len(tail)) // len(piece.encode()))
     return (head + piece * times + tail).encode()
 
 
-def _paragraphs(pages: Sequence[Page]) -> str:
-    """The paragraphs and headings of the article that is nearest to 2,000 characters of them."""
+def _extract_paragraphs(pages: Sequence[Page]) -> str:
+    """Return the paragraphs and headings of the article that has closest to 2,000 characters of them."""
     articles = (
         "".join(re.findall(r"<(?:p|h2|h3)>.{1,600}?</(?:p|h2|h3)>", page.data.decode(errors="replace")))
         for page in pages
@@ -72,53 +70,53 @@ def _paragraphs(pages: Sequence[Page]) -> str:
 
 def measure(candidates: Mapping[Candidate, str], pages: Sequence[Page]) -> dict[str, dict[str, Seconds]]:
     """
-    Read pages of all shapes and sizes; the peers' those of an article alone.
+    Read pages of all shapes and sizes; the peers read only the repeated article.
 
     Returns:
-        Seconds of the processor by size in bytes, by shape, by candidate. The medians of up to three.
+        By candidate and shape, the CPU time in seconds by size in bytes: the median of up to three runs.
 
     """
     found: dict[str, dict[str, Seconds]] = {}
     for candidate, python in candidates.items():
         with Reader(candidate, python) as reader:
             found[candidate.name] = {
-                shape: _growth(reader, made)
+                shape: _measure_growth(reader, made)
                 for shape, made in shapes(pages).items()
                 if candidate == OURS or shape == ARTICLE
             }
     return found
 
 
-def _growth(reader: Reader, made: Callable[[int], bytes]) -> Seconds:
+def _measure_growth(reader: Reader, made: Callable[[int], bytes]) -> Seconds:
     found: dict[int, float] = {}
     for size in SIZES:
         data = made(size)
         seconds: list[float] = []
-        while len(seconds) < _ROUNDS and sum(seconds) < _TOO_SLOW:
+        while len(seconds) < _ROUNDS and sum(seconds) < _MAX_SECONDS:
             answer = reader.read(data, "https://example.org/", CONTENT_TYPE)
             if answer["error"]:
                 return found
             seconds.append(answer["seconds"])
         found[len(data)] = statistics.median(seconds)
-        if found[len(data)] > _TOO_SLOW:
+        if found[len(data)] > _MAX_SECONDS:
             break
     return found
 
 
 def exponent(seconds: Seconds) -> float:
-    """Return the power of the size that the time grows with, by least squares over the logarithms."""
-    points = [(math.log(size), math.log(time)) for size, time in seconds.items() if size > _STEEP]
+    """Return the exponent of the power of the size that fits the times, by least squares over the logarithms."""
+    points = [(math.log(size), math.log(time)) for size, time in seconds.items() if size > _MIN_SIZE]
     return statistics.linear_regression(*zip(*points, strict=True)).slope if len(points) > 1 else float("nan")
 
 
 def steepest(seconds: Seconds) -> float:
-    """Return the same between two neighbouring sizes, where it is greatest."""
-    points = [(math.log(size), math.log(time)) for size, time in seconds.items() if size > _STEEP]
+    """Return the largest exponent between two neighbouring sizes."""
+    points = [(math.log(size), math.log(time)) for size, time in seconds.items() if size > _MIN_SIZE]
     return max(((b[1] - a[1]) / (b[0] - a[0]) for a, b in pairwise(points)), default=float("nan"))
 
 
 def section(found: Mapping[str, Mapping[str, Seconds]], measured: str) -> Section:
-    """Report what was *found*; *measured* says when and with what, in a sentence."""
+    """Report what was *found*; *measured* is a sentence that says when and with which versions."""
     ours = {shape: steepest(seconds) for shape, seconds in found[OURS.name].items()}
     worst = max(ours, key=lambda shape: ours[shape])
     shown = [(name, shape, seconds) for name, shapes in found.items() for shape, seconds in shapes.items()]
@@ -126,21 +124,21 @@ def section(found: Mapping[str, Mapping[str, Seconds]], measured: str) -> Sectio
         title="Reading pages: size",
         plot="plots/reading-size.svg",
         method=(
-            "Pages of 1 kB to 10 MB that repeat one thing: the paragraphs of a real article, or what is hard on "
-            f"readers. Times are seconds of the processor, medians of up to {_ROUNDS}; who takes more than "
-            f"{_TOO_SLOW:.0f} s is not asked for larger pages. The exponent is that of a power of the size that fits "
-            f"the times from {_STEEP // 1000} kB on: 1 is linear, 2 quadratic. The steepest step is the same between "
-            "two neighbouring sizes; it alone says that nothing is quadratic, since those who stop reading or writing "
-            f"at some length, as we do, have small exponents. {measured}"
+            "Pages of 1 kB to 10 MB that repeat one thing: the paragraphs of a real article, or something that is hard "
+            f"for readers. Times are CPU time, the median of up to {_ROUNDS} runs; a reader that takes more than "
+            f"{_MAX_SECONDS:.0f} s gets no larger pages. The exponent is that of the power of the size that best fits "
+            f"the times above {_MIN_SIZE // 1000} kB: 1 is linear, 2 quadratic. The steepest step is the largest "
+            "exponent between two neighbouring sizes. Only it shows that nothing is quadratic, because readers that "
+            f"stop at some length, as ours does, have small exponents. {measured}"
         ),
         tables=[
             Table(
-                ("", "made of", "10 kB", "100 kB", "1 MB", "10 MB", "exponent", "steepest step"),
+                ("", "page of", "10 kB", "100 kB", "1 MB", "10 MB", "exponent", "steepest step"),
                 [
                     (
                         name,
                         shape,
-                        *(_near(seconds, size) for size in (10**4, 10**5, 10**6, 10**7)),
+                        *(_format_near(seconds, size) for size in (10**4, 10**5, 10**6, 10**7)),
                         f"{exponent(seconds):.2f}",
                         f"{steepest(seconds):.2f}",
                     )
@@ -150,15 +148,16 @@ def section(found: Mapping[str, Mapping[str, Seconds]], measured: str) -> Sectio
         ],
         goals=[
             Goal(
-                f"time grows with the size of the page, whatever it is made of (steepest step at most {_LINEAR})",
+                f"time grows linearly with the size of the page, whatever the page consists of "
+                f"(steepest step at most {_MAX_EXPONENT})",
                 f"{ours[worst]:.2f} for {worst}",
-                ours[worst] <= _LINEAR,
+                ours[worst] <= _MAX_EXPONENT,
             )
         ],
     )
 
 
-def _near(seconds: Seconds, size: int) -> str:
-    """What a page of about *size* bytes took: pages are made of whole pieces."""
+def _format_near(seconds: Seconds, size: int) -> str:
+    """Return the time of the page closest to *size* bytes: pages consist of whole pieces."""
     nearest = min(seconds, key=lambda one: abs(math.log(one / size)), default=0)
     return milliseconds(seconds[nearest]) if nearest and 0.5 < nearest / size < 2 else "-"

@@ -1,4 +1,4 @@
-"""How fast pages are read, and in how much memory: ours and the peers in turn, each in a process of its own."""
+"""Measure how fast pages are read and in how much memory; the candidates take turns, each in its own process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from training.corpus import CONTENT_TYPE, Page
 
 ROUNDS = 5
 OF_EACH_KIND = 10
-_FASTER = 5.0
+_MIN_RATIO = 5.0
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Speed:
     How fast a candidate is.
 
     Args:
-        rounds: Seconds of the processor for each page, round by round.
-        memory: MiB that its process had at most.
+        rounds: Seconds of CPU time for each page, for each round.
+        memory: Peak memory of its process, in MiB.
 
     """
 
@@ -37,17 +37,17 @@ class Speed:
         return sorted(statistics.median(page) for page in zip(*self.rounds, strict=True))
 
     def pages_a_second(self) -> float:
-        """Return how many pages of the sample it reads in a second of one core."""
+        """Return how many pages of the sample it reads in a second on one core."""
         seconds = self.seconds()
         return len(seconds) / sum(seconds)
 
     def times_faster(self, other: Speed) -> list[float]:
-        """Return, round by round, how many times as fast as the *other* it was in that round."""
+        """Return for each round how many times as fast as the *other* it was."""
         return [sum(theirs) / sum(ours) for ours, theirs in zip(self.rounds, other.rounds, strict=True)]
 
 
 def sample(pages: Sequence[Page]) -> list[Page]:
-    """Return some pages of each kind, always the same ones."""
+    """Return some pages of each kind, the same ones in every run."""
     choose = random.Random(0).sample
     by_kind: dict[str, list[Page]] = {}
     for page in pages:
@@ -57,11 +57,11 @@ def sample(pages: Sequence[Page]) -> list[Page]:
 
 def measure(candidates: Mapping[Candidate, str], pages: Sequence[Page]) -> dict[str, Speed]:
     """
-    Let the *candidates* take turns, in another order each round.
+    Let the *candidates* take turns, in a new order each round.
 
     Args:
-        candidates: The interpreter of each.
-        pages: What to read.
+        candidates: The Python of each candidate.
+        pages: The pages to read.
 
     """
     rounds: dict[str, list[list[float]]] = {}
@@ -79,7 +79,7 @@ def measure(candidates: Mapping[Candidate, str], pages: Sequence[Page]) -> dict[
 
 
 def section(found: Mapping[str, Speed], pages: Sequence[Page], measured: str) -> Section:
-    """Report what was *found*; *measured* says when and with what, in a sentence."""
+    """Report what was *found*; *measured* is a sentence that says when and with which versions."""
     reference, ours = found.get(TRAFILATURA.name), found[OURS.name]
     rows = []
     for name, speed in sorted(found.items(), key=lambda item: -item[1].pages_a_second()):
@@ -103,12 +103,12 @@ def section(found: Mapping[str, Speed], pages: Sequence[Page], measured: str) ->
         ratio = statistics.median(ours.times_faster(reference))
         goals = [
             Goal(
-                f"at least {_FASTER:.0f} times as many pages a second as trafilatura's Markdown",
+                f"it reads at least {_MIN_RATIO:.0f} times as many pages a second as trafilatura does to Markdown",
                 f"{times(ratio)} times",
-                ratio >= _FASTER,
+                ratio >= _MIN_RATIO,
             ),
             Goal(
-                "in no more memory",
+                "it uses no more memory than trafilatura",
                 f"{ours.memory:.0f} MiB, {reference.memory:.0f} MiB for trafilatura",
                 ours.memory <= reference.memory,
             ),
@@ -118,11 +118,10 @@ def section(found: Mapping[str, Speed], pages: Sequence[Page], measured: str) ->
         plot="plots/reading-speed.svg",
         method=(
             f"{len(pages)} of the pages above, {OF_EACH_KIND} of each kind, {size / 1e6:.0f} MB in all, from "
-            f"bytes to Markdown; {ROUNDS} rounds after one to warm up, in which the candidates take turns, each in a "
-            "process of its own. Times are seconds of the processor, so that others at work on the "
-            "machine count little; that of a page is the median of its rounds. The ratio to trafilatura is the median "
-            "of those of each round, the range that of all rounds. Memory is the peak of the process, its libraries "
-            f"included. {measured}"
+            f"bytes to Markdown; {ROUNDS} rounds after one to warm up. The candidates take turns, each in its own "
+            "process. Times are CPU time, so that other work on the machine matters little; the time of a page is the "
+            "median of its rounds. The ratio to trafilatura is the median of the ratios of the rounds, and the range "
+            f"spans them all. Memory is the peak of the process including its libraries. {measured}"
         ),
         tables=[
             Table(

@@ -1,9 +1,9 @@
 """
-Who reaches what, when a stranger chooses the URL: ours and the guards found on PyPI, over a corpus of hostile URLs.
+Measure what a stranger's URL can reach: our guard and the guards found on PyPI, on a corpus of hostile URLs.
 
-Every candidate fetches every row in a process of its own, on a network that leads nowhere (`network`). What
-counts is where it connected, never what it returned. Writes ``docs/measured/ssrf.md``, and ends with an error if ours
-misses its goal.
+Every candidate fetches every row in its own process, on a network that leads nowhere (`benchmarks.ssrf.network`). What
+counts is the addresses it connects to, not what it returns. Writes ``docs/measured/ssrf.md``, and exits with an error
+if our guard misses its goal.
 
 ::
 
@@ -35,61 +35,61 @@ from benchmarks.report import Goal, Table
 from benchmarks.ssrf.candidates import CANDIDATES, Candidate
 from benchmarks.ssrf.network import FIRST, Row, read_rows
 
-HERE = Path(__file__).resolve().parent
-PAGE = HERE.parents[1] / "docs" / "measured" / "ssrf.md"
-CORPUS = HERE.parents[2] / "shared" / "corpora" / "hostile"
+_ROOT = Path(__file__).resolve().parents[2]
+PAGE = _ROOT / "docs" / "measured" / "ssrf.md"
+CORPUS = _ROOT.parent / "shared" / "corpora" / "hostile"
 
 _AT_ONCE = 3  # processes
 _TIMEOUT = 900.0  # seconds for one candidate: some make a TLS context for every page
 
 
 class Place(IntEnum):
-    """Where an address leads, from bad to worse."""
+    """Where an address leads, from good to bad."""
 
     PUBLIC = 0
     SPECIAL = 1  # multicast, documentation, deprecated, unallocated: no way in is known
-    TRANSLATED = 2  # inside, where the network translates: NAT64, 6to4, Teredo, ISATAP
+    TRANSLATED = 2  # inside, where the network has a translator: NAT64, 6to4, Teredo, ISATAP
     INSIDE = 3  # inside, on any host
 
 
-def _networks(*texts: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+def _parse_networks(*texts: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
     return [ipaddress.ip_network(text) for text in texts]
 
 
-# The judge's own tables, not the guard's: from the IANA registries, and RFC 3056, 4380, 5214, 6052 and 8215.
-_INSIDE = _networks(
+# Independent of the guard's tables: from the IANA registries, and RFC 3056, 4380, 5214, 6052 and 8215.
+_INSIDE = _parse_networks(
     "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "168.63.129.16/32", "169.254.0.0/16", "172.16.0.0/12",
     "192.0.0.0/24", "192.168.0.0/16", "::/127", "fc00::/7", "fe80::/10",
 )  # fmt: skip
-_SPECIAL = _networks(
+_SPECIAL = _parse_networks(
     "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3",
     "::/3", "2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20", "4000::/2", "8000::/1",
 )  # fmt: skip
-_NAT64, _NAT64_LOCAL = _networks("64:ff9b::/96", "64:ff9b:1::/48")
-_LAST_FOUR = _networks("::/96", "::ffff:0:0:0/96")  # IPv4-compatible, IPv4-translated
-_6TO4, _TEREDO = _networks("2002::/16", "2001::/32")
+_NAT64, _NAT64_LOCAL = _parse_networks("64:ff9b::/96", "64:ff9b:1::/48")
+_LAST_FOUR = _parse_networks("::/96", "::ffff:0:0:0/96")  # IPv4-compatible, IPv4-translated
+_6TO4, _TEREDO = _parse_networks("2002::/16", "2001::/32")
 
 
 def place(dialled: str) -> Place:
-    """Judge an address that was dialled."""
+    """Return where a connection to this address leads."""
     if dialled.startswith("unix:"):
         return Place.INSIDE
     ip = ipaddress.ip_address(dialled)
     if isinstance(ip, ipaddress.IPv6Address) and ip.ipv4_mapped:
-        ip = ip.ipv4_mapped  # the kernel itself takes the one for the other
+        ip = ip.ipv4_mapped  # the kernel treats them as the same
     if any(ip in network for network in _INSIDE):
         return Place.INSIDE
     if isinstance(ip, ipaddress.IPv6Address):
-        carried = _carried(ip)
-        if ip in _NAT64_LOCAL or any(place(str(inner)) is not Place.PUBLIC for inner in carried):
+        embedded = _find_embedded(ip)
+        if ip in _NAT64_LOCAL or any(place(str(inner)) is not Place.PUBLIC for inner in embedded):
             return Place.TRANSLATED
         if ip in _NAT64:
             return Place.PUBLIC
     return Place.SPECIAL if any(ip in network for network in _SPECIAL) else Place.PUBLIC
 
 
-def _carried(ip: ipaddress.IPv6Address) -> list[ipaddress.IPv4Address]:
-    """The IPv4 addresses that a translator would find in *ip*."""
+def _find_embedded(ip: ipaddress.IPv6Address) -> list[ipaddress.IPv4Address]:
+    """Return the IPv4 addresses that a translator would find in *ip*."""
     raw, found = ip.packed, []
     if ip in _NAT64 or any(ip in network for network in _LAST_FOUR) or raw[8:12] in (b"\0\0^\xfe", b"\2\0^\xfe"):
         found.append(raw[12:])
@@ -102,60 +102,60 @@ def _carried(ip: ipaddress.IPv6Address) -> list[ipaddress.IPv4Address]:
 
 @dataclass(frozen=True)
 class Fetched:
-    """What one candidate did about one row."""
+    """What one candidate did with one row."""
 
     row: Row
-    asked: Sequence[str]
+    looked_up: Sequence[str]
     dialled: Sequence[str]
     ended: str
 
     @property
     def worst(self) -> Place:
-        """The worst place it dialled."""
+        """The worst place it tried to connect to."""
         return max(map(place, self.dialled), default=Place.PUBLIC)
 
 
 @dataclass(frozen=True)
 class Tally:
-    """What one candidate did about all rows, each fetched in one way: directly, or by way of a redirect."""
+    """What one candidate did with all rows, either directly or by a redirect."""
 
     fetched: Sequence[Fetched]
 
     def reached(self, where: Place, why: str = "") -> int:
-        """Count the rows that got it to dial such a place, and no worse one."""
+        """Count the rows whose worst connection was to such a place."""
         return sum(each.worst is where and each.row.why.startswith(why) for each in self.fetched)
 
     @property
     def wrongly_refused(self) -> int:
-        """Honest rows for which it dialled nobody."""
+        """Honest rows without any connection."""
         return sum(each.row.label == "allow" and not each.dialled for each in self.fetched)
 
     @property
     def tolerated(self) -> int:
-        """Rows that policy refuses and that led it to a public address: not forgery, but guesswork."""
+        """Forbidden or ambiguous rows that led to a public address: not a forged request, but a guess."""
         return sum(
             each.row.label != "allow" and bool(each.dialled) and each.worst is Place.PUBLIC for each in self.fetched
         )
 
     @property
     def looked_up(self) -> int:
-        """Rows to be refused before any look-up that were looked up."""
-        return sum(each.row.label == "invalid" and bool(each.asked) for each in self.fetched)
+        """Ambiguous rows that were looked up."""
+        return sum(each.row.label == "invalid" and bool(each.looked_up) for each in self.fetched)
 
     @property
     def connected(self) -> int:
-        """Rows that policy refuses and that led it anywhere at all."""
+        """Forbidden or ambiguous rows that led to any connection."""
         return sum(each.row.label != "allow" and bool(each.dialled) for each in self.fetched)
 
     @property
     def wrongly_connected(self) -> int:
-        """Honest rows that led it to a place that is not public, such as the second answer of a rebinding name."""
+        """Honest rows that led to a place that is not public, such as the second answer of a rebinding name."""
         return sum(each.row.label == "allow" and each.worst is not Place.PUBLIC for each in self.fetched)
 
 
 @dataclass(frozen=True)
 class Result:
-    """What came of one candidate: tallies, or the reason why there are none."""
+    """The tallies of one candidate, or the reason why there are none."""
 
     version: str = ""
     missing: str = ""
@@ -165,11 +165,11 @@ class Result:
 
 
 def measure(name: str, candidate: Candidate, python: str, corpus: Path, rows: Sequence[Row]) -> Result:
-    """Let one candidate fetch the corpus in a process of its own."""
+    """Let one candidate fetch the corpus in its own process."""
     own = ("WEB_SEARCH_", "LANGCHAIN_")
     env = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy") and not k.startswith(own)}
     program = [sys.executable if candidate.ours else python, "-m", "benchmarks.ssrf.candidates"]
-    with tempfile.TemporaryDirectory() as elsewhere:  # where no settings file is found
+    with tempfile.TemporaryDirectory() as elsewhere:  # a folder without a settings file
         authority, certificate = Path(elsewhere, "authority.pem"), Path(elsewhere, "certificate.pem")
         ours = trustme.CA()
         ours.cert_pem.write_to_path(authority)
@@ -177,7 +177,7 @@ def measure(name: str, candidate: Candidate, python: str, corpus: Path, rows: Se
         done = subprocess.run(
             [*program, name, str(corpus), str(certificate)],
             cwd=elsewhere,
-            env=env | {"SSL_CERT_FILE": str(authority), "REQUESTS_CA_BUNDLE": str(authority)},
+            env=env | {"PYTHONPATH": str(_ROOT), "SSL_CERT_FILE": str(authority), "REQUESTS_CA_BUNDLE": str(authority)},
             stdout=subprocess.PIPE,
             text=True,
             check=True,
@@ -187,39 +187,41 @@ def measure(name: str, candidate: Candidate, python: str, corpus: Path, rows: Se
     if "missing" in first:
         return Result(missing=first["missing"])
     last = lines.pop()
-    return Result(first["version"], "", last["tls"], _tally(lines, "direct", rows), _tally(lines, "redirect", rows))
+    return Result(
+        first["version"], "", last["tls"], _make_tally(lines, "direct", rows), _make_tally(lines, "redirect", rows)
+    )
 
 
-def _tally(lines: Iterable[dict[str, Any]], way: str, rows: Sequence[Row]) -> Tally:
+def _make_tally(lines: Iterable[dict[str, Any]], way: str, rows: Sequence[Row]) -> Tally:
     done = (each for each in lines if each["way"] == way)
-    return Tally([Fetched(rows[each["row"]], each["asked"], each["dialled"], each["ended"]) for each in done])
+    return Tally([Fetched(rows[each["row"]], each["looked_up"], each["dialled"], each["ended"]) for each in done])
 
 
 def goals(results: dict[str, Result]) -> list[Goal]:
-    """Say for each way of ours whether it did what we want of it."""
-    return [_goal(name, result) for name, result in results.items() if CANDIDATES[name].ours]
+    """Return for each of our candidates whether it met its goal."""
+    return [_judge(name, result) for name, result in results.items() if CANDIDATES[name].ours]
 
 
-def _goal(name: str, result: Result) -> Goal:
+def _judge(name: str, result: Result) -> Goal:
     direct, redirected = result.direct, result.redirected
     connected = direct.connected + redirected.connected + direct.wrongly_connected + redirected.wrongly_connected
     looked_up = direct.looked_up + redirected.looked_up
     met = not (result.missing or connected or looked_up or direct.wrongly_refused or result.tls != "checked")
     measured = (
-        f"{connected} connections where there must be none, {looked_up} look-ups of ambiguous names, "
+        f"{connected} forbidden connections, {looked_up} look-ups of ambiguous names, "
         f"{direct.wrongly_refused} honest rows refused, the TLS name {result.tls}"
     )
-    return Goal(f"{name} does with every row what policy says", result.missing or measured, met)
+    return Goal(f"{name} follows the policy for every row", result.missing or measured, met)
 
 
 def page(results: dict[str, Result], rows: Sequence[Row]) -> str:
-    """Write it all down."""
+    """Return the text of the page."""
     present = {name: result for name, result in results.items() if not result.missing}
     count = Counter(row.label for row in rows)
     direct = Table(
         ["", "version", "inside", "translated", "special", "honest, refused", "ambiguous, looked up", "tolerated"],
         [
-            [name, result.version, *_places(result.direct), *map(str, _others(result.direct))]
+            [name, result.version, *_count_places(result.direct), *map(str, _count_others(result.direct))]
             for name, result in present.items()
         ],
     )
@@ -228,7 +230,7 @@ def page(results: dict[str, Result], rows: Sequence[Row]) -> str:
         [
             [
                 name,
-                *_followed(result.redirected),
+                *_count_followed(result.redirected),
                 str(result.direct.reached(Place.INSIDE, "rebinding")),
                 str(sum(_is_mixed(each) and each.worst is Place.INSIDE for each in result.direct.fetched)),
                 result.tls,
@@ -252,18 +254,18 @@ def page(results: dict[str, Result], rows: Sequence[Row]) -> str:
     )
 
 
-def _places(tally: Tally) -> list[str]:
+def _count_places(tally: Tally) -> list[str]:
     return [str(tally.reached(where)) for where in (Place.INSIDE, Place.TRANSLATED, Place.SPECIAL)]
 
 
-def _others(tally: Tally) -> tuple[int, int, int]:
+def _count_others(tally: Tally) -> tuple[int, int, int]:
     return tally.wrongly_refused, tally.looked_up, tally.tolerated
 
 
-def _followed(tally: Tally) -> list[str]:
-    """Whether it follows redirects, and where they led."""
+def _count_followed(tally: Tally) -> list[str]:
+    """Return whether it follows redirects, and where they led."""
     if any(each.dialled for each in tally.fetched):
-        return ["yes", *_places(tally), str(tally.wrongly_refused)]
+        return ["yes", *_count_places(tally), str(tally.wrongly_refused)]
     honest = Counter(each.ended for each in tally.fetched if each.row.label == "allow")
     ended = honest.most_common(1)[0][0]
     return ["no" if ended == "answered" else f"fails: {ended}", "-", "-", "-", "-"]
@@ -274,25 +276,25 @@ def _is_mixed(fetched: Fetched) -> bool:
 
 
 _PAGE = """\
-# Whom a URL can make us reach
+# What a URL can make us reach
 
 Written by `python -m benchmarks.ssrf`; do not edit. Python {python}, {libc}.
 
-A model or a stranger chooses the URL, so it may lead to this machine, to the network around it, or to the service of
-the cloud that hands out credentials. {rows} URLs try: {block} are well formed and forbidden (`block`), {invalid} could
-be read in two ways and are to be refused before any look-up (`invalid`), and {allow} are honest (`allow`), among them
-international names and neighbours of special addresses, which a careless guard refuses.
+A model or a stranger chooses the URL, so it may lead to this machine, to its network, or to the cloud service that
+hands out credentials. {rows} URLs are tried: {block} are well formed and forbidden (`block`), {invalid} are ambiguous
+and must be refused before any look-up (`invalid`), and {allow} are honest (`allow`), among them international names and
+neighbours of special addresses, which a careless guard refuses.
 
-Each candidate fetches all rows in a process of its own, with its defaults, and follows redirects where it can. Names
-are looked up in a table, with several, mixed and changing answers; spellings of addresses such as `0x7f.1` are read by
-the system's C library. Every connection is refused and written down: what counts is whom a candidate dialled, not what
-it returned. Because connections are refused, a client goes on to the further addresses of a name, as it would for an
-attacker who lets the first one fail. Then {redirects} rows are tried again as the target of a redirect from a public
-page; the others hold line breaks or surrounding blanks, which a header cannot.
+Each candidate fetches all rows in its own process, with its defaults, and follows redirects where it can. Names are
+looked up in a table that has several, mixed and changing answers; the system's C library reads unusual spellings of
+addresses such as `0x7f.1`. Every connection is refused and recorded: what counts is the addresses a candidate tried to
+connect to, not what it returned. Because connections are refused, a client tries the other addresses of a name too, as
+it would for an attacker who lets the first one fail. Then {redirects} rows are tried again as the target of a redirect
+from a public page; the others contain line breaks or begin or end with whitespace, which a header cannot carry.
 
 Our goal: no connection for a forbidden or ambiguous row, directly or by a redirect; no look-up for an ambiguous one; a
-connection for every honest row that is asked for directly, and never to the second, internal answer of a name; and the
-name in the URL is the one that the certificate is checked for.
+connection for every honest row that is fetched directly, and never to the second, internal answer of a name; and the
+certificate is checked against the name in the URL.
 
 {goals}
 
@@ -301,28 +303,28 @@ name in the URL is the one that the certificate is checked for.
 {direct}
 
 - **inside**: rows that reached an internal address on an ordinary host: loopback, private and link-local addresses,
-  carrier-grade NAT, the services of clouds. A row counts once, for the worst it reached.
-- **translated**: internal addresses in the clothes of NAT64, 6to4, Teredo or ISATAP: reached where a network has such
-  a translator.
-- **special**: multicast, documentation, deprecated and unallocated space, through which no way in is known.
-- **honest, refused**: of {allow} honest rows, those for which nobody was dialled.
-- **ambiguous, looked up**: of {invalid} ambiguous rows, those that made it ask the resolver, which tells the owner of
-  a name.
+  carrier-grade NAT, cloud services. A row counts once, for the worst address it reached.
+- **translated**: internal addresses embedded in NAT64, 6to4, Teredo or ISATAP addresses: reached where a network has
+  such a translator.
+- **special**: multicast, documentation, deprecated and unallocated addresses, through which no way in is known.
+- **honest, refused**: of {allow} honest rows, those without any connection.
+- **ambiguous, looked up**: of {invalid} ambiguous rows, those that made it ask the resolver, which the owner of a
+  name can see.
 - **tolerated**: rows that our policy refuses and that led to a public address: ports of other services, credentials
-  in the URL, spellings that two parsers read differently. No forgery, but a guess.
+  in the URL, spellings that two parsers read differently. Such a request is not forged, but it rests on a guess.
 
-## By a redirect, and by what the resolver says
+## By a redirect, and by the answers of the resolver
 
 {redirected}
 
-- **follows**: whether it follows redirects by itself; the next four columns count what became of rows that were the
-  target of one. What is not ASCII stands in the redirect as UTF-8, as servers send it.
+- **follows**: whether it follows redirects by itself; the next four columns count the rows that were the target of
+  one. A redirect has non-ASCII characters as UTF-8, as servers send them.
 - **rebinding** and **mixed**: of three names whose second answer is internal, and of three that have a public and an
   internal address, those whose internal address was reached.
-- **TLS name**: two names share an address, whose certificate is for the first. After a page of the first was fetched,
-  a request for the second must not arrive there: neither by itself nor by a redirect from the first. It is *not
-  checked* where it did, over a connection that had been opened for the first. It *fails* where not even the page of
-  the first could be fetched.
+- **TLS name**: two names share an address, whose certificate is for the first. After a page of the first is fetched, a
+  request for the second must not arrive there, neither directly nor by a redirect from the first. The name is *not
+  checked* if it did, over the connection opened for the first. It *fails* if not even the page of the first could be
+  fetched.
 
 ## Remarks
 
@@ -330,19 +332,23 @@ name in the URL is the one that the certificate is checked for.
 
 Not installed, so not measured: {absent}.
 
-The labels of the corpus are our own policy. The tables of addresses that judge the results are not those of the guard.
-The comparison shows what each candidate does about these rows, not that there are no others.
+The labels of the corpus are our own policy. The tables of addresses that judge the results are independent of those of
+the guard. The comparison shows how each candidate treats these rows, not that there are no others.
 """
 
 
 def main() -> None:
-    """Measure everybody, and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """Measure all candidates, and write the page."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.ssrf",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--peers", default=sys.executable, help="the Python that has the peers installed")
-    parser.add_argument("--corpus", type=Path, default=CORPUS, help="where urls.tsv and dns.json are")
+    parser.add_argument("--corpus", type=Path, default=CORPUS, help="the folder with urls.tsv and dns.json")
     arguments = parser.parse_args()
     if not (arguments.corpus / "urls.tsv").is_file():
-        parser.error(f"there is no urls.tsv in {arguments.corpus}; say --corpus where it is")
+        parser.error(f"no urls.tsv in {arguments.corpus}: pass its folder with --corpus")
     corpus = arguments.corpus.resolve()
     rows = read_rows(corpus)
     with ThreadPoolExecutor(_AT_ONCE) as pool:

@@ -1,10 +1,10 @@
 """
-Who is compared, and how each of them is asked for a page.
+The HTTP clients and guards that are compared, and how to fetch a page with each of them.
 
-Run as a program it lets one candidate fetch every row of the corpus, then every row again by way of a redirect, and
-prints for each what it asked the resolver and whom it dialled, as lines of JSON; at last, whether it gave what was
-for one host to the certificate of another. It needs the candidate's own
-libraries and nothing else, so that it runs in an environment where they do not have to agree with ours.
+Run as a program, this lets one candidate fetch every row of the corpus, then every row again by a redirect. It prints
+for each row, as a line of JSON, the names it looked up and the addresses it connected to; and at the end, whether it
+sent a request for one host over a connection whose certificate is for another. It needs only the candidate's own
+libraries, so that it runs in an environment whose requirements may conflict with ours.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from benchmarks.ssrf.network import FIRST, REDIRECTS, SECOND, Network, read_rows
 
 Fetch: TypeAlias = Callable[[str], Any]
 
-_TIMEOUT = 20.0  # seconds for one row: nothing here answers slowly
+_TIMEOUT = 20.0  # seconds for one row: every answer here is fast
 
 
 @dataclass(frozen=True)
 class Candidate:
     """
-    Somebody who fetches pages.
+    A way to fetch pages.
 
     Args:
-        distribution: The name on PyPI.
-        prepare: Imports what is needed and returns the function that fetches one URL.
+        distribution: Its name on PyPI.
+        prepare: Imports its libraries and returns the function that fetches one URL.
         ours: Whether it runs in our environment instead of the peers'.
-        remark: What a reader of the table should know.
+        remark: A remark below the tables.
 
     """
 
@@ -52,7 +52,7 @@ class Candidate:
 def _websearch(library: str, *, colour: str) -> Callable[[], Fetch]:
     def prepare() -> Fetch:
         import_module(library)
-        trusted = ssl.create_default_context()  # as SSL_CERT_FILE says, which ours does not read for pages
+        trusted = ssl.create_default_context()  # reads SSL_CERT_FILE, which our reader ignores for pages
         web = import_module("websearch_core").WebSearch(
             reader="direct", allow=[], attempts=1, verify=trusted, http_library=library
         )
@@ -76,7 +76,7 @@ def _requests() -> Fetch:
 def _aiohttp() -> Fetch:
     aiohttp = import_module("aiohttp")
 
-    sessions: list[Any] = []  # made on the loop; it does not remember names from one row to the next
+    sessions: list[Any] = []  # one, created on the loop; its DNS cache is off, so rows stay independent
 
     async def get(url: str) -> None:
         sessions[:] = sessions or [aiohttp.ClientSession(connector=aiohttp.TCPConnector(use_dns_cache=False))]
@@ -142,7 +142,7 @@ def _pydantic_ai() -> Fetch:
 
 
 def _on_one_loop(get: Callable[[str], Awaitable[Any]]) -> Fetch:
-    """Make a blocking function of an async one; its clients stay on the loop they began on."""
+    """Turn an async function into a blocking one that always runs on the same loop, as its client needs."""
     runner = asyncio.Runner()
 
     async def in_time(url: str) -> None:
@@ -161,16 +161,16 @@ CANDIDATES = {
     "httpx, async": Candidate("httpx", _httpx_async, remark="no guard"),
     "requests": Candidate("requests", _requests, remark="no guard"),
     "aiohttp": Candidate(
-        "aiohttp", _aiohttp, remark="no guard; its cache of names is off, or one row would help the next"
+        "aiohttp", _aiohttp, remark="no guard; its DNS cache is off, or one row would affect the next"
     ),
     "antissrf": Candidate("antissrf", _antissrf, remark="`is_ssrf(host)`, then `requests.get`"),
     "safehttpx": Candidate("safehttpx", _safehttpx, remark="asks dns.google about names that it refuses"),
     "httpx-secure": Candidate(
         "httpx-secure",
         _httpx_secure,
-        remark="connects before it judges the address; where it is a bad one it sends nothing, so it can only probe",
+        remark="connects before it checks the address; it sends nothing to a bad one, so an attacker can only probe",
     ),
-    "advocate": Candidate("advocate", _advocate, remark="refuses IPv6 unless asked for"),
+    "advocate": Candidate("advocate", _advocate, remark="refuses IPv6 by default"),
     "requests-hardened": Candidate("requests-hardened", _requests_hardened),
     "drawbridge": Candidate("drawbridge", _drawbridge_blocking),
     "drawbridge, async": Candidate("drawbridge", _drawbridge),
@@ -183,12 +183,12 @@ CANDIDATES = {
 
 
 def main(name: str, corpus: Path, certificate: Path) -> None:
-    """Let one candidate fetch the whole corpus, and print what it did."""
+    """Let one candidate fetch the whole corpus, and print its look-ups and connections."""
     logging.disable()
-    warnings.simplefilter("ignore")  # the peers' own
+    warnings.simplefilter("ignore")  # of the peers
     rows = read_rows(corpus)
     network = Network(json.loads((corpus / "dns.json").read_text("utf-8")))
-    network.replace_the_real_one()  # before the candidate's libraries take hold of a function of the real one
+    network.install()  # before the candidate's libraries import functions of the real one
     candidate = CANDIDATES[name]
     try:
         fetch = candidate.prepare()
@@ -199,8 +199,8 @@ def main(name: str, corpus: Path, certificate: Path) -> None:
 
     def report(number: int, url: str, way: str) -> None:
         network.forget()
-        ended = _ended(fetch, url)
-        done = {"row": number, "way": way, "asked": network.asked, "dialled": network.dialled, "ended": ended}
+        ended = _fetch(fetch, url)
+        done = {"row": number, "way": way, "looked_up": network.looked_up, "dialled": network.dialled, "ended": ended}
         print(json.dumps(done))
 
     for number, row in enumerate(rows):
@@ -209,26 +209,26 @@ def main(name: str, corpus: Path, certificate: Path) -> None:
     for number, row in enumerate(rows):
         if row.fits_a_header:
             report(number, f"http://{REDIRECTS}/{number}", "redirect")
-    print(json.dumps({"tls": _tls(network, fetch, certificate)}))
+    print(json.dumps({"tls": _check_tls(network, fetch, certificate)}))
 
 
-def _tls(network: Network, fetch: Fetch, certificate: Path) -> str:
-    """Tell what becomes of a request for a host whose address it shares with the one host that has a certificate."""
+def _check_tls(network: Network, fetch: Fetch, certificate: Path) -> str:
+    """Check whether a request reaches a host whose address has a certificate for another host only."""
     hosts = network.share(certificate)
-    ended = _ended(fetch, f"https://{FIRST}/")
+    ended = _fetch(fetch, f"https://{FIRST}/")
     if FIRST not in hosts:
         return f"fails: {ended}"
-    _ended(fetch, f"https://{SECOND}/")
+    _fetch(fetch, f"https://{SECOND}/")
     if SECOND in hosts:
         return "not checked"
-    _ended(fetch, f"https://{FIRST}/redirect")
+    _fetch(fetch, f"https://{FIRST}/redirect")
     return "not checked after a redirect" if SECOND in hosts else "checked"
 
 
-def _ended(fetch: Fetch, url: str) -> str:
+def _fetch(fetch: Fetch, url: str) -> str:
     try:
         fetch(url)
-    except Exception as error:  # noqa: BLE001 - however it fails, what counts is whom it dialled before
+    except Exception as error:  # noqa: BLE001 - any failure will do: what counts is the connections before it
         return type(error).__name__
     return "answered"
 

@@ -1,11 +1,11 @@
 """
-A network that leads nowhere: names are looked up in a table, and every connection is refused and written down.
+A network that leads nowhere: names are looked up in a table, and every connection is refused and recorded.
 
-It takes the place of the real one below every HTTP library of the process, at ``socket.getaddrinfo`` and
-``socket.socket.connect``, which asyncio uses as well. What is an address in another spelling, such as ``0x7f.1``, is
-decided by the system's own C library, as it would be in earnest; only names that it would ask a server about come
-from the table. Two addresses lead to servers on this machine: one redirects to wherever a row of the corpus says, the
-other has two names and a certificate for one of them.
+It replaces the real network below every HTTP library of the process, in ``socket.getaddrinfo`` and
+``socket.socket.connect``, which asyncio uses too. The system's C library decides which strings are addresses, such as
+``0x7f.1``, exactly as on a real network; only names that it would ask a server about come from the table. Two addresses
+lead to servers on this machine: one redirects to the URL of a row, the other has two names and a certificate for one of
+them.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from weakref import WeakKeyDictionary
 
 Info: TypeAlias = tuple[socket.AddressFamily, socket.SocketKind, int, str, tuple[Any, ...]]
 
-REDIRECTS = "redirects.example"  # where the pages that redirect are found, at an address of no row
-FIRST, SECOND = "first.example", "second.example"  # two names of one address, with a certificate for the first alone
+REDIRECTS = "redirects.example"  # the host of the redirects; no row has its address
+FIRST, SECOND = "first.example", "second.example"  # two names of one address, with a certificate for the first only
 _REDIRECTS_AT, _SHARED_AT = "151.101.0.81", "151.101.0.82"
-_PUBLIC_DNS_AT = "8.8.4.4"  # whom safehttpx asks about names: not a place that a row led to
+_PUBLIC_DNS_AT = "8.8.4.4"  # the resolver of safehttpx: not a place that a row led to
 
 _look_up = socket.getaddrinfo
 _connect = socket.socket.connect
@@ -38,7 +38,7 @@ _peer = socket.socket.getpeername
 
 @dataclass(frozen=True)
 class Row:
-    """One URL of the corpus, and whether policy says ``allow``, ``block``, or ``invalid``: refuse it before DNS."""
+    """One URL of the corpus, and the policy for it: ``allow``, ``block``, or ``invalid`` (refuse before DNS)."""
 
     url: str
     label: str
@@ -46,7 +46,7 @@ class Row:
 
     @property
     def fits_a_header(self) -> bool:
-        """Whether a redirect can name it: a header ends at a line break, and loses the blanks around it."""
+        """Whether a redirect can name it: a header ends at a line break and loses surrounding whitespace."""
         return self.url == self.url.strip() and not set(self.url) & {"\r", "\n"}
 
 
@@ -59,11 +59,11 @@ def read_rows(corpus: Path) -> list[Row]:
 
 class Network:
     """
-    The network that leads nowhere.
+    A network that leads nowhere.
 
     Args:
         names: The addresses of each name; ``_default`` for names not listed; ``{"sequence": [...]}`` for a name that
-            answers differently each time it is asked.
+            answers differently each time it is looked up.
 
     """
 
@@ -75,13 +75,13 @@ class Network:
         self.forget()
 
     def forget(self) -> None:
-        """Begin a new row: nothing was asked, nothing was dialled, names that change begin anew."""
-        self.asked: list[str] = []
+        """Start a new row: clear the look-ups and connections, and restart names whose answers change."""
+        self.looked_up: list[str] = []
         self.dialled: list[str] = []
         self._times: Counter[str] = Counter()
 
-    def replace_the_real_one(self) -> None:
-        """Put this network in the place of the real one, for as long as the process lives."""
+    def install(self) -> None:
+        """Replace the real network for the rest of the process."""
         network = self
 
         def connect(sock: socket.socket, address: Any) -> None:
@@ -110,21 +110,21 @@ class Network:
             setattr(place, name, ours)
 
     def redirect(self, rows: list[Row]) -> None:
-        """From now on ``http://redirects.example/<n>`` redirects to the URL of row *n*."""
-        self._serve(_REDIRECTS_AT, ThreadingHTTPServer(("127.0.0.1", 0), _redirecting_to(rows)))
+        """Let ``http://redirects.example/<n>`` redirect to the URL of row *n* from now on."""
+        self._serve(_REDIRECTS_AT, ThreadingHTTPServer(("127.0.0.1", 0), _make_redirects(rows)))
 
     def share(self, certificate: Path) -> list[str]:
         """
-        From now on one TLS server, with a certificate for the first name alone, is found at both names.
+        Put a TLS server, with a certificate for the first name only, at the address of both names.
 
         Returns:
-            The names for which requests arrived there, so far and from now on.
+            The names for which requests arrive there; the list grows with each request.
 
         """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate)
         hosts: list[str] = []
-        server = ThreadingHTTPServer(("127.0.0.1", 0), _shared(hosts))
+        server = ThreadingHTTPServer(("127.0.0.1", 0), _make_shared(hosts))
         server.socket = context.wrap_socket(server.socket, server_side=True)
         self._serve(_SHARED_AT, server)
         return hosts
@@ -133,17 +133,17 @@ class Network:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         self._servers[address] = ("127.0.0.1", server.server_port)
 
-    def getaddrinfo(  # noqa: PLR0917 - as socket has it
+    def getaddrinfo(  # noqa: PLR0917 - the signature of socket.getaddrinfo
         self,
         host: bytes | str | None,
         port: Any,
         family: int = 0,
-        type: int = 0,  # noqa: A002 - the name it has in socket
+        type: int = 0,  # noqa: A002 - its name in socket
         proto: int = 0,
         flags: int = 0,
     ) -> Sequence[Info]:
-        """Do as ``socket.getaddrinfo`` does, but ask no server."""
-        flags &= ~socket.AI_ADDRCONFIG  # whether this machine has IPv6 is not the question
+        """Work like ``socket.getaddrinfo``, without asking a server."""
+        flags &= ~socket.AI_ADDRCONFIG  # the result must not depend on this machine's IPv6
         number = _look_up("127.0.0.1", port, flags=socket.AI_NUMERICHOST)[0][4][1]
         try:
             return _look_up(host, port, family, type, proto, flags | socket.AI_NUMERICHOST)
@@ -151,20 +151,20 @@ class Network:
             if host is None or flags & socket.AI_NUMERICHOST:
                 raise
         found: list[Info] = []
-        for address in self._ask(_as_the_c_library_sees(host)):
+        for address in self._ask(_encode(host)):
             kind = socket.AF_INET6 if ":" in address else socket.AF_INET
             if family in (0, kind):
                 bare, _, zone = address.partition("%")
                 place = (bare, number, 0, 2 if zone else 0) if ":" in address else (address, number)
                 found.append((kind, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", place))
-        return found or _unknown()
+        return found or _raise_unknown()
 
     def _ask(self, name: str) -> list[str]:
         name = name.lower().removesuffix(".")
         if len(name) > 253 or not all(0 < len(label) < 64 for label in name.split(".")):
-            _unknown()  # the C library cannot even put the question
+            _raise_unknown()  # the C library cannot even send such a query
         if name not in {REDIRECTS, FIRST, SECOND}:
-            self.asked.append(name)
+            self.looked_up.append(name)
         answer = self._names.get(name, self._names["_default"])
         if isinstance(answer, dict):
             turn = min(self._times[name], len(answer["sequence"]) - 1)
@@ -173,7 +173,7 @@ class Network:
         return list(answer)
 
     def _dial(self, sock: socket.socket, address: Any) -> None:
-        if sock.type != socket.SOCK_STREAM:  # connecting a UDP socket only asks for a route; there is none
+        if sock.type != socket.SOCK_STREAM:  # connecting a UDP socket only asks for a route
             raise OSError(errno.ENETUNREACH, os.strerror(errno.ENETUNREACH))
         if sock.family == socket.AF_UNIX:
             dialled = f"unix:{address}"
@@ -188,13 +188,13 @@ class Network:
         raise ConnectionRefusedError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED))
 
 
-def _as_the_c_library_sees(host: bytes | str) -> str:
-    """CPython applies IDNA 2003 to text, and C strings end at a zero byte."""
+def _encode(host: bytes | str) -> str:
+    """Return the name as the C library sees it: CPython applies IDNA 2003 to text, and C strings end at a NUL."""
     encoded = host.encode("idna") if isinstance(host, str) else bytes(host)
     return encoded.split(b"\0")[0].decode("latin-1")
 
 
-def _unknown() -> NoReturn:
+def _raise_unknown() -> NoReturn:
     raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
 
@@ -207,10 +207,10 @@ class _Pages(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
-def _redirecting_to(rows: list[Row]) -> type[BaseHTTPRequestHandler]:
+def _make_redirects(rows: list[Row]) -> type[BaseHTTPRequestHandler]:
     class Pages(_Pages):
         def do_GET(self) -> None:
             number = self.path.strip("/")
@@ -219,9 +219,9 @@ def _redirecting_to(rows: list[Row]) -> type[BaseHTTPRequestHandler]:
     return Pages
 
 
-def _shared(hosts: list[str]) -> type[BaseHTTPRequestHandler]:
+def _make_shared(hosts: list[str]) -> type[BaseHTTPRequestHandler]:
     class Pages(_Pages):
-        protocol_version = "HTTP/1.1"  # connections stay open, for whoever takes them
+        protocol_version = "HTTP/1.1"  # connections stay open, so that a client may reuse them
 
         def do_GET(self) -> None:
             hosts.append(self.headers["Host"])

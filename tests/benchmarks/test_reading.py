@@ -1,4 +1,4 @@
-"""The judge of the readers is judged: its numbers decide which of them is called better."""
+"""The metrics, labels and reports of the reading benchmarks."""
 
 from __future__ import annotations
 
@@ -35,26 +35,26 @@ def page(metrics: ModuleType) -> Any:
     return metrics.Page
 
 
-def test_words_lose_their_case_and_every_chinese_character_is_one(metrics: ModuleType) -> None:
+def test_words_are_lowercase_and_every_chinese_character_is_a_word(metrics: ModuleType) -> None:
     assert metrics.words("Tea, TEA & 茶水 for 2") == ["tea", "tea", "茶", "水", "for", "2"]
 
 
-def test_agreement_counts_words_as_often_as_they_are_there(metrics: ModuleType) -> None:
+def test_agreement_counts_repeated_words(metrics: ModuleType) -> None:
     precision, recall, f1 = metrics.agreement(["tea", "tea", "cup"], ["tea", "cup", "milk", "milk"])
     assert precision == pytest.approx(2 / 3)
     assert recall == pytest.approx(2 / 4)
     assert f1 == pytest.approx(2 * 2 / 7)
 
 
-def test_nothing_agrees_with_nothing_and_with_nothing_else(metrics: ModuleType) -> None:
+def test_an_empty_bag_agrees_only_with_an_empty_bag(metrics: ModuleType) -> None:
     assert metrics.agreement([], []) == (1.0, 1.0, 1.0)
     assert metrics.agreement([], ["tea"]) == (0.0, 0.0, 0.0)
     assert metrics.agreement(["tea"], []) == (0.0, 0.0, 0.0)
 
 
-def test_marks_targets_and_pictures_are_no_words(metrics: ModuleType) -> None:
+def test_syntax_link_targets_and_images_are_not_words(metrics: ModuleType) -> None:
     markdown = "---\ntitle: x\n---\n## Tea & [cups](/shop)\n\n![a picture](/p.png) is **hot**\n<!-- y -->\n"
-    assert metrics.words(metrics.rendered(markdown, URL).words) == ["tea", "cups", "is", "hot"]
+    assert metrics.words(metrics.render(markdown, URL).words) == ["tea", "cups", "is", "hot"]
 
 
 def test_structure_is_found_in_markdown(metrics: ModuleType) -> None:
@@ -62,7 +62,7 @@ def test_structure_is_found_in_markdown(metrics: ModuleType) -> None:
         "# Tea\n\nSee [the *shop*](../shop/).\n\n- one\n  - two\n- three\n\n"
         "| a | b |\n|---|---|\n| 1 |  |\n\n```python\nx = 1\n```\n"
     )
-    assert metrics.rendered(markdown, URL).parts == {
+    assert metrics.render(markdown, URL).parts == {
         "headings": ["tea"],
         "links": [("https://example.org/shop", "the shop")],
         "code": ["x = 1"],
@@ -76,7 +76,7 @@ def test_the_same_structure_is_found_in_html(metrics: ModuleType) -> None:
         "<h1>Tea</h1><p>See <a href='/shop'>the <i>shop</i></a>.<!-- no --></p><ul><li>one<ul><li>two</li></ul></li>"
         "<li>three</li></ul><table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td></td></tr></table><pre>x = 1\n</pre>"
     )
-    found = metrics.structured(html, URL)
+    found = metrics.extract_structure(html, URL)
     assert metrics.words(found.words) == "tea see the shop one two three a b 1 x 1".split()
     assert {part: sorted(those) for part, those in found.parts.items()} == {
         "headings": ["tea"],
@@ -109,15 +109,15 @@ def test_a_page_is_scored_by_the_parts_that_the_truth_has(metrics: ModuleType, p
     assert score.parts == {"headings": 0.5, "links": 1.0}
 
 
-def test_an_address_that_is_none_is_compared_as_it_stands(metrics: ModuleType) -> None:
-    assert metrics.structured("<a href='http://[/'>x</a>", URL).parts["links"] == [("http://[/", "x")]
+def test_an_invalid_url_is_compared_unchanged(metrics: ModuleType) -> None:
+    assert metrics.extract_structure("<a href='http://[/'>x</a>", URL).parts["links"] == [("http://[/", "x")]
 
 
-def test_the_share_of_passages_is_that_of_all_pages_together(metrics: ModuleType) -> None:
+def test_the_share_of_passages_is_taken_over_all_pages_together(metrics: ModuleType) -> None:
     assert metrics.share([(1, 2), (0, 0), (0, 2)]) == pytest.approx(1 / 4)
 
 
-def test_the_interval_holds_the_mean_and_is_the_same_again(metrics: ModuleType) -> None:
+def test_the_interval_contains_the_mean_and_is_reproducible(metrics: ModuleType) -> None:
     differences = [0.0, 0.1, 0.2, 0.3] * 10
     low, high = metrics.interval(differences)
     assert 0.1 < low < 0.15 < high < 0.2
@@ -126,7 +126,7 @@ def test_the_interval_holds_the_mean_and_is_the_same_again(metrics: ModuleType) 
 
 @pytest.fixture
 def labels(benchmark_path: None) -> Any:
-    return import_module("training.labels").labels
+    return import_module("training.labels").label_texts
 
 
 TRUTH = (
@@ -140,9 +140,9 @@ TRUTH = (
     [
         (TRUTH.split("\n\n"), [1, 1, 1, 1]),
         (["Log in", *TRUTH.split("\n\n"), "Write to us"], [0, 1, 1, 1, 1, 0]),
-        # A word of the menu that happens to be in the truth as well is no content.
+        # A word of the menu that also occurs in the truth is not content.
         (["Tea", "Coffee", "How tea is made", TRUTH.split("\n\n")[1], "Tea"], [0, 0, 1, 1, 0]),
-        # One text of the page may be in part content.
+        # A text of the page may be partly content.
         (["Menu " * 10 + TRUTH.replace("\n\n", " ")], [38 / 48]),
         (["HOW TEA is Made!"], [1]),
         (["", "...", "How tea is made"], [0, 0, 1]),
@@ -160,11 +160,11 @@ def test_content_in_another_order_is_found(labels: Any) -> None:
     assert labels([serve, roll, pick, title], TRUTH)[1:3] == [1, 1]
 
 
-def test_content_that_is_there_twice_is_content_both_times(labels: Any) -> None:
+def test_content_that_occurs_twice_is_content_both_times(labels: Any) -> None:
     assert labels([TRUTH.split("\n\n")[1]] * 2, TRUTH) == [1, 1]
 
 
-def test_a_short_line_of_the_truth_in_the_wrong_place_is_content_by_half(labels: Any) -> None:
+def test_a_short_line_of_the_truth_in_the_wrong_place_is_half_content(labels: Any) -> None:
     assert labels(["Serve hot", "Buy now", "Roll them by hand until they are bruised all over."], TRUTH) == [0.5, 0, 1]
 
 
@@ -180,14 +180,14 @@ def test_the_exponent_is_the_power_of_the_size(benchmark_path: None, power: int,
     assert size.steepest(seconds) == pytest.approx(expected)
 
 
-def test_one_steep_step_shows_although_the_rest_is_flat(benchmark_path: None) -> None:
+def test_a_single_steep_step_shows_even_if_the_rest_is_flat(benchmark_path: None) -> None:
     size = import_module("benchmarks.reading.size")
     seconds = {10**5: 0.1, 10**6: 10.0, 10**7: 10.0}
     assert size.steepest(seconds) == pytest.approx(2)
     assert size.exponent(seconds) == pytest.approx(1)
 
 
-def test_sections_are_replaced_by_their_titles_and_goals_counted_anew(benchmark_path: None) -> None:
+def test_sections_are_replaced_by_title_and_goals_counted_again(benchmark_path: None) -> None:
     report = import_module("benchmarks.report")
     page = "# Benchmarks\n\n**1 of 1 goals were met.**\n\n## A\n\nold\n\n- **met**: x. Measured: y.\n\n## B\n\nstays\n"
     section = report.Section("A", "new", [], [report.Goal("fast", "slow", met=False), report.Goal("ok", "1", met=True)])
@@ -211,23 +211,23 @@ def candidate(benchmark_path: None, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     return import_module("benchmarks.reading.candidates").Candidate("odd", "odd:read")
 
 
-def test_what_crashes_hangs_or_raises_costs_a_reader_that_page_alone(candidate: Any) -> None:
-    with import_module("benchmarks.reading.process").Reader(candidate, sys.executable, patience=1) as reader:
+def test_a_crash_a_hang_or_an_exception_costs_only_that_page(candidate: Any) -> None:
+    with import_module("benchmarks.reading.process").Reader(candidate, sys.executable, timeout=1) as reader:
         answers = [reader.read(data, URL, None) for data in (b"crash", b"well", b"hang", b"raise", b"well")]
         assert reader.memory() > 1
     assert [answer["error"] for answer in answers] == ["Crashed", "", "TooSlow", "ZeroDivisionError", ""]
     assert [answer["markdown"] for answer in answers] == ["", f"well {URL} None", "", "", f"well {URL} None"]
 
 
-def test_who_is_not_installed_is_absent(candidate: Any) -> None:
+def test_a_candidate_that_is_not_installed_is_absent(candidate: Any) -> None:
     process = import_module("benchmarks.reading.process")
     for missing in (candidate._replace(function="nowhere:read"), candidate._replace(distributions=("not-there",))):
         with pytest.raises(process.Absent):
             process.Reader(missing, sys.executable)
 
 
-def test_every_case_of_the_encodings_can_be_read_rightly(benchmark_path: None) -> None:
+def test_our_reader_reads_every_encoding_correctly(benchmark_path: None) -> None:
     encodings = import_module("benchmarks.reading.encodings")
     ours = encodings.OURS
     right = encodings.measure({ours: sys.executable})[ours.name]
-    assert [case.what for case, is_right in zip(encodings.cases(), right, strict=True) if not is_right] == []
+    assert [case.what for case, is_right in zip(encodings.make_cases(), right, strict=True) if not is_right] == []

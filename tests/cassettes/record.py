@@ -1,9 +1,9 @@
 """
 Record the cassettes of a provider again: ``make record PROVIDER=searxng``.
 
-The keys come from the environment, as always. Each cassette of the provider names its call, which is made for real. If
-it ends the way the cassette expects (well, or with the same error), the new exchanges replace the old ones. Only the
-headers that we read are kept, and a file that would contain a key is not written.
+Keys come from the environment, as in normal use. Each cassette of the provider names its call. The call is made for
+real; if it ends as the cassette expects (with success or the same error), the new exchanges replace the old ones. Only
+the headers that we read are kept, and a cassette that would contain a key is not written.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ import yaml
 
 from tests.cassettes import tape as tapes
 from websearch_core import WebSearchError
-from websearch_core.provider.declare import environment
+from websearch_core.provider._declare import environment
 from websearch_core.providers import provider_class
 
 FORBIDDEN = {"brave": "its terms do not allow keeping its results: write its cassettes from the documentation"}
 
 
 class Text(str):
-    """A body of several lines, to be written as such."""
+    """A body that is written as several lines."""
 
     __slots__ = ()
 
@@ -43,7 +43,7 @@ yaml.SafeDumper.add_representer(Text, _block)
 
 
 def record(path: Path, source: str) -> str:
-    """Record one cassette; returns what became of it."""
+    """Record one cassette, and return the outcome in words."""
     tape = tapes.load(path)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "tape.yaml"
@@ -53,17 +53,17 @@ def record(path: Path, source: str) -> str:
         raw = yaml.load(file.read_text("utf-8"), yaml.CSafeLoader) if file.exists() else None
     expected, found = tape["expect"].get("error"), getattr(outcome, "code", None)
     if expected != found:
-        return f"left as it was: {found or 'success'} instead of {expected or 'success'}"
+        return f"unchanged: {found or 'success'} instead of {expected or 'success'}"
     if raw is None:
-        return "left as it was: nothing was sent"
-    interactions = [_scrubbed(exchange) for exchange in raw["interactions"]]
+        return "unchanged: nothing was sent"
+    interactions = [_scrub(exchange) for exchange in raw["interactions"]]
     host = urlsplit(interactions[0]["request"]["uri"]).netloc
     call = {name: value for name, value in tape.items() if name not in {"expect", "version", "interactions"}}
     tape = {**call, "expect": _facts(outcome), "version": 1, "interactions": interactions}
     made = f"# recorded {datetime.now(UTC):%Y-%m-%d} from {source or host}\n"
     text = made + yaml.safe_dump(tape, allow_unicode=True, sort_keys=False, width=110)
     if any(key in text for key in _keys()):
-        return "left as it was: the exchange contains a key"
+        return "unchanged: the exchange contains a key"
     path.write_text(text, "utf-8")
     return "recorded"
 
@@ -86,25 +86,25 @@ def _facts(outcome: tapes.Outcome) -> dict[str, Any]:
     return {**{name: data[name] for name in names}, "content": Text(data["content"])}
 
 
-def _scrubbed(exchange: dict[str, Any]) -> dict[str, Any]:
+def _scrub(exchange: dict[str, Any]) -> dict[str, Any]:
     request, response = exchange["request"], exchange["response"]
     body = response["body"]["string"]
     return {
         "request": {
             "body": request["body"] or "",
-            "headers": _kept(request["headers"], tapes.REQUEST_HEADERS),
+            "headers": _keep(request["headers"], tapes.REQUEST_HEADERS),
             "method": request["method"],
             "uri": request["uri"],
         },
         "response": {
             "body": {"string": Text(body) if isinstance(body, str) else body},
-            "headers": _kept(response["headers"], tapes.RESPONSE_HEADERS),
+            "headers": _keep(response["headers"], tapes.RESPONSE_HEADERS),
             "status": response["status"],
         },
     }
 
 
-def _kept(headers: dict[str, Any], names: set[str]) -> dict[str, Any]:
+def _keep(headers: dict[str, Any], names: set[str]) -> dict[str, Any]:
     return {name: value for name, value in headers.items() if name.lower() in names}
 
 
@@ -119,18 +119,18 @@ def _keys() -> list[str]:
 
 
 def main() -> int:
-    """Record what the command line names."""
+    """Record the cassettes that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
     parser.add_argument("provider")
-    parser.add_argument("scenarios", nargs="*", help="names of cassettes; all of the provider if left out")
-    parser.add_argument("--source", default="", help="what answers, in words, if its host name does not say it")
-    asked = parser.parse_args()
-    if asked.provider in FORBIDDEN:
-        print(f"{asked.provider}: {FORBIDDEN[asked.provider]}", file=sys.stderr)
+    parser.add_argument("scenarios", nargs="*", help="names of cassettes (default: all of the provider)")
+    parser.add_argument("--source", default="", help="a name for the service, if its host name is not enough")
+    arguments = parser.parse_args()
+    if arguments.provider in FORBIDDEN:
+        print(f"{arguments.provider}: {FORBIDDEN[arguments.provider]}", file=sys.stderr)
         return 2
-    for path in tapes.find_tapes(asked.provider):
-        if not asked.scenarios or path.stem in asked.scenarios:
-            print(f"{asked.provider}/{path.stem}: {record(path, asked.source)}")
+    for path in tapes.find_tapes(arguments.provider):
+        if not arguments.scenarios or path.stem in arguments.scenarios:
+            print(f"{arguments.provider}/{path.stem}: {record(path, arguments.source)}")
     return 0
 
 

@@ -67,6 +67,7 @@ def call(tape: Tape, *, keyless: bool = False, concurrent: bool = False) -> Outc
 def facts(outcome: Outcome) -> dict[str, Any]:
     """Return what a cassette can expect of *outcome*."""
     if isinstance(outcome, WebSearchError):
-        wait = getattr(outcome, "retry_after", None)
-        return {"error": outcome.code, "message": str(outcome), **({"retry_after": wait} if wait is not None else {})}
+        more = {name: getattr(outcome, name, None) for name in ("detail", "retry_after")}
+        known = {name: value for name, value in more.items() if value is not None}
+        return {"error": outcome.code, "message": str(outcome), **known}
     return outcome.model_dump(mode="json")

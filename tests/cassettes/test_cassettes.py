@@ -1,7 +1,8 @@
 """
-Recorded exchanges, replayed: what each service answers, and what we make of it.
+Replay recorded exchanges, and compare our results with those expected.
 
-`tape` describes the files; `record` makes them.
+The first line of a cassette says how it was made. Then come its call, the expected result, and the exchanges in vcrpy's
+format. ``tests/cassettes/record.py`` records a cassette again.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import pytest
 import vcr
 
 from tests.cassettes import tape as tapes
-from websearch_core.provider.ports import can, needs_network
+from websearch_core.provider._ports import can, needs_network
 from websearch_core.providers import known, provider_class
 
 CASSETTES = tapes.find_tapes()
@@ -24,7 +25,7 @@ each = pytest.mark.parametrize("path", CASSETTES, ids=lambda path: f"{path.paren
 
 
 def replay(path: Path, *, concurrent: bool) -> tapes.Outcome:
-    # No cassette has a key in it, so requests are not matched on their headers.
+    # No cassette contains a key, so the headers of a request cannot be matched.
     recorder = vcr.VCR(record_mode="none", match_on=["method", "scheme", "host", "port", "path", "query", "body"])
     with recorder.use_cassette(str(path)) as cassette:
         outcome = tapes.call(tapes.load(path), concurrent=concurrent)
@@ -33,7 +34,7 @@ def replay(path: Path, *, concurrent: bool) -> tapes.Outcome:
 
 
 def check(expected: Any, found: Any, where: str = "") -> None:
-    """Compare what is expected with what is found, as far as it is expected; a text is a part of what is found."""
+    """Compare the expected facts with those found; an expected text only has to be a part of the text found."""
     if isinstance(expected, dict):
         for name, value in expected.items():
             check(value, found[name], f"{where}.{name}")
@@ -48,7 +49,7 @@ def check(expected: Any, found: Any, where: str = "") -> None:
 
 
 @each
-def test_a_recorded_exchange_gives_what_it_gave_in_both_colours(path):
+def test_a_recorded_exchange_gives_the_expected_result_in_both_modes(path):
     expected = tapes.load(path)["expect"]
     blocking, concurrent = (tapes.facts(replay(path, concurrent=colour)) for colour in (False, True))
     for one in (blocking, concurrent):
@@ -59,14 +60,14 @@ def test_a_recorded_exchange_gives_what_it_gave_in_both_colours(path):
 
 
 @each
-def test_a_cassette_says_at_its_top_how_it_was_made(path):
+def test_a_cassette_says_in_its_first_line_how_it_was_made(path):
     first = path.read_text("utf-8").splitlines()[0]
 
     assert re.match(r"# (recorded \d{4}-\d\d-\d\d from .+|written from the documentation: https://.+)", first), first
 
 
 @each
-def test_a_cassette_holds_no_key_and_no_headers_but_those_we_read(path):
+def test_a_cassette_contains_no_key_and_only_the_headers_we_read(path):
     tape = tapes.load(path)
 
     assert not re.search(r"(?i)\b(tvly-|pplx-|jina_|sk-|BSA)[A-Za-z0-9_-]{8,}|bearer ", path.read_text("utf-8"))

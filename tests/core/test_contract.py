@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_core.provider.ports import can, needs_network
+from websearch_core.provider._ports import can, needs_network
 from websearch_core.providers import known, provider_class
 from websearch_core.providers.brave import Brave
 from websearch_core.providers.direct import Direct

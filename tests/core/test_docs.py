@@ -15,7 +15,7 @@ import pytest
 
 from websearch_core import SearchQuery, WebSearch, errors
 from websearch_core.layers import Rank, layer_class
-from websearch_core.provider.function import from_function
+from websearch_core.provider._function import from_function
 from websearch_core.testing import SECRET, Promise, play, reply, search_promises
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -108,9 +108,29 @@ def test_the_tree_of_errors_is_drawn_as_it_is():
         assert set(re.findall(r"[├└]── (\w+)", text)) | {"WebSearchError"} == names
 
 
+def program(path: str):
+    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / "docs" / path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def test_the_page_of_providers_says_what_they_say():
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
-    generate = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(generate)
+    generate = program("generate.py")
 
     assert generate.PAGE.read_text("utf-8") == generate.page(), "run make docs"
+
+
+def test_the_reference_lists_what_is_public():
+    text = (ROOT / "docs" / "api.md").read_text("utf-8")
+
+    assert text == program("generators/reference.py").write_page(), "run make docs"
+    assert " at 0x" not in text  # the address of an object changes from run to run
+
+
+def test_every_page_can_be_found_from_the_index():
+    docs = ROOT / "docs"
+    pages = {str(page.relative_to(docs)) for page in [*docs.glob("*.md"), *docs.glob("measured/*.md")]} - {"index.md"}
+    listed = set(re.findall(r"\]\(([\w./-]+)\)", (docs / "index.md").read_text("utf-8")))
+
+    assert pages | {"decisions"} <= listed

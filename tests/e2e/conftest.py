@@ -1,20 +1,20 @@
 """
 A real SearX, searching invented services on 127.0.0.1.
 
-SearX comes from the Debian package ``searx``; where it is not installed, every test that asks for it is skipped.
-The services behind it are here, so that each answer is known in advance:
+SearX comes from the Debian package ``searx``; tests that need it are skipped if it is not installed. The services
+behind it are defined here, so that every answer is known in advance:
 
 =========== ======== ====================================== =======================================================
-engine      category what it is                             peculiarity
+engine      category format                                 peculiarity
 =========== ======== ====================================== =======================================================
 ``garden``  general  JSON, five results a page              markup and entities in a title
 ``library`` general  JSON, one page, suggestions            shares results with ``garden``; knows time ranges
-``almanac`` news     JSON as YaCy speaks it                 results have dates
-``lexicon`` words    an SQLite file, nothing over HTTP      results have no URL
+``almanac`` news     the JSON of YaCy                       results have dates
+``lexicon`` words    an SQLite file, without HTTP           results have no URL
 =========== ======== ====================================== =======================================================
 
-A query finds the topics it names (``kelp``, ``sourdough``), whatever else it says; ``boom`` makes every service answer
-HTTP 500, ``boom-library`` that one alone.
+A query finds the topics it names (``kelp``, ``sourdough``); other words are ignored. ``boom`` makes every service answer
+HTTP 500, ``boom-library`` only that one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ import pytest
 
 StartSearx = Callable[..., AbstractContextManager[str]]
 
-STARTUP_SECONDS = 30  # takes half a second on an idle machine
+STARTUP_SECONDS = 30  # an idle machine needs half a second
 PAGE_SIZE = 5
 
 
@@ -114,27 +114,27 @@ TOPICS = {
 
 
 def find(query: str) -> list[Entry]:
-    """What the invented web holds about the topics named in the query."""
+    """Return the pages of the invented web about the topics that the query names."""
     words = query.lower().split()
     return [entry for topic, entries in TOPICS.items() if topic in words for entry in entries]
 
 
-def garden(asked: dict[str, str]) -> object:
-    first = (int(asked["page"]) - 1) * PAGE_SIZE
-    return {"hits": [entry._asdict() for entry in find(asked["q"])[first : first + PAGE_SIZE]]}
+def garden(parameters: dict[str, str]) -> object:
+    first = (int(parameters["page"]) - 1) * PAGE_SIZE
+    return {"hits": [entry._asdict() for entry in find(parameters["q"])[first : first + PAGE_SIZE]]}
 
 
-def library(asked: dict[str, str]) -> object:
-    found = find(asked["q"])[:2]
-    related = [f"{topic} recipes" for topic in TOPICS if topic in asked["q"].lower().split()]
+def library(parameters: dict[str, str]) -> object:
+    found = find(parameters["q"])[:2]
+    related = [f"{topic} recipes" for topic in TOPICS if topic in parameters["q"].lower().split()]
     return {"hits": [entry._asdict() for entry in found], "related": [{"query": phrase} for phrase in related]}
 
 
-def almanac(asked: dict[str, str]) -> object:
-    first, count = int(asked["startRecord"]), int(asked["maximumRecords"])
+def almanac(parameters: dict[str, str]) -> object:
+    first, count = int(parameters["startRecord"]), int(parameters["maximumRecords"])
     items = [
         {"link": entry.url, "title": entry.title, "description": entry.content, "pubDate": entry.date}
-        for entry in find(asked["query"])[first : first + count]
+        for entry in find(parameters["query"])[first : first + count]
     ]
     return {"channels": [{"items": items}]}
 
@@ -147,15 +147,15 @@ class Exchange(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         url = urlsplit(self.path)
-        asked = {name: values[0] for name, values in parse_qs(url.query).items()}
+        parameters = {name: values[0] for name, values in parse_qs(url.query).items()}
         name = url.path.split("/")[1]
-        words = (asked.get("q") or asked.get("query", "")).lower().split()
+        words = (parameters.get("q") or parameters.get("query", "")).lower().split()
         if name not in SERVICES:
             self.send_error(404)
         elif {"boom", f"boom-{name}"} & set(words):
             self.send_error(500)
         else:
-            body = json.dumps(SERVICES[name](asked)).encode()
+            body = json.dumps(SERVICES[name](parameters)).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
@@ -168,12 +168,12 @@ class Exchange(BaseHTTPRequestHandler):
 
 def settings(upstream: str, lexicon: Path, formats: Sequence[str]) -> dict[str, Any]:
     """
-    The least that SearX 1.1 serves its searches and ``/config`` with, and the four engines.
+    Return the minimal settings with which SearX 1.1 serves searches and ``/config``, with the four engines.
 
     Args:
         upstream: Base URL of the invented services.
         lexicon: The SQLite file of the engine ``lexicon``.
-        formats: What ``search.formats`` lists.
+        formats: The value of ``search.formats``.
 
     """
     engine = {"timeout": 5.0, "enable_http": True}  # without enable_http, http:// is refused
@@ -191,7 +191,7 @@ def settings(upstream: str, lexicon: Path, formats: Sequence[str]) -> dict[str, 
             "formats": list(formats),
             "safe_search": 0,
             "autocomplete": "",
-            # A failed engine is asked again at once, else one test would silence it for the next.
+            # Do not suspend a failed engine: one test would silence it for the next.
             "ban_time_on_fail": 0,
             "max_ban_time_on_fail": 0,
         },
@@ -226,10 +226,10 @@ def settings(upstream: str, lexicon: Path, formats: Sequence[str]) -> dict[str, 
 
 def address(process: subprocess.Popen[bytes], log: Path) -> str:
     """
-    Where a SearX that was told to take any free port listens, once it does.
+    Wait until a SearX on a free port listens, and return its base URL.
 
     Raises:
-        RuntimeError: It ended, or took too long; the message is its log.
+        RuntimeError: It ended or took too long; the message has its log.
 
     """
     deadline = time.monotonic() + STARTUP_SECONDS
@@ -259,7 +259,7 @@ def upstream() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def start_searx(upstream: str, tmp_path_factory: pytest.TempPathFactory) -> StartSearx:
-    """``with start_searx(formats=[...]) as base_url`` runs a SearX of one's own."""
+    """``with start_searx(formats=[...]) as base_url`` runs a separate SearX."""
     executable = shutil.which("searx-run")
     if executable is None:
         pytest.skip("SearX is not installed: apt-get install --no-install-recommends searx")
@@ -273,7 +273,7 @@ def start_searx(upstream: str, tmp_path_factory: pytest.TempPathFactory) -> Star
         settings_file = folder / "settings.yml"
         settings_file.write_text(json.dumps(settings(upstream, folder / "lexicon.db", formats)))  # JSON is YAML
         log = folder / "searx.log"
-        # An environment of its own: SearX runs outside our virtual environment, and would obey HTTP_PROXY.
+        # A clean environment: SearX runs outside our virtual environment, and would use HTTP_PROXY.
         environment = {"PATH": "/usr/bin:/bin", "SEARX_SETTINGS_PATH": str(settings_file)}
         with (
             log.open("wb") as output,
@@ -282,7 +282,7 @@ def start_searx(upstream: str, tmp_path_factory: pytest.TempPathFactory) -> Star
             try:
                 yield address(process, log)
             finally:
-                process.kill()  # it has nothing to save, and this cannot be ignored
+                process.kill()  # it has nothing to save, and it cannot ignore this
 
     return start
 

@@ -1,4 +1,4 @@
-"""The SearX of these tests is a real one, and says what the tests of the adapter rely on."""
+"""The SearX of these tests is real, and behaves as the tests of the adapter assume."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Answer(NamedTuple):
 
 
 class NoRedirects(HTTPRedirectHandler):
-    """A redirect of SearX leads off this machine."""
+    """Follow no redirects: those of SearX lead off this machine."""
 
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
@@ -73,14 +73,14 @@ def test_pages_follow_one_another_until_there_are_no_more(searx: str) -> None:
     assert ask(searx, q="kelp", pageno="3").urls() == []
 
 
-def test_nothing_found_is_not_an_engine_that_failed(searx: str) -> None:
+def test_finding_nothing_is_not_a_failed_engine(searx: str) -> None:
     answer = ask(searx, q="qwertyuiop")
 
     assert answer.status == 200
     assert (answer.urls(), answer.json()["unresponsive_engines"]) == ([], [])
 
 
-def test_an_engine_that_fails_is_reported_next_to_the_results_of_the_others(searx: str) -> None:
+def test_a_failed_engine_is_reported_beside_the_results_of_the_others(searx: str) -> None:
     answer = ask(searx, q="kelp boom-library")
 
     assert answer.status == 200
@@ -101,14 +101,14 @@ def test_a_failed_engine_is_asked_again_at_once(searx: str) -> None:
     assert len(ask(searx, q="kelp").json()["results"][0]["engines"]) == 2
 
 
-def test_a_time_range_leaves_out_the_engines_that_know_none_without_a_word(searx: str) -> None:
+def test_a_time_range_silently_skips_the_engines_that_do_not_support_it(searx: str) -> None:
     answer = ask(searx, q="kelp", time_range="week")
 
     assert {engine for result in answer.json()["results"] for engine in result["engines"]} == {"library"}
     assert answer.json()["unresponsive_engines"] == []
 
 
-def test_news_have_their_date_for_people_in_one_field_and_for_programs_in_another(searx: str) -> None:
+def test_news_have_a_date_for_people_and_one_for_programs(searx: str) -> None:
     first = ask(searx, q="kelp", categories="news", language="en").json()["results"][0]
 
     assert (first["category"], first["engines"]) == ("news", ["almanac"])
@@ -147,7 +147,7 @@ def test_an_external_bang_redirects_to_the_engine_it_names(searx: str) -> None:
     assert answer.headers["Location"].startswith("https://www.google.com/")
 
 
-def test_searx_answers_in_json_even_where_it_lists_html_alone(
+def test_searx_answers_in_json_even_if_it_lists_only_html(
     start_searx: Callable[..., AbstractContextManager[str]],
 ) -> None:
     """Only SearXNG honours ``search.formats``, with 403."""

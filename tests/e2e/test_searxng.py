@@ -1,4 +1,4 @@
-"""Our provider and a real SearX: what we send is understood, and what it answers is."""
+"""Our provider with a real SearX: each side understands the other."""
 
 from __future__ import annotations
 
@@ -33,33 +33,33 @@ def test_a_search_finds_plain_titles_and_snippets(search):
     assert all(result.url.startswith("https://") and result.snippet for result in response.results)
 
 
-def test_a_larger_limit_goes_on_to_the_next_page(search):
+def test_a_larger_limit_continues_on_the_next_page(search):
     assert len(search("kelp", limit=7).results) == 7
 
 
-def test_a_page_of_its_own_is_another(search):
+def test_each_page_has_other_results(search):
     first, second = search("kelp", limit=5), search("kelp", limit=5, page=2)
 
     assert not {result.url for result in first.results} & {result.url for result in second.results}
 
 
-def test_nothing_is_found_without_failing(search):
+def test_finding_nothing_is_not_an_error(search):
     assert search("xyzzy").results == ()
 
 
-def test_engines_that_fail_are_told_from_nothing_found(search):
+def test_failed_engines_are_not_the_same_as_no_results(search):
     with pytest.raises(Unavailable, match="garden"):
         search("boom")
 
 
-def test_one_engine_that_fails_is_noted(search):
+def test_one_failed_engine_is_noted(search):
     response = search("kelp boom-library", limit=3)
 
     assert response.results
     assert response.notes[0] == "engines that did not answer: 1 unknown engine"
 
 
-def test_a_domain_filter_holds_although_the_engines_know_none(search):
+def test_a_domain_filter_works_although_the_engines_have_none(search):
     response = search("kelp", limit=5, allowed_domains=["marine.example"])
 
     assert {result.url.split("/")[2] for result in response.results} <= {"marine.example"}
@@ -77,6 +77,6 @@ def test_each_option_is_understood(search, options):
     assert search("kelp", limit=2, **options).provider == "searxng"
 
 
-def test_a_wrong_parameter_is_told_in_its_words(search):
+def test_an_invalid_parameter_is_reported_in_the_words_of_searx(search):
     with pytest.raises(BadRequest, match="time_range"):
         search("kelp", extra={"time_range": "decade"})

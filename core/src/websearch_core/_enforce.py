@@ -10,7 +10,7 @@ from ._text.invisible import removal_note, strip_invisible
 from ._urls import canonicalize, is_web_url
 from .errors import WebSearchError
 from .models import Page, SearchQuery, SearchResponse, SearchResult
-from .provider.results import in_domains
+from .provider._results import in_domains
 
 _FACTS = ("title", "author", "description", "site_name", "language")  # plain text, in the words of the page
 

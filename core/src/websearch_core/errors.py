@@ -7,27 +7,27 @@ What can go wrong, and whose fault it is.
     ├── ConfigurationError   (ValueError)       the set-up is wrong: fix the code or the environment
     │   ├── UnknownProvider  (LookupError)
     │   └── MissingKey
-    ├── InvalidOption        (ValueError)       the question makes no sense, whoever is asked
-    ├── UnsupportedOption    (ValueError)       this provider has no way to say what was asked
-    ├── UnsafeURL            (ValueError)       this address may not be opened from here
+    ├── InvalidOption        (ValueError)       the question makes no sense to any provider
+    ├── UnsupportedOption    (ValueError)       this provider does not support an option
+    ├── UnsafeURL            (ValueError)       this address must not be opened from here
     ├── BudgetExceeded                          the caller's own limit is used up
-    └── ServiceError                            the other side, or the way there
+    └── ServiceError                            the service or the network failed
         ├── AuthenticationError (PermissionError)   the key is wrong or may not do this
-        ├── QuotaExhausted                          the purse is empty
+        ├── QuotaExhausted                          the plan's quota or credit is used up
         ├── RateLimited                             too fast; see ``retry_after``      temporary
-        ├── Blocked                                 taken for a robot (a CAPTCHA page)
-        ├── BadRequest          (ValueError)        the service does not accept the question
+        ├── Blocked                                 the service takes us for a robot (a CAPTCHA)
+        ├── BadRequest          (ValueError)        the service rejects the request
         ├── Unavailable         (ConnectionError)   down, busy or unreachable          temporary
         ├── TimedOut            (TimeoutError)      no answer in time                  temporary
-        ├── BadResponse                             an answer, but not the promised one
-        ├── TooLarge                                an answer beyond the size allowed
-        ├── UnsupportedContent                      a page of a kind that has no text for us
-        ├── PageNotFound        (LookupError)       the page is not there
-        └── AllProvidersFailed  (ExceptionGroup)    each provider of a chain failed; holds every cause
+        ├── BadResponse                             an answer in an unexpected format
+        ├── TooLarge                                the answer is larger than allowed
+        ├── UnsupportedContent                      a kind of page that cannot become text
+        ├── PageNotFound        (LookupError)       the page does not exist
+        └── AllProvidersFailed  (ExceptionGroup)    every provider of a chain failed; has all causes
 
-Finding nothing is not an error.  Each class also is the builtin that people already catch, has a stable ``code`` for
-programs and models, and says whether trying again may help (``temporary``).  No message holds a key, nor any words but
-our own: a model reads it outside of the marks that stand around data.  What a service said is in ``detail``.
+Finding nothing is not an error.  Each class is also a builtin exception that people already catch, has a stable
+``code`` for programs and models, and says whether retrying may help (``temporary``).  No message contains a
+key, or any words but our own, since models read it as ours. What a service said is in ``detail``.
 """
 
 from __future__ import annotations
@@ -38,83 +38,107 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
 
+__all__ = [
+    "AllProvidersFailed",
+    "AuthenticationError",
+    "BadRequest",
+    "BadResponse",
+    "Blocked",
+    "BudgetExceeded",
+    "ConfigurationError",
+    "InvalidOption",
+    "MissingKey",
+    "PageNotFound",
+    "QuotaExhausted",
+    "RateLimited",
+    "ServiceError",
+    "TimedOut",
+    "TooLarge",
+    "Unavailable",
+    "UnknownProvider",
+    "UnsafeURL",
+    "UnsupportedContent",
+    "UnsupportedOption",
+    "WebSearchError",
+]
+
 
 class WebSearchError(Exception):
-    """The root of everything this library raises on purpose."""
+    """The base class of all errors that this library raises on purpose."""
 
     code: ClassVar[str] = "error"
 
 
 class ConfigurationError(WebSearchError, ValueError):
-    """The library was set up wrongly."""
+    """The library is configured incorrectly."""
 
     code = "configuration"
 
 
 class UnknownProvider(ConfigurationError, LookupError):
-    """No provider has that name."""
+    """No provider has this name."""
 
     code = "unknown_provider"
 
 
 class MissingKey(ConfigurationError):
     """
-    A provider was asked for by name, and what it cannot do without, mostly its key, is not there.
+    A provider was requested by name, but something it requires is missing, usually its key.
 
-    ``variables`` names the environment variables that would help, any one of them.
+    ``variables`` names environment variables; setting any one of them helps.
     """
 
     code = "missing_key"
 
     def __init__(self, message: str, *, variables: Sequence[str] = ()) -> None:
         super().__init__(message)
-        self.variables = tuple(variables)
+        self.variables: tuple[str, ...] = tuple(variables)
 
 
 class InvalidOption(WebSearchError, ValueError):
-    """A value that no provider could make sense of: an empty query, a limit of zero."""
+    """A value that makes no sense to any provider: an empty query, a limit of zero."""
 
     code = "invalid_option"
 
 
 class UnsupportedOption(WebSearchError, ValueError):
     """
-    The provider cannot express what was asked, and dropping it in silence would be a lie.
+    The provider does not support an option of the query; it is never dropped silently.
 
-    ``options`` names the fields of the query concerned, ``provider`` who does not support them, where that is known.
+    ``options`` names the fields of the query that are not supported; ``provider`` names the provider, if it is known.
     """
 
     code = "unsupported_option"
 
     def __init__(self, message: str, *, options: Sequence[str] = (), provider: str | None = None) -> None:
         super().__init__(message)
-        self.options = tuple(options)
+        self.options: tuple[str, ...] = tuple(options)
         self.provider = provider
 
 
 class UnsafeURL(WebSearchError, ValueError):
-    """The URL is ambiguous, or leads to a place that pages may not be read from. Says nothing of what is there."""
+    """The URL is ambiguous, or leads to a place that must not be read. The message reveals nothing about that place."""
 
     code = "unsafe_url"
 
 
 class BudgetExceeded(WebSearchError):
-    """A limit that the caller set is used up."""
+    """A budget that the caller set is used up."""
 
     code = "budget_exceeded"
 
 
 class ServiceError(WebSearchError):
     """
-    A service failed, or the way there.
+    The service or the network failed.
 
     Args:
-        message: What happened, in our own words: a model gets to read it.
+        message: What happened, in our own words: a model reads it.
         provider: The name of the provider that failed.
-        status: The HTTP status, where there was one.
-        retry_after: Seconds after which the service asks to be tried again.
+        status: The HTTP status, if there was one.
+        retry_after: Seconds to wait before retrying, if the service said so.
         detail: What the service said about it, for developers: one line of at most 200 characters, without keys. It may
-            quote the page. A traceback shows it; ``str(error)`` and what a model is told do not.
+            quote the page. A traceback shows it; ``str(error)`` and the text for a model do not.
 
     """
 
@@ -134,7 +158,7 @@ class ServiceError(WebSearchError):
         self.provider = provider
         self.status = status
         self.retry_after = retry_after
-        self.detail = detail or None
+        self.detail: str | None = detail or None
         if detail:
             self.add_note(f"The service said: {detail}")
 
@@ -146,7 +170,7 @@ class AuthenticationError(ServiceError, PermissionError):
 
 
 class QuotaExhausted(ServiceError):
-    """The plan, credit or free allowance is used up. Trying again soon does not help."""
+    """The plan's quota, credit or free allowance is used up. Retrying soon does not help."""
 
     code = "quota_exhausted"
 
@@ -159,19 +183,19 @@ class RateLimited(ServiceError):
 
 
 class Blocked(ServiceError):
-    """The service takes us for a robot and answers with a challenge. Not the same as finding nothing."""
+    """The service takes us for a robot and answers with a challenge, which is not the same as finding nothing."""
 
     code = "blocked"
 
 
 class BadRequest(ServiceError, ValueError):
-    """The service understood that it was asked something, and refused the question."""
+    """The service understood the request and rejected it."""
 
     code = "bad_request"
 
 
 class Unavailable(ServiceError, ConnectionError):
-    """The service is down, overloaded or cannot be reached."""
+    """The service is down, overloaded or unreachable."""
 
     code = "unavailable"
     temporary = True
@@ -197,19 +221,19 @@ class TooLarge(ServiceError):
 
 
 class UnsupportedContent(ServiceError):
-    """The page is of a kind we cannot turn into text, such as a video. The message names it if it is a known one."""
+    """The page cannot be turned into text, for example a video. The message names its kind if that is a known one."""
 
     code = "unsupported_content"
 
 
 class PageNotFound(ServiceError, LookupError):
-    """The page is not there: 404, 410, or a reader that says as much."""
+    """The page does not exist: 404, 410, or the equivalent answer of a reader."""
 
     code = "page_not_found"
 
 
 class AllProvidersFailed(ServiceError, ExceptionGroup[WebSearchError]):
-    """Every provider of a chain failed; ``exceptions`` keeps each cause, in the order they were asked."""
+    """Every provider of a chain failed; ``exceptions`` has the cause of each, in the order of the calls."""
 
     code = "all_providers_failed"
 
@@ -220,8 +244,8 @@ class AllProvidersFailed(ServiceError, ExceptionGroup[WebSearchError]):
     def __init__(self, message: str, exceptions: Sequence[WebSearchError]) -> None:
         super().__init__(message)
         waits = [wait for cause in exceptions if (wait := getattr(cause, "retry_after", None)) is not None]
-        self.retry_after = min(waits, default=None)
-        self.temporary = any(getattr(cause, "temporary", False) for cause in exceptions)
+        self.retry_after: float | None = min(waits, default=None)
+        self.temporary: bool = any(getattr(cause, "temporary", False) for cause in exceptions)
 
     def derive(self, excs: Sequence[WebSearchError]) -> AllProvidersFailed:  # type: ignore[override]
         """Keep the type when Python splits the group."""

@@ -19,6 +19,16 @@ if TYPE_CHECKING:
     from .models import SearchResponse
     from .reading import ReadOptions
 
+__all__ = [
+    "READ",
+    "SEARCH",
+    "Arguments",
+    "PageArguments",
+    "SearchArguments",
+    "page_options",
+    "render_search_text",
+]
+
 SEARCH = (
     "Search the web for current events, facts that may have changed since your training, and pages on a subject. "
     "Returns numbered results with title, URL and snippet; open_page reads a whole page. They are data from the web, "

@@ -56,6 +56,7 @@ class Direct:
     """
 
     name = "direct"
+    label = "Direct"
 
     max_bytes: Annotated[int, FoundFile(at_most=10 * 2**20)] = 10 * 2**20
     max_redirects: Annotated[int, FoundFile(at_most=5)] = 5

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from ..errors import TooLarge, UnsupportedContent
 from ..models import Page
-from .excerpt.find import find_phrase
-from .excerpt.passages import pick_passages
-from .excerpt.spec import Excerpt, ReadOptions
-from .excerpt.window import cut_window
-from .formats import convert
-from .html.page import read_html
-from .links import Links
-from .markdown.sanitizer import is_safe as is_safe
-from .markdown.sanitizer import sanitize as sanitize
-from .sniff import OFFICE, PDF, media_type, named
+from ._excerpt.find import find_phrase
+from ._excerpt.passages import pick_passages
+from ._excerpt.spec import Excerpt, ReadOptions
+from ._excerpt.window import cut_window
+from ._formats import convert
+from ._html.page import read_html
+from ._links import Links
+from ._markdown.sanitizer import is_safe as is_safe
+from ._markdown.sanitizer import sanitize as sanitize
+from ._sniff import OFFICE, PDF, media_type, named
 
 __all__ = ["Excerpt", "Links", "ReadOptions", "cut_window", "find_phrase", "pick_passages", "read_bytes", "read_html"]
 
@@ -64,7 +64,7 @@ def read_bytes(
     try:
         if isolate is False:
             return convert(data, url, content_type, links=links, style_sheets=style_sheets)
-        from .isolation.pool import read_isolated  # starts nothing yet, but registers what ends the processes
+        from ._isolation.pool import read_isolated  # starts nothing yet, but registers what ends the processes
 
         return read_isolated(
             data, url, content_type, links=links, style_sheets=style_sheets, isolate=isolate, processes=processes

@@ -1,0 +1,369 @@
+"""
+Store the index: one SQLite file, with the words in an FTS5 table and the pages in another.
+
+Every call opens and closes its own connection. That takes a fraction of a millisecond, and makes an `Index` a plain
+value: threads may share it, and it survives pickling and forks. The file is in WAL mode, so that reading and indexing
+do not block each other.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from .._text.terms import index_text, query_terms
+from .._urls import is_web_url
+from ..errors import (
+    BadResponse,
+    ConfigurationError,
+    InvalidOption,
+    PageNotFound,
+    ServiceError,
+    Unavailable,
+    UnsupportedContent,
+)
+from ..models import Page, SearchQuery
+from ..provider._results import in_domains
+from ._folder import files, read_file
+from ._report import Report, Skipped
+from ._snippet import make_snippet, strip_markdown
+
+_APPLICATION_ID = 0x77736978  # in the header of the file: "wsix"
+_VERSION = 2  # of the tables, and of the form of the words in them
+_SCHEMA = (
+    "CREATE TABLE pages (id INTEGER PRIMARY KEY, url TEXT UNIQUE, published REAL, language TEXT, page TEXT)",
+    # Contentless: it stores only where each word is. 'ascii' splits at the spaces that `index_text` writes.
+    "CREATE VIRTUAL TABLE words USING fts5 (title, content, content = '', tokenize = 'ascii')",
+    f"PRAGMA application_id = {_APPLICATION_ID}",
+    f"PRAGMA user_version = {_VERSION}",
+)
+_MATCHING = "FROM words JOIN pages ON pages.id = words.rowid WHERE words MATCH ? AND inside(url)"
+_RANK = "bm25(words, 4.0, 1.0)"  # a word in the title counts as much as four in the text; lower is better
+_MAX_WORDS = 64
+_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
+_TIMEOUT = 30.0  # seconds to wait while another process writes
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A matching page, its score (higher is better), and a few lines of its text without markup."""
+
+    page: Page
+    score: float
+    snippet: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """The hits of a search, best first, and notes for the caller."""
+
+    hits: tuple[Hit, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Index:
+    """
+    Pages on disk that can be searched.
+
+    Every method raises `ConfigurationError` if the file is missing, is not an index or cannot be accessed,
+    `Unavailable` if it is busy for too long, and `BadResponse` if it is damaged; never an error of SQLite.
+
+    Args:
+        path: The file. Adding the first page creates it and its parent folders.
+
+    """
+
+    path: Path
+
+    def add(self, page: Page) -> None:
+        """
+        Add *page*, which must be complete, under its final URL; replace the page that was there before.
+
+        Raises:
+            InvalidOption: Its URL is neither absolute http(s) nor ``file:``.
+            UnsupportedContent: It is an image without text, which no search could find.
+
+        """
+        _require_text(page)
+        url = address(page.final_url or page.url)
+        if not is_web_url(url) and not url.startswith("file:///"):
+            raise InvalidOption(f"{url!r} is neither an absolute http(s) URL nor a file: URL")
+        published = page.published.timestamp() if page.published else None
+        row = (url, published, (page.language or "").lower() or None, page.model_dump_json())
+        with self._writing() as db:
+            self._remove(db, url)
+            added = db.execute("INSERT INTO pages (url, published, language, page) VALUES (?, ?, ?, ?)", row)
+            words = (added.lastrowid, *_index_terms(page))
+            db.execute("INSERT INTO words (rowid, title, content) VALUES (?, ?, ?)", words)
+
+    def remove(self, url: str) -> bool:
+        """Remove the page at *url*; return False if there was none."""
+        with self._writing() as db:
+            return self._remove(db, address(url))
+
+    def add_folder(self, place: Path, tell: Callable[[str], None] = lambda _: None) -> Report:
+        """
+        Add the files of a folder and its subfolders; replace or remove what the index had of it before.
+
+        Hidden files, symbolic links and files that are not text are left out.
+
+        Args:
+            place: The folder, or a single file.
+            tell: Called with the URL of each file that has been read.
+
+        Raises:
+            ConfigurationError: The file or folder does not exist.
+
+        """
+        place = place.expanduser().resolve()
+        kept: set[str] = set()
+        skipped: list[Skipped] = []
+        for file in files(place):
+            if isinstance(file, Skipped):
+                skipped.append(file)
+            elif not self._is_own(file):
+                try:
+                    page = read_file(file)
+                    _require_text(page)
+                except ServiceError as error:
+                    skipped.append(Skipped(str(file), str(error)))
+                    continue
+                self.add(page)
+                kept.add(page.url)
+                tell(page.url)
+        here = place.as_uri()
+        known = [url for url in self.urls() if url == here or url.startswith(f"{here}/")] if self.path.exists() else []
+        removed = sum(self.remove(url) for url in known if url not in kept)
+        return Report(added=len(kept), removed=removed, skipped=tuple(skipped))
+
+    def urls(self) -> list[str]:
+        """Return the URLs of all pages, sorted."""
+        with self._reading() as db:
+            return [url for (url,) in db.execute("SELECT url FROM pages ORDER BY url")]
+
+    def page(self, url: str) -> Page:
+        """
+        Return the complete page at *url*, as it was read.
+
+        Raises:
+            PageNotFound: The page is not in the index.
+
+        """
+        with self._reading() as db:
+            row = db.execute("SELECT page FROM pages WHERE url = ?", (address(url),)).fetchone()
+        if row is None:
+            raise PageNotFound("the page is not in the local index")
+        return self._parse(row[0])
+
+    def search(self, query: SearchQuery) -> Found:
+        """
+        Find pages: first those with all words of the query and, if there are too few, those with any of them.
+
+        A domain includes its subdomains; a month is 30 days; days are in UTC. If the query filters by date or language,
+        pages without one are left out, and ``notes`` says how many.
+        """
+        terms = query_terms(query.text)
+        if not terms:
+            return Found(notes=("the query has no words to search for",))
+        notes = [f"only the first {_MAX_WORDS} words were looked for"] if len(terms) > _MAX_WORDS else []
+        terms = terms[:_MAX_WORDS]
+        end = query.page * query.limit
+        with self._reading() as db:
+            db.create_function("inside", 1, lambda url: in_domains(url, query), deterministic=True)
+            matching = _match(terms, "AND")
+            ranked = _rank(db, matching, query, end)
+            if len(ranked) < end:
+                matching = _match(terms, "OR")
+                ranked |= _rank(db, matching, query, end)  # pages already in it keep their place
+            chosen = list(ranked.items())[end - query.limit : end]
+            pages = [db.execute("SELECT page FROM pages WHERE id = ?", (id_,)).fetchone()[0] for id_, _ in chosen]
+            notes += _note_missing(db, matching, query)
+        hits = [self._make_hit(page, score, terms) for page, (_, score) in zip(pages, chosen, strict=True)]
+        return Found(tuple(hits), tuple(notes))
+
+    def _remove(self, db: sqlite3.Connection, url: str) -> bool:
+        row = db.execute("SELECT id, page FROM pages WHERE url = ?", (url,)).fetchone()
+        if row is None:
+            return False
+        old = _index_terms(self._parse(row[1]))  # a contentless table needs the old values to delete a row
+        db.execute("INSERT INTO words (words, rowid, title, content) VALUES ('delete', ?, ?, ?)", (row[0], *old))
+        db.execute("DELETE FROM pages WHERE id = ?", (row[0],))
+        return True
+
+    def _make_hit(self, stored: str, score: float, terms: Sequence[str]) -> Hit:
+        page = self._parse(stored)
+        return Hit(page, score, make_snippet(strip_markdown(page.content), terms))
+
+    def _parse(self, stored: str) -> Page:
+        try:
+            return Page.model_validate_json(stored)
+        except ValidationError:
+            raise _damaged_error(self.path) from None
+
+    def _is_own(self, file: Path) -> bool:
+        """Return whether *file* is the index itself, or one of the two files that SQLite keeps beside it."""
+        own = self.path.resolve()
+        return file.parent == own.parent and file.name in {own.name, f"{own.name}-wal", f"{own.name}-shm"}
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """Open a connection that sees one state of the index, whatever is written meanwhile."""
+        path = self.path.absolute()
+        if not path.is_file():
+            raise ConfigurationError(
+                f"there is no local index at {path}: make one with 'websearch index PATH_OR_URL', "
+                "or set WEBSEARCH_INDEX to where it is"
+            )
+        # In WAL mode even a reader writes files beside it. Where the folder is read-only, the file never changes.
+        frozen = "" if os.access(path.parent, os.W_OK) else "&immutable=1"
+        with (
+            _translate_errors(path),
+            closing(sqlite3.connect(f"{path.as_uri()}?mode=ro{frozen}", uri=True, timeout=_TIMEOUT)) as db,
+        ):
+            db.isolation_level = None
+            db.execute("BEGIN")
+            if _read_stamp(db) != (_APPLICATION_ID, _VERSION):
+                raise _foreign_error(path)
+            yield db
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """Open a connection for one transaction; create the index if necessary."""
+        path = self.path.absolute()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            message = f"the folder of the local index at {path} cannot be created: {error.strerror}"
+            raise ConfigurationError(message) from error
+        with _translate_errors(path), closing(sqlite3.connect(path, timeout=_TIMEOUT, isolation_level=None)) as db:
+            if _read_stamp(db) == (0, 0) and path.stat().st_size == 0:
+                db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = NORMAL")  # a crash of the machine loses the last pages at worst
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                _prepare(db, path)
+                yield db
+            except BaseException:
+                db.execute("ROLLBACK")
+                raise
+            db.execute("COMMIT")
+
+
+def _require_text(page: Page) -> None:
+    if page.media_type.startswith("image/") and "\n" not in page.content:  # one line: its kind and size
+        raise UnsupportedContent("a picture without words")
+
+
+def address(url: str) -> str:
+    """Normalise *url* to the key of a page: without the fragment, and with a slash after an origin alone."""
+    url = url.partition("#")[0].encode(errors="replace").decode()
+    return f"{url}/" if re.fullmatch(r"https?://[^/?]+", url, re.IGNORECASE) else url
+
+
+def _prepare(db: sqlite3.Connection, path: Path) -> None:
+    """Create the tables in an empty file; refuse the file of another application."""
+    if _read_stamp(db) == (0, 0) and not db.execute("SELECT 1 FROM sqlite_master").fetchone():
+        for statement in _SCHEMA:
+            db.execute(statement)
+    elif _read_stamp(db) != (_APPLICATION_ID, _VERSION):
+        raise _foreign_error(path)
+
+
+def _read_stamp(db: sqlite3.Connection) -> tuple[int, int]:
+    (owner,) = db.execute("PRAGMA application_id").fetchone()
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    return owner, version
+
+
+def _index_terms(page: Page) -> tuple[str, str]:
+    return index_text(page.title), index_text(strip_markdown(page.content))
+
+
+def _match(terms: Sequence[str], how: str) -> str:
+    """Write a query in the syntax of FTS5, in which quoted text has no operators."""
+    quoted = [f'"{word.removesuffix("*")}"{"*" * word.endswith("*")}' for word in terms]
+    return f" {how} ".join(quoted)
+
+
+def _rank(db: sqlite3.Connection, matching: str, query: SearchQuery, most: int) -> dict[int, float]:
+    """Return the best pages in order, as id and score; the URL breaks ties, so that the order is reproducible."""
+    limits, values = _conditions(query)
+    rows = db.execute(
+        f"SELECT pages.id, -{_RANK} {_MATCHING} AND {limits} ORDER BY {_RANK}, url LIMIT ?",
+        (matching, *values, min(most, 2**63 - 1)),
+    )
+    return dict(rows.fetchall())
+
+
+def _conditions(query: SearchQuery) -> tuple[str, list[str | float]]:
+    """Write the filters for date and language as SQL; pages without a date or language never match."""
+    conditions: list[str] = ["1"]
+    values: list[str | float] = []
+    after = datetime.now(UTC) - timedelta(days=_DAYS[query.time_range]) if query.time_range else _midnight(query.after)
+    if after:
+        conditions.append("published >= ?")
+        values.append(after.timestamp())
+    if before := _midnight(query.before):
+        conditions.append("published < ?")
+        values.append((before + timedelta(days=1)).timestamp())
+    if query.language:
+        conditions.append("(language = ? OR language LIKE ?)")  # a language tag has no wildcards of LIKE
+        values += [query.language.lower(), f"{query.language.lower()}-%"]
+    return " AND ".join(conditions), values
+
+
+def _midnight(day: date | None) -> datetime | None:
+    return datetime.combine(day, time(), UTC) if day else None
+
+
+def _note_missing(db: sqlite3.Connection, matching: str, query: SearchQuery) -> Iterator[str]:
+    """Yield notes on how many pages were left out only because they have no date or language."""
+    dated = query.time_range or query.after or query.before
+    for column, wanted in (("published", dated), ("language", query.language)):
+        if wanted:
+            (count,) = db.execute(f"SELECT count(*) {_MATCHING} AND {column} IS NULL", (matching,)).fetchone()
+            missing = "date" if column == "published" else column
+            if count:
+                yield f"left out {count} matching page{'s' * (count > 1)} without a {missing}"
+
+
+@contextmanager
+def _translate_errors(path: Path) -> Iterator[None]:
+    """Raise our errors instead of SQLite's."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+            raise Unavailable(f"the local index at {path} is busy", provider="local") from error
+        if code == sqlite3.SQLITE_NOTADB:
+            raise _foreign_error(path) from error
+        if code in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM} or "fts5" in str(error):
+            raise ConfigurationError(f"the local index at {path} cannot be used: {error}") from error
+        if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
+            failure = Unavailable(f"the local index at {path} cannot be used: {error}", provider="local")
+            failure.temporary = False
+            raise failure from error
+        raise _damaged_error(path) from error
+
+
+def _damaged_error(path: Path) -> BadResponse:
+    return BadResponse(
+        f"the local index at {path} is damaged: remove it and rebuild it with 'websearch index'", provider="local"
+    )
+
+
+def _foreign_error(path: Path) -> ConfigurationError:
+    return ConfigurationError(
+        f"{path} is not an index of this version of websearch: remove it and rebuild it with 'websearch index', "
+        "or set WEBSEARCH_INDEX to another place"
+    )

@@ -1,0 +1,339 @@
+"""
+Flatten the parsed page to its visible elements and blocks of text.
+
+This is the only walk over the parser's nodes; all later steps use its result. Its bounds on elements and characters
+therefore hold for every later step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..._text.invisible import GLYPHS, is_clean, strip_invisible
+from .._element import BLOCKS
+from .css.look import PLAIN, Look, judge_inline_style
+from .formula import FORMULAS, read_formula
+from .hidden import MAY_HIDE, MAY_OPEN, WHOLE, Openers, hiding, stays_hidden
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
+
+    from .css.sheets import Sheets
+
+MAX_ELEMENTS = 50_000
+MAX_CHARACTERS = 1_000_000
+
+_SILENT = frozenset(
+    "script style template iframe object embed svg canvas audio video map select datalist textarea noembed "
+    "noframes link meta head title annotation annotation-xml progress meter -".split()
+)
+# Being inside one of these says something about a text; a bit for each.
+TELLING_TAGS = {name: 1 << place for place, name in enumerate("a article main nav header footer aside".split())}
+_IN_LINK, _IN_CODE = TELLING_TAGS["a"], 1 << len(TELLING_TAGS)
+_BITS = TELLING_TAGS | {"pre": _IN_CODE}
+_ALL_BITS = (1 << len(_BITS)) - 1
+_MUTED = _ALL_BITS + 1  # times the bits of `Look`: text that is hidden, unless an element inside makes it visible again
+_PARTS = BLOCKS | {"button", "label"}  # their text forms blocks of its own
+_NO_ATTRIBUTES: dict[str, str | None] = {}
+_DISPLAYED: dict[str, str | None] = {"display": "block"}
+_PARTING = _PARTS | {"br"}
+_END = "\0"  # of a block: the parser's text never has this character
+_PLAIN = bytes(range(0x20, 0x7F)) + b"\t\n" + _END.encode()
+_CHUNK_SIZE = 2**16  # characters
+_MAX_MARKS = 1_000  # characters
+_TEXT = 2  # the parser's tag number of text nodes
+_KNOWN_TAGS = 200  # the parser gives the elements of the standard lower numbers than names that a page makes up
+_NAMES: dict[int, str] = {}
+_MIN_LENGTH = 200  # characters: a page with less visible text may be written for readers without scripts
+# Characters: hidden text this long, and longer than all visible text, is taken for what scripts will show.
+_MIN_SHOWN_LATER = 1_000
+
+
+class TextBlocks:
+    """
+    Elements by number, in the order of the page, so that each comes after its parent; number 0 is the body.
+
+    Runs of text are numbered too, and so are blocks: each is the text of one or more runs that belong together.
+    """
+
+    __slots__ = (
+        "around", "attributes", "block_elements", "block_linked", "block_texts", "cut", "hidden", "invisible", "marks",
+        "names", "parents", "run_blocks", "run_elements", "run_texts", "scriptless", "stream",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.names = ["body"]
+        self.parents = [-1]
+        self.attributes: list[Mapping[str, str | None]] = [_NO_ATTRIBUTES]
+        self.marks = [""]  # class, id and role
+        self.around = [0]  # bits of the `TELLING_TAGS` that it is in, including itself
+        self.stream: list[int] = []  # elements as they open, and each run r as ~r
+        self.run_texts: list[str] = []
+        self.run_elements: list[int] = []
+        self.run_blocks: list[int] = []
+        self.block_elements: list[int] = []  # the block element that contains each block
+        self.block_texts: list[str] = []
+        self.block_linked: list[int] = []  # how many characters of each are in links
+        self.hidden = 0  # hidden passages that were left out
+        self.invisible = 0  # invisible characters that were removed
+        self.scriptless = False  # True if the text is from ``<noscript>``
+        self.cut = False  # True if the page is too large to be read to its end
+
+    def is_linked(self, element: int) -> bool:
+        """Return whether an element is a link or in one."""
+        return self.around[element] & _IN_LINK > 0
+
+    def links(self) -> Iterator[str]:
+        """Yield the targets of the links, as written in the page."""
+        for name, attributes in zip(self.names, self.attributes, strict=True):
+            if name == "a" and (href := attributes.get("href")):
+                yield href
+
+
+def find_blocks(body: LexborNode | None, *, sheets: Sheets | None = None, opens: bool = True) -> TextBlocks:
+    """
+    Walk over the parsed page, and keep what a reader can see.
+
+    Hidden text is skipped, except what an earlier control opens (tabs, accordions), streamed parts of a page, and a
+    hidden part that is longer than everything visible, since scripts will show it. ``<noscript>`` is skipped too,
+    unless the page has little other text.
+
+    Args:
+        body: The element to walk over.
+        sheets: The style sheets of the page, if they count.
+        opens: False for HTML without scripts, and so without controls: hidden text there stays hidden.
+
+    """
+    seen = _Walk(body, frozenset(), sheets, opens=opens, noscript=False)
+    if opens and sheets and seen.waits_for_scripts():
+        sheets = sheets.without_closed()
+        seen = _Walk(body, frozenset(), sheets, opens=opens, noscript=False)
+    opened = seen.shown_by_scripts() if opens else frozenset()
+    if opened:
+        seen = _Walk(body, opened, sheets, opens=opens, noscript=False)
+    if seen.characters < _MIN_LENGTH and body is not None and body.css_first("noscript"):
+        without = _Walk(body, opened, sheets, opens=opens, noscript=True)
+        if without.characters > max(_MIN_LENGTH, 2 * seen.characters):
+            without.outline.scriptless = True
+            seen = without
+    return seen.finish()
+
+
+class _Hidden(NamedTuple):
+    node: LexborNode
+    name: str
+    attributes: Mapping[str, str | None]
+    look: Look
+    length: int  # characters of text
+    by_sheets: bool
+
+
+class _Walk:
+    """One walk over the page; very few pages need a second."""
+
+    def __init__(
+        self, body: LexborNode | None, opened: frozenset[int], sheets: Sheets | None, *, opens: bool, noscript: bool
+    ) -> None:
+        self.outline = TextBlocks()
+        self._sheets = sheets
+        self._opens = opens
+        self._hidden: list[_Hidden] = []
+        self._joints: list[str] = []  # the text between each run and the one before it
+        if body is not None:
+            self._walk(body.first_child, opened, _SILENT if noscript else _SILENT | {"noscript"})
+        self.characters = sum(map(len, map(str.strip, self.outline.run_texts)))
+
+    def _walk(self, node: LexborNode | None, opened: frozenset[int], silent: frozenset[str]) -> None:  # noqa: PLR0915
+        # One loop with local variables, for speed: it runs thousands of times for a page.
+        o, joints, openers = self.outline, self._joints, Openers()
+        names, parents, marks, around, stream, linked = o.names, o.parents, o.marks, o.around, o.stream, o.block_linked
+        run_texts, run_elements, run_blocks, all_attributes = o.run_texts, o.run_elements, o.run_blocks, o.attributes
+        here = part = inside = 0  # the element, the one in `_PARTS` around it, and the bits of `around` and `_MUTED`
+        waiting: list[tuple[LexborNode | None, int, int, int]] = []  # for each level above: the next node, and these
+        alike = {"": _NO_ATTRIBUTES}  # by class, the attributes of elements with no other attribute
+        block, joint, room = -1, "", MAX_CHARACTERS
+        concern = self._sheets.concern if self._sheets else None
+        while True:
+            if node is None:
+                if not waiting:
+                    break
+                if here == part:
+                    block = -1
+                node, here, part, inside = waiting.pop()
+                continue
+            following, number = node.next, node.tag_id
+            if number == _TEXT:
+                idle = block < 0 and not inside & _IN_CODE  # then white space means nothing, and need not be read
+                text = None if idle and node.is_empty_text_node else node.text_content
+                if not text or inside >= _MUTED or (idle and text.isspace()):
+                    node = following
+                    continue
+                place = here
+            else:
+                name = _NAMES.get(number) or _name(node)
+                if name in silent:
+                    if name == "template":
+                        openers.pass_by(name, node.attributes)
+                    node = following
+                    continue
+                attributes = node.attributes
+                mark = attributes.get("class") or ""
+                has_more = len(attributes) > (mark != "")  # than a class, the only attribute of most elements
+                muted = inside
+                if (
+                    (has_more and not MAY_HIDE.isdisjoint(attributes))
+                    or name == "dialog"
+                    or (concern is not None and concern(name, attributes))
+                    or inside >= _MUTED
+                ):
+                    look = self._look(name, attributes, here)
+                    hides = hiding(name, attributes, look)
+                    if (
+                        hides
+                        and not (self._opens and openers.open(name, attributes, look))
+                        and node.mem_id not in opened
+                    ):
+                        if (unread := node.text_lexbor()) and not unread.isspace() and hides * _MUTED & ~inside:
+                            by_sheets = concern is not None and hides != hiding(name, attributes, _inline(attributes))
+                            self._hidden.append(_Hidden(node, name, attributes, look, len(unread), by_sheets))
+                        if hides >= WHOLE:
+                            node = following
+                            continue
+                        muted |= hides * _MUTED
+                    muted &= ~(look.resets * _MUTED)
+                if not has_more:
+                    attributes = alike.setdefault(mark, attributes)  # shared, since allocating memory takes time
+                else:
+                    if identity := attributes.get("id"):
+                        mark = f"{mark} {identity}"
+                    if role := attributes.get("role"):
+                        mark = f"{mark} {role}"
+                place = len(names)
+                if place > MAX_ELEMENTS:
+                    o.cut = True
+                    break
+                is_part = name in _PARTS and not inside & _IN_CODE  # code is a single block
+                if is_part:
+                    block = -1
+                elif name in _PARTING:
+                    joint = " "
+                tex = read_formula(node, name, attributes) if name in FORMULAS else None
+                if tex:
+                    name, attributes = "math", _DISPLAYED if tex.display else _NO_ATTRIBUTES
+                within = muted | _BITS[name] if name in _BITS else muted
+                if within >= _MUTED and (tex or node.first_child is None):
+                    node = following
+                    continue
+                stream.append(place)
+                names.append(name)
+                parents.append(here)
+                marks.append(mark if len(mark) <= _MAX_MARKS else mark[:_MAX_MARKS])
+                around.append(within & _ALL_BITS)
+                all_attributes.append(attributes)
+                if not tex:
+                    child = node.first_child
+                    if child is None:
+                        node = following
+                        continue
+                    if has_more and not MAY_OPEN.isdisjoint(attributes):
+                        openers.pass_by(name, attributes)
+                    waiting.append((following, here, part, inside))
+                    node, here, inside = child, place, within
+                    if is_part:
+                        part = place
+                    continue
+                text = tex.source
+                o.invisible += tex.invisible
+            if block < 0:
+                block, joint = len(linked), _END
+                o.block_elements.append(part)
+                linked.append(0)
+            joints.append(joint)
+            joint = ""
+            stream.append(~len(run_texts))
+            run_texts.append(text if len(text) <= room else text[:room])
+            run_elements.append(place)
+            run_blocks.append(block)
+            if inside & _IN_LINK:
+                linked[block] += len(text)
+            room -= len(text)
+            if room < 0:
+                o.cut = True
+                break
+            node = following
+
+    def _look(self, name: str, attributes: Mapping[str, str | None], here: int) -> Look:
+        """Return the look of a child of element number *here*, from its style and the style sheets."""
+        if self._sheets and self._sheets.concern(name, attributes):
+            seen = self._sheets.look(name, attributes, self._around(here))
+            if seen is not None:
+                return seen
+        return _inline(attributes)
+
+    def _around(self, here: int) -> Iterator[tuple[str, Mapping[str, str | None]]]:
+        o = self.outline
+        while here > 0:
+            yield o.names[here], o.attributes[here]
+            here = o.parents[here]
+
+    def waits_for_scripts(self) -> bool:
+        """Return whether style sheets hide more text than is visible, as some pages do until they are loaded."""
+        hidden = (one for one in self._hidden if one.by_sheets)
+        put_away = (one for one in hidden if not stays_hidden(one.name, one.attributes, one.look))
+        return sum(one.length for one in put_away) > max(_MIN_SHOWN_LATER, self.characters)
+
+    def shown_by_scripts(self) -> frozenset[int]:
+        """Return the hidden elements with more text than is visible: the scripts of the page will show them."""
+        most = max(_MIN_SHOWN_LATER, self.characters)
+        return frozenset(
+            node.mem_id
+            for node, name, attributes, look, length, _ in self._hidden
+            if length > most  # a quick check: *length* includes the source of scripts
+            and not stays_hidden(name, attributes, look)
+            and _Walk(node, frozenset(), self._sheets, opens=True, noscript=False).characters > most
+        )
+
+    def finish(self) -> TextBlocks:
+        """Complete the texts of the blocks, without invisible characters."""
+        o = self.outline
+        text = self._join()
+        if not all(map(is_clean, _odd(text))):
+            cleaned = [strip_invisible(text) for text in o.run_texts]
+            o.run_texts = [text for text, _ in cleaned]
+            o.invisible += sum(count for _, count in cleaned)
+            text = self._join()
+        if any(map(GLYPHS.search, _odd(text))):
+            o.run_texts = [GLYPHS.sub("", text) for text in o.run_texts]
+            text = self._join()
+        blocks = text.split(_END)[1:]
+        del text  # it may be large
+        o.block_texts = [" ".join(text.split()) for text in blocks]
+        o.hidden = len(self._hidden)
+        return o
+
+    def _join(self) -> str:
+        return "".join(chain.from_iterable(zip(self._joints, self.outline.run_texts, strict=True)))
+
+
+def _inline(attributes: Mapping[str, str | None]) -> Look:
+    style = attributes.get("style")
+    return judge_inline_style(style) if style else PLAIN
+
+
+def _odd(text: str) -> Iterator[str]:
+    """Yield the text in chunks without plain characters, which are most of it and would take long to search."""
+    for begin in range(0, len(text), _CHUNK_SIZE):
+        yield text[begin : begin + _CHUNK_SIZE].encode().translate(None, _PLAIN).decode()
+
+
+def _name(node: LexborNode) -> str:
+    number = node.tag_id
+    name = _NAMES.get(number)
+    if name is None:
+        # Only elements have a name: asking another kind of node for it may crash.
+        name = (node.tag if node.is_element_node else None) or "-"
+        if number < _KNOWN_TAGS:
+            _NAMES[number] = name
+    return name

@@ -1,0 +1,231 @@
+"""Find the author and the dates that a page shows: in microdata, or in the few lines around the headline."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from ..._text.dates import find_date, parse_date
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+_NEAR = 80  # nodes to look at from the headline on
+_BEFORE = 60  # nodes to look at before it
+_ABOVE = 3  # levels above it to begin at
+_MAX_PROPERTIES = 200
+_MAX_LENGTH = 100  # characters of a line with an author
+_MAX_LEVELS = 20
+_MAX_NODES = 100  # in an element whose text is read as a line
+_MAX_TEXT_LENGTH = 6_000  # characters
+_MAX_WORDS = 12  # of a name, or a list of names
+
+_UNSEEN = frozenset("script style nav svg button select form template iframe picture img".split())
+_APART = frozenset({"br", "div", "li", "p"})
+_HEADINGS = frozenset({"h2", "h3", "h4"})
+# Inside these, authors and dates are not those of the page.
+_OTHERS = re.compile(r"comment|review|answer|hasPart|itemListElement|related", re.IGNORECASE)
+# Common names of classes: byline, post-author, authorName, c-author__name, username.
+_BY_CLASS = re.compile(
+    r"(?:^|[\s_-])(?:post|entry|article|page|blog|story|meta|c|m)?[_-]*(?:authors?|by-?line|writers?|user-?name|posted-?by)"
+    r"(?:[_-]*(?:names?|links?|text|titles?|info|url|label|value))?(?:__?\w{5,6})?(?=\s|$)"
+    r"|[aA]uthor_?Name|PostUser-name",
+    re.ASCII,
+)
+_VERB = r"(?:written|posted|published|reported|created|authored|submitted|asked|started|words|story|article)"
+_BY = re.compile(rf"^(?:{_VERB}\s+)?by\b[\s:]*|^(?:author|authors|writer|par|von|por)\b\s*:?\s*", re.IGNORECASE)
+_LABEL = re.compile(rf"(?:{_VERB}\s+)?by\s*:?|authors?\s*:?|thread starter|topic author|topic starter", re.IGNORECASE)
+_BY_NAME = re.compile(rf"(?:(?i:{_VERB})\s+)?(?:by|By|BY)\b[\s:]+(?=[^\W\d_])(?![a-z])")
+_END = re.compile(
+    r"\s*[|·•»«]\s*|\s+[-–—/]\s+"  # noqa: RUF001 - as pages have them
+    r"|,?\s*\b(?:published|last updated|updated on|updated|posted|on)\b[\s:]*(?=\w*\W*\d|$)",
+    re.IGNORECASE,
+)
+_YEAR = re.compile(r"[12]\d{3}")
+_CHANGED = re.compile(r"updat|modif|revis|edited|changed", re.IGNORECASE)
+_NO_NAME = re.compile(
+    r"https?:|www\.|@\S+\.\w|[{}<>\[\]]|[.!?]\s+\w+\s+\w+\s+\w+|^\W*$|^\d+\b"
+    r"|^(?:the )?(?:authors?|by|admin|administrator|unknown|anonymous|guest|editor|user-?name|name)$"
+    r"|^(?:share|follow|more|reviews?|home|category)$",
+    re.IGNORECASE,
+)
+
+
+@dataclass
+class Byline:
+    """The author and dates found; any of them may be missing."""
+
+    author: str | None = None
+    published: datetime | None = None
+    modified: datetime | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether the search can end. *modified* does not count, since few pages have all three."""
+        return bool(self.author and self.published)
+
+    def date(self, date: datetime | None, words: str) -> None:
+        """Add a date, as published or modified depending on the *words* around it."""
+        if date is None:
+            return
+        if _CHANGED.search(words):
+            self.modified = self.modified or date
+        else:
+            self.published = self.published or date
+
+
+def read_byline(document: LexborHTMLParser, headline: LexborNode | None) -> Byline:
+    """
+    Find the author and the dates of a page.
+
+    Args:
+        document: The page.
+        headline: The element that shows its title.
+
+    """
+    found = Byline()
+    _read_microdata(document, found)
+    if headline is not None and not found.complete:
+        _read_lines(headline, found)
+    return found
+
+
+def person(text: str) -> str | None:
+    """Return the name in a line such as ``By Ada Lovelace | May 4``, or None."""
+    line = _BY.sub("", " ".join(text[: 2 * _MAX_LENGTH].split()))
+    line = _END.split(line, maxsplit=1)[0].strip(" ,;:-–—")  # noqa: RUF001 - as pages have them
+    if not 2 <= len(line) <= _MAX_LENGTH or _NO_NAME.search(line) or find_date(line):
+        return None
+    return line if len(line.split()) <= _MAX_WORDS else None
+
+
+def _read_microdata(document: LexborHTMLParser, found: Byline) -> None:
+    for node in document.css("[itemprop]")[:_MAX_PROPERTIES]:
+        kind = node.attributes.get("itemprop")
+        if kind not in {"author", "creator", "datePublished", "dateCreated", "dateModified"} or _is_of_other_page(node):
+            continue
+        if kind.startswith("date"):
+            value = _value(node)
+            found.date(parse_date(value) or find_date(value), kind)
+        elif not found.author:
+            found.author = person(_value(node.css_first('[itemprop="name"]') or node))
+
+
+def _value(node: LexborNode) -> str:
+    attributes = node.attributes
+    return attributes.get("content") or attributes.get("datetime") or line_of(node)
+
+
+def _is_of_other_page(node: LexborNode) -> bool:
+    above = node.parent
+    for _ in range(_MAX_LEVELS):
+        if above is None or above.tag == "body":
+            break
+        attributes = above.attributes
+        if _OTHERS.search(f"{attributes.get('itemprop')} {attributes.get('itemtype')}"):
+            return True
+        above = above.parent
+    return False
+
+
+def _read_lines(headline: LexborNode, found: Byline) -> None:
+    title = line_of(headline)
+    before, labelled = "", False
+    for node, tag, below in _around(headline):
+        if not tag:
+            line = (node.text_content or "")[: 2 * _MAX_LENGTH].strip()
+            if not line:
+                continue
+            if len(line) <= _MAX_LENGTH:
+                if not found.author and (labelled or _BY_NAME.match(line)):
+                    found.author = person(line)
+                if _YEAR.search(line):
+                    found.date(find_date(line), f"{before} {line}")
+            labelled = bool(_LABEL.fullmatch(line))
+            before = line[-40:]
+        elif tag == "time":
+            attributes = node.attributes
+            found.date(parse_date((attributes.get("datetime") or "").strip()), f"{before} {attributes.get('class')}")
+        elif below and tag in _HEADINGS and _leads_on(node, title):
+            return
+        elif (
+            not found.author
+            and (attributes := node.attributes)
+            and ("author" in (attributes.get("rel") or "") or _BY_CLASS.search(attributes.get("class") or ""))
+        ):
+            found.author = person(line_of(node))
+        if found.complete:
+            return
+
+
+def _leads_on(heading: LexborNode, title: str) -> bool:
+    """Return whether a heading links to another page: what follows is about other pages."""
+    text = line_of(heading)
+    return heading.css_first("a") is not None and text not in title and title not in text
+
+
+def _around(headline: LexborNode) -> Iterator[tuple[LexborNode, str, bool]]:
+    """
+    Yield the elements and texts around the headline, in the order of the page.
+
+    Each comes with the name of the element, empty for text, and whether the headline has begun.
+    """
+    start = headline
+    for _ in range(_ABOVE):
+        above = start.parent
+        if above is None or above.tag in {"body", "html", "main", None}:
+            break
+        start = above
+    goal = headline.mem_id
+    node: LexborNode | None = start
+    left, passed = _BEFORE, False
+    while node is not None and left:
+        if not passed and node.mem_id == goal:
+            left, passed = _NEAR, True
+        left -= 1
+        if not left and not passed:  # too many nodes before the headline
+            node, left, passed = headline, _NEAR, True
+        following = None
+        if node.is_text_node:
+            if not node.is_empty_text_node:
+                yield node, "", passed
+        elif node.is_element_node and (tag := node.tag or "") not in _UNSEEN:
+            yield node, tag, passed
+            following = node.first_child
+        while following is None and node is not None:
+            following = node.next
+            if following is None:
+                node = node.parent
+        node = following
+
+
+def line_of(node: LexborNode) -> str:
+    """Return the text of an element on one line; only its beginning, if it contains many elements."""
+    return " ".join("".join(_pieces(node)).split())
+
+
+def begins(node: LexborNode, line: str) -> bool:
+    """Return whether the text of an element begins with *line*."""
+    # The first piece decides in most cases, and is quick to get.
+    first = " ".join(next((piece for piece in _pieces(node) if not piece.isspace()), "").split())
+    return (line.startswith(first) or first.startswith(line)) and line_of(node).startswith(line)
+
+
+def _pieces(node: LexborNode) -> Iterator[str]:
+    """Yield the texts in an element, and a space where a block begins."""
+    waiting, left = [node.first_child], _MAX_NODES
+    while waiting and left:
+        child = waiting.pop()
+        if child is None:
+            continue
+        left -= 1
+        waiting.append(child.next)
+        if child.is_text_node:
+            yield (child.text_content or "")[:_MAX_TEXT_LENGTH]
+        elif child.is_element_node and (tag := child.tag) not in _UNSEEN:
+            if tag in _APART:
+                yield " "
+            waiting.append(child.first_child)

@@ -1,0 +1,111 @@
+"""Read formulas as TeX: from the TeX that a page includes, or from its MathML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..._text.invisible import one_line, strip_invisible
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
+
+FORMULAS = frozenset({"math", "mjx-container", "span"})
+
+_WRITTEN_TWICE = re.compile(r"(?:^|\s)(?:katex|katex-display|mwe-math-element|MathJax(?:_Display)?)(?:\s|$)")
+_DISPLAYED = re.compile(r"katex-display|mwe-math-element-block|MathJax_Display")
+_STYLE = re.compile(r"\{\\(?:display|text)style\s*(.*)\}", re.DOTALL)
+_MAX_LENGTH = 2000  # characters
+_MAX_DEPTH = 20  # levels of MathML; deeper levels are read as plain text
+_FUNCTIONS = frozenset(
+    "arccos arcsin arctan cos cosh cot det dim exp gcd inf ker lim ln log max min sin sinh sup tan tanh".split()
+)
+_ACCENTS = {"¯": "bar", "‾": "bar", "^": "hat", "~": "tilde", "→": "vec", "˙": "dot", "¨": "ddot"}
+
+
+class Formula(NamedTuple):
+    """A formula in TeX, whether it has its own line, and how many invisible characters were removed."""
+
+    source: str
+    display: bool
+    invisible: int = 0
+
+
+def read_formula(node: LexborNode, name: str, attributes: Mapping[str, str | None]) -> Formula | None:
+    """
+    Return the formula in an element, or None.
+
+    Args:
+        node: A ``math`` element, or the element that KaTeX, MathJax and Wikipedia put around one, along with a second
+            rendering of the formula as boxes.
+        name: The name of the element.
+        attributes: Its attributes.
+
+    """
+    marks = attributes.get("class") or ""
+    math: LexborNode | None = node
+    if name != "math":
+        if name == "span" and ("at" not in marks or not _WRITTEN_TWICE.search(marks)):
+            return None
+        math = node.css_first("math")
+    if math is None:
+        return None
+    stated = math.attributes
+    tex_source = (_read_annotation(math) or _to_tex(math, 0))[: 20 * _MAX_LENGTH]
+    tex = one_line(tex_source, _MAX_LENGTH)
+    display = stated.get("display") == "block" or attributes.get("display") == "true" or bool(_DISPLAYED.search(marks))
+    if inner := _STYLE.fullmatch(tex):
+        tex = inner[1].strip()
+    return Formula(tex, display, strip_invisible(tex_source)[1]) if tex else None
+
+
+def _read_annotation(math: LexborNode) -> str:
+    for annotation in math.css("annotation"):
+        if "tex" in (annotation.attributes.get("encoding") or "").lower():
+            return annotation.text() or ""
+    return math.attributes.get("alttext") or ""
+
+
+def _to_tex(node: LexborNode, depth: int) -> str:
+    """Convert MathML to TeX. Symbols are kept as characters, even where TeX has a name for them."""
+    name = node.tag or ""
+    if depth > _MAX_DEPTH or name in {"mi", "mn", "mo", "mtext", "ms"}:
+        text = (node.text() or "").strip()
+        if name == "mi" and text in _FUNCTIONS:
+            return f"\\{text} "
+        return f"\\text{{{text}}}" if name == "mtext" and text else text
+    if name.startswith("annotation"):
+        return ""
+    parts: list[str] = []
+    child = node.first_child
+    while child is not None:
+        if child.is_element_node:
+            parts.append(_to_tex(child, depth + 1))
+        child = child.next
+    write = _WRITE.get(name)
+    if write is None or len(parts) < write[0]:
+        return "".join(parts)
+    return write[1](parts)
+
+
+def _over(parts: list[str]) -> str:
+    accent = _ACCENTS.get(parts[1])
+    return f"\\{accent}{{{parts[0]}}}" if accent else f"{parts[0]}^{{{parts[1]}}}"
+
+
+# For each element, the number of parts it needs, and a function that joins them.
+_WRITE: dict[str, tuple[int, Callable[[list[str]], str]]] = {
+    "mfrac": (2, lambda p: f"\\frac{{{p[0]}}}{{{p[1]}}}"),
+    "msup": (2, lambda p: f"{p[0]}^{{{p[1]}}}"),
+    "msub": (2, lambda p: f"{p[0]}_{{{p[1]}}}"),
+    "msubsup": (3, lambda p: f"{p[0]}_{{{p[1]}}}^{{{p[2]}}}"),
+    "munder": (2, lambda p: f"{p[0]}_{{{p[1]}}}"),
+    "mover": (2, _over),
+    "munderover": (3, lambda p: f"{p[0]}_{{{p[1]}}}^{{{p[2]}}}"),
+    "msqrt": (1, lambda p: f"\\sqrt{{{''.join(p)}}}"),
+    "mroot": (2, lambda p: f"\\sqrt[{p[1]}]{{{p[0]}}}"),
+    "mfenced": (1, lambda p: f"({','.join(p)})"),
+    "mtable": (1, lambda p: "\\begin{matrix}" + r" \\ ".join(p) + "\\end{matrix}"),
+    "mtr": (1, " & ".join),
+}

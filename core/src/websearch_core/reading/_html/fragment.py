@@ -1,0 +1,54 @@
+"""Convert a piece of HTML, such as an entry of a feed, to Markdown: all of it, not just a main part."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from .._links import resolved
+from .._markdown.fences import outside_fences
+from .blocks import TextBlocks, find_blocks
+from .harden import harden
+from .parse import parse
+from .tree import build_tree
+
+if TYPE_CHECKING:
+    from .._links import Links
+
+_MAX_LENGTH = 200_000  # characters of source
+_HEADING = re.compile(r"^(#{1,6})(?= )", re.MULTILINE)
+
+
+def read_fragment(source: str, base: str, *, links: Links = "keep", below: int = 0) -> tuple[str, list[str]]:
+    """
+    Convert a piece of HTML to Markdown, and leave out only what is hidden.
+
+    Args:
+        source: The piece of HTML.
+        base: The URL that its links are resolved against.
+        links: What to do with links, as in `read_html`.
+        below: The level of the heading above it; its own headings begin one level deeper.
+
+    Returns:
+        The text, and the URLs of its links.
+
+    """
+    from .._markdown.writer import to_markdown
+
+    blocks = _read_blocks(source)
+    body = build_tree(blocks, linked=links != "drop").body
+    targets = resolved(blocks.links(), base) if links == "keep" else {}
+    text = to_markdown(body, targets)
+    if below:
+        text = outside_fences(text, lambda part: _HEADING.sub(lambda mark: "#" * min(6, len(mark[1]) + below), part))
+    return text, list(dict.fromkeys(targets.values()))
+
+
+def bare(source: str) -> str:
+    """Return the text of a piece of HTML or of plain text, such as the title of an entry."""
+    return " ".join(_read_blocks(source).block_texts) if "<" in source or "&" in source else source
+
+
+def _read_blocks(source: str) -> TextBlocks:
+    hardened = harden(source[:_MAX_LENGTH].replace("\x00", "").encode("utf-8", "replace"))
+    return find_blocks(parse(hardened.source).body, opens=False)

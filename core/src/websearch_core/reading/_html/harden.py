@@ -1,0 +1,417 @@
+"""
+Bound what parsing a page can cost.
+
+Parsers need quadratic time for deeply nested elements, hundreds of bytes for an attribute of two bytes, and a copy of
+every open ``<b>`` for each paragraph after it: a page of 34 kB can take 350 MiB. So the source is first rewritten so
+that its tags can be counted (`normalize`). Quick counts, which take a millisecond, show that nearly every page is
+harmless. In any other page each tag is checked: elements that are nested too deeply lose their tags, and the source
+ends where the parsed page would need too much memory.
+
+The counts hold for any input, since they follow from how the HTML standard builds a tree, not from what pages do:
+
+- A tag makes at most one element, and at most one new copy of each style (``<b>``, ``<a>``) that is open.
+- ``</b>`` closes the last open ``<b>``, so that it is not copied again, except if a wall (an element that the end tag
+  cannot close across) or eight blocks began after it: then parsers give up. Whatever else was nested, misnested or
+  ignored in between makes no difference.
+- At most one ``<a>`` is copied, the last one. The next ``<a>`` closes it, unless a wall or an SVG or MathML element is
+  in between.
+
+Where end tags are missing, the depth of nesting is a guess. The bound on memory limits what a wrong guess costs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .normalize import Normalized, all_but, normalize
+
+_HARMLESS_TAGS = 10_000  # with fewer tags quadratic time does not matter
+_MAX_DEPTH = 512  # nested elements; browsers have the same limit
+_MAX_STYLES = 6  # <b>, <font> and the like, open at the same time
+_MAX_BLOCKS = 8  # in a style; with more, its end tag does not close it
+_ROOM = 11 * 2**20  # bytes that the elements may take in the parser; it needs for each:
+_ELEMENT, _TEXT, _ATTRIBUTE = 192, 136, 240
+_MAX_ELEMENTS = _ROOM // (_ELEMENT + _TEXT)
+_SCARCE = _ROOM // 3  # with less than that left, an exact count is worth its time
+_TAG = 16  # bytes counted for a tag that makes no element, since it costs a little time
+_FAR = 32  # elements to search for the one that an end tag closes
+
+# Void elements, and those that the next of their kind closes: they do not nest. The latter do nest in SVG and MathML,
+# where the names of HTML mean nothing, except those that end the drawing.
+_FLAT_EVEN_IN_DRAWINGS = frozenset(b"br embed hr img meta p".split())
+_FLAT = _FLAT_EVEN_IN_DRAWINGS | frozenset(
+    b"area base col input link param source track wbr tr td th thead tbody tfoot colgroup option".split()
+)
+# The next of these closes them too, but only if no special element is in between: <li><dd><li><dd> nests ever deeper.
+_ITEMS = {b"li": frozenset({b"li"}), b"dd": frozenset({b"dd", b"dt"}), b"dt": frozenset({b"dd", b"dt"})}
+_SINGLE = _FLAT | _ITEMS.keys()  # text may follow their start or their end, not both
+_VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
+# Styles: the parser reopens them in every block until they are closed, with all of their attributes.
+_STYLES = frozenset(b"b big code em font i nobr s small strike strong tt u".split())
+# Walls: an end tag inside one closes nothing that began before it. Titles are walls too, but contain only text.
+_WALLS = frozenset(
+    b"applet caption table td th marquee object template foreignobject desc mi mo mn ms mtext annotation-xml "
+    b"select frameset".split()
+)
+_DRAWINGS = frozenset({b"svg", b"math"})
+_BARRIERS = _WALLS | _DRAWINGS
+# With one of these inside, a simple count cannot show whether an end tag closes a style.
+_UNSURE = _STYLES | _WALLS | {b"a"}
+# Whether an end tag closes one of these depends on its content.
+_IN_DRAWINGS = frozenset(b"foreignobject desc mi mo mn ms mtext annotation-xml".split())
+# Their end tags close everything open in them, up to a wall.
+_BLOCKS = frozenset(
+    b"address article aside blockquote button center details dialog dir div dl fieldset figcaption figure footer h1 h2 "
+    b"h3 h4 h5 h6 header hgroup listing main menu nav ol pre search section summary ul applet caption marquee object "
+    b"select table template".split()
+)
+# The end tag of an ordinary element closes nothing outside of these.
+_SPECIAL = (
+    _WALLS
+    | _DRAWINGS
+    | _BLOCKS
+    | frozenset(
+        b"body col colgroup dd dt form frameset head hr html input keygen li noscript option optgroup p plaintext "
+        b"tbody textarea tfoot thead title tr xmp".split()
+    )
+)
+_RUBY = frozenset({b"rb", b"rp", b"rt", b"rtc"})  # these close one another
+_SPECIAL_BUT_DIV = _SPECIAL - {b"address", b"div"}
+
+
+def _one_of(names: frozenset[bytes]) -> bytes:
+    return rb"(?:" + b"|".join(sorted(names)) + rb")(?=[ \t\n\f\r/>])"
+
+
+# These match tags in normalized markup, where each quote begins or ends a value. All except `_ANY` need lower case.
+_UNQUOTED = all_but(b">\"'") + rb"*+"
+_ATTRIBUTES = rb"""(%s(?:"[^"]*+"%s|'[^']*+'%s)*+)""" % (_UNQUOTED, _UNQUOTED, _UNQUOTED)
+_ANY = re.compile(rb"<(/?+)([a-zA-Z][^ \t\n\f\r/>]*+)" + _ATTRIBUTES)
+_ONE_ATTRIBUTE = re.compile(rb"""[^ \t\n\f\r/>"'<=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^ \t\n\f\r>]++))?+""")
+_TAG_END = rb"[ \t\n\f\r]*+>"
+_STYLE = re.compile(rb"<(/?+)(%s)%s(>[^<]*+</\2%s)?+" % (_one_of(_STYLES | {b"a"}), _ATTRIBUTES, _TAG_END))
+_IS_LEAF = 4  # the last group of the pattern above: text and the end tag
+_NAME = re.compile(rb"<(/?[a-z][^ \t\n\f\r/>]*+)")
+_NAME_OR_BARE = re.compile(rb"<(/[a-z][^ \t\n\f\r/>]*+|[a-z][^ \t\n\f\r/>]*+>?+)")  # with its ">" if it follows at once
+
+# The start of a style, and everything up to its end if no end tag in it can close anything outside: then nothing is
+# copied. It may contain text, void elements, and simple elements that are not special and do not begin the style again.
+# (Their names are captured after a lookahead, because `re` fails on a group that begins, but does not end, in a
+# possessive part.)
+_SIMPLE = _STYLES | frozenset(b"a abbr cite del ins kbd label mark picture q span sub sup time".split())
+_VOIDS = rb"<" + _one_of(frozenset(b"br img source wbr".split())) + rb"[^<]*+"
+_DRAWING = rb"<svg(?=[ \t\n\f\r/>])[^<]*+</svg" + _TAG_END + rb"[^<]*+"
+_INNER = rb"<(?!\1[ \t\n\f\r/>])(?=%s)([a-z]++)[^<]*+(?:%s)*+</\2%s[^<]*+" % (_one_of(_SIMPLE), _VOIDS, _TAG_END)
+_PHRASE = re.compile(
+    rb"<(%s)[^<]*+(?:(?:%s|%s|%s)*+</\1%s())?+" % (_one_of(_STYLES | {b"a"}), _VOIDS, _DRAWING, _INNER, _TAG_END)
+)
+_IS_WHOLE = 3  # the last group of the pattern above
+_SOON = 5_000  # bytes within which a simple link ends
+
+
+class Hardened(NamedTuple):
+    """
+    The source to parse, whether tags or attributes were left out, whether it ends early, and its style sheets.
+
+    The text of each ``<style>`` is the number of its style sheet.
+    """
+
+    source: bytes
+    simpler: bool = False
+    cut: bool = False
+    sheets: tuple[bytes, ...] = ()
+
+
+def harden(html: bytes) -> Hardened:
+    """
+    Remove what makes parsing expensive: thousands of nested elements, hundreds of attributes.
+
+    Args:
+        html: The source of a page, in UTF-8.
+
+    Returns:
+        A source that is safe to parse. It may end early, but no text is left out before its end.
+
+    """
+    plain = normalize(html)
+    return Hardened(*plain) if _is_harmless(plain.source) else _Walk(plain).harden()
+
+
+def _is_harmless(source: bytes) -> bool:
+    """Return whether the parser stays within its limits, by counts that are never too small."""
+    source = source.lower()
+    tags, values = source.count(b"<"), source.count(b"=")
+    room = _ROOM - tags * (_ELEMENT + 2 * _TEXT + _ATTRIBUTE) - values * _ATTRIBUTE
+    if room < _SCARCE or tags > _HARMLESS_TAGS:  # a large page
+        if tags > _MAX_ELEMENTS and tags - _count_ends(source) > _MAX_ELEMENTS:
+            return False
+        names = _NAME_OR_BARE.findall(source)
+        if tags > _HARMLESS_TAGS and not _is_shallow(names):
+            return False
+        room = _ROOM - _count_elements(names) - values * _ATTRIBUTE
+    styles = _Styles()
+    position = 0
+    while room >= 0:
+        phrases = _PHRASE.finditer(source, position)
+        style = next((phrase for phrase in phrases if phrase.lastindex != _IS_WHOLE), None)
+        if style is None:
+            return True
+        cost, position = _estimate(source, style.start(), style[1])
+        if room - cost < _SCARCE:
+            cost, position = _count(styles, source, style.start(), room)
+        room -= cost
+    return False
+
+
+def _count_ends(source: bytes) -> int:
+    """Return how many end tags make no element, or fewer."""
+    return source.count(b"</") - source.count(b"</p") - source.count(b"</br")
+
+
+def _count_elements(names: list[bytes]) -> int:
+    """Return the bytes that elements may take, counting one attribute for each element that has any."""
+    size = 0
+    for written, count in Counter(names).items():
+        name = written.rstrip(b">")
+        texts = 1 if name in _SINGLE else 2
+        if name[:1] != b"/":
+            size += count * (_ELEMENT + _TEXT * texts + (_ATTRIBUTE if name == written else 0))
+        elif name in {b"/p", b"/br"}:
+            size += count * (_ELEMENT + _TEXT)
+    return size
+
+
+def _estimate(source: bytes, begin: int, name: bytes) -> tuple[int, int]:
+    """Estimate the cost of a style that ends soon, a copy for each tag and block in it, and return where it ends."""
+    end = source.find(b"</" + name + b">", begin, begin + _SOON)
+    tags = _NAME.findall(source, begin + 1, end)
+    blocks = sum(map(_SPECIAL.__contains__, tags))
+    if end < 0 or blocks >= _MAX_BLOCKS or not _UNSURE.isdisjoint(tags):
+        return _ROOM, begin  # unknown: count exactly
+    written = source[begin : source.find(b"<", begin + 1)]
+    size = _ELEMENT + _ATTRIBUTE * (1 + written.count(b"=")) + len(written)
+    return size * (len(tags) + blocks), end
+
+
+def _count(styles: _Styles, source: bytes, begin: int, room: int) -> tuple[int, int]:
+    """Count the cost of all styles from *begin* until none is open, and return where that is."""
+    cost, position = 0, begin
+    for style in _STYLE.finditer(source, begin):
+        begin, end = style.span()
+        if source.find(b"<", position, begin) >= 0:
+            cost += styles.pass_tags(_NAME.findall(source, position, begin))
+        close, name, written, leaf = style.groups()
+        if close:
+            cost += styles.end_style(name)
+        else:
+            cost += styles.begin_style(name, written.count(b"=") + 1, len(written))
+            if leaf:
+                cost += styles.end_style(name)
+        if cost > room or len(styles.open) > _MAX_STYLES:
+            return _ROOM, end
+        if not styles.size:
+            return cost, end
+        position = end
+    return cost + source.count(b"<", position) * styles.size, len(source)
+
+
+def _is_shallow(names: list[bytes]) -> bool:
+    """Return whether nothing is nested too deeply, even if only directly matching end tags close elements."""
+    depth: list[bytes] = []
+    for name in names:
+        if name[:1] == b"/":
+            if depth and depth[-1] == name[1:]:
+                del depth[-1]
+        elif (name := name.rstrip(b">")) not in _VOID:
+            depth.append(name)
+            if len(depth) > _MAX_DEPTH:
+                return False
+    return True
+
+
+@dataclass(slots=True, eq=False)
+class _Style:
+    """An element that the parser may copy, the bytes of a copy, and the length of `_Styles.inside` when it began."""
+
+    name: bytes
+    size: int
+    place: int
+
+
+class _Styles:
+    """
+    The styles that may be open. Its methods return how many bytes the parser may take for copies of them.
+
+    The elements inside them are an upper bound: an end tag counts only if everything else in its element has ended.
+    Then, whatever the parser did before, that element is no longer open. If everything in it was ordinary too, the end
+    tag closes nothing that began before the styles, and they are not copied.
+    """
+
+    def __init__(self) -> None:
+        self.open: list[_Style] = []
+        self.link: _Style | None = None  # the last <a>
+        self.lost = 0  # the size of the largest <a> before it that may be open, or not
+        self.size = 0  # of one copy of each
+        self.nested: list[bytes] = []  # ordinary elements that are certainly open: only ordinary ones ended in them
+        self.inside: list[bytes] = []  # blocks, walls and drawings that may be open in the styles
+
+    def pass_tags(self, tags: Iterable[bytes]) -> int:
+        """Note *tags* that are not styles, such as ``div`` and ``/div``; count the copies that may follow each."""
+        inside, nested = self.inside, self.nested
+        drawn = not _DRAWINGS.isdisjoint(inside)  # in a drawing some start tags close open elements
+        copies = 0
+        for tag in tags:
+            if tag[:1] == b"/":
+                name = tag[1:]
+                if nested and nested[-1] == name:
+                    del nested[-1]
+                    continue
+                if inside and inside[-1] == name and name not in _IN_DRAWINGS:
+                    del inside[-1]
+                    drawn = drawn and not _DRAWINGS.isdisjoint(inside)
+            elif tag in _SPECIAL:
+                if tag not in _VOID:
+                    inside.append(tag)
+                    drawn = drawn or tag in _DRAWINGS
+            elif drawn or tag in _RUBY:
+                nested.clear()
+                continue
+            else:
+                if tag not in _VOID:
+                    nested.append(tag)
+                continue
+            copies += 1
+            nested.clear()
+        for style in (*self.open, self.link) if self.link else self.open:
+            style.place = min(style.place, len(inside))
+        return self.size * copies
+
+    def begin_style(self, name: bytes, attributes: int, length: int) -> int:
+        """Note the start tag of a style, with the number of its attributes and their total length."""
+        self.nested.clear()
+        if not self.size:
+            self.inside.clear()
+        style = _Style(name, _ELEMENT + _ATTRIBUTE * attributes + length, len(self.inside))
+        cost = 0
+        if name == b"a":
+            if self.link:
+                cost = self._count_copies(self.link)
+                if not _BARRIERS.isdisjoint(self.inside[self.link.place :]):
+                    self.lost = max(self.lost, self.link.size)
+            self.link = style
+        else:
+            cost = (1 + _MAX_BLOCKS) * self.size if name == b"nobr" else 0
+            self.open.append(style)
+        self._measure()
+        return cost
+
+    def end_style(self, name: bytes) -> int:
+        """Note the end tag of a style."""
+        self.nested.clear()
+        style = self.link if name == b"a" else next((one for one in reversed(self.open) if one.name == name), None)
+        if style is None:
+            return self.size
+        cost = self._count_copies(style)
+        if len(self.inside) - style.place < _MAX_BLOCKS and _WALLS.isdisjoint(self.inside[style.place :]):
+            if style is self.link:
+                self.link = None
+            else:
+                self.open.remove(style)
+            self._measure()
+        return cost
+
+    def _count_copies(self, style: _Style) -> int:
+        """Count what the end of *style* may copy: all styles for each block in it, and then all other styles."""
+        return self.size * (1 + min(len(self.inside) - style.place, _MAX_BLOCKS)) - style.size
+
+    def _measure(self) -> None:
+        self.size = max(self.lost, self.link.size) if self.link else self.lost
+        for style in self.open:
+            self.size += style.size
+
+
+class _Walk:
+    """Check every tag. An element that the parser might still have open counts as open, to be safe."""
+
+    def __init__(self, plain: Normalized) -> None:
+        self.plain = plain
+        self.deepest = _MAX_DEPTH if plain.source.count(b"<") > _HARMLESS_TAGS else _HARMLESS_TAGS
+        self.styles = _Styles()
+        self.open: list[bytes] = []
+        self.names: Counter[bytes] = Counter()  # of those that are open
+        self.leaves = 0  # in drawings
+        self.room = _ROOM
+        self.simpler = plain.simpler
+
+    def harden(self) -> Hardened:
+        source = self.plain.source
+        pieces = bytearray()
+        position = 0
+        for tag in _ANY.finditer(source):
+            if self.room <= 0:
+                pieces += source[position : tag.start()]
+                return Hardened(bytes(pieces), self.simpler, cut=True, sheets=self.plain.sheets)
+            close, name, attributes = tag.groups()
+            name = name.lower()
+            self.room -= _TAG
+            if close:
+                self._end(name)
+            elif not self._begin(name, attributes):
+                self.simpler = True
+                pieces += source[position : tag.start()]
+                position = tag.end() + 1  # with its ">"
+        source = bytes(pieces + source[position:]) if position else source
+        return Hardened(source, self.simpler, self.plain.cut, self.plain.sheets)
+
+    def _begin(self, name: bytes, written: bytes) -> bool:
+        """Count an element; return whether its tag may stay."""
+        attributes = len(_ONE_ATTRIBUTE.findall(written)) if written else 0
+        is_drawing = bool(self.names[b"svg"] or self.names[b"math"])
+        if name in _STYLES and len(self.styles.open) >= _MAX_STYLES:
+            return False
+        if name in _ITEMS:
+            self._close(_ITEMS[name], _SPECIAL_BUT_DIV)
+        is_flat = name in (_FLAT_EVEN_IN_DRAWINGS if is_drawing else _FLAT)
+        if not is_flat and (is_drawing or (name not in _STYLES and name != b"a")):
+            if is_drawing and written.endswith(b"/") and name not in _SPECIAL:
+                self.leaves += 1  # few enough even if the parser does not take them for empty elements
+                if self.leaves > _HARMLESS_TAGS // 2:
+                    return False
+            elif len(self.open) >= self.deepest:
+                return False
+            else:
+                self.open.append(name)
+                self.names[name] += 1
+        is_single = name in _SINGLE
+        self.room -= _ELEMENT + _ATTRIBUTE * attributes + (_TEXT if is_single else 2 * _TEXT)
+        styles = self.styles
+        if name in _STYLES or name == b"a":
+            self.room -= styles.begin_style(name, attributes, len(written))
+        elif styles.size:
+            self.room -= styles.pass_tags([name])
+        return True
+
+    def _end(self, name: bytes) -> None:
+        if name in _STYLES or name == b"a":
+            self.room -= self.styles.end_style(name)
+        else:
+            self.room -= self.styles.pass_tags([b"/" + name]) if self.styles.size else 0
+            self.room -= _ELEMENT + _TEXT if name in {b"p", b"br"} else 0
+        self._close({name}, _WALLS if name in _BLOCKS else _SPECIAL)
+
+    def _close(self, names: AbstractSet[bytes], walls: frozenset[bytes]) -> None:
+        """Close the last open element with one of *names*, and the elements in it."""
+        if not any(self.names[name] for name in names):
+            return
+        for place in range(len(self.open) - 1, max(len(self.open) - _FAR, 0) - 1, -1):
+            if self.open[place] in names:
+                self.names.subtract(self.open[place:])
+                del self.open[place:]
+                return
+            if self.open[place] in walls:
+                return

@@ -1,0 +1,115 @@
+"""Read HTML pages, each step in its module: decode, harden, parse, find blocks, select content, build a tree, write."""
+
+from __future__ import annotations
+
+from itertools import compress
+from typing import TYPE_CHECKING
+
+from ..._text.invisible import removal_note
+from ...models import Page
+from .._charset import to_utf8
+from .._excerpt.window import cut_window
+from .._links import MAX_LINKS, Links, absolute, resolved, without_fragment
+from .._page import make_page
+from .._sniff import HTML, declared
+from .blocks import find_blocks
+from .css.sheets import read_sheets
+from .harden import harden
+from .metadata import read_metadata
+from .parse import parse
+from .select import select_content
+from .structured_data import markup_from_data
+from .tree import build_tree
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
+
+_MIN_LENGTH = 120  # characters: a page with less text may have more in its structured data
+_MAX_SIZE = 10 * 2**20  # bytes of source in UTF-8
+
+
+def read_html(
+    data: bytes,
+    url: str,
+    content_type: str | None = None,
+    max_length: int | None = None,
+    *,
+    links: Links = "keep",
+    style_sheets: bool = False,
+) -> Page:
+    """
+    Read an HTML page: its main part as Markdown, and its metadata.
+
+    Args:
+        data: The bytes of the page.
+        url: Where they came from; relative links are resolved against it.
+        content_type: The value of the HTTP header, if any.
+        max_length: The maximum number of characters of Markdown; by default there is no limit.
+        links: ``keep`` links with their targets, keep only their ``text``, or ``drop`` them with their text.
+        style_sheets: Whether rules in the page's own ``<style>`` elements hide text too.
+
+    Raises:
+        InvalidOption: *max_length* is less than 1.
+
+    """
+    from .._markdown.writer import to_markdown
+
+    text, decoding, beginning = to_utf8(data, content_type, most=_MAX_SIZE)
+    hardened = harden(text.replace(b"\x00", b""))
+    del text
+    document = parse(hardened.source)
+    facts = read_metadata(document, url)
+    base = _base(document.css_first("base[href]"), url)
+    blocks = find_blocks(document.body, sheets=read_sheets(document, hardened) if style_sheets else None)
+    cut, simpler = beginning or hardened.cut or blocks.cut, hardened.simpler
+    del document, hardened  # free their memory for the next steps
+    kept = select_content(blocks, url, facts)
+    targets = resolved(blocks.links(), base) if links == "keep" else {}  # including the navigation
+    source = markup_from_data(facts) if sum(map(len, compress(blocks.block_texts, kept))) < _MIN_LENGTH else ""
+    from_data = len(source) > _MIN_LENGTH
+    if from_data:
+        blocks = find_blocks(parse(harden(source.encode("utf-8", "replace")).source).body)
+        kept = [True] * len(blocks.block_texts)
+        targets |= resolved(blocks.links(), base) if links == "keep" else {}
+    main = build_tree(blocks, kept, linked=links != "drop")
+    content = to_markdown(main.body, targets)
+
+    notes = [
+        *([decoding] if decoding else []),
+        *removal_note(blocks.invisible),
+        *([f"{blocks.hidden} hidden passages left out"] if blocks.hidden else []),
+        *(["the page is larger than is read: this is its beginning"] if cut else []),
+        *(["elements were nested too deeply: some structure is lost"] if simpler or main.flattened else []),
+        *(["this is what the page tells readers without scripts"] if blocks.scriptless else []),
+        *(["the page shows its text only by scripts: this is what its data says"] if from_data else []),
+        *([] if content else ["the page has no text that can be read without running its scripts"]),
+    ]
+    stated = declared(content_type)
+    page = make_page(
+        url,
+        stated if stated in HTML else "text/html",
+        content,
+        title=facts.title,
+        truncated=cut,
+        language=facts.language,
+        author=facts.author,
+        published=facts.published,
+        modified=facts.modified,
+        description=facts.description,
+        canonical_url=facts.canonical_url,
+        site_name=facts.site_name,
+        links=_outgoing(targets, url),
+        notes=tuple(notes),
+    )
+    return page if max_length is None else cut_window(page, max_length)
+
+
+def _base(tag: LexborNode | None, url: str) -> str:
+    """Return the URL that links are resolved against; the page's ``<base>`` counts only if it is http(s)."""
+    return absolute(tag.attributes.get("href"), url) or url if tag else url
+
+
+def _outgoing(links: dict[str, str], url: str) -> tuple[str, ...]:
+    """Return each link once, in the order of the page, without links to places within the page."""
+    here = without_fragment(url)
+    return tuple(dict.fromkeys(link for link in links.values() if without_fragment(link) != here))[:MAX_LINKS]

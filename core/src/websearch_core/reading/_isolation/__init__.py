@@ -1,0 +1,1 @@
+"""Read pages in separate processes."""

@@ -1,0 +1,124 @@
+"""The parent's side of a reader process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from io import FileIO
+from pathlib import Path
+from typing import Any, cast
+
+from ..._deadline import time_left
+from ...errors import (
+    BadResponse,
+    ConfigurationError,
+    TimedOut,
+    TooLarge,
+    UnsupportedContent,
+    WebSearchError,
+)
+from ...models import Page
+from .child import MAX_SECONDS, receive, send
+
+_START_TIMEOUT = 20.0  # seconds until a new process must be ready
+_MAX_ANSWER_SIZE = 2**26  # bytes: far more than any page needs, in case a page has taken over the process
+_PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {0} import serve; serve()"
+_ERRORS = {error.code: error for error in (ConfigurationError, TooLarge, UnsupportedContent)}
+
+
+class Worker:
+    """
+    A process that reads one page at a time.
+
+    Raises:
+        OSError: The process cannot be started.
+
+    """
+
+    def __init__(self) -> None:
+        self.is_ready = False
+        self.resting_since = 0.0
+        self.process = subprocess.Popen(  # noqa: S603 - no part of the command comes from outside
+            [_interpreter(), "-P", "-c", _PROGRAM.format(f"{__package__}.child"), json.dumps(sys.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,  # else a fork of this process would inherit, and write, what is left in the buffer
+        )
+        self._pipes = cast("FileIO", self.process.stdin), cast("FileIO", self.process.stdout)
+
+    def get_ready(self) -> None:
+        """Wait until the process is ready; if that fails, the process is killed."""
+        try:
+            self._ask(None, _START_TIMEOUT)
+        except WebSearchError:
+            return
+        self.is_ready = True
+
+    def read(self, data: bytes, **question: Any) -> Page:
+        """Have a page read, with the errors of `read_isolated`. The process may be dead afterwards."""
+        answer, content = self._ask((question, data), min(time_left(), MAX_SECONDS))
+        try:
+            if "error" not in answer:
+                return Page.model_validate({**answer["page"], "content": str(content, "utf-8")})
+            error = _ERRORS.get(answer["error"], BadResponse)(str(answer["message"]))
+        except (KeyError, TypeError, ValueError) as lie:
+            self.end()
+            raise BadResponse("the page crashed the reader") from lie
+        raise error
+
+    def is_alive(self) -> bool:
+        """Return whether the process still runs."""
+        return self.process.poll() is None
+
+    def end(self) -> None:
+        """Kill the process and close its pipes. Idempotent."""
+        self.process.kill()
+        self.process.wait()
+        for pipe in self._pipes:
+            pipe.close()
+
+    def disown(self) -> None:
+        """Let go of the process after a fork: it belongs to the parent."""
+        self.process.returncode = 0  # this process must not wait for it
+        for pipe in self._pipes:  # else its input would stay open as long as this process lives
+            pipe.close()
+
+    def _ask(self, question: tuple[dict[str, Any], bytes] | None, seconds: float) -> tuple[dict[str, Any], bytearray]:
+        overdue = threading.Event()
+
+        def give_up() -> None:
+            overdue.set()
+            self.process.kill()
+
+        clock = threading.Timer(seconds, give_up)
+        clock.daemon = True
+        clock.start()
+        into, out = self._pipes
+        try:
+            if question:
+                send(into, *question)
+            return receive(out, _MAX_ANSWER_SIZE)
+        except (OSError, EOFError, ValueError) as error:
+            self.end()
+            if overdue.is_set():
+                raise TimedOut("the page was not read within the time allowed") from error
+            raise BadResponse("the page crashed the reader") from error
+        except BaseException:  # such as Ctrl-C: this answer must not be taken for that to the next question
+            self.end()
+            raise
+        finally:
+            clock.cancel()
+            clock.join()  # it cannot fire any more
+            if overdue.is_set():
+                self.end()
+
+
+def _interpreter() -> str:
+    """Return the Python interpreter; refuse a frozen application, which would run itself a second time."""
+    executable = sys.executable or ""
+    if getattr(sys, "frozen", False) or not Path(executable).name.lower().startswith(("python", "pypy")):
+        raise OSError(f"{executable or 'this application'} is not a Python interpreter")
+    return executable

@@ -1,0 +1,73 @@
+"""Resolve the links of a page to absolute http(s) URLs that cannot break out of Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Literal
+from urllib.parse import quote, urljoin, urlsplit
+
+from .._text.invisible import strip_invisible
+
+Links = Literal["keep", "text", "drop"]
+
+MAX_LINKS = 1000  # links listed for a page
+_MAX_LENGTH = 2000  # characters: anything longer is data, not an address
+# Fast path: most addresses match one of these patterns, and then need no cleaning or quoting.
+_PLAIN = r"\w~!$&*+,=:@%\-"
+_FRAGMENT = rf"(?:#[{_PLAIN}/?.]+)?"
+_ABSOLUTE = re.compile(rf"(?P<origin>https?://[a-z0-9][a-z0-9.-]*)/[{_PLAIN}/?.]*(?<!\?){_FRAGMENT}", re.ASCII)
+_FROM_ROOT = re.compile(rf"(?=[/#])(?:/[{_PLAIN}][{_PLAIN}.]*+)*+/?(?:\?[{_PLAIN}/?.]+)?{_FRAGMENT}", re.ASCII)
+_UNSAFE = re.compile(r"""[\s<>"'()\\^`{|}\x00-\x20\x7f]""")
+_UNSAFE_AFTER_HOST = re.compile(_UNSAFE.pattern.replace("[", r"[\[\]", 1))  # only an IPv6 host may have brackets
+
+
+def absolute(href: str | None, base: str) -> str | None:
+    """
+    Resolve *href* against *base*; return None unless the result is an http(s) URL.
+
+    Args:
+        href: The link as written in the page.
+        base: The absolute URL that it is relative to.
+
+    """
+    if href and len(href) <= _MAX_LENGTH:
+        if _ABSOLUTE.fullmatch(href):
+            return href
+        if _FROM_ROOT.fullmatch(href) and (start := _split_base(base)[href[0]]):
+            return start + href
+    address = re.sub(r"[\t\n\r]", "", href or "").strip()  # browsers ignore these, so java\nscript: is javascript:
+    if not address or len(address) > _MAX_LENGTH or "\\" in address:
+        return None
+    try:
+        url = urljoin(base, address)
+        parts = urlsplit(url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname or "@" in parts.netloc:
+            return None
+    except ValueError:
+        return None
+    begin = len(parts.scheme) + len("://") + len(parts.netloc)  # an IPv6 address keeps its brackets
+    visible, _ = strip_invisible(url[begin:])
+    return _UNSAFE.sub(_quote, url[:begin]) + _UNSAFE_AFTER_HOST.sub(_quote, visible)
+
+
+def resolved(hrefs: Iterable[str], base: str) -> dict[str, str]:
+    """Map each of *hrefs* that resolves to an http(s) URL to that URL."""
+    return {href: url for href in dict.fromkeys(hrefs) if (url := absolute(href, base))}
+
+
+def _quote(found: re.Match[str]) -> str:
+    return quote(found[0], safe="")
+
+
+@lru_cache(maxsize=64)
+def _split_base(base: str) -> dict[str, str]:
+    """Return what to put before a link that begins with / or #; empty if *base* needs a full resolution."""
+    site, page = _ABSOLUTE.match(base), _ABSOLUTE.fullmatch(without_fragment(base))
+    return {"/": site["origin"] if site else "", "#": page[0] if page else ""}
+
+
+def without_fragment(url: str) -> str:
+    """Return *url* without its fragment."""
+    return url.partition("#")[0]

@@ -1,0 +1,203 @@
+"""
+Detect the media type of a body from its first kilobyte, since headers can be wrong or missing.
+
+A subset of the rules that browsers follow: https://mimesniff.spec.whatwg.org/
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+HTML = frozenset({"text/html", "application/xhtml+xml"})
+PDF = "application/pdf"
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+EPUB = "application/epub+zip"
+OFFICE = frozenset({DOCX, XLSX, PPTX, EPUB})
+FEEDS = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
+_SAMPLE_SIZE = 1024  # bytes
+_MAX_LENGTH = 255  # characters of a media type (RFC 6838, 4.2)
+
+_MAGIC = (
+    (rb"\s*%PDF-", "application/pdf"),
+    (rb"\x89PNG\r\n\x1a\n", "image/png"),
+    (rb"GIF8[79]a", "image/gif"),
+    (rb"\xff\xd8\xff", "image/jpeg"),
+    (rb"RIFF....WEBP", "image/webp"),
+    (rb"RIFF....WAVE", "audio/wave"),
+    (rb"BM.{4}\x00{4}.{4}[\x0c\x28\x40\x6c\x7c]\x00{3}", "image/bmp"),
+    (rb"II\*\x00|MM\x00\*", "image/tiff"),
+    (rb"\x00\x00\x01\x00", "image/x-icon"),
+    (rb"....ftyp(?:avif|avis)", "image/avif"),
+    (rb"....ftyp(?:heic|heix|heim|heis|hevc|hevx|mif1|msf1)", "image/heic"),
+    (rb"....ftypM4A", "audio/mp4"),
+    (rb"....ftyp", "video/mp4"),
+    (rb"\x1a\x45\xdf\xa3", "video/webm"),
+    (rb"OggS\x00", "application/ogg"),
+    (rb"ID3", "audio/mpeg"),
+    (rb"fLaC", "audio/flac"),
+    (rb"PK\x03\x04", "application/zip"),
+    (rb"\x1f\x8b\x08", "application/gzip"),
+    (rb"Rar!\x1a\x07", "application/x-rar-compressed"),
+    (rb"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
+    (rb"wOF[F2]", "font/woff"),
+    (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage"),
+    (rb"\x7fELF", "application/x-executable"),
+    (rb"MZ.{58}.{4}.{0,960}PE\x00\x00", "application/vnd.microsoft.portable-executable"),
+    (rb"\x00asm\x01\x00\x00\x00", "application/wasm"),
+    (rb"BZh[1-9]1AY&SY", "application/x-bzip2"),
+    (rb"\xfd7zXZ\x00", "application/x-xz"),
+    (rb"\x28\xb5\x2f\xfd", "application/zstd"),
+    (rb"OTTO\x00|\x00\x01\x00\x00\x00[\x04-\x30]", "font/sfnt"),
+    (rb"SQLite format 3\x00", "application/vnd.sqlite3"),
+)
+_SIGNATURES = tuple((re.compile(pattern, re.DOTALL), media_type) for pattern, media_type in _MAGIC)
+_HTML = re.compile(
+    rb"\s*(?:<!--(?:(?!-->).)*+-->\s*|<\?xml[^>]*>\s*)*"
+    rb"<(?:!doctype\s+html|(?:html|head|body|script|style|title|meta|link|iframe|main|article|section|div|table|font|"
+    rb"h1|br|p|a|b)(?=[\s/>]))",
+    re.IGNORECASE | re.DOTALL,
+)
+_ROOT = re.compile(
+    rb"(?:\s|<\?[^>]*>|<!--(?:(?!-->).)*+-->|<!doctype\s+(?!html)[^<>\[]*+>)*+"
+    rb"<(?:[a-z]{1,20}:)?(rss|feed|rdf|urlset|sitemapindex|svg)(?=[\s>/])",
+    re.IGNORECASE | re.DOTALL,
+)
+_ROOTS = {
+    b"rss": "application/rss+xml",
+    b"feed": "application/atom+xml",
+    b"rdf": "application/rdf+xml",
+    b"svg": "image/svg+xml",
+}
+_JSON_FEED = re.compile(rb"\s*\{.{0,900}\"https:\\?/\\?/jsonfeed\.org\\?/version\\?/", re.DOTALL)
+# Kinds of archive, recognized by the entry of a part that only this kind has.
+_PARTS = tuple(
+    (re.compile(rb"PK\x03\x04.{26}" + name, re.DOTALL), kind)
+    for name, kind in (
+        (rb"mimetypeapplication/epub\+zip", EPUB),
+        (rb"mimetypeapplication/vnd\.oasis\.opendocument\.text", "application/vnd.oasis.opendocument.text"),
+        (rb"mimetypeapplication/vnd\.oasis\.opendocument\.", "application/vnd.oasis.opendocument"),
+        (rb"word/document\d{0,3}\.xml", DOCX),
+        (rb"xl/workbook\d{0,3}\.xml", XLSX),
+        (rb"ppt/presentation\d{0,3}\.xml", PPTX),
+    )
+)
+# The same for OLE files, which store the names of their parts in UTF-16.
+_STREAMS = (
+    ("EncryptedPackage", "application/x-ole-storage (an encrypted Office file)"),
+    ("WordDocument", "application/msword"),
+    ("Workbook", "application/vnd.ms-excel"),
+    ("PowerPoint Document", "application/vnd.ms-powerpoint"),
+)
+_KNOWN = frozenset(
+    {kind for _, kind in _MAGIC} | {kind for _, kind in _PARTS} | {kind for _, kind in _STREAMS} | set(_ROOTS.values())
+) | HTML | OFFICE | FEEDS | frozenset({
+    "application/csv", "application/epub+zip", "application/java-archive", "application/javascript", "application/json",
+    "application/jsonl", "application/ld+json", "application/msword", "application/ndjson", "application/octet-stream",
+    "application/postscript", "application/rtf", "application/sql", "application/toml", "application/x-7z-compressed",
+    "application/x-gzip", "application/x-javascript", "application/x-jsonlines", "application/x-ndjson",
+    "application/x-pdf", "application/x-rpm", "application/x-sh", "application/x-shockwave-flash", "application/x-tar",
+    "application/x-www-form-urlencoded", "application/x-yaml", "application/x-zip-compressed", "application/xml",
+    "application/yaml", "application/zip", "audio/aac", "audio/flac", "audio/midi", "audio/mp4", "audio/mpeg",
+    "audio/ogg", "audio/wav", "audio/webm", "audio/x-wav", "font/otf", "font/ttf", "font/woff2", "image/jpg",
+    "image/jxl", "image/vnd.microsoft.icon", "image/x-ms-bmp", "text/calendar", "text/css", "text/csv",
+    "text/javascript", "text/markdown", "text/plain", "text/richtext", "text/rtf", "text/tab-separated-values",
+    "text/vcard", "text/vtt", "text/x-c", "text/x-markdown", "text/x-python", "text/x-rst", "text/xml", "text/yaml",
+    "video/mpeg", "video/ogg", "video/quicktime", "video/x-matroska", "video/x-msvideo",
+})  # fmt: skip
+_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+_TEXTS = frozenset("json xml ndjson x-ndjson jsonl x-jsonlines javascript ecmascript yaml x-yaml toml sql csv".split())
+# If a server declares one of these for a text, it is right, even if the text begins with a tag.
+_TRUSTED = frozenset({"text/plain", "text/markdown", "text/x-markdown", "text/css", "text/javascript"})
+
+
+def declared(content_type: str | None) -> str | None:
+    """Return the media type that a header names, in lower case; None if it names none."""
+    essence = (content_type or "").partition(";")[0].strip().lower()
+    if len(essence) > _MAX_LENGTH:
+        return None
+    return essence if re.fullmatch(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+", essence) else None
+
+
+def named(media_type: str) -> str:
+    """
+    Return *media_type* if it is a known one, else its kind, for errors and notes.
+
+    A server can put whole sentences into a media type that it invents.
+    """
+    if media_type in _KNOWN:
+        return media_type
+    kind = media_type.partition("/")[0]
+    kind = {"font": "a font", "image": "an image"}.get(kind, kind)
+    return (
+        f"{kind} of an unknown type" if kind in {"audio", "a font", "an image", "text", "video"} else "an unknown type"
+    )
+
+
+def is_text(media_type: str) -> bool:
+    """Return whether *media_type* is a kind of text."""
+    kind, _, name = media_type.partition("/")
+    return kind == "text" or name.endswith(("+xml", "+json")) or name in _TEXTS
+
+
+def media_type(data: bytes, content_type: str | None = None) -> str:
+    """
+    Detect the media type of *data*. The header counts only where the bytes do not contradict it.
+
+    Args:
+        data: The body, or its beginning.
+        content_type: The value of the HTTP header, if any.
+
+    Returns:
+        A media type such as ``text/html``, without parameters.
+
+    """
+    head, stated = data[:_SAMPLE_SIZE], declared(content_type)
+    for signature, kind in _SIGNATURES:
+        if signature.match(head):
+            known_better = kind == "application/zip" and stated and not is_text(stated)  # many formats are archives
+            return _look_inside(data, kind) or (stated if stated and known_better else kind)
+    narrow = _to_ascii(head)
+    if stated in _TRUSTED and not _BINARY.search(narrow):
+        return stated
+    if root := _ROOT.match(narrow):
+        kept = stated if stated and stated.endswith("xml") and stated not in HTML else "application/xml"
+        return _ROOTS.get(root[1].lower(), kept)
+    if _JSON_FEED.match(narrow):
+        return "application/feed+json"
+    if _HTML.match(narrow):
+        return stated if stated in HTML else "text/html"
+    if _BINARY.search(narrow):
+        return stated if stated and not is_text(stated) and stated not in HTML else "application/octet-stream"
+    if stated and (is_text(stated) or stated in HTML or not data):
+        return stated
+    return _guess(narrow, data)
+
+
+def _look_inside(data: bytes, kind: str) -> str | None:
+    """Return the media type of what a container holds, if one of its parts reveals it."""
+    if kind == "application/zip":
+        return next((inner for part, inner in _PARTS if part.search(data)), None)
+    if kind == "application/x-ole-storage":
+        return next((inner for name, inner in _STREAMS if name.encode("utf-16-le") in data), None)
+    return None
+
+
+def _to_ascii(head: bytes) -> bytes:
+    """Convert UTF-16 to ASCII, so that a tag looks like a tag and not like binary data."""
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return head.decode("utf-16", "ignore").encode("ascii", "replace")
+    if len(head) >= 4 and not any(head[1:64:2]) and all(head[0:64:2]):
+        return head[0::2]
+    if len(head) >= 4 and not any(head[0:64:2]) and all(head[1:64:2]):
+        return head[1::2]
+    return head.removeprefix(codecs.BOM_UTF8)
+
+
+def _guess(head: bytes, data: bytes) -> str:
+    first, last = head.lstrip()[:1], data[-64:].rstrip(b"\x00 \t\r\n")[-1:]
+    if (first, last) in {(b"{", b"}"), (b"[", b"]")}:
+        return "application/json"
+    return "application/xml" if head.lstrip().startswith(b"<?xml") else "text/plain"

@@ -1,1 +1,0 @@
-"""What style sheets and inline styles hide: a bounded reading of CSS."""

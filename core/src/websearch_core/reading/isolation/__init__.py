@@ -1,1 +1,0 @@
-"""Reading in other processes."""
