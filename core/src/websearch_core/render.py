@@ -29,9 +29,11 @@ __all__ = [
     "link_citations",
     "page_as_json",
     "page_for_model",
+    "page_metadata",
     "render_error",
     "render_page",
     "render_search",
+    "result_metadata",
     "search_as_json",
     "search_for_model",
 ]

@@ -27,6 +27,7 @@ __all__ = [
     "SearchArguments",
     "page_options",
     "render_search_text",
+    "search_options",
 ]
 
 SEARCH = (
