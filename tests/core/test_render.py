@@ -15,9 +15,11 @@ from websearch_core.render import (
     fenced,
     link_citations,
     page_as_json,
+    page_metadata,
     render_error,
     render_page,
     render_search,
+    result_metadata,
     search_as_json,
     search_for_model,
 )
@@ -237,3 +239,23 @@ def test_a_page_says_how_to_read_on_from_passages_and_to_the_next_places():
     found = chosen.model_copy(update={"next_offset": 77})
     assert "(For the next places, find the same with offset=77.)" in render_page(found, "markdown")
     assert page_as_json(chosen)["passages"] == [{"offset": 30, "length": 4, "headings": []}]
+
+
+def test_the_metadata_of_a_document_are_flat_and_nothing_in_them_is_empty():
+    page = Page(
+        url="https://sea.example/kelp",
+        final_url="https://sea.example/kelp/",
+        title="",
+        content="Kelp.",
+        published=datetime(2026, 5, 4, tzinfo=UTC),
+        media_type="text/html",
+    )
+    result = SearchResult(title="", url="https://sea.example/", snippet="", provider="brave", rank=1, citation_id=1)
+
+    assert page_metadata(page) == {
+        "url": "https://sea.example/kelp/",
+        "published": "2026-05-04T00:00:00+00:00",
+        "media_type": "text/html",
+        "truncated": False,
+    }
+    assert result_metadata(result) == {"url": "https://sea.example/", "provider": "brave", "citation_id": 1}

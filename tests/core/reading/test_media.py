@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from websearch_core.errors import UnsupportedContent
+from websearch_core.errors import TooLarge, UnsupportedContent
 from websearch_core.models import Page
 from websearch_core.reading import read_bytes
 from websearch_core.reading._sniff import media_type
@@ -235,3 +235,11 @@ def test_no_bytes_raise_an_unexpected_error(data: bytes, declared: str | None) -
     except UnsupportedContent:
         return
     assert len(page.content) == page.content_length
+
+
+def test_what_cannot_be_read_without_its_end_is_too_large_if_it_was_cut():
+    with pytest.raises(TooLarge, match="application/pdf.*larger than 5 MiB"):
+        read_bytes(b"%PDF-1.7\n1 0 obj<</Type/Catalog>>endobj\n", URL, cut="larger than 5 MiB")
+    with pytest.raises(UnsupportedContent, match="video/mp4"):
+        read_bytes(b"\0\0\0\x20ftypisom", URL, cut="larger than 5 MiB")
+    assert read_bytes(b"<p>Brown al", URL, "text/html", cut="larger than 5 MiB").content == "Brown al"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, Self, cast
 
 from ..errors import ConfigurationError
 from ..provider._ports import PageReader, Provider, Role, SearchProvider, can
@@ -53,6 +54,38 @@ class Layer(Protocol):
         shared by all providers of one `WebSearch`, and by no other: each begins by taking a deep copy of its layers.
         """
         ...
+
+
+@dataclass(frozen=True)
+class ProviderWrapper:
+    """
+    What the layers around one provider share: they have its name and its options.
+
+    Args:
+        inner: The provider inside; None in a layer that waits for `wrap`.
+
+    """
+
+    inner: Provider | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the provider inside."""
+        return name_of(self, self.inner)
+
+    @property
+    def options(self) -> frozenset[str]:
+        """The options that the provider inside supports."""
+        return options_of(self.inner)
+
+    @property
+    def provider(self) -> Provider | None:
+        """The same as ``inner``."""
+        return self.inner
+
+    def wrap(self, inner: Provider, /) -> Self:
+        """Return the same layer around *inner*."""
+        return replace(self, inner=inner)
 
 
 def held(provider: object) -> tuple[Provider, ...]:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, get_args
 
 from ..errors import AllProvidersFailed, ConfigurationError, UnsupportedOption
 from ..flow import Flow
 from ..models import Page, SearchQuery, SearchResponse, Unsupported
 from ..provider._declare import FoundFile
-from ..provider._ports import Provider
-from ._layer import Rank, name_of, options_of, reader, searcher
+from ._layer import ProviderWrapper, Rank, reader, searcher
 
 
 @dataclass(frozen=True)
-class Relax:
+class Relax(ProviderWrapper):
     """
     Ask again without the options that a provider does not support, and note it in the response.
 
@@ -30,31 +29,11 @@ class Relax:
 
     rank: ClassVar[Rank] = Rank.RELAX
 
-    inner: Provider | None = None
     unsupported: Annotated[Unsupported, FoundFile()] = "note"
 
     def __post_init__(self) -> None:
         if self.unsupported not in get_args(Unsupported):
             raise ConfigurationError(f"Relax: unsupported: must be one of {', '.join(get_args(Unsupported))}")
-
-    @property
-    def name(self) -> str:
-        """The name of the provider inside."""
-        return name_of(self, self.inner)
-
-    @property
-    def options(self) -> frozenset[str]:
-        """The options that the provider inside supports."""
-        return options_of(self.inner)
-
-    @property
-    def provider(self) -> Provider | None:
-        """The same as ``inner``."""
-        return self.inner
-
-    def wrap(self, inner: Provider, /) -> Relax:
-        """Return the same layer around *inner*."""
-        return replace(self, inner=inner)
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, with fewer options if need be."""

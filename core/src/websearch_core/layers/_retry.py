@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, TypeVar
 
 from .._deadline import time_left
@@ -12,14 +12,13 @@ from ..errors import RateLimited, ServiceError
 from ..flow import Flow, Sleep
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import FoundFile
-from ..provider._ports import Provider
-from ._layer import Rank, check_number, name_of, options_of, reader, searcher
+from ._layer import ProviderWrapper, Rank, check_number, reader, searcher
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Retry:
+class Retry(ProviderWrapper):
     """
     Try again after a temporary failure, as long as there is time.
 
@@ -40,7 +39,6 @@ class Retry:
 
     rank: ClassVar[Rank] = Rank.RETRY
 
-    inner: Provider | None = None
     attempts: Annotated[int, FoundFile(at_most=5)] = 3
     pause: Annotated[float, FoundFile(at_most=10)] = 0.5
     longest: Annotated[float, FoundFile(at_most=60)] = 10.0
@@ -49,25 +47,6 @@ class Retry:
         check_number(self, "attempts", least=1, whole=True)
         check_number(self, "pause", least=0)
         check_number(self, "longest", least=0)
-
-    @property
-    def name(self) -> str:
-        """The name of the provider inside."""
-        return name_of(self, self.inner)
-
-    @property
-    def options(self) -> frozenset[str]:
-        """The options that the provider inside supports."""
-        return options_of(self.inner)
-
-    @property
-    def provider(self) -> Provider | None:
-        """The same as ``inner``."""
-        return self.inner
-
-    def wrap(self, inner: Provider, /) -> Retry:
-        """Return the same layer around *inner*."""
-        return replace(self, inner=inner)
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, more than once if need be."""
