@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from docs.generators import commands, providers, settings
+from docs.generators import commands, providers, reference, settings
 from docs.generators.markdown import replace_part
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -14,6 +14,7 @@ def render() -> dict[Path, str]:
     """Return what each page with generated parts should say."""
     docs = ROOT / "docs"
     return {
+        docs / "api.md": reference.write_page(),
         docs / "providers.md": providers.write_page(),
         ROOT / "README.md": _fill(ROOT / "README.md", {"providers": providers.write_table()}),
         docs / "settings.md": _fill(docs / "settings.md", {"settings": settings.write_table()}),

@@ -21,7 +21,7 @@ import pytest
 import pytest_socket
 from hypothesis import HealthCheck, settings
 
-from websearch_core.provider.declare import environment
+from websearch_core.provider._declare import environment
 from websearch_core.providers import known, provider_class
 
 # The same examples every time, however slow the machine, so that a run in a fresh clone ends as the last one did.

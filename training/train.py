@@ -42,20 +42,20 @@ from numpy.typing import NDArray
 from benchmarks.reading.metrics import agreement, words
 from training.corpus import ROOT, Page, mozilla, wcxb
 from training.labels import label_texts
-from websearch_core.reading.html import page as reader
-from websearch_core.reading.html.blocks import TextBlocks, find_blocks
-from websearch_core.reading.html.features import LEVELS, MISSING, BlockFeatures, words_of
-from websearch_core.reading.html.harden import harden
-from websearch_core.reading.html.metadata import Metadata, read_metadata
-from websearch_core.reading.html.model import MAX_VOTES, QUESTIONS, ContentModel, Feature
-from websearch_core.reading.html.parse import parse
-from websearch_core.reading.html.select import select_content
+from websearch_core.reading._html import page as reader
+from websearch_core.reading._html.blocks import TextBlocks, find_blocks
+from websearch_core.reading._html.features import LEVELS, MISSING, BlockFeatures, words_of
+from websearch_core.reading._html.harden import harden
+from websearch_core.reading._html.metadata import Metadata, read_metadata
+from websearch_core.reading._html.model import MAX_VOTES, QUESTIONS, ContentModel, Feature
+from websearch_core.reading._html.parse import parse
+from websearch_core.reading._html.select import select_content
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
 
 _HERE = Path(__file__).resolve().parent
-_READER = _HERE.parent / "core/src/websearch_core/reading/html"
+_READER = _HERE.parent / "core/src/websearch_core/reading/_html"
 _STORED = _HERE.parent / "build/reading"
 MODEL = _READER / "model.json"
 

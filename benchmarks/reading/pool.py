@@ -27,7 +27,7 @@ from websearch_core import Page, WebSearch
 from websearch_core.flow import Flow, Response
 from websearch_core.providers.direct import Direct
 from websearch_core.reading import read_bytes
-from websearch_core.reading.isolation.pool import count_cores
+from websearch_core.reading._isolation.pool import count_cores
 
 _ROOT = Path(__file__).resolve().parents[2]
 _ROUNDS = 3

@@ -8,7 +8,7 @@ from typing import Any
 from typer.core import TyperArgument
 from typer.main import get_command
 
-from websearch_core.cli.app import app
+from websearch_core._cli.app import app
 
 from .markdown import make_table
 

@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 from websearch_core import WebSearch
-from websearch_core.provider.declare import FoundFile
+from websearch_core.provider._declare import FoundFile
 from websearch_core.settings import _OTHER_NAMES, Settings
 
 from .docstrings import read_args

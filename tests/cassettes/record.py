@@ -23,7 +23,7 @@ import yaml
 
 from tests.cassettes import tape as tapes
 from websearch_core import WebSearchError
-from websearch_core.provider.declare import environment
+from websearch_core.provider._declare import environment
 from websearch_core.providers import provider_class
 
 

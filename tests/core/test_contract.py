@@ -10,8 +10,8 @@ from __future__ import annotations
 import pytest
 
 from tests.cassettes import tape as tapes
-from websearch_core.provider.declare import field_notes, is_secret
-from websearch_core.provider.ports import can, needs_network
+from websearch_core.provider._declare import field_notes, is_secret
+from websearch_core.provider._ports import can, needs_network
 from websearch_core.providers import known, provider_class
 from websearch_core.testing import SECRET, Promise, read_promises, search_promises
 

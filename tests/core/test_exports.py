@@ -1,18 +1,77 @@
-"""The front door, and what passing it costs."""
+"""What is public: the front doors, what they show, and what passing them costs."""
 
 from __future__ import annotations
 
+import ast
+import importlib
+import inspect
+import pkgutil
 import subprocess
 import sys
 import types
+from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
+import langchain_websearch
+import llamaindex_websearch
 import websearch_core
+from websearch_core import providers
+
+ROOMS = (
+    "client errors flow index keys layers models provenance provider providers reading render settings testing tokens "
+    "tools".split()
+)
+PUBLIC = ["websearch_core", *(f"websearch_core.{room}" for room in ROOMS)]
+PACKAGES = [websearch_core, langchain_websearch, llamaindex_websearch]
+DISTRIBUTIONS = {package: package.__name__.replace("_", "-") for package in PACKAGES}
+
+
+def defined(module: types.ModuleType) -> set[str]:
+    """Return the names without an underscore that the source of *module* itself makes."""
+    names: set[str] = set()
+    for statement in ast.parse(inspect.getsource(module)).body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(statement.name)
+        elif isinstance(statement, ast.Assign | ast.AnnAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            names |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return {name for name in names if not name.startswith("_")}
+
+
+def in_order(name: str) -> tuple[bool, bool, str]:
+    """Constants, classes, functions: the order that ruff keeps."""
+    return not (name.isupper() and len(name) > 1), not name[0].isupper(), name
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_public_module_lists_all_that_it_offers_and_nothing_else(name):
+    module = importlib.import_module(name)
+    listed = module.__all__
+
+    assert listed == sorted(set(listed), key=in_order)
+    assert not [name for name in listed if name.startswith("_")]
+    assert [name for name in listed if not hasattr(module, name)] == []
+    assert defined(module) - set(listed) == set()
+
+
+def test_every_other_module_has_an_underscore_or_lies_behind_one():
+    found = {one.name for one in pkgutil.walk_packages(websearch_core.__path__, "websearch_core.")}
+    open_to_all = {name for name in found if not any(part.startswith("_") for part in name.split("."))}
+    of_providers = {name for name in open_to_all if name.startswith("websearch_core.providers.")}
+
+    assert open_to_all - of_providers == set(PUBLIC) - {"websearch_core"}
+    assert {name.rpartition(".")[2] for name in of_providers} == set(providers.known())
+
+
+def test_the_file_of_a_provider_shows_its_class_alone():
+    for cls in map(providers.provider_class, providers.known()):
+        if cls.__module__.startswith("websearch_core."):
+            assert defined(sys.modules[cls.__module__]) == {cls.__name__}
 
 
 def test_the_public_names_are_these_and_nothing_leaks():
-    assert websearch_core.__all__ == sorted(websearch_core.__all__)
     public = {
         name
         for name, value in vars(websearch_core).items()
@@ -21,12 +80,52 @@ def test_the_public_names_are_these_and_nothing_leaks():
     assert public == set(websearch_core.__all__)
 
 
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+def test_a_package_shows_what_is_public_and_its_version(package):
+    assert dir(package) == sorted(["__version__", *package.__all__])
+    assert package.__version__ == version(DISTRIBUTIONS[package])
+    with pytest.raises(AttributeError, match=f"module '{package.__name__}' has no attribute 'nonsense'"):
+        _ = package.nonsense
+
+
+def test_the_public_modules_are_there_after_importing_the_package():
+    program = (
+        f"import websearch_core, sys; print('websearch_core.reading' in sys.modules);"
+        f"[getattr(websearch_core, room).__all__ for room in {ROOMS}]"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "False"
+
+
+def test_every_built_in_provider_can_be_imported_from_the_registry():
+    ours = {
+        cls.__name__: cls for cls in map(providers.provider_class, providers.known()) if "websearch_core." in repr(cls)
+    }
+
+    assert ours
+    assert ours.keys() <= set(providers.__all__)
+    assert {name: getattr(providers, name) for name in ours} == ours
+    seen = {
+        name.asname or name.name
+        for part in ast.walk(ast.parse(Path(providers.__file__).read_text("utf-8")))
+        if isinstance(part, ast.If) and ast.unparse(part.test) == "TYPE_CHECKING"
+        for statement in part.body
+        if isinstance(statement, ast.ImportFrom)
+        for name in statement.names
+    }
+    assert seen == set(ours)  # what type checkers see
+    with pytest.raises(AttributeError, match="Brvae"):
+        _ = providers.Brvae
+
+
 @pytest.mark.parametrize(
     "statement",
     [
         "import websearch_core",
         "from websearch_core import WebSearch; WebSearch('brave', api_key='key')",
         "import websearch_core.reading, websearch_core.render, websearch_core.layers",
+        "from websearch_core.providers import Brave; Brave(api_key='key')",
     ],
 )
 def test_importing_loads_no_framework_no_http_library_and_no_parser(statement):

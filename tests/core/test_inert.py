@@ -14,7 +14,7 @@ from websearch_core import WebSearch
 from websearch_core._enforce import attach_content, enforce_page, enforce_query
 from websearch_core.models import Page, Passage, SearchQuery, SearchResponse, SearchResult
 from websearch_core.reading import Excerpt, read_bytes
-from websearch_core.reading.markdown.sanitizer import is_safe, sanitize
+from websearch_core.reading._markdown.sanitizer import is_safe, sanitize
 from websearch_core.render import link_citations, render_page, render_search, search_as_json
 
 URL = "https://base.example/p/"

@@ -20,7 +20,7 @@ from websearch_core._sources import user_file
 from websearch_core.errors import AuthenticationError, ConfigurationError, MissingKey
 from websearch_core.keys import ApiKey, pickle_keys
 from websearch_core.layers import leaves
-from websearch_core.provider.declare import provider
+from websearch_core.provider._declare import provider
 from websearch_core.providers.brave import Brave
 from websearch_core.providers.tavily import Tavily
 from websearch_core.settings import Settings

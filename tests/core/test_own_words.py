@@ -16,7 +16,7 @@ from websearch_core.providers.jina import Jina
 from websearch_core.providers.searxng import SearXNG
 from websearch_core.providers.tavily import Tavily
 from websearch_core.reading import read_bytes
-from websearch_core.reading.sniff import named
+from websearch_core.reading._sniff import named
 from websearch_core.render import error_as_json, render_error
 from websearch_core.testing import play, reply
 

@@ -197,7 +197,7 @@ def test_a_provider_of_ones_own_can_be_given_or_registered(monkeypatch):
 
     assert [type(leaf) for leaf in searching(Mine())] == [Mine]
 
-    monkeypatch.setattr("websearch_core.providers._registered", {})
+    monkeypatch.setattr("websearch_core._registry._registered", {})
     register("mine", Mine)
     assert provider_class("mine") is Mine
     assert "mine" in known()
@@ -211,19 +211,19 @@ def test_a_provider_of_ones_own_can_be_given_or_registered(monkeypatch):
 def test_providers_plug_in_by_entry_points(monkeypatch):
     from importlib.metadata import EntryPoint
 
-    from websearch_core import providers
+    from websearch_core import _registry
 
     def points(*names):
-        providers._plugged_in.cache_clear()
+        _registry._plugged_in.cache_clear()
         found = [EntryPoint(name, "websearch_core.providers.brave:Brave", "websearch_core.providers") for name in names]
-        monkeypatch.setattr(providers, "entry_points", lambda group: found)
+        monkeypatch.setattr(_registry, "entry_points", lambda group: found)
 
     points("harbour")
     assert provider_class("harbour") is Brave
     points("brave")
     with pytest.raises(ConfigurationError, match="already registered"):
         known()
-    providers._plugged_in.cache_clear()
+    _registry._plugged_in.cache_clear()
 
 
 def test_the_key_shows_nowhere(monkeypatch):

@@ -15,11 +15,11 @@ import typer.testing
 from pydantic import SecretStr
 
 from websearch_core import SearchQuery, WebSearch, WebSearchError
+from websearch_core._cli.app import app
 from websearch_core._selection import build_provider
 from websearch_core._sources import user_file
-from websearch_core.cli.app import app
 from websearch_core.errors import ConfigurationError
-from websearch_core.provider.declare import BaseUrl, FoundFile, Key, provider
+from websearch_core.provider._declare import BaseUrl, FoundFile, Key, provider
 from websearch_core.providers import known, provider_class
 from websearch_core.settings import Settings
 
@@ -263,7 +263,7 @@ def test_options_of_plug_ins_need_the_note_that_they_are_harmless(monkeypatch):
         def __init__(self, **options):
             self.options = options
 
-    monkeypatch.setattr("websearch_core.providers._registered", {"mine": Mine, "plain": Plain})
+    monkeypatch.setattr("websearch_core._registry._registered", {"mine": Mine, "plain": Plain})
     write('[providers.mine]\ncolour = "red"')
     assert build_provider("mine", Settings.load()).colour == "red"
     for entry, key in (
@@ -298,7 +298,7 @@ def test_a_key_that_the_class_finds_by_itself_counts(monkeypatch):
         api_key: Key = field(default_factory=lambda: KEY)
         base_url: BaseUrl = "https://mine.example"
 
-    monkeypatch.setattr("websearch_core.providers._registered", {"mine": Mine})
+    monkeypatch.setattr("websearch_core._registry._registered", {"mine": Mine})
     write('[providers.mine]\nbase_url = "https://evil.example"')
 
     with pytest.raises(ConfigurationError, match=r"mine\.base_url"):
@@ -466,7 +466,7 @@ def test_every_service_can_be_reached_through_a_gateway_of_the_environment(monke
 
 
 def test_doctor_says_where_every_value_comes_from(monkeypatch):
-    monkeypatch.setattr("websearch_core.cli.doctor.checks", lambda *_: iter(()))
+    monkeypatch.setattr("websearch_core._cli.doctor.checks", lambda *_: iter(()))
     monkeypatch.setenv("BRAVE_API_KEY", KEY)
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "7")
     found = write('provider = "brave"\n[providers.searxng]\nbase_url = "http://localhost:8888"')

@@ -25,13 +25,13 @@ from websearch_core._text.dates import parse_date
 from websearch_core._text.terms import index_text, query_terms, split_terms
 from websearch_core.errors import BadResponse, UnsafeURL, UnsupportedContent
 from websearch_core.flow import Response
-from websearch_core.provider.http import retry_after
+from websearch_core.provider._http import retry_after
 from websearch_core.providers.direct import Direct
 from websearch_core.reading import cut_window, read_bytes
-from websearch_core.reading.charset import CODECS, decode, to_utf8
-from websearch_core.reading.html.harden import harden
-from websearch_core.reading.html.parse import parse
-from websearch_core.reading.sniff import HTML
+from websearch_core.reading._charset import CODECS, decode, to_utf8
+from websearch_core.reading._html.harden import harden
+from websearch_core.reading._html.parse import parse
+from websearch_core.reading._sniff import HTML
 
 
 class Target(NamedTuple):

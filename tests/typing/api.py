@@ -9,16 +9,14 @@ import httpx
 import httpx2
 from pydantic import SecretStr
 
-from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebSearch, WebSearchError
+import websearch_core
+from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebSearch, WebSearchError, providers
 from websearch_core.errors import AllProvidersFailed, RateLimited
 from websearch_core.flow import Flow, Request
 from websearch_core.layers import Fallback, Layer, Relax, Retry
 from websearch_core.provenance import Ledger
-from websearch_core.provider.function import from_function
-from websearch_core.provider.ports import PageReader, Provider, SearchProvider, can
-from websearch_core.providers.brave import Brave
-from websearch_core.providers.direct import Direct
-from websearch_core.providers.tavily import Tavily
+from websearch_core.provider import PageReader, Provider, SearchProvider, can, from_function
+from websearch_core.providers import Brave, Direct, ProviderInfo, Tavily, get_all, get_default
 
 web = WebSearch()
 assert_type(web.search("kelp", limit=3, time_range="week", allowed_domains=["python.org"]), SearchResponse)
@@ -73,6 +71,14 @@ WebSearch(http_client=httpx.AsyncClient())  # type: ignore[arg-type]
 WebSearch(http_library="requests")  # type: ignore[arg-type]
 WebSearch(verify=False)  # type: ignore[arg-type]
 WebSearch("brave", api_key=3)  # type: ignore[arg-type]
+WebSearch(links="hide")  # type: ignore[arg-type]
+assert_type(WebSearch.resolve(None, {"timeout": 3, "links": "text"}), WebSearch)
+WebSearch.resolve(None, {"timeuot": 3})  # type: ignore[typeddict-unknown-key]
+assert_type(get_all(), list[ProviderInfo])
+assert_type(get_default().limits.get("results"), int | None)
+assert_type(websearch_core.__version__, str)
+_ = websearch_core.errors.nonsense  # type: ignore[attr-defined]
+_ = providers.Brvae  # type: ignore[attr-defined]
 
 
 async def find(query: SearchQuery) -> list[SearchResult]:

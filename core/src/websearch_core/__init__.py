@@ -10,14 +10,34 @@ Search the web and read pages: one typed interface over many services, safe by d
         print(result.title, result.url)
     print(web.read("https://docs.python.org/3/").content)
 
-One import deeper: `websearch_core.errors` for everything that can go wrong, `websearch_core.layers` to compose
-providers, `websearch_core.render` to show results to a model, `websearch_core.testing` to test providers of your own.
+One import deeper: `websearch_core.errors` for everything that can go wrong, `websearch_core.providers` for the services
+there are, `websearch_core.provider` to write one, `websearch_core.layers` to compose them, `websearch_core.render` to
+show results to a model, and `websearch_core.testing` to test a provider. ``docs/api.md`` lists all that is public.
 """
 
+import typing
+
+from ._registry import register
 from .client import WebSearch
 from .errors import ServiceError, WebSearchError
 from .models import Page, SearchQuery, SearchResponse, SearchResult
-from .providers import register
+
+if typing.TYPE_CHECKING:
+    from . import flow as flow
+    from . import index as index
+    from . import keys as keys
+    from . import layers as layers
+    from . import provenance as provenance
+    from . import provider as provider
+    from . import providers as providers
+    from . import reading as reading
+    from . import render as render
+    from . import settings as settings
+    from . import testing as testing
+    from . import tokens as tokens
+    from . import tools as tools
+
+    __version__: str
 
 __all__ = [
     "Page",
@@ -29,3 +49,27 @@ __all__ = [
     "WebSearchError",
     "register",
 ]
+
+_MODULES = frozenset(
+    "client errors flow index keys layers models provenance provider providers reading render settings testing tokens "
+    "tools".split()
+)
+
+if not typing.TYPE_CHECKING:  # type checkers see the imports above, and would take any name for one of these
+
+    def __getattr__(name: str) -> object:
+        """Import a public module, or look up the version, when it is first asked for."""
+        if name == "__version__":
+            from importlib.metadata import version
+
+            globals()[name] = version("websearch-core")
+            return globals()[name]
+        if name in _MODULES:
+            from importlib import import_module
+
+            return import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return ["__version__", *__all__]

@@ -15,20 +15,16 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
+from ._build import build, by_name, collect_options, is_this_machine
 from ._net.guard import Guard
+from ._registry import known, provider_class, registered_name
 from .errors import Blocked, ConfigurationError, MissingKey, PageNotFound
 from .layers import Fallback, Layer, Rank, Relax, layer_class, leaves
 from .layers._layer import held, parts
 from .layers._stack import Stack, rank
 from .models import describe_problems
-from .provider.ports import PageReader, Provider, Role, SearchProvider, can, check_port, needs_network
-from .providers import known, provider_class, registered_name
-from .providers._build import (
-    build,
-    collect_options,
-    is_this_machine,
-)
-from .settings import Settings, by_name
+from .provider._ports import PageReader, Provider, Role, SearchProvider, can, check_port, needs_network
+from .settings import Settings
 
 Choice: TypeAlias = str | Provider | Sequence[str | Provider]
 AUTOMATIC = ("tavily", "brave", "searxng")
@@ -87,6 +83,10 @@ class Selection:
             return [self._playing(item, "read") for item in chosen], False
         at_hand = [item for item in searchers if _is_at_hand(item)]  # what an index holds needs no fetching
         return [self._playing(item, "read") for item in (*at_hand, "direct")], True
+
+    def name_of(self, provider: Provider) -> str:
+        """Return the name that *provider* was asked for by; a plug-in may call itself something else."""
+        return next((name for name, made in self._made.items() if made is provider), provider.name)
 
     def _playing(self, item: str | Provider, role: Role, **one: Any) -> Provider:
         """Return the provider that *item* is or names, if it can do what *role* says."""
@@ -185,7 +185,7 @@ def _as_list(choice: Choice | None) -> list[str | Provider]:
         return []
     if isinstance(choice, str):
         choice = [name.strip() for name in choice.split(",") if name.strip()]
-    several = list(choice) if isinstance(choice, list | tuple) else [cast("Provider", choice)]
+    several: list[str | Provider] = list(choice) if isinstance(choice, list | tuple) else [cast("Provider", choice)]
     if not several:
         raise ConfigurationError("an empty choice of providers is none")
     return several

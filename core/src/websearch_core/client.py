@@ -16,7 +16,7 @@ from ._urls import canonicalize, is_web_url
 from .errors import ConfigurationError, InvalidOption, WebSearchError
 from .flow import Call, Flow, Gather, arun, run
 from .models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
-from .provider.ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
+from .provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
 from .tokens import TokenCounter, estimate_tokens
 
 if TYPE_CHECKING:
@@ -27,11 +27,19 @@ if TYPE_CHECKING:
 
     from ._net.sender import Library
     from .layers import Layer
-    from .reading import Excerpt, ReadOptions
+    from .reading import Excerpt, Links, ReadOptions
     from .settings import Settings
 
+__all__ = [
+    "AsyncHTTPClient",
+    "Choice",
+    "HTTPClient",
+    "WebSearch",
+    "WebSearchArguments",
+]
+
 Choice: TypeAlias = "str | SearchProvider | PageReader | Sequence[str | SearchProvider | PageReader]"
-T = TypeVar("T")
+_T = TypeVar("_T")
 _SIDE_BY_SIDE = 8  # pages that `WebSearch.read_many` reads at a time
 
 
@@ -42,7 +50,7 @@ class WebSearchArguments(TypedDict, total=False):
     reader: Choice | None
     api_key: str | SecretStr | Callable[[], str] | None
     base_url: str | None
-    provider_options: Mapping[str, Mapping[str, Any]] | None
+    provider_options: Mapping[str, Mapping[str, object]] | None
     allow: Sequence[str] | None
     timeout: float | None
     connect_timeout: float | None
@@ -54,7 +62,7 @@ class WebSearchArguments(TypedDict, total=False):
     http_library: Library | None
     max_tokens: int | None
     token_counter: TokenCounter | None
-    links: str | None
+    links: Links | None
 
 
 class WebSearch:
@@ -95,7 +103,7 @@ class WebSearch:
         http_library: ``httpx`` or ``httpx2``.
         max_tokens: Tokens of a page that `read` returns at most, unless a call says otherwise, and of a text that a
             tool shows a model; in the place of the 15,000 characters that are the limit else.
-        token_counter: How many tokens a text is; left out, `websearch_core.tokens.estimated` says.
+        token_counter: How many tokens a text is; left out, `websearch_core.tokens.estimate_tokens` says.
         links: What becomes of the links in pages, whoever reads them and whatever their type: ``keep`` them with their
             targets, keep their ``text`` alone, or ``drop`` them altogether.
 
@@ -113,7 +121,7 @@ class WebSearch:
         reader: Choice | None = None,
         api_key: str | SecretStr | Callable[[], str] | None = None,
         base_url: str | None = None,
-        provider_options: Mapping[str, Mapping[str, Any]] | None = None,
+        provider_options: Mapping[str, Mapping[str, object]] | None = None,
         allow: Sequence[str] | None = None,
         timeout: float | None = None,
         connect_timeout: float | None = None,
@@ -125,14 +133,9 @@ class WebSearch:
         http_library: Library | None = None,
         max_tokens: int | None = None,
         token_counter: TokenCounter | None = None,
-        links: str | None = None,
+        links: Links | None = None,
     ) -> None:
-        from ._selection import (  # bring pydantic-settings: not before it is needed
-            Selection,
-            layers_of,
-            read_chain,
-            search_chain,
-        )
+        from ._selection import Selection, layers_of, read_chain, search_chain
         from .settings import Settings
 
         settings = Settings.load(
@@ -161,6 +164,23 @@ class WebSearch:
             verify=verify,
             library=settings.http_library,
         )
+
+    @classmethod
+    def resolve(cls, web: WebSearch | None, arguments: WebSearchArguments) -> WebSearch:
+        """
+        Return *web*, or a `WebSearch` made of *arguments*. For tools that accept either.
+
+        Raises:
+            ConfigurationError: Both were given, or the arguments are wrong.
+
+        """
+        if unknown := sorted(set(arguments) - set(WebSearchArguments.__annotations__)):
+            raise ConfigurationError(f"unknown arguments: {', '.join(unknown)}")
+        if web is None:
+            return cls(**arguments)
+        if arguments:
+            raise ConfigurationError(f"give web=WebSearch(...) or its arguments, not both: {', '.join(arguments)}")
+        return web
 
     def search(
         self,
@@ -264,11 +284,11 @@ class WebSearch:
         """Do as `read_many` does, on the running event loop."""
         return await self.arun(self._read_many(urls, self._part(part), timeout))
 
-    def run(self, flow: Flow[T]) -> T:
+    def run(self, flow: Flow[_T]) -> _T:
         """Do what a flow of your own asks for, such as `websearch_core.index.crawl`, with the connections of this."""
         return run(flow, self._sender.send)
 
-    async def arun(self, flow: Flow[T]) -> T:
+    async def arun(self, flow: Flow[_T]) -> _T:
         """Do as `run` does, on the running event loop."""
         return await arun(flow, self._sender.asend)
 
@@ -342,23 +362,6 @@ class WebSearch:
         return Excerpt(count=self.token_counter, **part)
 
 
-def given(web: WebSearch | None, arguments: WebSearchArguments) -> WebSearch:
-    """
-    Return *web*, or one made of *arguments*: for what takes either.
-
-    Raises:
-        ConfigurationError: Both were given, or the arguments are wrong.
-
-    """
-    if unknown := sorted(set(arguments) - set(WebSearchArguments.__annotations__)):
-        raise ConfigurationError(f"unknown arguments: {', '.join(unknown)}")
-    if web is None:
-        return WebSearch(**arguments)
-    if arguments:
-        raise ConfigurationError(f"give web=WebSearch(...) or its arguments, not both: {', '.join(arguments)}")
-    return web
-
-
 def _query(query: str | SearchQuery, options: SearchOptions, unsupported: Unsupported | None) -> SearchQuery:
     if not isinstance(query, SearchQuery):
         return SearchQuery.of(query, **options, unsupported=unsupported)
@@ -366,7 +369,8 @@ def _query(query: str | SearchQuery, options: SearchOptions, unsupported: Unsupp
         raise InvalidOption("give a SearchQuery or options, not both")
     if unsupported is None:
         return query
-    return SearchQuery.of(**{**dict(query), "unsupported": unsupported})
+    fields: dict[str, Any] = {**dict(query), "unsupported": unsupported}
+    return SearchQuery.of(**fields)
 
 
 def _without_fragment(url: str) -> str:

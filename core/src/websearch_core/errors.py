@@ -38,6 +38,30 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
 
+__all__ = [
+    "AllProvidersFailed",
+    "AuthenticationError",
+    "BadRequest",
+    "BadResponse",
+    "Blocked",
+    "BudgetExceeded",
+    "ConfigurationError",
+    "InvalidOption",
+    "MissingKey",
+    "PageNotFound",
+    "QuotaExhausted",
+    "RateLimited",
+    "ServiceError",
+    "TimedOut",
+    "TooLarge",
+    "Unavailable",
+    "UnknownProvider",
+    "UnsafeURL",
+    "UnsupportedContent",
+    "UnsupportedOption",
+    "WebSearchError",
+]
+
 
 class WebSearchError(Exception):
     """The base class of all errors that this library raises on purpose."""
@@ -68,7 +92,7 @@ class MissingKey(ConfigurationError):
 
     def __init__(self, message: str, *, variables: Sequence[str] = ()) -> None:
         super().__init__(message)
-        self.variables = tuple(variables)
+        self.variables: tuple[str, ...] = tuple(variables)
 
 
 class InvalidOption(WebSearchError, ValueError):
@@ -88,7 +112,7 @@ class UnsupportedOption(WebSearchError, ValueError):
 
     def __init__(self, message: str, *, options: Sequence[str] = (), provider: str | None = None) -> None:
         super().__init__(message)
-        self.options = tuple(options)
+        self.options: tuple[str, ...] = tuple(options)
         self.provider = provider
 
 
@@ -134,7 +158,7 @@ class ServiceError(WebSearchError):
         self.provider = provider
         self.status = status
         self.retry_after = retry_after
-        self.detail = detail or None
+        self.detail: str | None = detail or None
         if detail:
             self.add_note(f"The service said: {detail}")
 
@@ -220,8 +244,8 @@ class AllProvidersFailed(ServiceError, ExceptionGroup[WebSearchError]):
     def __init__(self, message: str, exceptions: Sequence[WebSearchError]) -> None:
         super().__init__(message)
         waits = [wait for cause in exceptions if (wait := getattr(cause, "retry_after", None)) is not None]
-        self.retry_after = min(waits, default=None)
-        self.temporary = any(getattr(cause, "temporary", False) for cause in exceptions)
+        self.retry_after: float | None = min(waits, default=None)
+        self.temporary: bool = any(getattr(cause, "temporary", False) for cause in exceptions)
 
     def derive(self, excs: Sequence[WebSearchError]) -> AllProvidersFailed:  # type: ignore[override]
         """Keep the type when Python splits the group."""

@@ -33,7 +33,21 @@ from ._bugs import as_error
 from ._deadline import in_time, time_left
 from .errors import TimedOut, WebSearchError
 
-T = TypeVar("T")
+__all__ = [
+    "AsyncSend",
+    "Call",
+    "Effect",
+    "Flow",
+    "Gather",
+    "Request",
+    "Response",
+    "Send",
+    "Sleep",
+    "arun",
+    "run",
+]
+
+_T = TypeVar("_T")
 
 _MAX_THREADS = 32  # for what blocks; most of them wait for a process that parses
 
@@ -111,7 +125,9 @@ class Call:
     """
 
     def __init__(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-        self.function, self.args, self.kwargs = function, args, kwargs
+        self.function: Callable[..., Any] = function
+        self.args: tuple[Any, ...] = args
+        self.kwargs: dict[str, Any] = kwargs
 
     def __repr__(self) -> str:
         return f"Call({getattr(self.function, '__qualname__', self.function)!s})"
@@ -134,12 +150,12 @@ class Gather:
 
 
 Effect: TypeAlias = Request | Sleep | Call | Gather
-Flow: TypeAlias = Generator[Effect, Any, T]
+Flow: TypeAlias = Generator[Effect, Any, _T]
 Send: TypeAlias = Callable[[Request], Response]
 AsyncSend: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
-def run(flow: Flow[T], send: Send) -> T:
+def run(flow: Flow[_T], send: Send) -> _T:
     """Drive *flow* to its end, blocking. What fails while doing its wishes is raised inside it."""
     try:
         effect = next(flow)
@@ -151,12 +167,12 @@ def run(flow: Flow[T], send: Send) -> T:
             else:
                 effect = flow.send(answer)
     except StopIteration as stop:
-        return cast("T", stop.value)
+        return cast("_T", stop.value)
     finally:
         flow.close()
 
 
-async def arun(flow: Flow[T], send: AsyncSend) -> T:
+async def arun(flow: Flow[_T], send: AsyncSend) -> _T:
     """Drive *flow* to its end, on asyncio. Cancelling leaves nothing running."""
     try:
         effect = next(flow)
@@ -168,7 +184,7 @@ async def arun(flow: Flow[T], send: AsyncSend) -> T:
             else:
                 effect = flow.send(answer)
     except StopIteration as stop:
-        return cast("T", stop.value)
+        return cast("_T", stop.value)
     finally:
         flow.close()
 
@@ -252,7 +268,7 @@ def _affordable(seconds: float) -> float:
     return seconds
 
 
-async def _in_time(work: Awaitable[T]) -> T:
+async def _in_time(work: Awaitable[_T]) -> _T:
     limit = asyncio.timeout(time_left() if time_left() < math.inf else None)
     try:
         async with limit:
@@ -263,7 +279,7 @@ async def _in_time(work: Awaitable[T]) -> T:
         raise TimedOut("no answer within the time allowed") from error
 
 
-def _finish(work: Awaitable[T]) -> T:
+def _finish(work: Awaitable[_T]) -> _T:
     """Await *work* from blocking code, on a loop of its own in a thread of its own."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(copy_context().run, asyncio.run, _in_time(work)).result()

@@ -5,11 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from typing import Annotated, Any, ClassVar, Literal, TypedDict
+from typing import Annotated, Any, ClassVar, Literal, TypedDict, Unpack
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from .errors import InvalidOption
+
+__all__ = [
+    "Page",
+    "Passage",
+    "SafeSearch",
+    "SearchOptions",
+    "SearchQuery",
+    "SearchResponse",
+    "SearchResult",
+    "TimeRange",
+    "Topic",
+    "Unsupported",
+    "describe_problems",
+]
 
 TimeRange = Literal["day", "week", "month", "year"]
 SafeSearch = Literal["off", "moderate", "strict"]
@@ -42,7 +56,7 @@ def _language(value: str) -> str:
     return value
 
 
-Domain = Annotated[str, AfterValidator(_domain)]
+_Domain = Annotated[str, AfterValidator(_domain)]
 
 
 class SearchOptions(TypedDict, total=False):
@@ -62,13 +76,13 @@ class SearchOptions(TypedDict, total=False):
     extra: Mapping[str, Any]
 
 
-class Model(BaseModel):
+class _Model(BaseModel):
     """A frozen value without room for misspelt fields."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
 
-class SearchQuery(Model):
+class SearchQuery(_Model):
     """
     What to search for. No field is ever dropped in silence: a provider that cannot express one says so.
 
@@ -94,8 +108,8 @@ class SearchQuery(Model):
 
     text: str = Field(min_length=1)
     limit: int = Field(default=5, ge=1)
-    allowed_domains: tuple[Domain, ...] = ()
-    blocked_domains: tuple[Domain, ...] = ()
+    allowed_domains: tuple[_Domain, ...] = ()
+    blocked_domains: tuple[_Domain, ...] = ()
     time_range: Annotated[
         TimeRange | None, BeforeValidator(lambda v: _TIME_RANGES.get(v, v) if isinstance(v, str) else v)
     ] = None
@@ -110,10 +124,10 @@ class SearchQuery(Model):
     unsupported: Unsupported | None = None
 
     @classmethod
-    def of(cls, text: str, **options: Any) -> SearchQuery:
+    def of(cls, text: str, *, unsupported: Unsupported | None = None, **options: Unpack[SearchOptions]) -> SearchQuery:
         """Make a query, or raise `InvalidOption` that says what is wrong with it."""
         try:
-            return cls(text=text, **options)
+            return cls.model_validate({"text": text, "unsupported": unsupported, **options})
         except ValidationError as error:
             raise InvalidOption(describe_problems(error)) from error
 
@@ -146,7 +160,7 @@ class SearchQuery(Model):
         return SearchQuery(**kept)
 
 
-class SearchResult(Model):
+class SearchResult(_Model):
     """
     One result.
 
@@ -176,7 +190,7 @@ class SearchResult(Model):
     raw: Any = Field(default=None, repr=False)
 
 
-class SearchResponse(Model):
+class SearchResponse(_Model):
     """
     What a search found. Finding nothing is an answer, with an empty ``results``.
 
@@ -208,7 +222,7 @@ class SearchResponse(Model):
         return self.model_copy(update={"notes": (*self.notes, *notes)})
 
 
-class Passage(Model):
+class Passage(_Model):
     """
     A part of a page that was chosen for what it says.
 
@@ -224,7 +238,7 @@ class Passage(Model):
     headings: tuple[str, ...] = ()
 
 
-class Page(Model):
+class Page(_Model):
     """
     A page as text, or a part of it: a window, the passages for a query, or the places of a phrase.
 

@@ -22,6 +22,11 @@ from ._urls import canonicalize
 from .errors import ConfigurationError, UnsafeURL
 from .models import Page, SearchResponse
 
+__all__ = [
+    "Ledger",
+    "Provenance",
+]
+
 Provenance = Literal["any", "seen", "seen+links"]
 
 _MAX_URLS = 10_000  # in one conversation

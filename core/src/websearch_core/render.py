@@ -21,6 +21,21 @@ from .errors import WebSearchError
 from .models import Page, SearchResponse, SearchResult
 from .tokens import TokenCounter, estimate_tokens
 
+__all__ = [
+    "CITE",
+    "Format",
+    "error_as_json",
+    "fenced",
+    "link_citations",
+    "page_as_json",
+    "page_for_model",
+    "render_error",
+    "render_page",
+    "render_search",
+    "search_as_json",
+    "search_for_model",
+]
+
 Format = Literal["text", "markdown", "json"]
 
 CITE = "When stating facts from web search results, append the citation ID in brackets, e.g. [1]."
@@ -191,7 +206,7 @@ def page_for_model(page: Page, form: Format = "text") -> str:
     return fenced(render_page(page, form), "A web page")
 
 
-def link_citations(text: str, sources: Sequence[Mapping[str, Any]]) -> str:
+def link_citations(text: str, sources: Sequence[Mapping[str, object]]) -> str:
     """
     Turn the citations of an answer, such as ``[1]``, into Markdown links to their *sources*.
 

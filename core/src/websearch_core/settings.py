@@ -33,19 +33,17 @@ from pydantic_settings import (
     SettingsError,
 )
 
+from ._build import Option, by_name, check_entries, conceal, limit_of, too_high
+from ._registry import provider_class
 from ._sources import ARGUMENT, DEFAULT, Source, read_files, refusal
 from .errors import ConfigurationError
 from .layers import layer_class
 from .models import describe_problems
-from .provider.declare import FoundFile, field_notes
-from .providers import provider_class, registered_name
-from .providers._build import (
-    Option,
-    check_entries,
-    conceal,
-    limit_of,
-    too_high,
-)
+from .provider._declare import FoundFile, field_notes
+
+__all__ = [
+    "Settings",
+]
 
 _Path = tuple[str, ...]
 _Said = dict[_Path, tuple[Any, Source]]  # what one place says of each setting, by name or ("providers", whose, option)
@@ -57,22 +55,11 @@ def _listed(value: Any) -> Any:
     return value
 
 
-def by_name(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """
-    Return the *options* of providers by their real names instead of their aliases.
-
-    Raises:
-        UnknownProvider: There is none of a name.
-
-    """
-    return {registered_name(name): dict(given) for name, given in options.items()}
-
-
 def _by_name_concealed(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     return {name: conceal(provider_class(name), given) for name, given in by_name(options).items()}
 
 
-Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
+_Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
 
 
 class Settings(BaseSettings):
@@ -101,9 +88,9 @@ class Settings(BaseSettings):
         env_prefix="WEB_SEARCH_", env_ignore_empty=True, extra="forbid", frozen=True, hide_input_in_errors=True
     )
 
-    provider: Annotated[Names, FoundFile()] = ()
-    reader: Annotated[Names, FoundFile()] = ()
-    allow: Names = ()
+    provider: Annotated[_Names, FoundFile()] = ()
+    reader: Annotated[_Names, FoundFile()] = ()
+    allow: _Names = ()
     timeout: Annotated[float, FoundFile(at_most=120)] = Field(default=30.0, gt=0)
     connect_timeout: Annotated[float, FoundFile(at_most=60)] = Field(default=10.0, gt=0)
     attempts: Annotated[int, FoundFile(at_most=5)] = Field(default=3, ge=1)
@@ -122,7 +109,7 @@ class Settings(BaseSettings):
     _files: tuple[Source, ...] = PrivateAttr(default=())
 
     @classmethod
-    def load(cls, **explicit: Any) -> Settings:
+    def load(cls, **explicit: object) -> Settings:
         """
         Read the settings; those of *explicit* that are not None win.
 
@@ -209,7 +196,7 @@ class Settings(BaseSettings):
     def _check_entries(cls, place: _Said) -> None:
         """Refuse what a found file may not set. A name that is no setting at all is refused later, whoever sets it."""
         for path, (value, source) in place.items():
-            if path[0] == "layers" and len(path) > 1:
+            if path[0] == "layers" and path[1:]:
                 cls._check_layer(path, source)
                 continue
             if len(path) == 3:

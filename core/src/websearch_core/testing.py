@@ -35,17 +35,28 @@ from . import errors
 from ._redaction import redact_response
 from .flow import Call, Effect, Flow, Request, Response, Sleep
 from .models import Page, SearchQuery, SearchResponse
+from .provider import PageReader, SearchProvider
 
-T = TypeVar("T")
+__all__ = [
+    "SECRET",
+    "Outcome",
+    "Promise",
+    "play",
+    "read_promises",
+    "reply",
+    "search_promises",
+]
+
+_T = TypeVar("_T")
 
 SECRET = "SECRET-of-a-test"  # noqa: S105 - the key that providers under test are given, and must never show
 
 
 @dataclass(frozen=True)
-class Outcome(Generic[T]):
+class Outcome(Generic[_T]):
     """What a flow returned, and all that it asked for on the way."""
 
-    result: T
+    result: _T
     effects: tuple[Effect, ...] = field(default=())
 
     @property
@@ -59,7 +70,7 @@ class Outcome(Generic[T]):
         return [effect.seconds for effect in self.effects if isinstance(effect, Sleep)]
 
 
-def play(flow: Flow[T], *answers: Any) -> Outcome[T]:
+def play(flow: Flow[_T], *answers: object) -> Outcome[_T]:
     """
     Drive *flow* to its end with prepared *answers*. A `Call` without one prepared is really done.
 
@@ -91,7 +102,7 @@ def play(flow: Flow[T], *answers: Any) -> Outcome[T]:
         flow.close()
 
 
-def reply(body: Any = b"", status: int = 200, **headers: str) -> Response:
+def reply(body: object = b"", status: int = 200, **headers: str) -> Response:
     """Make a `Response`: *body* as it is if it is text or bytes, else as JSON. ``retry_after`` names Retry-After."""
     if isinstance(body, str):
         body = body.encode()
@@ -145,7 +156,7 @@ _STATUSES: Mapping[int, tuple[type[errors.ServiceError], ...]] = {
 _GARBAGE = [b"", b"<html><p>Log in", b"[]", b"null", b'"x"', b'{"results": 3}', b'{"results": [{"ti', b"[" * 100_000]
 
 
-def search_promises(provider: Any, *, some: Response, none: Response) -> list[Promise]:
+def search_promises(provider: SearchProvider, *, some: Response, none: Response) -> list[Promise]:
     """
     Return what a search provider over HTTP promises.
 
@@ -169,7 +180,7 @@ def search_promises(provider: Any, *, some: Response, none: Response) -> list[Pr
     ]
 
 
-def read_promises(reader: Any, *, some: Response) -> list[Promise]:
+def read_promises(reader: PageReader, *, some: Response) -> list[Promise]:
     """
     Return what a page reader over HTTP promises.
 
@@ -200,7 +211,8 @@ def read_promises(reader: Any, *, some: Response) -> list[Promise]:
         assert request.guarded or request.target == url, "neither guarded nor a target for the guard to look at"
 
     def is_judged() -> None:
-        request = next(replace(reader, base_url="https://inside.example").read(url))
+        made: Any = reader  # a dataclass, as `provider` makes them
+        request = next(replace(made, base_url="https://inside.example").read(url))
         assert isinstance(request, Request)
         assert request.judge_target, "a server of one's own may stand inside: see `is_vendor`"
         assert not first().judge_target, "what the vendor's own server can reach is not ours to judge"

@@ -12,12 +12,18 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
+__all__ = [
+    "CHARACTERS_PER_TOKEN",
+    "TokenCounter",
+    "estimate_tokens",
+]
+
 TokenCounter: TypeAlias = Callable[[str], int]
 
 _PARTS = re.compile(r"[A-Za-z]{1,4}|[0-9]{1,3}|[!-/:-@\[-`{-~]{1,2}|\n+| {2,}")
 _TOKEN_BYTES = 1.9  # of UTF-8 in a token, outside ASCII
 
-CHARACTERS = 3  # in a token, roughly
+CHARACTERS_PER_TOKEN = 3  # roughly
 
 
 def estimate_tokens(text: str) -> int:

@@ -18,6 +18,17 @@ if TYPE_CHECKING:
     from .models import SearchResponse
     from .reading import ReadOptions
 
+__all__ = [
+    "READ",
+    "SEARCH",
+    "WINDOW",
+    "Arguments",
+    "PageArguments",
+    "SearchArguments",
+    "page_options",
+    "render_search_text",
+]
+
 WINDOW = 15_000  # characters of a page, unless a model asks for more or fewer
 
 SEARCH = (

@@ -14,12 +14,14 @@ Importing this package is cheap: LangChain itself is loaded when one of the name
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .loader import WebPageLoader
     from .retriever import WebSearchRetriever
     from .tools import OpenPageTool, WebSearchTool, WebSearchToolkit
+
+    __version__: str
 
 __all__ = ["OpenPageTool", "WebPageLoader", "WebSearchRetriever", "WebSearchTool", "WebSearchToolkit"]
 
@@ -31,14 +33,20 @@ _HOMES = {
     "WebSearchToolkit": ".tools",
 }
 
+if not TYPE_CHECKING:  # type checkers see the imports above, and would take any name for one of these
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name], __name__), name)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> object:
+        if name == "__version__":
+            from importlib.metadata import version
+
+            value: object = version("langchain-websearch")
+        elif name in _HOMES:
+            value = getattr(import_module(_HOMES[name], __name__), name)
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return ["__version__", *__all__]

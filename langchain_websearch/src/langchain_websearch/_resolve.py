@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from websearch_core import WebSearch
-from websearch_core.client import WebSearchArguments, given
+from websearch_core.client import WebSearchArguments
 
 
 def resolve_web(web: WebSearch | None, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -20,4 +20,4 @@ def resolve_web(web: WebSearch | None, options: Mapping[str, Any]) -> dict[str, 
     names = WebSearchArguments.__annotations__
     arguments = {name: value for name, value in options.items() if name in names}
     others = {name: value for name, value in options.items() if name not in names}
-    return {"web": given(web, cast("WebSearchArguments", arguments)), **others}
+    return {"web": WebSearch.resolve(web, cast("WebSearchArguments", arguments)), **others}

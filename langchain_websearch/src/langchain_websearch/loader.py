@@ -11,7 +11,7 @@ from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document
 
 from websearch_core import Page, WebSearch, WebSearchError
-from websearch_core.client import WebSearchArguments, given
+from websearch_core.client import WebSearchArguments
 
 _log = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ class WebPageLoader(BaseLoader):
         **arguments: Unpack[WebSearchArguments],
     ) -> None:
         self.urls: list[str] = [urls] if isinstance(urls, str) else list(urls)
-        self.web: WebSearch = given(web, arguments)
+        self.web: WebSearch = WebSearch.resolve(web, arguments)
         self.max_length: int = sys.maxsize if max_length is None else max_length
         self.continue_on_failure: bool = continue_on_failure
 

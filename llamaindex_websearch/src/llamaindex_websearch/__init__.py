@@ -14,12 +14,14 @@ Importing this package is cheap: LlamaIndex itself is loaded when one of the nam
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .reader import WebPageReader
     from .retriever import WebSearchRetriever
     from .tool_spec import ToolError, WebSearchToolSpec
+
+    __version__: str
 
 __all__ = ["ToolError", "WebPageReader", "WebSearchRetriever", "WebSearchToolSpec"]
 
@@ -30,14 +32,20 @@ _HOMES = {
     "WebSearchToolSpec": ".tool_spec",
 }
 
+if not TYPE_CHECKING:  # type checkers see the imports above, and would take any name for one of these
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name], __name__), name)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> object:
+        if name == "__version__":
+            from importlib.metadata import version
+
+            value: object = version("llamaindex-websearch")
+        elif name in _HOMES:
+            value = getattr(import_module(_HOMES[name], __name__), name)
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *(name for name in __all__ if name not in globals())]
+    return ["__version__", *__all__]

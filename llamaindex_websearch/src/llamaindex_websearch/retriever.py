@@ -10,7 +10,7 @@ from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebSearch, WebSearchError
-from websearch_core.client import WebSearchArguments, given
+from websearch_core.client import WebSearchArguments
 from websearch_core.errors import InvalidOption
 from websearch_core.models import SearchOptions
 
@@ -62,7 +62,7 @@ class WebSearchRetriever(BaseRetriever):
         **arguments: Unpack[WebSearchArguments],
     ) -> None:
         super().__init__(callback_manager=callback_manager, verbose=verbose)
-        self.web: WebSearch = given(web, arguments)
+        self.web: WebSearch = WebSearch.resolve(web, arguments)
         self.k: int = k
         self.read_pages: bool = read_pages
         self.max_length: int | None = max_length

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError, tools
 from websearch_core._bugs import as_error
-from websearch_core.client import WebSearchArguments, given
+from websearch_core.client import WebSearchArguments
 from websearch_core.errors import ConfigurationError, InvalidOption, UnsafeURL
 from websearch_core.models import describe_problems
 from websearch_core.provenance import Ledger, Provenance
@@ -165,7 +165,7 @@ class WebSearchToolSpec(BaseToolSpec):
             raise ConfigurationError(f"output_format: {output_format!r} is none of {', '.join(get_args(Format))}")
         if read_top < 0 or passage_length < 1:
             raise ConfigurationError("read_top: must be at least 0; passage_length: at least 1")
-        self.web: WebSearch = given(web, arguments)
+        self.web: WebSearch = WebSearch.resolve(web, arguments)
         self.read_top: int = read_top
         self.passage_length: int = passage_length
         self.output_format: Format = output_format

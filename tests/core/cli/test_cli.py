@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 import typer.testing
 
-from websearch_core.cli import main, output
-from websearch_core.cli.app import app
-from websearch_core.cli.output import exit_code
+from websearch_core._cli import main, output
+from websearch_core._cli.app import app
+from websearch_core._cli.output import exit_code
 from websearch_core.errors import RateLimited, UnsafeURL, UnsupportedOption
 from websearch_core.models import Page
 from websearch_core.providers import known
@@ -363,7 +363,7 @@ def test_providers_lists_each_with_what_it_can_and_what_it_lacks(websearch, monk
 
 
 def test_a_plug_in_that_cannot_be_loaded_is_listed_and_hurts_nobody(websearch, monkeypatch):
-    monkeypatch.setattr("websearch_core.providers._plugged_in", lambda: {"broken": "no_such_module:Broken"})
+    monkeypatch.setattr("websearch_core._registry._plugged_in", lambda: {"broken": "no_such_module:Broken"})
 
     found = {one["name"]: one for one in json.loads(websearch("providers", "-f", "json").stdout)}
 
@@ -376,7 +376,7 @@ def test_a_plug_in_that_cannot_be_loaded_is_listed_and_hurts_nobody(websearch, m
 def test_doctor_tries_what_is_configured(websearch, searx, site, monkeypatch):
     monkeypatch.setenv("SEARXNG_URL", searx.url)
     monkeypatch.setenv("WEB_SEARCH_ALLOW", site.url)
-    monkeypatch.setattr("websearch_core.cli.doctor.PROBE", f"{site.url}/docs/")
+    monkeypatch.setattr("websearch_core._cli.doctor.PROBE", f"{site.url}/docs/")
 
     done = websearch("doctor", "--format", "json")
 
@@ -461,14 +461,14 @@ def test_the_documentation_names_every_command_and_option(websearch):
 
 
 def test_the_core_is_imported_without_typer():
-    code = "import sys, websearch_core, websearch_core.cli; sys.exit('typer' in sys.modules or 'rich' in sys.modules)"
+    code = "import sys, websearch_core, websearch_core._cli; sys.exit('typer' in sys.modules or 'rich' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_without_typer_it_says_what_to_install(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "typer", None)
-    for name in [name for name in sys.modules if name.startswith("websearch_core.cli.")]:
+    for name in [name for name in sys.modules if name.startswith("websearch_core._cli.")]:
         monkeypatch.delitem(sys.modules, name)
 
     with pytest.raises(SystemExit) as caught:
@@ -484,7 +484,7 @@ def test_the_installed_program_writes_what_its_terminal_cannot_show(local, tmp_p
     local.index.add(Page(url="https://sea.example/ja", title="昆布", content="昆布"))
 
     done = subprocess.run(
-        [sys.executable, "-c", "from websearch_core.cli import main; main()", "search", "-p", "local", "昆布"],
+        [sys.executable, "-c", "from websearch_core._cli import main; main()", "search", "-p", "local", "昆布"],
         env={"PYTHONIOENCODING": "latin-1", "XDG_DATA_HOME": str(tmp_path / "data"), "PYTHONUTF8": "1"},
         capture_output=True,
         check=False,

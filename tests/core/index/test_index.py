@@ -21,10 +21,10 @@ from websearch_core._text.terms import index_text, query_terms, split_terms
 from websearch_core.errors import BadResponse, ConfigurationError, InvalidOption, PageNotFound, Unavailable, UnsafeURL
 from websearch_core.flow import Gather, Request, Response, Sleep, arun, run
 from websearch_core.index import Index, crawl
-from websearch_core.index.report import Skipped
-from websearch_core.index.robots import Robots
-from websearch_core.index.snippet import make_snippet, strip_markdown
-from websearch_core.index.store import address
+from websearch_core.index._report import Skipped
+from websearch_core.index._robots import Robots
+from websearch_core.index._snippet import make_snippet, strip_markdown
+from websearch_core.index._store import address
 from websearch_core.models import Page, SearchQuery
 from websearch_core.providers.direct import Direct
 
@@ -316,7 +316,7 @@ def test_a_file_in_place_of_its_folder_is_a_configuration_error(tmp_path):
 
 
 def test_an_index_that_is_busy_for_too_long_is_unavailable(index, monkeypatch):
-    monkeypatch.setattr("websearch_core.index.store._TIMEOUT", 0.05)
+    monkeypatch.setattr("websearch_core.index._store._TIMEOUT", 0.05)
     index.add(page("a"))
     other = sqlite3.connect(index.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -510,7 +510,7 @@ def test_a_folder_that_is_not_there_is_a_configuration_error(index, tmp_path):
 
 
 def test_what_cannot_be_waited_for_or_is_too_large_is_skipped(index, tmp_path, monkeypatch):
-    monkeypatch.setattr("websearch_core.index.folder._MAX_BYTES", 2**20)
+    monkeypatch.setattr("websearch_core.index._folder._MAX_BYTES", 2**20)
     place = tmp_path / "docs"
     place.mkdir()
     os.mkfifo(place / "pipe.txt")

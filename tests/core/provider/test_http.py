@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from websearch_core.errors import BadResponse, ConfigurationError, TooLarge, UnsupportedOption
 from websearch_core.flow import Response
 from websearch_core.models import SearchQuery
-from websearch_core.provider.http import check_options, decode_json, error_for, redact, retry_after, with_sites
+from websearch_core.provider._http import check_options, decode_json, error_for, redact, retry_after, with_sites
 from websearch_core.providers.brave import Brave
 from websearch_core.testing import reply
 

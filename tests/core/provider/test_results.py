@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from websearch_core._enforce import enforce_page, enforce_query
 from websearch_core.errors import BadResponse
 from websearch_core.models import Page, SearchQuery, SearchResponse, SearchResult
-from websearch_core.provider.results import in_domains, parse_results, plain_text
+from websearch_core.provider._results import in_domains, parse_results, plain_text
 
 
 @pytest.mark.parametrize(

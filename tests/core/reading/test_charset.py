@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from websearch_core.reading import read_bytes
-from websearch_core.reading.charset import CODECS, decode
+from websearch_core.reading._charset import CODECS, decode
 
 CHINESE, JAPANESE, KOREAN, RUSSIAN, HEBREW = "中文网页", "日本語のページ", "한국어", "Страница", "עברית"
 

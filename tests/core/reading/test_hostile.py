@@ -10,7 +10,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from websearch_core.models import Page
 from websearch_core.reading import read_html
-from websearch_core.reading.html.harden import harden
+from websearch_core.reading._html.harden import harden
 
 URL = "https://example.org/"
 PROSE = "<p>The quick brown fox jumps over the lazy dog, and then it does it again for good measure.</p>"

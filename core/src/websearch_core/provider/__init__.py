@@ -30,10 +30,10 @@ from ..errors import (
 )
 from ..flow import Call, Flow, Gather, Request, Response, Sleep
 from ..models import Page, SearchQuery, SearchResponse, SearchResult
-from .countries import COUNTRY_NAMES
-from .declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
-from .function import from_function
-from .http import (
+from ._countries import COUNTRY_NAMES
+from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
+from ._function import from_function
+from ._http import (
     as_object,
     as_objects,
     as_text,
@@ -46,11 +46,21 @@ from .http import (
     unexpected_format,
     with_sites,
 )
-from .ports import PageReader, SearchProvider
-from .results import Getter, parse_results, plain_text
+from ._ports import (
+    AsyncHTTPClient,
+    HTTPClient,
+    Limits,
+    PageReader,
+    Provider,
+    Role,
+    SearchProvider,
+    can,
+)
+from ._results import Getter, parse_results, plain_text
 
 __all__ = [
     "COUNTRY_NAMES",
+    "AsyncHTTPClient",
     "AuthenticationError",
     "BadRequest",
     "BadResponse",
@@ -63,16 +73,20 @@ __all__ = [
     "FoundFile",
     "Gather",
     "Getter",
+    "HTTPClient",
     "InvalidOption",
     "Key",
+    "Limits",
     "MissingKey",
     "Page",
     "PageNotFound",
     "PageReader",
+    "Provider",
     "QuotaExhausted",
     "RateLimited",
     "Request",
     "Response",
+    "Role",
     "SearchProvider",
     "SearchQuery",
     "SearchResponse",
@@ -88,6 +102,7 @@ __all__ = [
     "as_object",
     "as_objects",
     "as_text",
+    "can",
     "canonicalize",
     "check_options",
     "decode",

@@ -1,97 +1,61 @@
 """
-The known providers, by name: one service, one file. A file is imported when its provider is first asked for.
+The providers that there are: their classes, and what is known about each.
 
-Others register themselves through the entry-point group ``websearch_core.providers`` (name = "module:Class"), or for
-the running process with `register`.
+::
+
+    from websearch_core.providers import Brave, get_configured
+
+    web = WebSearch(Brave(api_key="..."))
+    [info.label for info in get_configured()]
+
+One service is one file, which is imported when its provider is first used. Other packages register theirs through the
+entry-point group ``websearch_core.providers`` (name = "module:Class"); `register` does it for the running process.
 """
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Mapping
-from functools import cache
-from importlib.metadata import entry_points
-from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING
 
-from ..errors import ConfigurationError, UnknownProvider
+from .._registry import known, provider_class, register
+from ._info import ProviderInfo, get, get_all, get_configured, get_default
 
-_BUILT_IN: Mapping[str, str] = MappingProxyType(
-    {
-        "brave": "websearch_core.providers.brave:Brave",
-        "direct": "websearch_core.providers.direct:Direct",
-        "duckduckgo": "websearch_core.providers.duckduckgo:DuckDuckGo",
-        "jina": "websearch_core.providers.jina:Jina",
-        "local": "websearch_core.providers.local:Local",
-        "searxng": "websearch_core.providers.searxng:SearXNG",
-        "tavily": "websearch_core.providers.tavily:Tavily",
-    }
-)
-_ALIASES = MappingProxyType({"ddg": "duckduckgo", "searx": "searxng"})
-_GROUP = "websearch_core.providers"
-_registered: dict[str, type[Any]] = {}
+if TYPE_CHECKING:
+    from .brave import Brave
+    from .direct import Direct
+    from .duckduckgo import DuckDuckGo
+    from .jina import Jina
+    from .local import Local
+    from .searxng import SearXNG
+    from .tavily import Tavily
 
+__all__ = [
+    "Brave",
+    "Direct",
+    "DuckDuckGo",
+    "Jina",
+    "Local",
+    "ProviderInfo",
+    "SearXNG",
+    "Tavily",
+    "get",
+    "get_all",
+    "get_configured",
+    "get_default",
+    "known",
+    "provider_class",
+    "register",
+]
 
-def register(name: str, provider: type[Any]) -> None:
-    """
-    Make a provider known by *name* in this process.
+if not TYPE_CHECKING:  # type checkers see the imports above, and would take any name for one of these
 
-    Raises:
-        ConfigurationError: The name is taken, or is not the provider's own.
+    def __getattr__(name: str) -> type:
+        from .._registry import built_in
 
-    """
-    if name in known() or name in _ALIASES:
-        raise _already(name)
-    own = getattr(provider, "name", name)
-    if isinstance(own, str) and own != name:  # it may also be a property, which only instances know
-        raise ConfigurationError(f"the provider is called {provider.name!r}, not {name!r}")
-    _registered[name] = provider
-
-
-def known() -> list[str]:
-    """Return the names of all providers, sorted."""
-    return sorted({*_BUILT_IN, *_plugged_in(), *_registered})
+        if (place := built_in().get(name)) is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = found = provider_class(place)
+        return found
 
 
-def registered_name(name: str) -> str:
-    """
-    Return the name under which a provider is registered: ``duckduckgo`` for its alias ``ddg``.
-
-    Raises:
-        UnknownProvider: There is none of that name; the message lists those there are.
-
-    """
-    name = _ALIASES.get(name, name)
-    if name in _BUILT_IN or name in _registered or name in _plugged_in():  # looking for plug-ins takes a while
-        return name
-    raise UnknownProvider(f"unknown provider {name!r}; known are {', '.join(known())}")
-
-
-def provider_class(name: str) -> type[Any]:
-    """
-    Return the class of the provider called *name* (``ddg`` is understood too).
-
-    Raises:
-        UnknownProvider: There is none of that name; the message lists those there are.
-
-    """
-    name = registered_name(name)
-    if name in _registered:
-        return _registered[name]
-    place = _BUILT_IN.get(name) or _plugged_in()[name]
-    module, _, attribute = place.partition(":")
-    return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
-
-
-@cache
-def _plugged_in() -> Mapping[str, str]:
-    plugged: dict[str, str] = {}
-    for entry in entry_points(group=_GROUP):
-        if entry.name in _BUILT_IN or entry.name in _ALIASES or entry.name in plugged:
-            raise _already(entry.name)
-        plugged[entry.name] = entry.value
-    return plugged
-
-
-def _already(name: str) -> ConfigurationError:
-    return ConfigurationError(f"Web search provider {name!r} is already registered")
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -22,6 +22,7 @@ from websearch_core.provider import (
     Env,
     Flow,
     Key,
+    Limits,
     QuotaExhausted,
     Request,
     Response,
@@ -59,11 +60,13 @@ class Brave:
     """
 
     name = "brave"
+    label = "Brave Search"
     options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "topic", "page",
     })  # fmt: skip
     terms_forbid_recording = "its terms do not allow keeping its results"
+    limits = Limits(results_per_request=_PAGE, results=_PAGE * (_LAST_PAGE + 1), query_length=400, query_words=50)
 
     api_key: Annotated[Key, Env("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")]
     base_url: BaseUrl = "https://api.search.brave.com/res/v1"

@@ -57,6 +57,7 @@ class Direct:
     """
 
     name = "direct"
+    label = "Direct"
 
     max_bytes: Annotated[int, FoundFile(at_most=10 * 2**20)] = 10 * 2**20
     max_redirects: Annotated[int, FoundFile(at_most=5)] = 5
@@ -113,8 +114,8 @@ class Direct:
 
 def _read(response: Response, url: str, most: int, **how: Any) -> Page:
     """Bring the parser, which a search does not need, and an event loop need not wait for."""
-    from ..reading.isolation.pool import read_isolated
-    from ..reading.sniff import OFFICE, PDF, media_type, named
+    from ..reading._isolation.pool import read_isolated
+    from ..reading._sniff import OFFICE, PDF, media_type, named
 
     stated = response.headers.get("content-type")
     try:

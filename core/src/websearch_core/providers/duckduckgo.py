@@ -20,6 +20,7 @@ from websearch_core.provider import (
     BaseUrl,
     Blocked,
     Flow,
+    Limits,
     Request,
     Response,
     SearchQuery,
@@ -65,10 +66,12 @@ class DuckDuckGo:
     """
 
     name = "duckduckgo"
+    label = "DuckDuckGo"
     options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "page",
     })  # fmt: skip
+    limits = Limits(query_length=499)
 
     base_url: BaseUrl = "https://html.duckduckgo.com"
     pause: float = 1.0

@@ -63,6 +63,7 @@ class Jina:
     """
 
     name = "jina"
+    label = "Jina Reader"
 
     api_key: Annotated[Key | None, Env("JINA_API_KEY")] = None
     base_url: BaseUrl = "https://r.jina.ai"

@@ -57,6 +57,7 @@ class Local:
     """
 
     name = "local"
+    label = "Local index"
     options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "language", "page",
     })  # fmt: skip

@@ -70,6 +70,7 @@ class SearXNG:
     """
 
     name = "searxng"
+    label = "SearXNG"
     options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "country", "language", "safe_search", "topic", "page",
     })  # fmt: skip

@@ -21,6 +21,7 @@ from websearch_core.provider import (
     Flow,
     FoundFile,
     Key,
+    Limits,
     Page,
     QuotaExhausted,
     Request,
@@ -64,9 +65,11 @@ class Tavily:
     """
 
     name = "tavily"
+    label = "Tavily"
     options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "topic",
     })  # fmt: skip
+    limits = Limits(results_per_request=_MOST, results=_MOST, query_length=400)
 
     api_key: Annotated[Key | None, Env("TAVILY_API_KEY")] = None
     keyless: bool = False

@@ -1,8 +1,8 @@
 """
 Bytes -> `Page`: what a page says, as Markdown.
 
-`read_bytes` looks at what the bytes are and hands them to the file of that kind. `Excerpt` takes from a long page what is
-wanted of it: a `window`, the `passages` for a query, or the places that `find` finds. Nothing here touches the
+`read_bytes` looks at what the bytes are and hands them to the file of that kind. `Excerpt` takes from a long page what
+is wanted of it: a `window`, the `passages` for a query, or the places that `find` finds. Nothing here touches the
 network, and nothing raises but the errors of this library, whatever the bytes.
 """
 
@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from ..errors import UnsupportedContent
 from ..models import Page
-from .documents.text import read_text
-from .excerpt.find import find_phrase
-from .excerpt.passages import pick_passages
-from .excerpt.spec import Excerpt, ReadOptions
-from .excerpt.window import cut_window
-from .html.page import read_html
-from .links import MAX_LINKS, Links
-from .markdown.sanitizer import sanitize
-from .sniff import FEEDS, HTML, OFFICE, PDF, declared, is_text, media_type, named
+from ._documents.text import read_text
+from ._excerpt.find import find_phrase
+from ._excerpt.passages import pick_passages
+from ._excerpt.spec import Excerpt, ReadOptions
+from ._excerpt.window import cut_window
+from ._html.page import read_html
+from ._links import MAX_LINKS, Links
+from ._markdown.sanitizer import sanitize
+from ._sniff import FEEDS, HTML, OFFICE, PDF, declared, is_text, media_type, named
 
 # Headers that are right about all that ends like this, and only say less than the bytes do.
 _VAGUE = {"application/octet-stream": "", "application/xml": "xml", "text/xml": "xml", "application/json": "json"}
@@ -75,23 +75,23 @@ def _read(data: bytes, url: str, kind: str, content_type: str | None, links: Lin
     if kind in HTML:
         return read_html(data, url, content_type, links=links, style_sheets=style_sheets)
     if kind == PDF:
-        from .documents.pdf import read_pdf
+        from ._documents.pdf import read_pdf
 
         return read_pdf(data, url)
     if kind in OFFICE:
-        from .documents.office import read_office
+        from ._documents.office import read_office
 
         return read_office(data, url, kind)
     if kind in FEEDS:
-        from .documents.feed import read_feed
+        from ._documents.feed import read_feed
 
         return read_feed(data, url, kind, content_type, links=links)
     if kind.startswith("image/"):
-        from .documents.image import read_image
+        from ._documents.image import read_image
 
         return read_image(data, url, kind)
     if kind.endswith("xml"):
-        from .documents.sitemap import read_sitemap
+        from ._documents.sitemap import read_sitemap
 
         return read_sitemap(data, url, kind, content_type) or read_text(data, url, kind, content_type)
     if is_text(kind):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from websearch_core.errors import UnsupportedContent
 from websearch_core.reading import read_bytes
-from websearch_core.reading.sniff import named
+from websearch_core.reading._sniff import named
 
 URL = "https://sea.example/kelp"
 

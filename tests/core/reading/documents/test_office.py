@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from websearch_core.errors import UnsupportedContent
 from websearch_core.reading import cut_window, read_bytes
-from websearch_core.reading.documents import office
-from websearch_core.reading.sniff import DOCX, EPUB, PPTX, XLSX, media_type
+from websearch_core.reading._documents import office
+from websearch_core.reading._sniff import DOCX, EPUB, PPTX, XLSX, media_type
 
 openpyxl = pytest.importorskip("openpyxl")
 pptx = pytest.importorskip("pptx")

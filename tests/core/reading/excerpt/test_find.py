@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from websearch_core.errors import InvalidOption
 from websearch_core.models import Page
 from websearch_core.reading import find_phrase
-from websearch_core.reading.excerpt.find import occurrences
+from websearch_core.reading._excerpt.find import occurrences
 
 FILLER = "Nothing here tells of the matter at hand, and it goes on for a while. " * 12
 TEXT = "\n\n".join(

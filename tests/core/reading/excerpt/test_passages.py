@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from websearch_core.errors import InvalidOption
 from websearch_core.models import Page
 from websearch_core.reading import find_phrase, pick_passages
-from websearch_core.reading.excerpt.pieces import pieces
-from websearch_core.reading.excerpt.window import LINK
-from websearch_core.reading.markdown.fences import find_fences
+from websearch_core.reading._excerpt.pieces import pieces
+from websearch_core.reading._excerpt.window import LINK
+from websearch_core.reading._markdown.fences import find_fences
 
 MARK = re.compile(r"\[\.\.\. ([\d,]+) characters left out(?:; offset (\d+)(?:: (.*))?)? \.\.\.\]")
 FILLER = "Nothing here tells of the matter at hand, and it goes on for a while. " * 12

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_core.reading.element import Element
-from websearch_core.reading.html.blocks import MAX_CHARACTERS, MAX_ELEMENTS, TextBlocks, find_blocks
-from websearch_core.reading.html.parse import parse
-from websearch_core.reading.html.tree import MAX_DEPTH, build_tree
+from websearch_core.reading._element import Element
+from websearch_core.reading._html.blocks import MAX_CHARACTERS, MAX_ELEMENTS, TextBlocks, find_blocks
+from websearch_core.reading._html.parse import parse
+from websearch_core.reading._html.tree import MAX_DEPTH, build_tree
 
 PIECES = [
     *(f"<{name}>" for name in "div p ul li a span b table tr td h2 pre nav button br img hr noscript dialog".split()),

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborNode
 
-from websearch_core.reading.charset import to_utf8
-from websearch_core.reading.html.harden import harden
-from websearch_core.reading.html.normalize import normalize
-from websearch_core.reading.html.parse import parse
+from websearch_core.reading._charset import to_utf8
+from websearch_core.reading._html.harden import harden
+from websearch_core.reading._html.normalize import normalize
+from websearch_core.reading._html.parse import parse
 
 MOST = 16 * 2**20  # bytes of elements: the room is 11 MiB
 PAGES = Path(__file__).parents[5] / "shared" / "corpora" / "reading" / "wcxb" / "dev" / "html"

@@ -10,8 +10,8 @@ import pytest
 
 from websearch_core.models import Page
 from websearch_core.reading import read_html
-from websearch_core.reading.html.byline import person
-from websearch_core.reading.html.titles import title_of
+from websearch_core.reading._html.byline import person
+from websearch_core.reading._html.titles import title_of
 
 URL = "https://www.seanews.example/2026/kelp-forests"
 PROSE = "<p>" + "The quick brown fox jumps over the lazy dog, and then it does so again. " * 6 + "</p>"

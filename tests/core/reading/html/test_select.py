@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from websearch_core.reading.html.blocks import find_blocks
-from websearch_core.reading.html.features import LEVELS, MISSING, BlockFeatures, words_of
-from websearch_core.reading.html.metadata import read_metadata
-from websearch_core.reading.html.model import MAX_VOTES, QUESTIONS, ContentModel, load_model
-from websearch_core.reading.html.parse import parse
-from websearch_core.reading.html.select import _drop_machine_text, _threshold, select_content
+from websearch_core.reading._html.blocks import find_blocks
+from websearch_core.reading._html.features import LEVELS, MISSING, BlockFeatures, words_of
+from websearch_core.reading._html.metadata import read_metadata
+from websearch_core.reading._html.model import MAX_VOTES, QUESTIONS, ContentModel, load_model
+from websearch_core.reading._html.parse import parse
+from websearch_core.reading._html.select import _drop_machine_text, _threshold, select_content
 
 PIECES = [
     *(f"<{name}>" for name in "div p ul li a span table td h1 h3 pre nav main article footer button form img dd".split()),
@@ -214,7 +214,7 @@ def test_the_sum_of_votes_may_reach_its_maximum() -> None:
 
 
 def test_the_packaged_model_is_well_formed() -> None:
-    written = json.loads(files("websearch_core.reading.html").joinpath("model.json").read_text("utf-8"))
+    written = json.loads(files("websearch_core.reading._html").joinpath("model.json").read_text("utf-8"))
     features, edges = written["features"], written["edges"]
     _, found = features_of("<p>one</p>", "https://e.org/")
     assert found is not None
@@ -244,7 +244,7 @@ def test_the_packaged_model_is_well_formed() -> None:
 
 
 def test_the_packaged_model_rates_blocks_as_its_trees_do() -> None:
-    written = json.loads(files("websearch_core.reading.html").joinpath("model.json").read_text("utf-8"))
+    written = json.loads(files("websearch_core.reading._html").joinpath("model.json").read_text("utf-8"))
     body = "<nav><a href=/x>one</a></nav><main><h1>Hot tea</h1><p>" + PIECES[-1] * 5 + "<ul><li>one<li>two</ul></main>"
     _, found = features_of(body, "https://e.org/how-tea-is-made")
     assert found is not None

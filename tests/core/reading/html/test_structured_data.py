@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from websearch_core.reading.html.blocks import find_blocks
-from websearch_core.reading.html.harden import harden
-from websearch_core.reading.html.metadata import read_metadata
-from websearch_core.reading.html.structured_data import markup_from_data
-from websearch_core.reading.html.tree import build_tree
-from websearch_core.reading.markdown.writer import to_markdown
+from websearch_core.reading._html.blocks import find_blocks
+from websearch_core.reading._html.harden import harden
+from websearch_core.reading._html.metadata import read_metadata
+from websearch_core.reading._html.structured_data import markup_from_data
+from websearch_core.reading._html.tree import build_tree
+from websearch_core.reading._markdown.writer import to_markdown
 
 URL = "https://sea.example/kelp"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_core.reading.html.blocks import TextBlocks, find_blocks
-from websearch_core.reading.html.fragment import bare, read_fragment
-from websearch_core.reading.html.parse import parse
-from websearch_core.reading.html.select import whole_rows
-from websearch_core.reading.html.tree import build_tree
-from websearch_core.reading.markdown.writer import to_markdown
+from websearch_core.reading._html.blocks import TextBlocks, find_blocks
+from websearch_core.reading._html.fragment import bare, read_fragment
+from websearch_core.reading._html.parse import parse
+from websearch_core.reading._html.select import whole_rows
+from websearch_core.reading._html.tree import build_tree
+from websearch_core.reading._markdown.writer import to_markdown
 
 URL = "https://lamps.example/"
 

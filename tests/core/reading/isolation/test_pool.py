@@ -24,9 +24,9 @@ from websearch_core._deadline import time_limit
 from websearch_core.errors import BadResponse, ConfigurationError, TimedOut, UnsupportedContent
 from websearch_core.providers.direct import Direct
 from websearch_core.reading import read_bytes
-from websearch_core.reading.isolation import child as aside_worker
-from websearch_core.reading.isolation import pool, worker
-from websearch_core.reading.isolation.pool import count_cores, read_isolated
+from websearch_core.reading._isolation import child as aside_worker
+from websearch_core.reading._isolation import pool, worker
+from websearch_core.reading._isolation.pool import count_cores, read_isolated
 
 URL = "https://page.example/"
 PAGE = b"<title>Kelp</title><meta name=date content=2026-05-04><p>Brown algae <a href=/b>of the sea</a>, caf\xc3\xa9 \xf0\x9f\x98\x80."
@@ -174,7 +174,7 @@ def test_waiting_for_ones_turn_ends_with_the_deadline():
 
 
 def test_a_process_whose_host_is_gone_ends_itself_in_the_midst_of_a_page():
-    program = "from websearch_core.reading.isolation import child; child._end_after(1); sum(range(10**15))"
+    program = "from websearch_core.reading._isolation import child; child._end_after(1); sum(range(10**15))"
     assert subprocess.run([sys.executable, "-c", program], timeout=20).returncode == -signal.SIGALRM
 
 
@@ -194,7 +194,7 @@ def test_a_page_for_which_there_is_not_enough_memory_costs_that_page():
 def test_a_page_that_takes_too_much_memory_is_an_error_and_the_process_lives_on():
     program = """
 import sys
-from websearch_core.reading.isolation import child
+from websearch_core.reading._isolation import child
 def read_bytes(data, url, *_, **__):
     if b"greedy" in data:
         bytearray(2**29)
@@ -289,7 +289,7 @@ def test_a_script_without_a_guard_is_not_run_again(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "print('here', flush=True)\n"
-        "from websearch_core.reading.isolation.pool import read_isolated\n"
+        "from websearch_core.reading._isolation.pool import read_isolated\n"
         "print(read_isolated(b'<title>Kelp</title><p>x', 'https://page.example/', isolate=True).title)\n"
     )
     done = subprocess.run([sys.executable, script], stdout=subprocess.PIPE, text=True, timeout=30)
@@ -300,7 +300,7 @@ def test_a_script_without_a_guard_is_not_run_again(tmp_path):
 def test_no_process_is_left_behind(ending):
     program = f"""
 import os, sys, threading
-from websearch_core.reading.isolation import pool
+from websearch_core.reading._isolation import pool
 pool.read_isolated(b"<p>x", "https://page.example/", isolate=True)
 print(*(worker.process.pid for worker in pool._pool._workers), flush=True)
 if {ending == "is killed while it reads"}:

@@ -8,11 +8,11 @@ import time
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from websearch_core.reading.element import Element
-from websearch_core.reading.html.blocks import find_blocks
-from websearch_core.reading.html.tree import build_tree
-from websearch_core.reading.links import absolute
-from websearch_core.reading.markdown.writer import to_markdown
+from websearch_core.reading._element import Element
+from websearch_core.reading._html.blocks import find_blocks
+from websearch_core.reading._html.tree import build_tree
+from websearch_core.reading._links import absolute
+from websearch_core.reading._markdown.writer import to_markdown
 
 URL = "https://e.org/docs/page"
 

@@ -1,0 +1,196 @@
+"""
+Making a provider from what is said of it in several places, none of which may abuse the other.
+
+A key meets a `BaseUrl` only if whoever wrote the URL is trusted, or wrote the key as well. Of what a settings file says
+that was merely found, only fields count that have the note `FoundFile`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import Secret, SecretStr
+
+from ._keys import KeyFromEnvironment, is_in_keyring
+from ._net.guard import Guard
+from ._registry import registered_name
+from ._sources import ARGUMENT, DEFAULT, Source, refusal
+from ._urls import canonicalize, parse_address
+from .errors import ConfigurationError, UnsafeURL
+from .provider._declare import Destination, FoundFile, construct, environment, field_notes, is_secret
+
+_THIS_MACHINE = Guard.allowing(("127.0.0.0/8", "::1/128"))
+
+
+@dataclass(frozen=True)
+class Option:
+    """
+    What one source says of one field of a provider.
+
+    Args:
+        value: The value.
+        source: Who says so.
+        limit: What a trusted source says that this one overrules, if there is one.
+
+    """
+
+    value: Any = field(repr=False)  # it may be a key
+    source: Source
+    limit: Any = field(default=None, repr=False)
+
+
+def collect_options(cls: type[Any], settings: Mapping[str, Option], explicit: Mapping[str, Any]) -> dict[str, Option]:
+    """Return the options of the provider *cls*: *explicit* ones, else the environment's, else those of *settings*."""
+    return {
+        **settings,
+        **_from_environment(cls),
+        **{name: Option(value, ARGUMENT) for name, value in explicit.items() if value is not None},
+    }
+
+
+def by_name(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """
+    Return the *options* of providers by their real names instead of their aliases.
+
+    Raises:
+        UnknownProvider: There is no provider of that name.
+
+    """
+    return {registered_name(name): dict(given) for name, given in options.items()}
+
+
+def build(cls: type[Any], options: Mapping[str, Option], name: str) -> Any:
+    """
+    Construct the provider *cls*, which is registered under *name*.
+
+    Raises:
+        MissingKey: Its key is nowhere; the message names the variable.
+        ConfigurationError: An option is wrong, or a found file may not set it.
+
+    """
+    fields = field_notes(cls)
+    check_entries(cls, options)
+    given = {field: _given(option, fields.get(field)) for field, option in options.items()}
+    made = construct(cls, name, given)
+    _check_values(made, options)
+    return made
+
+
+def check_entries(cls: type[Any], options: Mapping[str, Option]) -> None:
+    """
+    Refuse what a found file may not say, as far as that shows before the provider is made.
+
+    Those of a class without declared fields are all refused, since nobody knows what they do. An option that is not
+    among declared fields is left to the class, which refuses it whoever sets it.
+
+    Raises:
+        ConfigurationError: There is such an option.
+
+    """
+    fields = field_notes(cls)
+    for name, option in options.items():
+        if option.source.trusted:
+            continue
+        harmless = any(isinstance(note, FoundFile) for note in fields.get(name, ()))
+        if not harmless and (name in fields or not fields):
+            raise _refused(cls, name, option.source, "may not be set here")
+        if name in fields and is_secret(fields[name]) and is_in_keyring(option.value):
+            raise _refused(cls, name, option.source, "may not name a keyring here")
+
+
+def conceal(cls: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *options* of the provider *cls* so that no key among them shows. What is not declared may be one."""
+    fields = field_notes(cls)
+    return {
+        name: value if name in fields and not is_secret(fields[name]) else _concealed(value)
+        for name, value in options.items()
+    }
+
+
+def is_this_machine(host: str) -> bool:
+    """Tell whether *host* is ``localhost`` or a loopback address; a name that merely looks so is not."""
+    address = parse_address(host)
+    return host == "localhost" or (address is not None and address.is_loopback)
+
+
+def _concealed(value: Any) -> Any:
+    if isinstance(value, SecretStr | Secret) or callable(value):
+        return value
+    return SecretStr(value) if isinstance(value, str) else Secret(value)
+
+
+def _given(option: Option, notes: tuple[Any, ...] | None) -> Any:
+    """Return the value in the form that the class takes it in."""
+    value = option.value
+    if notes is None and isinstance(value, SecretStr | Secret):
+        return value.get_secret_value()
+    if notes and is_secret(notes) and option.source.kind == "environment" and isinstance(value, str):
+        return KeyFromEnvironment(value)
+    return value
+
+
+def _from_environment(cls: type[Any]) -> dict[str, Option]:
+    found = {}
+    for option, names in environment(cls).items():
+        for name in names:
+            if value := os.environ.get(name, "").strip():
+                found[option] = Option(value, Source("environment", name))
+                break
+    return found
+
+
+def _check_values(made: Any, options: Mapping[str, Option]) -> None:
+    """Judge what came of the options, not how they were spelt."""
+    cls = type(made)
+    fields = field_notes(cls)
+    keys = [
+        options[name].source if name in options else DEFAULT
+        for name, notes in fields.items()
+        if is_secret(notes) and getattr(made, name) is not None
+    ]
+    for name, option in options.items():
+        if option.source.trusted or name not in fields:
+            continue
+        value, notes = getattr(made, name), fields[name]
+        if any(isinstance(note, Destination) for note in notes):
+            if problem := _problem(value, option.source, keys):
+                raise _refused(cls, name, option.source, problem)
+        elif too_high(value, notes, option.limit):
+            raise _refused(cls, name, option.source, f"may not be more than {limit_of(notes, option.limit)} here")
+
+
+def too_high(value: Any, notes: Iterable[Any], trusted: Any) -> bool:
+    """Tell whether *value* is more than a found file may set."""
+    limit = limit_of(notes, trusted)
+    return limit is not None and value is not None and not value <= limit
+
+
+def limit_of(notes: Iterable[Any], trusted: Any) -> float | None:
+    """Return what a trusted source says of a limit, else the most that its notes allow a found file to set."""
+    limit = next((note.at_most for note in notes if isinstance(note, FoundFile)), None)
+    return trusted if limit is not None and isinstance(trusted, int | float) else limit
+
+
+def _problem(url: Any, source: Source, keys: Iterable[Source]) -> str | None:
+    """Say what is wrong with a destination that a found file names."""
+    if any(key != source for key in keys):
+        return "may not be set here for a key that comes from elsewhere"
+    try:
+        parts = urlsplit(canonicalize(url))
+        here = is_this_machine(parts.hostname or "")
+        if parts.scheme != "https" and not here:
+            return "may not be plain http here, except on this machine"
+        (_THIS_MACHINE if here else Guard()).check(url)
+    except UnsafeURL as error:
+        return f"may not be this here ({error})"
+    return None
+
+
+def _refused(cls: Any, name: str, source: Source, why: str) -> ConfigurationError:
+    own = getattr(cls, "name", None)
+    whose = own if isinstance(own, str) else cls.__name__  # the name of a plain class may be a property
+    return refusal(source, f"providers.{whose}.{name}", why, variables=environment(cls).get(name, ()))

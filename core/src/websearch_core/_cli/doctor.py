@@ -1,0 +1,191 @@
+"""Whether what is configured works: one small real call for each provider."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sqlite3
+import ssl
+import time
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+
+from .._build import collect_options
+from .._deadline import time_limit
+from .._net.guard import Guard
+from .._registry import provider_class, registered_name
+from .._selection import AUTOMATIC, build_provider, check_provider
+from .._sources import DEFAULT, Source
+from ..errors import BadResponse, ConfigurationError, TimedOut, Unavailable, WebSearchError
+from ..flow import Flow, Gather
+from ..models import SearchQuery
+from ..provider._declare import field_notes, is_secret
+from ..provider._ports import can
+from ..providers import get_all
+from ..settings import Settings
+
+PROBE = "https://example.com/"  # reserved for such purposes (RFC 2606), and kept up by IANA
+
+_TIMEOUT = 15.0  # seconds for one provider
+_REMEDIES = {
+    "authentication_failed": "check the key",
+    "bad_request": "check the options of the provider",
+    "bad_response": "check base_url; if it is right, the service has changed",
+    "blocked": "take a service that wants to be used by programs, such as tavily or brave",
+    "quota_exhausted": "top up the account, or choose another provider",
+    "rate_limited": "wait, or choose another provider",
+    "timed_out": "check the network and the proxy",
+    "unavailable": "check the network, the proxy and base_url",
+    "unsafe_url": "if it is meant to be read, open a hole with allow",
+}
+
+
+@dataclass(frozen=True)
+class Check:
+    """What came of asking one provider; *error* is None if it works."""
+
+    provider: str
+    seconds: float
+    error: WebSearchError | None = None
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it; of a wrong configuration the error itself says it."""
+        return _REMEDIES.get(self.error.code, "") if self.error else ""
+
+
+def checks(names: list[str], settings: Settings) -> Flow[list[Check]]:
+    """Try the providers called *names*, side by side, with a search for one result or by reading one page."""
+    checked: list[Check] = yield Gather([_check(name, settings) for name in names])
+    return checked
+
+
+def in_use(settings: Settings) -> list[str]:
+    """Return the names of the providers that something is set for, or that would be chosen as things are."""
+    told = [
+        one.name
+        for one in get_all(settings)
+        if settings.providers.get(one.name) or any(os.environ.get(name) for name in one.variables)
+    ]
+    searching = list(settings.provider) or [name for name in AUTOMATIC if name in told][:1] or ["duckduckgo"]
+    reading = list(settings.reader) or ["direct"]
+    return list(dict.fromkeys([*searching, *reading, *told]))
+
+
+def offline(checked: list[Check]) -> bool:
+    """Tell whether it looks as if there were no network at all, rather than something wrong with a service."""
+    return bool(checked) and all(isinstance(check.error, Unavailable | TimedOut) for check in checked)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """
+    One value that is in force.
+
+    Args:
+        name: Its name, as in a settings file: ``timeout``, ``providers.brave.base_url``.
+        value: The value, ready for JSON; of a key only whether there is one.
+        source: Who says so: ``environment BRAVE_API_KEY``, the path of a file, or ``default``.
+        trusted: False if it is from a file that was merely found.
+
+    """
+
+    name: str
+    value: Any
+    source: str
+    trusted: bool
+
+
+def in_force(names: list[str], settings: Settings) -> list[Setting]:
+    """Return every setting, and every option of the providers called *names*, with its source."""
+    values = settings.model_dump(mode="json", exclude={"providers", "layers"})
+    found = [_setting(name, value, settings.source(name)) for name, value in values.items()]
+    for layer, table in settings.layers.items():
+        found += [
+            _setting(f"layers.{layer}.{option}", value, settings.layer_source(layer, option))
+            for option, value in table.items()
+        ]
+    for name in names:
+        found += _options_in_force(name, settings)
+    return found
+
+
+def surroundings(settings: Settings) -> dict[str, Any]:
+    """Return what else may matter: versions, the settings files, proxies, TLS. No credentials."""
+    return {
+        "versions": {
+            "python": platform.python_version(),
+            "sqlite": sqlite3.sqlite_version,
+            **{name: _version(name) for name in ("websearch-core", "httpx", "httpx2")},
+        },
+        "settings_file": settings.files[0].name if settings.files else None,
+        "settings_files": [{"path": file.name, "trusted": file.trusted} for file in settings.files],
+        "proxies": {scheme: _without_credentials(url) for scheme, url in getproxies().items()},
+        "tls": {
+            "library": ssl.OPENSSL_VERSION,
+            **{name: os.environ[name] for name in ("SSL_CERT_FILE", "SSL_CERT_DIR") if name in os.environ},
+        },
+    }
+
+
+def _check(name: str, settings: Settings) -> Flow[Check]:
+    started = time.monotonic()
+    try:
+        provider = build_provider(name, settings)
+        check_provider(provider, Guard.allowing(settings.allow))
+        with time_limit(_TIMEOUT):
+            if can(provider, "search"):
+                yield from provider.search(SearchQuery(text="test", limit=1))
+            else:
+                yield from provider.read(PROBE)
+    except WebSearchError as error:
+        return Check(name, time.monotonic() - started, error)
+    except (ImportError, AttributeError) as error:  # a plug-in whose package is broken
+        return Check(name, time.monotonic() - started, ConfigurationError(f"{name} cannot be loaded: {error}"))
+    except Exception as error:  # noqa: BLE001 - a mistake in a plug-in must not hide what is wrong with the others
+        return Check(name, time.monotonic() - started, BadResponse(f"{name} failed with {type(error).__name__}"))
+    return Check(name, time.monotonic() - started)
+
+
+def _options_in_force(name: str, settings: Settings) -> list[Setting]:
+    try:
+        cls = provider_class(name)
+    except (ImportError, AttributeError, ConfigurationError):  # its check says so
+        return []
+    sources = {
+        option: said.source
+        for option, said in collect_options(cls, settings.options(registered_name(name)), {}).items()
+    }
+    try:
+        made = build_provider(name, settings)
+    except ConfigurationError:
+        made = None  # what was not accepted is not shown: it may be a key in the wrong place
+    found = []
+    for option, notes in field_notes(cls).items():
+        source = sources.get(option, DEFAULT)
+        value = getattr(made, option, None)
+        if is_secret(notes):
+            value = "**********" if value is not None or option in sources else None
+        if made is not None or option in sources:
+            found.append(_setting(f"providers.{registered_name(name)}.{option}", value, source))
+    return found
+
+
+def _setting(name: str, value: Any, source: Source) -> Setting:
+    plain = value if isinstance(value, str | int | float | list | tuple | None) else str(value)
+    return Setting(name, plain, str(source), source.trusted)
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _without_credentials(url: str) -> str:
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()

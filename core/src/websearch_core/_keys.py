@@ -1,0 +1,317 @@
+"""
+Keys: where one comes from, and what is never done with it.
+
+A key is given as text, as a function that returns it, or as ``keyring:service/name`` for the keyring of the system. A
+`ApiKey` hides which: a provider calls ``get_secret_value()`` when it makes a request. A key never shows in a repr or a
+dump, and a pickle leaves it out unless it is made inside `pickle_keys`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any, Protocol
+
+from pydantic import SecretStr
+
+from .errors import ConfigurationError, MissingKey, WebSearchError
+
+KEYRING = "keyring:"
+
+_pickling_keys: ContextVar[bool] = ContextVar("pickling_keys", default=False)
+_INSTALL = "needs the package keyring: pip install 'websearch-core[keyring]'"
+_REMEMBERED = 8  # keys that a function returned last: a failing service may echo one of them
+
+
+@contextmanager
+def pickle_keys() -> Iterator[None]:
+    """
+    Put keys into the pickles that are made inside this block.
+
+    ::
+
+        with pickle_keys():
+            data = pickle.dumps(WebSearch("brave", api_key="..."))  # whoever reads the data has the key
+    """
+    token = _pickling_keys.set(True)
+    try:
+        yield
+    finally:
+        _pickling_keys.reset(token)
+
+
+class KeyFromEnvironment(SecretStr):
+    """A key that an environment variable holds; after unpickling it is read there again."""
+
+
+class ApiKey(SecretStr):
+    """A key that a provider asks for with each request, and that nobody else sees."""
+
+    def __init__(self, source: _Source, owner: _Owner | None = None) -> None:
+        self._source = source
+        self._owner = owner or _Owner()
+        self._returned: tuple[SecretStr, ...] = ()
+
+    @classmethod
+    def of(cls, value: Any) -> ApiKey:
+        """
+        Make a key of what a user may give for one: text, a `SecretStr`, or a function.
+
+        Raises:
+            ValueError: It can be no key. The message does not show it.
+            ConfigurationError: It is in a keyring, and the package ``keyring`` is not installed.
+
+        """
+        if isinstance(value, ApiKey):
+            return value
+        text = value.get_secret_value() if isinstance(value, SecretStr) else value
+        if is_in_keyring(text):
+            return cls(_Keyring.at(text))
+        if isinstance(text, str):
+            return cls((_Variable if isinstance(value, KeyFromEnvironment) else _Text)(_checked(text)))
+        if not callable(value):
+            raise ValueError("a key is text, or a function that returns it")  # noqa: TRY004 - pydantic expects it
+        if inspect.iscoroutinefunction(value) or inspect.iscoroutinefunction(getattr(value, "__call__", None)):  # noqa: B004
+            raise ValueError("the function that returns the key must not be async: the blocking calls use it as well")
+        return cls(_Function(value))
+
+    @classmethod
+    def hiding(cls, secret: SecretStr) -> ApiKey:
+        """Return *secret* with what this class promises of pickles; any text is good."""
+        return secret if isinstance(secret, ApiKey) else cls(_Text(secret.get_secret_value()))
+
+    def owned(self, provider: str, option: str, variables: tuple[str, ...]) -> ApiKey:
+        """Return the same key, knowing whose it is, for the text of errors and for reading it again."""
+        return type(self)(self._source, _Owner(provider, option, variables))
+
+    def get_secret_value(self) -> str:
+        """
+        Return the key, now.
+
+        Raises:
+            MissingKey: There is none; the message names the variable that would hold it.
+            ConfigurationError: The function or the keyring that should give it failed.
+
+        """
+        key = self._source.read(self._owner)
+        if (kept := SecretStr(key)) not in self._returned:
+            self._returned = (kept, *self._returned[: _REMEMBERED - 1])
+        return key
+
+    def returned(self) -> list[str]:
+        """Return the keys that were in use lately, without asking for one: for keeping them out of texts."""
+        fixed = self._source.fixed()
+        return [fixed] if fixed else [key.get_secret_value() for key in self._returned]
+
+    @property
+    def _secret_value(self) -> str:  # type: ignore[override]
+        return self.get_secret_value()
+
+    def _display(self) -> str:
+        return "**********"
+
+    def __repr__(self) -> str:
+        return "ApiKey('**********')"
+
+    def __len__(self) -> int:
+        return len(self.get_secret_value())
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, ApiKey):
+            ours, theirs = self._source.fixed(), other._source.fixed()
+            return ours == theirs if ours and theirs else self._source == other._source
+        return isinstance(other, SecretStr) and self._source.fixed() == other.get_secret_value()
+
+    def __hash__(self) -> int:
+        return hash(self._source.fixed() or self._source)
+
+    def __copy__(self) -> ApiKey:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> ApiKey:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._source if _pickling_keys.get() else self._source.without_key(), self._owner)
+
+
+@dataclass(frozen=True)
+class _Owner:
+    """Whose key it is, for errors."""
+
+    provider: str = "the provider"
+    option: str = "api_key"
+    variables: tuple[str, ...] = ()
+
+    def missing(self, why: str) -> MissingKey:
+        return MissingKey(f"{self.provider} has no {self.option}: {why}", variables=self.variables)
+
+    def failed(self, why: str) -> ConfigurationError:
+        return ConfigurationError(f"{self.provider}: {self.option}: {why}")
+
+    @property
+    def named(self) -> str:
+        return " or ".join(self.variables) or "an environment variable"
+
+
+class _Source(Protocol):
+    def read(self, owner: _Owner) -> str:
+        """Return the key."""
+        ...
+
+    def fixed(self) -> str | None:
+        """Return the key if it is known without asking for it."""
+        ...
+
+    def without_key(self) -> _Source:
+        """Return what a pickle may hold."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Text:
+    text: str = field(repr=False)
+
+    def read(self, owner: _Owner) -> str:  # noqa: ARG002 - the others need it
+        return self.text
+
+    def fixed(self) -> str | None:
+        return self.text
+
+    def without_key(self) -> _Source:
+        return _LeftOut()
+
+
+@dataclass(frozen=True)
+class _LeftOut:
+    """In the place of a key that a pickle does not hold. Another key of the environment would be another customer."""
+
+    def read(self, owner: _Owner) -> str:
+        raise owner.missing(
+            f"a pickle does not hold keys. Set {owner.named} in both processes and do not pass {owner.option}, or pass "
+            "a function of a module that returns it, or make the pickle inside websearch_core.keys.pickle_keys()"
+        )
+
+    def fixed(self) -> str | None:
+        return None
+
+    def without_key(self) -> _Source:
+        return self
+
+
+@dataclass(frozen=True)
+class _Variable:
+    """A key of the environment. Its text is None after unpickling: it is then read where it is needed."""
+
+    text: str | None = field(repr=False)
+
+    def read(self, owner: _Owner) -> str:
+        if self.text is not None:
+            return self.text
+        for name in owner.variables:
+            if key := os.environ.get(name, "").strip():
+                if is_in_keyring(key):
+                    return _Keyring.at(key).read(owner)
+                return _checked_for(owner, key, name)
+        raise owner.missing(f"it came from the environment, and the pickle does not hold it: set {owner.named}")
+
+    def fixed(self) -> str | None:
+        return self.text
+
+    def without_key(self) -> _Source:
+        return _Variable(None)
+
+
+@dataclass(frozen=True)
+class _Function:
+    function: Callable[[], Any]
+
+    def read(self, owner: _Owner) -> str:
+        try:
+            key = self.function()
+        except WebSearchError:
+            raise
+        except Exception as error:
+            raise owner.failed(f"the function that returns the key failed: {type(error).__name__}") from error
+        if inspect.isawaitable(key):
+            if inspect.iscoroutine(key):
+                key.close()
+            raise owner.failed("the function that returns the key must not be async")
+        return _checked_for(owner, key, "what the function returned")
+
+    def fixed(self) -> str | None:
+        return None
+
+    def without_key(self) -> _Source:
+        """A function of a module is pickled by its name; any other callable may hold the key."""
+        by_name = isinstance(self.function, FunctionType) and "<" not in self.function.__qualname__
+        return self if by_name else _LeftOut()
+
+
+@dataclass(frozen=True)
+class _Keyring:
+    service: str
+    name: str
+
+    @classmethod
+    def at(cls, text: str) -> _Keyring:
+        """Read ``keyring:service/name``."""
+        service, _, name = text.strip().removeprefix(KEYRING).partition("/")
+        if not service or not name:
+            raise ValueError("a key in a keyring is written keyring:service/name")
+        if importlib.util.find_spec("keyring") is None:
+            raise ConfigurationError(f"{KEYRING}{service}/{name}: {_INSTALL}")
+        return cls(service, name)
+
+    def read(self, owner: _Owner) -> str:
+        place = f"{KEYRING}{self.service}/{self.name}"
+        try:
+            keyring = importlib.import_module("keyring")
+            errors = importlib.import_module("keyring.errors")
+        except ImportError as error:
+            raise owner.failed(f"{place}: {_INSTALL}") from error
+        try:
+            key = keyring.get_password(self.service, self.name)
+        except errors.KeyringError as error:
+            raise owner.failed(f"{place}: the keyring cannot be read: {type(error).__name__}") from error
+        if key is None:
+            raise owner.missing(f"the keyring has none at {place}: keyring set {self.service} {self.name}")
+        return _checked_for(owner, key, place)
+
+    def fixed(self) -> str | None:
+        return None
+
+    def without_key(self) -> _Source:
+        return self
+
+
+def is_in_keyring(value: Any) -> bool:
+    """Tell whether *value* names a place in a keyring instead of being a key."""
+    return isinstance(value, str) and value.strip().startswith(KEYRING)
+
+
+def _checked(value: str) -> str:
+    key = value.strip()
+    if not key:
+        raise ValueError("the key is empty")
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise ValueError("a key is printable ASCII without blanks")
+    return key
+
+
+def _checked_for(owner: _Owner, value: Any, what: str) -> str:
+    if isinstance(value, SecretStr):
+        value = value.get_secret_value()
+    if not isinstance(value, str):
+        raise owner.failed(f"{what}: a key is text, not {type(value).__name__}")
+    try:
+        return _checked(value)
+    except ValueError as error:
+        raise owner.failed(f"{what}: {error}") from None

@@ -1,0 +1,97 @@
+"""The table of providers: their names, and where their classes are. `websearch_core.providers` is its public face."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from types import MappingProxyType
+from typing import Any
+
+from .errors import ConfigurationError, UnknownProvider
+
+_BUILT_IN: Mapping[str, str] = MappingProxyType(
+    {
+        "brave": "websearch_core.providers.brave:Brave",
+        "direct": "websearch_core.providers.direct:Direct",
+        "duckduckgo": "websearch_core.providers.duckduckgo:DuckDuckGo",
+        "jina": "websearch_core.providers.jina:Jina",
+        "local": "websearch_core.providers.local:Local",
+        "searxng": "websearch_core.providers.searxng:SearXNG",
+        "tavily": "websearch_core.providers.tavily:Tavily",
+    }
+)
+_ALIASES = MappingProxyType({"ddg": "duckduckgo", "searx": "searxng"})
+_GROUP = "websearch_core.providers"
+_registered: dict[str, type[Any]] = {}
+
+
+def register(name: str, provider: type[Any]) -> None:
+    """
+    Make a provider known by *name* in this process.
+
+    Raises:
+        ConfigurationError: The name is taken, or is not the provider's own.
+
+    """
+    if name in known() or name in _ALIASES:
+        raise _already(name)
+    own = getattr(provider, "name", name)
+    if isinstance(own, str) and own != name:  # it may also be a property, which only instances know
+        raise ConfigurationError(f"the provider is called {provider.name!r}, not {name!r}")
+    _registered[name] = provider
+
+
+def known() -> list[str]:
+    """Return the names of all providers, sorted."""
+    return sorted({*_BUILT_IN, *_plugged_in(), *_registered})
+
+
+def registered_name(name: str) -> str:
+    """
+    Return the name under which a provider is registered: ``duckduckgo`` for its alias ``ddg``.
+
+    Raises:
+        UnknownProvider: There is none of that name; the message lists those there are.
+
+    """
+    name = _ALIASES.get(name, name)
+    if name in _BUILT_IN or name in _registered or name in _plugged_in():  # looking for plug-ins takes a while
+        return name
+    raise UnknownProvider(f"unknown provider {name!r}; known are {', '.join(known())}")
+
+
+def provider_class(name: str) -> type[Any]:
+    """
+    Return the class of the provider called *name* (``ddg`` is understood too).
+
+    Raises:
+        UnknownProvider: There is none of that name; the message lists those there are.
+
+    """
+    name = registered_name(name)
+    if name in _registered:
+        return _registered[name]
+    place = _BUILT_IN.get(name) or _plugged_in()[name]
+    module, _, attribute = place.partition(":")
+    return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
+
+
+def built_in() -> Mapping[str, str]:
+    """Return the names of our own providers, by the names of their classes."""
+    return {place.partition(":")[2]: name for name, place in _BUILT_IN.items()}
+
+
+@cache
+def _plugged_in() -> Mapping[str, str]:
+    plugged: dict[str, str] = {}
+    for entry in entry_points(group=_GROUP):
+        if entry.name in _BUILT_IN or entry.name in _ALIASES or entry.name in plugged:
+            raise _already(entry.name)
+        plugged[entry.name] = entry.value
+    return plugged
+
+
+def _already(name: str) -> ConfigurationError:
+    return ConfigurationError(f"Web search provider {name!r} is already registered")

@@ -1,0 +1,150 @@
+"""
+Bringing a web site into an index.
+
+Breadth first, from one page along the links within its origin, as far as robots.txt lets us. It is a flow, so it runs
+under either driver and is tested without a network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+from urllib.parse import urljoin, urlsplit
+
+from .._bugs import contain_bugs
+from .._deadline import time_limit
+from .._urls import is_web_url
+from ..errors import BadResponse, PageNotFound, Unavailable, UnsafeURL, WebSearchError
+from ..flow import Call, Flow, Gather, Request, Response, Sleep
+from ..models import Page
+from ..provider._ports import PageReader
+from ._report import Report, Skipped
+from ._robots import Robots
+from ._store import Index, address
+
+Tell: TypeAlias = Callable[[str], None]
+
+_MAX_ROBOTS = 500 * 1024  # bytes that RFC 9309 wants to be read
+_MAX_HOPS = 5
+_AT_ONCE = 4  # pages, unless the site wants a pause between them
+
+
+def crawl(
+    start: str,
+    index: Index,
+    reader: PageReader,
+    *,
+    most: int = 200,
+    timeout: float = 30.0,
+    tell: Tell = lambda _: None,
+) -> Flow[Report]:
+    """
+    Read the page at *start*, and those of its site that can be reached from it, into *index*.
+
+    Args:
+        start: Absolute http(s) URL. The origin where it leads by redirects is the site.
+        index: Where the pages go. A page that is there already is replaced, or removed if it is gone.
+        reader: Who reads the pages.
+        most: How many pages to ask for.
+        timeout: Seconds for one page.
+        tell: Called with the URL of each page that has been read.
+
+    Raises:
+        UnsafeURL: *start* may not be opened.
+        ServiceError: *start* or robots.txt cannot be read. A page that fails later is skipped.
+
+    """
+    if not is_web_url(start):
+        raise UnsafeURL("not an absolute http(s) URL")
+    start = address(start)
+    robots = yield from _robots(start, timeout)
+    if not robots.allows(start):
+        return Report(skipped=(_forbidden(start),))
+    with time_limit(timeout):
+        first = yield from contain_bugs(lambda: reader.read(start), reader.name)
+    home = address(first.final_url or start)
+    if _origin(home) != _origin(start):
+        robots = yield from _robots(home, timeout)
+        if not robots.allows(home):
+            return Report(skipped=(_forbidden(home),))
+    yield Call(index.add, first)
+    tell(home)
+
+    def visit(url: str) -> Flow[Page]:
+        if robots.delay:
+            yield Sleep(robots.delay)
+        with time_limit(timeout):
+            page = yield from contain_bugs(lambda: reader.read(url), reader.name)
+        if _origin(page.final_url or url) != _origin(home):
+            raise UnsafeURL("the page redirects to another site")
+        yield Call(index.add, page)
+        tell(url)
+        return page
+
+    seen = {start, home}
+    skipped: list[Skipped] = []
+    read, removed, asked = {home}, 0, 1
+    waiting = list(_new(first.links, home, seen))
+    while waiting and asked < most:
+        skipped += [_forbidden(url) for url in waiting if not robots.allows(url)]
+        waiting = [url for url in waiting if robots.allows(url)]
+        now, waiting = waiting[: most - asked], waiting[most - asked :]
+        asked += len(now)
+        answers = yield Gather([visit(url) for url in now], 1 if robots.delay else _AT_ONCE)
+        for url, answer in zip(now, answers, strict=True):
+            if isinstance(answer, WebSearchError):
+                skipped.append(Skipped(url, str(answer)))
+                if isinstance(answer, PageNotFound):
+                    removed += yield Call(index.remove, url)
+            else:
+                there = address(answer.final_url or url)
+                read.add(there)
+                seen.add(there)
+                waiting += _new(answer.links, home, seen)
+    return Report(added=len(read), removed=removed, skipped=tuple(skipped), left=len(waiting))
+
+
+def _robots(url: str, timeout: float) -> Flow[Robots]:
+    """Fetch the rules of the site of *url*. None there: all is allowed; not to be had: nothing is (RFC 9309, 2.3.1)."""
+    there = urljoin(url, "/robots.txt")
+    with time_limit(timeout):
+        for _ in range(_MAX_HOPS):
+            response: Response = yield Request(url=there, max_bytes=_MAX_ROBOTS, guarded=True)
+            if response.status >= 500:
+                raise Unavailable(f"the site answers {response.status} for its robots.txt, so it is left alone")
+            if response.status == 200:
+                return Robots(response.content.decode("utf-8", "replace"))
+            location = response.headers.get("location", "")
+            if not 300 <= response.status < 400 or not location:
+                return Robots()
+            if not is_web_url(there := _joined(there, location)):
+                raise BadResponse("the site's robots.txt redirects to nowhere")
+    return Robots()
+
+
+def _joined(base: str, location: str) -> str:
+    try:
+        return urljoin(base, location)
+    except ValueError:
+        return ""
+
+
+def _new(links: Iterable[str], home: str, seen: set[str]) -> Iterable[str]:
+    """Yield those of *links* that are within the site and not seen before, and remember them."""
+    for link in map(address, links):
+        if link not in seen and _origin(link) == _origin(home):
+            seen.add(link)
+            yield link
+
+
+def _origin(url: str) -> tuple[str, str, int | None] | None:
+    """Scheme, host and port; None for what can be read in more than one way."""
+    if not is_web_url(url):
+        return None
+    parts = urlsplit(url)
+    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    return parts.scheme, (parts.hostname or "").lower(), port
+
+
+def _forbidden(url: str) -> Skipped:
+    return Skipped(url, "robots.txt asks robots to stay away")

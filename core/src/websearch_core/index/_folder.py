@@ -1,0 +1,97 @@
+"""Find the files of a folder that can be indexed, and read them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..errors import ConfigurationError, PageNotFound, TooLarge
+from ..models import Page
+from ._report import Skipped
+
+_MAX_BYTES = 10 * 2**20
+# Not `mimetypes`, which depends on tables of the machine. The type of other files is detected from their bytes.
+_TYPES = {
+    ".csv": "text/csv",
+    ".htm": "text/html",
+    ".html": "text/html",
+    ".json": "application/json",
+    ".jsonl": "application/jsonl",
+    ".markdown": "text/markdown",
+    ".md": "text/markdown",
+    ".ndjson": "application/x-ndjson",
+    ".rst": "text/plain",
+    ".tsv": "text/tab-separated-values",
+    ".txt": "text/plain",
+    ".xhtml": "application/xhtml+xml",
+    ".xml": "application/xml",
+}
+
+
+def files(place: Path) -> Iterator[Path | Skipped]:
+    """
+    Yield the files in *place*, sorted, or *place* itself if it is a file.
+
+    Hidden files, symbolic links and folders that cannot be listed are yielded as `Skipped`.
+
+    Args:
+        place: A folder or a file.
+
+    Raises:
+        ConfigurationError: There is no such file or folder.
+
+    """
+    if place.is_file():
+        yield place
+        return
+    if not place.is_dir():
+        raise ConfigurationError(f"{place}: no such file or folder")
+    unreadable: list[Skipped] = []
+    walk = os.walk(place, onerror=lambda error: unreadable.append(Skipped(str(error.filename), str(error.strerror))))
+    for folder, below, names in walk:
+        for name in sorted([*below, *names]):
+            entry = Path(folder, name)
+            if name.startswith("."):
+                yield Skipped(str(entry), "hidden")
+            elif entry.is_symlink():
+                yield Skipped(str(entry), "a symbolic link")
+            elif name in names:
+                yield entry
+        below[:] = sorted(name for name in below if not name.startswith("."))
+    yield from unreadable
+
+
+def read_file(file: Path) -> Page:
+    """
+    Read a file as a page with a ``file:`` URL.
+
+    Args:
+        file: Absolute path of the file.
+
+    Raises:
+        UnsupportedContent: It has no text that can be read.
+        TooLarge: It is larger than 10 MiB.
+        PageNotFound: It cannot be opened.
+
+    """
+    from ..reading import read_bytes  # imports the parser, which a search does not need
+
+    url = file.as_uri()
+    if not file.is_file():  # reading a pipe would wait forever
+        raise PageNotFound("not a regular file")
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(_MAX_BYTES + 1)
+    except OSError as error:
+        raise PageNotFound(f"cannot be read: {error.strerror}") from error
+    if len(data) > _MAX_BYTES:
+        raise TooLarge(f"larger than {_MAX_BYTES // 2**20} MiB")
+    page = read_bytes(data, url, _TYPES.get(file.suffix.lower()))
+    return page.model_copy(update={"url": url, "final_url": url, "title": page.title or _heading(page) or file.name})
+
+
+def _heading(page: Page) -> str:
+    """Return the heading at the start of the page, or an empty string."""
+    first = page.content.lstrip().partition("\n")[0]
+    return first[2:].strip()[:300] if first.startswith("# ") else ""

@@ -1,0 +1,102 @@
+"""Ask the next provider when one fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import ClassVar, TypeVar
+
+from .._bugs import contain_bugs
+from .._deadline import time_left, time_limit
+from ..errors import (
+    AllProvidersFailed,
+    ConfigurationError,
+    ServiceError,
+    UnsupportedOption,
+    WebSearchError,
+)
+from ..flow import Flow
+from ..models import Page, SearchQuery, SearchResponse
+from ..provider._ports import Provider
+from ._layer import Rank, empty, options_of, reader, searcher
+
+A = TypeVar("A", SearchResponse, Page)
+
+
+@dataclass(frozen=True)
+class Fallback:
+    """
+    Ask providers in order until one answers; the answer says who failed before.
+
+    Each gets a fair share of the time left, so that one which hangs does not use up the turn of the next. One that
+    does not support an option of the query is passed over as well.
+
+    Args:
+        inner: The providers to ask, in order; left out in ``WebSearch(layers=[Fallback(...)])``.
+        after: The failures after which the next one is asked; any other ends the search.
+        tacit: The failures that the answer does not mention.
+
+    """
+
+    rank: ClassVar[Rank] = Rank.COMBINE
+
+    inner: tuple[Provider, ...] = ()
+    after: tuple[type[WebSearchError], ...] = (ServiceError, UnsupportedOption)
+    tacit: tuple[type[WebSearchError], ...] = ()
+
+    def __post_init__(self) -> None:
+        for field in ("after", "tacit"):
+            kinds = getattr(self, field)
+            if not isinstance(kinds, tuple) or not all(
+                isinstance(k, type) and issubclass(k, WebSearchError) for k in kinds
+            ):
+                raise ConfigurationError(f"Fallback: {field}: must be a tuple of classes of websearch_core.errors")
+
+    @property
+    def name(self) -> str:
+        """The names of all, in order."""
+        if not self.inner:
+            raise empty(self)
+        return "|".join(provider.name for provider in self.inner)
+
+    @property
+    def options(self) -> frozenset[str]:
+        """The options that any of them supports."""
+        return frozenset().union(*map(options_of, self.inner))
+
+    @property
+    def providers(self) -> tuple[Provider, ...]:
+        """The same as ``inner``."""
+        return self.inner
+
+    def wrap(self, inner: tuple[Provider, ...], /) -> Fallback:
+        """Return the same layer around *inner*."""
+        return replace(self, inner=inner)
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search with the first that can."""
+        return self._first(lambda provider: searcher(self, provider).search(query))
+
+    def read(self, url: str, /) -> Flow[Page]:
+        """Read with the first that can."""
+        return self._first(lambda provider: contain_bugs(lambda: reader(self, provider).read(url), provider.name))
+
+    def _first(self, ask: Callable[[Provider], Flow[A]]) -> Flow[A]:
+        if not self.inner:
+            raise empty(self)
+        failures: list[WebSearchError] = []
+        for turn, provider in enumerate(self.inner):
+            with time_limit(time_left() / (len(self.inner) - turn)):
+                try:
+                    answer = yield from ask(provider)
+                except self.after as failure:
+                    failures.append(failure)
+                    continue
+            who = [
+                f"{failed.name} failed ({failure.code})"
+                for failed, failure in zip(self.inner, failures, strict=False)
+                if not isinstance(failure, self.tacit)
+            ]
+            return answer.with_notes(f"{'; '.join(who)}; answered by {provider.name}") if who else answer
+        reasons = "; ".join(str(failure) for failure in failures)
+        raise AllProvidersFailed(f"every provider failed: {reasons}", failures)

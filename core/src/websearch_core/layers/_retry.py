@@ -1,0 +1,97 @@
+"""Try again after a failure that may pass."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar, TypeVar
+
+from .._deadline import time_left
+from ..errors import RateLimited, ServiceError
+from ..flow import Flow, Sleep
+from ..models import Page, SearchQuery, SearchResponse
+from ..provider._declare import FoundFile
+from ..provider._ports import Provider
+from ._layer import Rank, check_number, name_of, options_of, reader, searcher
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Retry:
+    """
+    Try again after a temporary failure, as long as there is time.
+
+    The pause doubles, with full jitter (a random part of it), so that callers who failed together do not return
+    together: https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter. If the service says
+    when to come back, that is the pause, and if it is too long the failure stands.
+
+    Args:
+        inner: The provider to ask; left out in ``WebSearch(layers=[Retry(...)])``.
+        attempts: How often, at most.
+        pause: Seconds of the first pause; twice that where the service said we are too fast.
+        longest: Seconds beyond which no pause is worth it.
+
+    Raises:
+        ConfigurationError: A value makes no sense.
+
+    """
+
+    rank: ClassVar[Rank] = Rank.RETRY
+
+    inner: Provider | None = None
+    attempts: Annotated[int, FoundFile(at_most=5)] = 3
+    pause: Annotated[float, FoundFile(at_most=10)] = 0.5
+    longest: Annotated[float, FoundFile(at_most=60)] = 10.0
+
+    def __post_init__(self) -> None:
+        check_number(self, "attempts", least=1, whole=True)
+        check_number(self, "pause", least=0)
+        check_number(self, "longest", least=0)
+
+    @property
+    def name(self) -> str:
+        """The name of the provider inside."""
+        return name_of(self, self.inner)
+
+    @property
+    def options(self) -> frozenset[str]:
+        """The options that the provider inside supports."""
+        return options_of(self.inner)
+
+    @property
+    def provider(self) -> Provider | None:
+        """The same as ``inner``."""
+        return self.inner
+
+    def wrap(self, inner: Provider, /) -> Retry:
+        """Return the same layer around *inner*."""
+        return replace(self, inner=inner)
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search, more than once if need be."""
+        return self._persist(lambda: searcher(self, self.inner).search(query))
+
+    def read(self, url: str, /) -> Flow[Page]:
+        """Read, more than once if need be."""
+        return self._persist(lambda: reader(self, self.inner).read(url))
+
+    def _persist(self, attempt: Callable[[], Flow[T]]) -> Flow[T]:
+        number = 0
+        while True:
+            number += 1
+            try:
+                return (yield from attempt())
+            except ServiceError as failure:
+                failure.provider = failure.provider or self.name  # what sent the request does not know for whom
+                pause = self._pause(failure, number)
+                if not failure.temporary or number == self.attempts or pause > min(self.longest, time_left()):
+                    raise
+            yield Sleep(pause)
+
+    def _pause(self, failure: ServiceError, number: int) -> float:
+        if failure.retry_after is not None:
+            return failure.retry_after
+        first = self.pause * 2 if isinstance(failure, RateLimited) else self.pause
+        return random.uniform(0, min(first * 2 ** (number - 1), self.longest))  # noqa: S311 - no secret

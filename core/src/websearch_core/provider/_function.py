@@ -1,0 +1,171 @@
+"""Make a provider of plain functions."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, TypeAlias, overload
+
+from ..errors import ConfigurationError, ServiceError, TimedOut, Unavailable, WebSearchError
+from ..flow import Call, Flow
+from ..models import Page, SearchQuery, SearchResponse, SearchResult
+from ._declare import T
+from ._ports import PageReader, Provider, SearchProvider
+
+Found: TypeAlias = SearchResponse | Iterable[SearchResult | Mapping[str, Any]]
+SearchFunction: TypeAlias = Callable[[SearchQuery], Found | Awaitable[Found]]
+ReadFunction: TypeAlias = Callable[[str], Page | str | Awaitable[Page | str]]
+
+
+class _Function:
+    def __init__(
+        self,
+        name: str,
+        options: AbstractSet[str],
+        allow: Sequence[str],
+        search: SearchFunction | None,
+        read: ReadFunction | None,
+    ) -> None:
+        from .._net.guard import Guard
+
+        self.name: str = name
+        self.options: frozenset[str] = frozenset(options)
+        self._guard = Guard.allowing(allow)
+        self._search, self._read = search, read
+
+    def __repr__(self) -> str:
+        return f"from_function({self.name!r})"
+
+    def _ask(self, verb: str, function: Callable[[Any], Any], argument: Any) -> Flow[Any]:
+        try:
+            answer = yield Call(function, argument)
+            if inspect.isawaitable(answer):  # a lambda, a partial or an object may hide that it is async
+                answer = yield Call(_awaited, answer)
+        except WebSearchError:
+            raise
+        except Exception as error:
+            kinds = {TimeoutError: TimedOut, ConnectionError: Unavailable}
+            kind = next((ours for theirs, ours in kinds.items() if isinstance(error, theirs)), ServiceError)
+            # Not its words: they may hold a key.
+            raise kind(f"{self.name} {verb} failed: {type(error).__name__}", provider=self.name) from error
+        return answer
+
+
+class _Searches(_Function):
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search with the function."""
+        from ._http import check_options
+        from ._results import parse_results
+
+        check_options(query, self)
+        assert self._search is not None
+        answer = yield from self._ask("search", self._search, query)
+        if isinstance(answer, SearchResponse):
+            return answer.model_copy(update={"query": query.text, "provider": self.name})
+        results: list[SearchResult] = []
+        for item in _items(answer, self.name):
+            results += [item] if isinstance(item, SearchResult) else parse_results([dict(item)], self.name)
+        numbered = [result.model_copy(update={"provider": self.name}) for result in results]
+        return SearchResponse(query=query.text, results=tuple(numbered), provider=self.name)
+
+
+class _Reads(_Function):
+    def read(self, url: str, /) -> Flow[Page]:
+        """Read with the function."""
+        assert self._read is not None
+        self._guard.check(url)
+        answer = yield from self._ask("read", self._read, url)
+        if isinstance(answer, str):
+            answer = Page(url=url, final_url=url, content=answer, media_type="text/markdown")
+        if not isinstance(answer, Page):
+            raise _unusable(self.name, "read", "a Page or a text", answer)
+        return answer.model_copy(update={"url": url, "provider": self.name})
+
+
+class FunctionProvider(_Searches, _Reads):
+    """A provider that searches and reads with functions; `from_function` makes it."""
+
+
+@overload
+def from_function(name: str, *, search: SearchFunction, options: AbstractSet[str] = ...) -> SearchProvider: ...
+
+
+@overload
+def from_function(name: str, *, read: ReadFunction, allow: Sequence[str] = ...) -> PageReader: ...
+
+
+@overload
+def from_function(
+    name: str,
+    *,
+    search: SearchFunction,
+    read: ReadFunction,
+    options: AbstractSet[str] = ...,
+    allow: Sequence[str] = ...,
+) -> FunctionProvider: ...
+
+
+def from_function(
+    name: str,
+    *,
+    search: SearchFunction | None = None,
+    read: ReadFunction | None = None,
+    options: AbstractSet[str] = frozenset(),
+    allow: Sequence[str] = (),
+) -> Provider:
+    """
+    Make a provider of plain functions, such as calls of a vendor's SDK. Each may block, or be async.
+
+    ::
+
+        def search(query):
+            return [{"title": hit.name, "url": hit.link, "snippet": hit.text} for hit in client.find(query.text)]
+
+        web = WebSearch(from_function("harbour", search=search))
+
+    A blocking function runs in a thread, so that it holds up no event loop. Past the time allowed nobody waits for it,
+    but it goes on by itself. It opens its own connections, so the guard cannot see where they lead: it checks the URL
+    before *read* is called, and no more. Give *read* only functions that let a service open the page.
+
+    Args:
+        name: The name of the provider.
+        search: Takes a `SearchQuery` and returns a `SearchResponse`, or results: each a `SearchResult`, or a mapping
+            with ``url``, ``title``, ``snippet``, ``score`` and ``published``, of which only ``url`` is needed.
+        read: Takes a URL and returns a `Page`, or its text as Markdown.
+        options: The fields of `SearchQuery` that *search* honours; a query with others is refused.
+        allow: Networks and origins that *read* may be given although they are not public, as for `WebSearch`.
+
+    Raises:
+        ConfigurationError: There is no function, an option that no query has, or something wrong in *allow*.
+
+    """
+    if not name or not isinstance(name, str):
+        raise ConfigurationError("from_function: give the provider a name")
+    if not all(function is None or callable(function) for function in (search, read)):
+        raise ConfigurationError(f"from_function({name!r}): search and read have to be functions")
+    if search is None and read is None:
+        raise ConfigurationError(f"from_function({name!r}): give search, read, or both")
+    if unknown := sorted(set(options) - set(SearchQuery.model_fields)):
+        raise ConfigurationError(f"from_function({name!r}): not a field of SearchQuery: {', '.join(unknown)}")
+    kind = FunctionProvider if search and read else _Searches if search else _Reads
+    return kind(name, options, allow, search, read)
+
+
+async def _awaited(answer: Awaitable[T]) -> T:
+    return await answer
+
+
+def _items(answer: Any, name: str) -> list[Any]:
+    if isinstance(answer, str | bytes | Mapping) or not isinstance(answer, Iterable):
+        raise _unusable(name, "search", "a SearchResponse or a list of results", answer)
+    items = list(answer)
+    for item in items:
+        if not isinstance(item, SearchResult | Mapping):
+            raise _unusable(name, "search", "results", item)
+    return items
+
+
+def _unusable(name: str, verb: str, wanted: str, answer: Any) -> ServiceError:
+    got = type(answer).__name__
+    return ServiceError(f"{name} {verb} failed: the function has to return {wanted}, not {got}", provider=name)

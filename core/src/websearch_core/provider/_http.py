@@ -1,0 +1,225 @@
+"""What HTTP services have in common: what a status means, how long to wait, which wishes can be expressed."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Any
+
+from .._keys import ApiKey
+from .._redaction import without_keys
+from .._text.invisible import strip_invisible
+from ..errors import (
+    AuthenticationError,
+    BadRequest,
+    BadResponse,
+    QuotaExhausted,
+    RateLimited,
+    ServiceError,
+    TimedOut,
+    TooLarge,
+    Unavailable,
+    UnsupportedOption,
+)
+from ..flow import Response
+from ..models import SearchQuery
+from ._ports import Provider
+
+Meanings = Mapping[int, type[ServiceError]]
+
+_MEANINGS: Meanings = {
+    400: BadRequest,
+    401: AuthenticationError,
+    402: QuotaExhausted,
+    403: AuthenticationError,
+    408: TimedOut,
+    413: BadRequest,
+    414: BadRequest,
+    422: BadRequest,
+    429: RateLimited,
+}
+_ANSWERS = frozenset({"application/xml", "text/html", "text/plain", "text/xml"})  # types that an error may name
+_MAX_DETAIL_LENGTH = 200
+_MAX_WAIT = 30 * 86_400.0
+
+
+def check_options(query: SearchQuery, provider: Provider) -> None:
+    """
+    Make sure that *provider* supports all that *query* asks for. Without ``options`` it supports none.
+
+    Raises:
+        UnsupportedOption: It does not; an option is never dropped silently.
+
+    """
+    supported: AbstractSet[str] = getattr(provider, "options", frozenset())
+    if unknown := sorted(query.requested() - supported):
+        name = provider.name
+        raise UnsupportedOption(f"{name} cannot express {', '.join(unknown)}", options=unknown, provider=name)
+
+
+def decode(
+    response: Response,
+    provider: Provider,
+    *,
+    verb: str = "search",
+    meanings: Meanings | None = None,
+    detail: Callable[[Any], Any] = lambda _: None,
+) -> dict[str, Any]:
+    """
+    Return the JSON object that a service answered with, or raise what its status means.
+
+    Args:
+        response: The answer.
+        provider: Who asked; its keys are kept out of the error.
+        verb: What was asked for: ``search`` or ``read``.
+        meanings: Statuses that mean something else with this service than with others.
+        detail: Finds the service's own words in the JSON body of a failure.
+
+    Raises:
+        ServiceError: The status is not a success, or the body is not a JSON object.
+
+    """
+    if 200 <= response.status < 300:
+        return decode_json(response, provider, verb=verb)
+    try:
+        body = response.json()
+    except (ValueError, RecursionError):
+        body = None
+    raise error_for(response, provider, verb=verb, meanings=meanings, detail=detail(body) if body else None)
+
+
+def decode_json(response: Response, provider: Provider, *, verb: str = "search") -> dict[str, Any]:
+    """
+    Return the body as a JSON object.
+
+    Raises:
+        TooLarge: It was cut at the size allowed.
+        BadResponse: It is something else.
+
+    """
+    if response.truncated:
+        raise TooLarge(f"{provider.name} {verb} failed: the answer is too large", provider=provider.name)
+    try:
+        body = response.json()
+    except (ValueError, RecursionError) as error:
+        stated = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        named = stated if stated in _ANSWERS else "something else"
+        what = "broken JSON" if "json" in stated else f"not JSON but {named}"
+        raise BadResponse(
+            f"{provider.name} {verb} failed: the answer is {what}",
+            provider=provider.name,
+            status=response.status,
+        ) from error
+    if not isinstance(body, dict):
+        raise unexpected_format(provider.name, verb)
+    return body
+
+
+def unexpected_format(provider: str, verb: str = "search") -> BadResponse:
+    """Make the error for an answer that is not what the service's documentation says."""
+    return BadResponse(f"{provider} {verb} failed: the answer has changed its format", provider=provider)
+
+
+def error_for(
+    response: Response,
+    provider: Provider,
+    *,
+    verb: str = "search",
+    meanings: Meanings | None = None,
+    detail: Any = None,
+    hint: str = "",
+    kind: type[ServiceError] | None = None,
+) -> ServiceError:
+    """
+    Make the error that *response* means.
+
+    Args:
+        response: The answer.
+        provider: Who asked; its keys are kept out of the error.
+        verb: What was asked for: ``search`` or ``read``.
+        meanings: Statuses that mean something else with this service than with others.
+        detail: The service's own words, for `ServiceError.detail`; whatever is not a text is left out.
+        hint: Our own words, for the message.
+        kind: For those who know better than the status.
+
+    """
+    status = response.status
+    kind = (
+        kind or (meanings or {}).get(status) or _MEANINGS.get(status) or (Unavailable if status >= 500 else BadResponse)
+    )
+    message = f"{provider.name} {verb} failed: {status} {_phrase(status)}".rstrip() + (f": {hint}" if hint else "")
+    words = redact(detail, provider) if isinstance(detail, str) else None
+    return kind(message, provider=provider.name, status=status, retry_after=retry_after(response), detail=words)
+
+
+def redact(text: str, provider: object) -> str:
+    """Bring a service's words into one short line without the keys of *provider*, which services like to echo."""
+    line = re.sub(r"[\s\x00-\x1f\x7f-\x9f]+", " ", without_keys(text, _keys(provider))).strip()
+    return line if len(line) <= _MAX_DETAIL_LENGTH else f"{line[:_MAX_DETAIL_LENGTH]}…"
+
+
+def retry_after(response: Response) -> float | None:
+    """Return the seconds of ``Retry-After`` (RFC 9110, 10.2.3), a number or a date; None if there is none to trust."""
+    value = response.headers.get("retry-after", "").strip()
+    if re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,9})?", value):
+        return min(float(value), _MAX_WAIT)
+    try:
+        seconds = parsedate_to_datetime(value).timestamp() - time.time()
+    except (ValueError, TypeError, IndexError, OverflowError, OSError):
+        return None
+    return min(max(seconds, 0.0), _MAX_WAIT) if math.isfinite(seconds) else None
+
+
+def with_sites(query: SearchQuery) -> str:
+    """Say the domain filters in the words of the query, for engines that know ``site:`` and nothing better."""
+    allowed = " OR ".join(f"site:{domain}" for domain in query.allowed_domains)
+    if len(query.allowed_domains) > 1:
+        allowed = f"({allowed})"
+    blocked = [f"-site:{domain}" for domain in query.blocked_domains]
+    return " ".join(filter(None, [query.text, allowed, *blocked]))
+
+
+def as_object(value: Any) -> dict[str, Any]:
+    """Return *value* if it is a JSON object, else an empty one: services change what they promise."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_objects(value: Any) -> list[dict[str, Any]]:
+    """Return the JSON objects in *value*, if it is a list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def as_text(value: Any) -> str | None:
+    """Return *value* if it is a text with something in it, without what nobody would see."""
+    return (strip_invisible(value)[0] or None) if isinstance(value, str) else None
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""
+
+
+def _keys(provider: object) -> list[str]:
+    """Return the keys that *provider* holds, the longest first: one may be a part of another."""
+    slots = (name for cls in type(provider).__mro__ for name in _listed(getattr(cls, "__slots__", ())))
+    values = {name: getattr(provider, name, None) for name in ("api_key", *getattr(provider, "__dict__", ()), *slots)}
+    keys: set[str] = set()
+    for value in values.values():
+        if isinstance(value, ApiKey):
+            keys.update(value.returned())
+        elif (reveal := getattr(value, "get_secret_value", None)) is not None:
+            keys.add(reveal())
+    if isinstance(plain := values["api_key"], str):  # nobody has to use SecretStr
+        keys.add(plain)
+    return sorted(filter(None, keys), key=len, reverse=True)
+
+
+def _listed(slots: str | Iterable[str]) -> Iterable[str]:
+    return [slots] if isinstance(slots, str) else slots

@@ -1,0 +1,164 @@
+"""What is known about each provider: what it can do, and whether it can be used as things are."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, is_dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from .._registry import known, provider_class
+from ..errors import ConfigurationError, MissingKey, UnknownProvider
+from ..provider._declare import environment, field_notes, is_secret
+from ..provider._ports import Limits, can
+
+if TYPE_CHECKING:
+    from ..provider._ports import Role
+    from ..settings import Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProviderInfo:
+    """
+    One provider. The fields are what ``websearch providers --format json`` shows.
+
+    Args:
+        name: The name that users choose it by.
+        label: Its name for people: ``Brave Search``. The name of the class if that has no ``label``.
+        search: Whether it can search.
+        read: Whether it can read pages.
+        configured: Whether it can be used with the current settings.
+        missing: The environment variables that would make it usable; any one of them is enough.
+        problem: Why it cannot be used.
+        variables: All environment variables that it reads.
+        options: The fields of a query that it supports, besides ``text``, ``limit`` and ``extra``.
+        secrets: Its settings that hold a key. A class without declared fields does not say, so that is all of them.
+        limits: What the service documents: see `websearch_core.provider.Limits`.
+
+    """
+
+    name: str
+    label: str = ""
+    search: bool = False
+    read: bool = False
+    configured: bool = False
+    missing: tuple[str, ...] = ()
+    problem: str | None = None
+    variables: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits, hash=False)
+
+
+def get(name: str) -> type | None:
+    """
+    Return the class of the provider called *name*, or None if there is no such provider.
+
+    Raises:
+        ImportError: It belongs to another package, which cannot be imported.
+
+    """
+    try:
+        return provider_class(name)
+    except UnknownProvider:
+        return None
+
+
+def get_all(settings: Settings | None = None) -> list[ProviderInfo]:
+    """
+    Return all providers, by name.
+
+    Args:
+        settings: Decides which are configured. None reads the environment and the settings files.
+
+    Raises:
+        ConfigurationError: The settings are wrong.
+
+    """
+    settings = settings or _load()
+    return [_info(name, settings) for name in known()]
+
+
+def get_configured(settings: Settings | None = None) -> list[ProviderInfo]:
+    """
+    Return the providers that can be used as things are, by name. Takes and raises what `get_all` does.
+
+    ``configured`` means that nothing is missing here; only the service knows whether a key is valid.
+    """
+    return [info for info in get_all(settings) if info.configured]
+
+
+def get_default(settings: Settings | None = None, *, role: Role = "search") -> ProviderInfo:
+    """
+    Return the provider that `WebSearch` asks first if none is named.
+
+    Args:
+        settings: What decides. None reads the environment and the settings files.
+        role: ``search``, or ``read`` for the one that reads pages.
+
+    Raises:
+        MissingKey: The settings name a provider that has no key.
+        ConfigurationError: The settings are wrong.
+
+    """
+    from .._selection import Selection
+
+    settings = settings or _load()
+    selection = Selection(settings, {})
+    chosen, _ = selection.searchers(None)
+    if role == "read":
+        chosen, _ = selection.readers(None, chosen)
+    return _info(selection.name_of(chosen[0]), settings)
+
+
+def _load() -> Settings:
+    from ..settings import Settings
+
+    return Settings.load()
+
+
+def _info(name: str, settings: Settings) -> ProviderInfo:
+    from .._net.guard import Guard
+    from .._selection import build_provider, check_provider
+
+    try:
+        cls = provider_class(name)
+    except (ImportError, AttributeError) as error:  # a plug-in whose package is broken
+        return ProviderInfo(name=name, label=name, problem=f"cannot be loaded: {error}")
+    provider: Any = cls  # until there is an instance; some attributes of a class are properties
+    problem: str | None = None
+    missing: tuple[str, ...] = ()
+    try:
+        provider = build_provider(name, settings)
+        check_provider(provider, Guard.allowing(settings.allow))
+        if hasattr(provider, "problem"):
+            problem = provider.problem()
+    except MissingKey as error:
+        problem, missing = str(error), error.variables
+    except ConfigurationError as error:
+        problem = str(error)
+    label, options, limits = (getattr(provider, name, None) for name in ("label", "options", "limits"))
+    return ProviderInfo(
+        name=name,
+        label=label if isinstance(label, str) else getattr(cls, "__name__", name),
+        search=can(provider, "search"),
+        read=can(provider, "read"),
+        configured=problem is None,
+        missing=missing,
+        problem=problem,
+        variables=tuple(name for names in environment(cls).values() for name in names),
+        options=tuple(sorted(options)) if isinstance(options, AbstractSet) else (),
+        secrets=_secrets(cls),
+        limits=cast("Limits", dict(limits)) if isinstance(limits, Mapping) else Limits(),
+    )
+
+
+def _secrets(cls: type) -> tuple[str, ...]:
+    if is_dataclass(cls):
+        return tuple(name for name, notes in field_notes(cls).items() if is_secret(notes))
+    try:
+        parameters = inspect.signature(cls).parameters.values()
+    except ValueError:  # it is written in C
+        return ()
+    return tuple(one.name for one in parameters if one.kind in {one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY})

@@ -1,0 +1,224 @@
+"""
+A feed -> Page: RSS of all versions, Atom, and JSON Feed, each entry under a heading of its own.
+
+feedparser knows the dialects, and what is broken in them. It is given text in an encoding that we have chosen, and
+nothing that makes it slow: entities of the feed's own, tags of many attributes, more than a megabyte.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from io import BytesIO, StringIO
+from time import struct_time
+from typing import Any
+
+from ..._text.dates import parse_date
+from ..._text.invisible import one_line, removal_note, strip_invisible
+from ...models import Page
+from .._charset import decode
+from .._html.fragment import bare, read_fragment
+from .._links import MAX_LINKS, Links, absolute
+from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of, make_page
+from .text import read_text
+
+_MAX_CHARACTERS = 2**20  # of source, beyond which only old entries are
+_MAX_ENTRIES = 1000
+_MAX_CONTENT = 1_000_000  # characters
+_DECLARATION = re.compile(r"^\ufeff?\s*<\?xml[^>]{0,300}\?>")
+_SLOW = re.compile(r"<!ENTITY|<[^<>]{10000}")  # what no feed needs
+
+
+@dataclass(frozen=True)
+class _Entry:
+    title: str
+    link: str
+    author: str
+    date: datetime | None
+    html: str
+    text: str = ""
+    files: tuple[tuple[str, str], ...] = ()  # name and address of what it carries, such as an episode
+
+
+@dataclass(frozen=True)
+class _Feed:
+    title: str
+    description: str
+    link: str
+    author: str
+    language: str | None
+    updated: datetime | None
+    entries: tuple[_Entry, ...]
+
+
+def read_feed(
+    data: bytes, url: str, media_type: str, content_type: str | None = None, *, links: Links = "keep"
+) -> Page:
+    """
+    Read the entries of a feed, in its order. What only looks like a feed is read as the text that it is.
+
+    Args:
+        data: The bytes.
+        url: Where they came from; what relative links are relative to.
+        media_type: What they are.
+        content_type: The value of the HTTP header, where there was one, for its charset.
+        links: What becomes of links, as `read_html` has it.
+
+    """
+    source, decoding = decode(data, content_type, most=_MAX_CHARACTERS + 1)
+    cut = len(source) > _MAX_CHARACTERS
+    source, invisible = strip_invisible(source[:_MAX_CHARACTERS])
+    feed = _json_feed(source) if media_type.endswith("json") else _xml_feed(source)
+    if feed is None:
+        return read_text(data, url, media_type, content_type)
+    base = absolute(feed.link, url) or url
+    content, targets, written = _write(feed, base, links)
+    count = len(feed.entries)
+    partly = cut or written < count
+    notes = (
+        *([decoding] if decoding else []),
+        *removal_note(invisible),
+        f"the first {written} entries of the feed" if partly else f"{count} entries",
+    )
+    return make_page(
+        url,
+        media_type,
+        content,
+        title=one_line(feed.title, TITLE_LENGTH),
+        description=one_line(bare(feed.description), DESCRIPTION_LENGTH) or None,
+        author=one_line(feed.author, NAME_LENGTH) or None,
+        language=feed.language,
+        modified=feed.updated,
+        links=tuple(dict.fromkeys(targets))[:MAX_LINKS],
+        truncated=partly,
+        notes=notes,
+    )
+
+
+def _write(feed: _Feed, base: str, links: Links) -> tuple[str, list[str], int]:
+    """Return the text, where it leads, and how many entries it has."""
+    out = StringIO()
+    targets: list[str] = []
+    if about := one_line(bare(feed.description), DESCRIPTION_LENGTH):
+        out.write(about + "\n\n")
+    written = 0
+    for entry in feed.entries:
+        there = absolute(entry.link, base)
+        title = one_line(bare(entry.title), TITLE_LENGTH) or (there if there and links == "keep" else "") or "Untitled"
+        label = title.replace("[", "\\[").replace("]", "\\]")
+        out.write(f"## [{label}]({there})\n\n" if there and links == "keep" else f"## {label}\n\n")
+        day = entry.date.date().isoformat() if entry.date else ""
+        if by := " · ".join(filter(None, [day, one_line(bare(entry.author), NAME_LENGTH)])):
+            out.write(f"{by}\n\n")
+        body, inside = (
+            read_fragment(entry.html, there or base, links=links, below=2) if entry.html else (entry.text, [])
+        )
+        if body := body.strip():
+            out.write(f"{body}\n\n")
+        files = [(name, at) for name, href in entry.files if (at := absolute(href, base))] if links == "keep" else []
+        if files:
+            out.write(", ".join(f"[{one_line(name, 100) or 'file'}]({at})" for name, at in files) + "\n\n")
+        if links == "keep":
+            targets += [*([there] if there else []), *inside, *(at for _, at in files)]
+        written += 1
+        if out.tell() > _MAX_CONTENT:
+            break
+    return out.getvalue(), targets, written
+
+
+def _xml_feed(source: str) -> _Feed | None:
+    import feedparser
+
+    if _SLOW.search(source):
+        return None
+    stream = BytesIO(_DECLARATION.sub("", source).encode("utf-8", "replace"))
+    headers = {"content-type": "application/xml; charset=utf-8"}
+    try:
+        parsed = feedparser.parse(stream, response_headers=headers, sanitize_html=False, resolve_relative_uris=False)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):  # a dialect that it stumbles over
+        return None
+    about = parsed.feed
+    if not parsed.entries and not about.get("title"):
+        return None
+    return _Feed(
+        title=_text(about.get("title")),
+        description=_text(about.get("subtitle")),
+        link=_text(about.get("link")),
+        author=_text(about.get("author")),
+        language=language_of([_text(about.get("language"))]),
+        updated=_moment(dict.get(about, "updated_parsed")) or _moment(dict.get(about, "published_parsed")),
+        entries=tuple(_xml_entry(entry) for entry in parsed.entries[:_MAX_ENTRIES]),
+    )
+
+
+def _xml_entry(entry: Any) -> _Entry:
+    content = [_text(part.get("value")) for part in entry.get("content", ())]
+    html = max([*content, _text(entry.get("summary"))], key=len)
+    # Asked of the dict itself, since feedparser warns where one date stands in for the other.
+    published, updated = (dict.get(entry, name) for name in ("published_parsed", "updated_parsed"))
+    files = tuple(
+        (_text(one.get("type")), _text(one.get("href"))) for one in entry.get("enclosures", ())[:10] if one.get("href")
+    )
+    return _Entry(
+        title=_text(entry.get("title")),
+        link=_text(entry.get("link")),
+        author=_text(entry.get("author")),
+        date=_moment(published) or _moment(updated),
+        html=html,
+        files=files,
+    )
+
+
+def _json_feed(source: str) -> _Feed | None:
+    try:
+        about = json.loads(source)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(about, dict):
+        return None
+    items = about.get("items")
+    entries = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+    return _Feed(
+        title=_text(about.get("title")),
+        description=_text(about.get("description")),
+        link=_text(about.get("home_page_url")),
+        author=", ".join(_authors(about)),
+        language=language_of([_text(about.get("language"))]),
+        updated=None,
+        entries=tuple(_json_entry(item) for item in entries[:_MAX_ENTRIES]),
+    )
+
+
+def _json_entry(item: dict[str, Any]) -> _Entry:
+    attached = item.get("attachments")
+    files = [one for one in attached if isinstance(one, dict)][:10] if isinstance(attached, list) else []
+    return _Entry(
+        title=_text(item.get("title")),
+        link=_text(item.get("url") or item.get("external_url")),
+        author=", ".join(_authors(item)),
+        date=parse_date(item.get("date_published")) or parse_date(item.get("date_modified")),
+        html=_text(item.get("content_html")),
+        text=_text(item.get("content_text")) or _text(item.get("summary")),
+        files=tuple((_text(one.get("mime_type")), _text(one.get("url"))) for one in files),
+    )
+
+
+def _authors(thing: dict[str, Any]) -> Iterator[str]:
+    several = thing.get("authors")
+    for author in several[:10] if isinstance(several, list) else [thing.get("author")]:
+        if isinstance(author, dict) and (name := _text(author.get("name"))):
+            yield name
+
+
+def _text(value: object) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _moment(value: object) -> datetime | None:
+    try:
+        return datetime(*value[:6], tzinfo=UTC) if isinstance(value, struct_time) else None
+    except ValueError:
+        return None

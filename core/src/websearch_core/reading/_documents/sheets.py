@@ -1,0 +1,85 @@
+"""A workbook -> a table for each of its sheets, row by row as openpyxl streams them."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time
+from io import BytesIO
+from typing import Any, NamedTuple
+
+from ..._text.invisible import one_line
+from .._page import TITLE_LENGTH
+from .rows import lay_out
+
+_MAX_CELLS = 2_000_000  # with the empty ones before others in their row, of which a row can have sixteen thousand
+
+
+class Sheets(NamedTuple):
+    """The text of all sheets, what to say of them, and whether some of it is missing."""
+
+    text: str
+    notes: list[str]
+    cut: bool
+
+
+def read_sheets(archive: BytesIO, most: int) -> Sheets:
+    """
+    Write the sheets that can be seen, each under a heading with its name.
+
+    Args:
+        archive: The workbook.
+        most: How many characters to write, about.
+
+    """
+    from openpyxl import load_workbook
+
+    book = load_workbook(archive, read_only=True, data_only=True, keep_links=False)
+    texts: list[str] = []
+    notes: list[str] = []
+    cells = _MAX_CELLS
+    cut = False
+    for number, sheet in enumerate(book.worksheets, start=1):
+        if sheet.sheet_state == "visible" and not cut:
+            title = one_line(str(sheet.title), TITLE_LENGTH)
+            rows, cells = _rows(sheet, cells)
+            columns = max(map(len, rows), default=0)
+            table, written = lay_out(rows, columns, most)
+            most -= len(table)
+            texts.append(f"## {title}\n\n{table}".strip())
+            cut = cells < 0 or written < len(rows) - 1
+            notes.append(f"sheet {number}: {'the first ' * cut}{written} rows, {columns} columns")
+    if hidden := sum(sheet.sheet_state != "visible" for sheet in book.worksheets):
+        notes.append(f"{hidden} hidden sheets left out")
+    return Sheets("\n\n".join(texts), notes, cut)
+
+
+def _rows(sheet: Any, room: int) -> tuple[list[list[str]], int]:
+    """
+    Return the rows and columns with something in them, and how many cells may still be read.
+
+    That is less than none if some were not.
+    """
+    rows: list[list[str]] = []
+    sheet.reset_dimensions()  # what a sheet says of its size may be a lie
+    for values in sheet.iter_rows(values_only=True):
+        room -= 1 + len(values)
+        if room < 0:
+            break
+        row = [_written(value) for value in values]
+        while row and not row[-1]:
+            row.pop()
+        if row:
+            rows.append(row)
+    used = sorted({n for row in rows for n, cell in enumerate(row) if cell})
+    return [[row[n] if n < len(row) else "" for n in used] for row in rows], room
+
+
+def _written(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, datetime):
+        return value.isoformat(" ").removesuffix(" 00:00:00")
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return str(value)

@@ -1,0 +1,83 @@
+"""Sitemap -> Page: the addresses that it lists, with the days on which they changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from io import StringIO
+from urllib.parse import urlsplit
+from xml.sax.saxutils import unescape
+
+from ...models import Page
+from .._charset import decode
+from .._links import MAX_LINKS, absolute
+from .._page import make_page
+
+_MAX_SOURCE_LENGTH = 10 * 2**20  # characters
+_MAX_CONTENT_LENGTH = 1_000_000  # characters
+_ROOT = re.compile(
+    r"(?:\s|<\?[^>]*>|<!--(?:(?!-->).)*+-->)*+<((?:[a-z]{1,20}:)?)(urlset|sitemapindex)(?=[\s>/])", re.DOTALL
+)
+_VALUE = r"[^>]{0,500}>\s{0,100}(?:<!\[CDATA\[)?([^<>\]]{1,4000})"
+_SAMPLE = 2000  # bytes
+
+
+def read_sitemap(data: bytes, url: str, media_type: str, content_type: str | None = None) -> Page | None:
+    """
+    Read a sitemap, or an index of sitemaps.
+
+    Args:
+        data: The bytes.
+        url: The URL they came from.
+        media_type: Their media type.
+        content_type: Value of the HTTP header, if any, for its charset.
+
+    Returns:
+        The page, or None if the XML is something else.
+
+    """
+    if not _ROOT.match(decode(data[:_SAMPLE], content_type).text):
+        return None
+    source, decoding = decode(data, content_type, most=_MAX_SOURCE_LENGTH)
+    root = _ROOT.match(source)
+    if root is None:
+        return None
+    out = StringIO()
+    links: list[str] = []
+    for address, changed in _places(source, root[1], url):
+        if len(links) < MAX_LINKS:
+            links.append(address)
+        out.write(f"- {address}{f' ({changed})' if changed else ''}\n")
+        if out.tell() > _MAX_CONTENT_LENGTH:
+            break
+    content = out.getvalue()
+    count = content.count("\n")
+    cut = out.tell() > _MAX_CONTENT_LENGTH or len(source) == _MAX_SOURCE_LENGTH
+    what = "sitemaps" if root[2] == "sitemapindex" else "addresses"
+    return make_page(
+        url,
+        media_type,
+        content,
+        title=f"Sitemap of {urlsplit(url).hostname or url}",
+        links=tuple(links),
+        truncated=cut,
+        notes=(*([decoding] if decoding else []), f"the first {count} {what}" if cut else f"{count} {what}"),
+    )
+
+
+def _places(source: str, prefix: str, base: str) -> Iterator[tuple[str, str]]:
+    """Yield each address and the day it changed, if given; pictures and videos have prefixes of their own."""
+    tag = re.compile(f"<{prefix}(loc|lastmod)(?=[\\s>]){_VALUE}")
+    address = ""
+    for found in tag.finditer(source):
+        value = unescape(found[2].strip())
+        if found[1] == "loc":
+            if address:
+                yield address, ""
+            address = absolute(value, base) or ""
+        elif address:
+            day = re.match(r"\d{4}(?:-\d{2}(?:-\d{2})?)?", value)
+            yield address, day[0] if day else ""
+            address = ""
+    if address:
+        yield address, ""

@@ -1,0 +1,110 @@
+"""What is text already, or nearly: Markdown, plain text, JSON, CSV, XML -> Page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+
+from ..._text.invisible import one_line, removal_note, strip_invisible
+from ...models import Page
+from .._charset import decode
+from .._links import MAX_LINKS, absolute
+from .._markdown.fences import fence_code
+from .._page import TITLE_LENGTH, make_page
+from .rows import MAX_COLUMNS, lay_out
+
+_MAX_CHARACTERS = 2_000_000
+_MAX_JSON = 1_000_000  # characters: an object of eight takes 200 bytes
+_TABLES = {"text/csv": ",", "application/csv": ",", "text/tab-separated-values": "\t"}
+_JSON_LINES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"})
+_PLAIN = frozenset({"text/plain", "text/markdown", "text/x-markdown"})
+_TITLE = re.compile(r"^#{1,2} +(.+)$", re.MULTILINE)
+
+
+def read_text(data: bytes, url: str, media_type: str, content_type: str | None = None) -> Page:
+    """
+    Read what is text as it stands: tables and JSON are laid out, the rest is left as it is.
+
+    Args:
+        data: The bytes.
+        url: Where they came from.
+        media_type: What they are.
+        content_type: The value of the HTTP header, where there was one, for its charset.
+
+    """
+    text, decoding = decode(data, content_type, markup=media_type.endswith("xml"), most=_MAX_CHARACTERS + 1)
+    cut = len(text) > _MAX_CHARACTERS
+    text, invisible = strip_invisible(text[:_MAX_CHARACTERS])
+    links: tuple[str, ...] = ()
+    if media_type in _JSON_LINES:
+        content, laid_out = fence_code(text.strip(), "json"), None
+    elif media_type.endswith("json"):
+        content, laid_out = _json(text)
+    elif media_type in _TABLES:
+        content, laid_out = _table(text, _TABLES[media_type])
+    elif media_type.endswith("xml"):
+        content, laid_out = fence_code(text.strip(), "xml"), None
+    else:
+        content, laid_out = text, None
+        links = _addresses(text)
+    heading = _TITLE.search(content) if media_type in _PLAIN else None
+    notes = (
+        *([decoding] if decoding else []),
+        *removal_note(invisible),
+        *([laid_out] if laid_out else []),
+        *(["the text is longer than is read: this is its beginning"] if cut else []),
+    )
+    title = one_line(heading[1], TITLE_LENGTH) if heading else ""
+    return make_page(url, media_type, content, title=title, truncated=cut, links=links, notes=notes)
+
+
+def _addresses(text: str) -> tuple[str, ...]:
+    """The lines of a text that is nothing but a list of web addresses: the plainest kind of sitemap."""
+    found: dict[str, None] = {}
+    for line in io.StringIO(text):
+        address = line.strip()
+        if address and len(found) < MAX_LINKS:
+            if not address.startswith(("https://", "http://")) or not (link := absolute(address, address)):
+                return ()
+            found[link] = None
+    return tuple(found)
+
+
+def _json(text: str) -> tuple[str, str | None]:
+    if len(text) > _MAX_JSON:
+        return fence_code(text.strip(), "json"), "the JSON is too large to be laid out: this is its text"
+    laid_out = io.StringIO()
+    try:
+        for piece in json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(json.loads(text)):
+            if laid_out.tell() > _MAX_CHARACTERS:
+                return fence_code(laid_out.getvalue(), "json"), "the JSON is longer than is read: this is its beginning"
+            laid_out.write(piece)
+    except (ValueError, RecursionError):
+        return fence_code(text.strip(), "json"), "the JSON could not be parsed: this is its text"
+    return fence_code(laid_out.getvalue(), "json"), None
+
+
+def _table(text: str, delimiter: str) -> tuple[str, str | None]:
+    first = text.partition("\n")[0]
+    if delimiter == "," and first.count(";") > first.count(","):
+        delimiter = ";"
+    columns = count = 0
+    try:
+        for row in _rows(text, delimiter):
+            columns, count = max(columns, len(row)), count + 1
+    except csv.Error:
+        return text, "the table could not be parsed: this is its text"
+    if columns < 1:
+        return "", None
+    table, written = lay_out(_rows(text, delimiter), columns, _MAX_CHARACTERS)
+    wide = f"{columns} columns" if columns <= MAX_COLUMNS else f"of {columns} columns, the first {MAX_COLUMNS}"
+    if written < count - 1:
+        return table, f"{wide}; of {count - 1} rows, the first {written}"
+    return table, f"{count - 1} rows, {wide}"
+
+
+def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
+    return filter(None, csv.reader(io.StringIO(text), delimiter=delimiter))

@@ -1,0 +1,125 @@
+"""Which excerpt of a page to return: a window, the passages that answer a query, or the places of a phrase."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TypedDict
+
+from ...errors import InvalidOption
+from ...models import Page
+from ...tokens import CHARACTERS_PER_TOKEN, TokenCounter, estimate_tokens
+from .._markdown.sanitizer import is_safe, opening_of, sanitize
+from .budget import fit_tokens
+from .find import by_phrase
+from .passages import by_query
+from .window import check, cut_window
+
+_SHORT = 100_000  # characters; scanning them takes less than a millisecond
+
+
+class ReadOptions(TypedDict, total=False):
+    """
+    Which part of a page to read.
+
+    Args:
+        max_length: Most characters to return.
+        max_tokens: Most tokens to return. If both limits are given, both apply.
+        offset: Where to begin, in characters: 0, or the ``next_offset`` of the previous part. A query or phrase is
+            searched for from this offset.
+        query: Return the passages that best answer this, instead of the text at the offset.
+        find: Return the places around this phrase, instead of the text at the offset.
+
+    """
+
+    max_length: int | None
+    max_tokens: int | None
+    offset: int
+    query: str | None
+    find: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Excerpt:
+    """
+    An excerpt: one of three ways to choose text, under one or two limits.
+
+    Args:
+        max_length: See `ReadOptions`; None means no limit.
+        max_tokens: See `ReadOptions`; None means no limit.
+        offset: See `ReadOptions`.
+        query: See `ReadOptions`; an empty string means None.
+        find: See `ReadOptions`; an empty string means None.
+        count: Returns the number of tokens in a text.
+
+    Raises:
+        InvalidOption: A limit or the offset is out of range, or both *query* and *find* are given.
+
+    """
+
+    max_length: int | None = None
+    max_tokens: int | None = None
+    offset: int = 0
+    query: str | None = None
+    find: str | None = None
+    count: TokenCounter = estimate_tokens
+
+    def __post_init__(self) -> None:
+        """Check the options before anything is fetched."""
+        check(1 if self.max_length is None else self.max_length, self.offset)
+        if self.max_tokens is not None and self.max_tokens < 1:
+            raise InvalidOption(f"max_tokens: must be at least 1, not {self.max_tokens}")
+        if _describe(self.query) and _describe(self.find):
+            raise InvalidOption("give query or find, not both")
+
+    def is_cheap(self, page: Page) -> bool:
+        """Return whether cutting it from *page* is fast enough to do on an event loop."""
+        is_window = self.max_tokens is None and not _describe(self.query) and not _describe(self.find)
+        return is_window and len(page.content) <= _SHORT
+
+    def of(self, page: Page) -> Page:
+        """
+        Cut this excerpt from *page*, which must be a whole page.
+
+        Raises:
+            InvalidOption: The phrase has no characters to search for, or *max_tokens* is too small for any text.
+
+        """
+        most = max(1, 2 * len(page.content)) if self.max_length is None else self.max_length
+        about = most if self.max_tokens is None else min(most, CHARACTERS_PER_TOKEN * self.max_tokens)
+        cut = partial(_safely, self._cut(page, about), page.content)
+        return cut(most) if self.max_tokens is None else fit_tokens(cut, most, self.max_tokens, self.count)
+
+    def _cut(self, page: Page, about: int) -> Callable[[int], Page]:
+        if _describe(self.find):
+            return by_phrase(page, self.find or "", self.offset, about)
+        if _describe(self.query):
+            return by_query(page, self.query or "", self.offset, about)
+        return partial(cut_window, page, offset=self.offset)
+
+
+def _safely(cut: Callable[[int], Page], whole: str, max_length: int) -> Page:
+    """
+    Cut a part out of *whole* that is as safe to render as all of it.
+
+    A cut can go through code. What is left of that is no code any more, unless it gets its first line back.
+    """
+    part = _sealed(cut(max_length), whole)
+    excess = part.content_length - max_length
+    return part if excess <= 0 else _sealed(cut(max(1, max_length - excess)), whole)
+
+
+def _sealed(part: Page, whole: str) -> Page:
+    if is_safe(part.content):
+        return part
+    opening = None if part.passages else opening_of(whole, part.offset)
+    begun = f"{opening}\n{part.content}" if opening else part.content
+    content, _ = sanitize(begun, close=False)
+    if content == part.content:
+        return part
+    return part.model_copy(update={"content": content, "content_length": len(content)})
+
+
+def _describe(words: str | None) -> bool:
+    return bool(words and words.strip())

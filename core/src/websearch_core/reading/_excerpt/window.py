@@ -1,0 +1,103 @@
+"""Cut a window of a long page at a natural boundary."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ...errors import InvalidOption
+from ...models import Page
+from .._markdown.fences import find_fences
+
+_LAST_PART = 3  # give up at most a third of the window for a better place to cut
+_MAX_LINK_LENGTH = 4_000  # characters
+LINK = re.compile(r"\[(?:[^\[\]\n]|\[[^\[\]\n]{0,200}\])*+\]\([^()\n]*+\)")
+
+
+def cut_window(page: Page, max_length: int, offset: int = 0) -> Page:
+    """
+    Cut a window out of a whole page. The windows that ``next_offset`` leads to join to exactly the whole text.
+
+    The cut falls between blocks if possible, else between lines, else between words. It never falls inside a link, a
+    table row or a code block, unless that alone is longer than the window.
+
+    Args:
+        page: The whole page.
+        max_length: Most characters in the window.
+        offset: Where the window begins, in characters. Beyond the end, the window is empty.
+
+    Raises:
+        InvalidOption: *max_length* is less than 1, or *offset* is negative.
+
+    """
+    check(max_length, offset)
+    whole = page.content
+    end = _end(whole, offset, offset + max_length)
+    content = whole[offset:end]
+    cut = page.model_copy(
+        update={
+            "content": content,
+            "content_length": len(content),
+            "original_length": len(whole),
+            "offset": offset,
+            "truncated": end < len(whole) or page.truncated,
+            "next_offset": end if end < len(whole) else None,
+        }
+    )
+    return beyond(cut)
+
+
+def beyond(cut: Page) -> Page:
+    """Add a note if *cut* begins beyond the end of the text."""
+    if cut.offset and cut.offset >= cut.original_length:
+        return cut.with_notes(f"offset {cut.offset} is beyond the end: the text has {cut.original_length} characters")
+    return cut
+
+
+def check(max_length: int, offset: int) -> None:
+    """
+    Check the limits of a window.
+
+    Raises:
+        InvalidOption: *max_length* is less than 1, or *offset* is negative.
+
+    """
+    if max_length < 1:
+        raise InvalidOption(f"max_length: must be at least 1, not {max_length}")
+    if offset < 0:
+        raise InvalidOption(f"offset: must not be negative, not {offset}")
+
+
+def _end(text: str, start: int, limit: int) -> int:
+    if limit >= len(text):
+        return len(text)
+    code = find_fences(text, limit)
+    begin = next((begin for begin, end in code if begin < limit < end), None)
+    if begin is not None:
+        if begin > start:
+            return begin
+        return text.rfind("\n", start, limit) + 1 or limit  # the fence is longer than the window
+    earliest = limit - (limit - start) // _LAST_PART
+    for boundary in ("\n\n", "\n"):
+        if cut := _last(text, boundary, earliest, limit, code):
+            return cut
+    line = text.rfind("\n", start, limit) + 1
+    if line > start and text.startswith("|", line):
+        return line
+    cut = text.rfind(" ", earliest, limit) + 1 or limit
+    for link in LINK.finditer(text, max(line, start), limit + _MAX_LINK_LENGTH):
+        if link.start() < cut < link.end():
+            return link.start() if link.start() > start else cut
+    return cut
+
+
+def _last(text: str, boundary: str, earliest: int, limit: int, code: Sequence[tuple[int, int]]) -> int | None:
+    """Return the last position after a *boundary*, between *earliest* and *limit*, that is outside code."""
+    place = limit
+    while (found := text.rfind(boundary, earliest, place)) >= 0:
+        cut = found + len(boundary)
+        around = next((begin for begin, end in code if begin < cut < end), None)
+        if around is None:
+            return cut
+        place = around
+    return None

@@ -1,0 +1,315 @@
+"""
+Features of a text block that do not depend on its language: how much text and how many links are around it, what the
+page calls its parts, what comes before and after.
+
+Class names, ids and structure mean much the same in any language. No feature looks at the text itself, except for
+prices and the words of the title: stop words, capitals and punctuation were tried, and added nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, compress, islice
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from .._element import HEADINGS
+from .blocks import TELLING_TAGS, TextBlocks
+from .jsonld import types
+
+if TYPE_CHECKING:
+    from .metadata import Metadata
+
+LEVELS = 6  # elements examined for a block: its own and those around it
+MISSING = -1.0  # value of a missing feature: of an element outside the body, or without a heading before the block
+
+_PROSE = frozenset({"p", "li", "blockquote", "pre", "td", "dd"})
+_MIN_PROSE = 60  # characters: a longer text in one of these elements is prose
+_LONG = 200  # characters: a longer text is long
+_MOSTLY_LINKS = 0.8  # share of linked characters
+_MIN_ITEMS = 3  # siblings of the same kind that make a list of things
+_FAR = 999  # blocks: the distance if there is no headline
+_COMPARED_LENGTH = 100  # characters of a text to compare with the title
+_CURRENCIES = re.compile("[$€£]")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_WORD = re.compile("[a-z]{3,19}")
+_KINDS = {
+    "article": {"Article", "NewsArticle", "BlogPosting", "TechArticle", "Report", "ScholarlyArticle"},
+    "product": {"Product", "ProductGroup"},
+    "discussion": {"QAPage", "DiscussionForumPosting"},
+    "list": {"ItemList", "CollectionPage"},
+}
+
+Values = Sequence[float]
+
+
+def words_of(marks: str) -> set[str]:
+    """``"SideBar ad-slot_2"`` -> ``{"side", "bar", "slot"}``, however the names are spelled."""
+    return set(_WORD.findall(marks if marks.islower() else _CAMEL.sub(" ", marks).lower()))
+
+
+class BlockFeatures:
+    """
+    The features of all blocks of a page, by name.
+
+    Args:
+        outline: The blocks of the page, at least one.
+        url: URL of the page; its last part helps to distinguish articles from lists.
+        facts: Metadata of the page.
+        words: How strongly a word of a class or id, or a tag (``<li>``), speaks for or against content.
+
+    """
+
+    def __init__(self, outline: TextBlocks, url: str, facts: Metadata, words: Mapping[str, float]) -> None:
+        self._outline = outline
+        self._tree = _Tree(outline)
+        self._names = _Names(self._tree, words)
+        self._title = set(facts.title.lower().split())
+        self.count = len(outline.block_texts)
+        self.sizes = [text.count(" ") + 1 for text in outline.block_texts]  # words of each block
+        self.page = _page(outline, self._tree, url, facts)
+
+    @property
+    def levels(self) -> list[list[int]]:
+        """For each level, the element of each block, as an index into the values of `elements`."""
+        return self._tree.levels()
+
+    def elements(self) -> Iterator[tuple[str, Values]]:
+        """
+        Yield the features of elements; the last value of each is for a missing element.
+
+        They come one by one, so that the features of a large page are never all in memory.
+        """
+        tree, names = self._tree, self._names
+        total = tree.letters[0]
+        yield "letters", [*tree.letters, MISSING]
+        yield "blocks", [*tree.blocks, MISSING]
+        yield "letters per block", _ratios(tree.letters, tree.blocks)
+        yield "share of the page", [*(part / total for part in tree.letters), MISSING]
+        yield "prose", _ratios(tree.prose, tree.letters)
+        yield "linked", _ratios(tree.linked, tree.letters)
+        yield "link blocks", _ratios(tree.link_blocks, tree.blocks)
+        yield "headings", [*tree.headings, MISSING]
+        yield "siblings", [*names.siblings, MISSING]
+        yield "alike", [*names.alike, MISSING]
+        yield "worst word", [*names.worst, MISSING]
+        yield "best word", [*names.best, MISSING]
+        yield "tag", [*names.tags, MISSING]
+
+    def blocks(self) -> Iterator[tuple[str, Values]]:
+        """Yield the features of blocks, also one by one: their surroundings, what comes before, the block itself."""
+        tree, names = self._tree, self._names
+        yield "tag", [names.tags[element] for element in tree.own]
+        yield from _around(tree, names)
+        yield from _in_order(self._outline, tree, self.sizes, self._title)
+
+
+def _ratios(parts: Values, wholes: Values) -> Values:
+    return [*(part / whole for part, whole in zip(parts, wholes, strict=True)), MISSING]
+
+
+class _Tree:
+    """The elements that contain text, renumbered in the same order, and how much text each contains."""
+
+    def __init__(self, outline: TextBlocks) -> None:
+        kept = bytearray(len(outline.names))
+        kept[0] = 1
+        for within in outline.block_elements:
+            element = within
+            while not kept[element]:
+                kept[element] = 1
+                element = outline.parents[element]
+        number = list(accumulate(kept, initial=-1))[1:]
+        self.names = list(compress(outline.names, kept))
+        self.marks = list(compress(outline.marks, kept))
+        self.around = list(compress(outline.around, kept))
+        self.parents = [number[parent] for parent in compress(outline.parents, kept)]
+        self.parents[0] = -1
+        self.own = [number[element] for element in outline.block_elements]  # of each block
+        self.lengths = [len(text) or 1 for text in outline.block_texts]
+        self.linked_shares = [min(1.0, part / of) for part, of in zip(outline.block_linked, self.lengths, strict=True)]
+        self._measure()
+
+    def _measure(self) -> None:
+        count, names, parents = len(self.names), self.names, self.parents
+        letters, prose, blocks, headings, link_blocks = ([0] * count for _ in range(5))
+        linked, last = [0.0] * count, [-1] * count
+        for block, (element, length, share) in enumerate(zip(self.own, self.lengths, self.linked_shares, strict=True)):
+            letters[element] += length
+            linked[element] += share * length
+            blocks[element] += 1
+            link_blocks[element] += share > _MOSTLY_LINKS
+            name = names[element]
+            if name in _PROSE:
+                prose[element] += length if length > _MIN_PROSE else 0
+            elif name in HEADINGS:
+                headings[element] += 1
+            last[element] = block
+        for element in range(count - 1, 0, -1):
+            parent = parents[element]
+            letters[parent] += letters[element]
+            blocks[parent] += blocks[element]
+            if linked[element]:
+                linked[parent] += linked[element]
+                link_blocks[parent] += link_blocks[element]
+            if prose[element]:
+                prose[parent] += prose[element]
+            if headings[element]:
+                headings[parent] += headings[element]
+            last[parent] = max(last[parent], last[element])
+        self.letters, self.linked, self.prose, self.last = letters, linked, prose, last
+        self.blocks, self.headings, self.link_blocks = blocks, headings, link_blocks
+
+    def levels(self) -> list[list[int]]:
+        """Return for each level the element of each block; the number after the last one means none."""
+        missing = len(self.names)
+        parents = [missing, *self.parents[1:], missing]
+        levels = [self.own]
+        for _ in range(LEVELS - 1):
+            levels.append([parents[element] for element in levels[-1]])
+        return levels
+
+
+class _Names:
+    """What the names of the elements say for or against content: alone, and with the elements around them."""
+
+    def __init__(self, tree: _Tree, words: Mapping[str, float]) -> None:
+        marks = set(tree.marks)
+        first = {mark: mark.partition(" ")[0] for mark in marks}
+        kinds = [*zip(tree.parents, tree.names, map(first.__getitem__, tree.marks), strict=True)]
+        looks = [*zip(tree.names, tree.marks, strict=True)]
+        self.siblings = [*map(Counter(kinds).__getitem__, kinds)]
+        self.alike = [*map(Counter(looks).__getitem__, looks)]
+        weights = {mark: [words[word] for word in words_of(mark) if word in words] or [0.0] for mark in marks}
+        worst = {mark: min(known) for mark, known in weights.items()}
+        best = {mark: max(known) for mark, known in weights.items()}
+        tags = {name: words.get(f"<{name}>", 0.0) for name in set(tree.names)}
+        self.worst = [*map(worst.__getitem__, tree.marks)]
+        self.best = [*map(best.__getitem__, tree.marks)]
+        self.tags = [*map(tags.__getitem__, tree.names)]
+        # For the path from the body to each element: the worst and the best weight, the sums of all, and the length.
+        paths: list[tuple[float, float, float, float, float, int]] = [(0.0, 0.0, 0.0, 0.0, 0.0, 0)]
+        below = zip(tree.parents, self.worst, self.best, self.tags, strict=True)
+        for parent, bad, good, tag in islice(below, 1, None):
+            least, most, bads, goods, sum_of_tags, depth = paths[parent]
+            paths.append(
+                (
+                    min(least, bad),
+                    max(most, good),
+                    bads + bad,
+                    goods + good,
+                    sum_of_tags + tag,
+                    depth + 1,
+                )
+            )
+        self.paths = paths
+
+
+_PATH = ("worst word yet", "best word yet", "worst words", "best words", "tags", "depth")
+_LIST = ("list: things", "list: letters", "list: share of the page", "list: end")
+_HALF = ("half: levels up", "half: depth", "half: share")
+
+
+def _around(tree: _Tree, names: _Names) -> Iterator[tuple[str, Values]]:
+    """Yield the features of where a block is and what it is part of."""
+    yield from zip(_PATH, zip(*map(names.paths.__getitem__, tree.own), strict=True), strict=True)
+    yield from zip(_LIST, zip(*_lists(tree, names), strict=True), strict=True)
+    yield from zip(_HALF, zip(*_halves(tree, names), strict=True), strict=True)
+    around = [tree.around[element] for element in tree.own]
+    for name, bit in TELLING_TAGS.items():
+        yield f"in {name}", [bits & bit for bits in around]
+
+
+def _lists(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
+    """Yield for each block the features of the list of similar things that contains it, if any."""
+    letters, parents, siblings, last = tree.letters, tree.parents, names.siblings, tree.last
+    total, count = letters[0], tree.blocks[0]
+    known: dict[int, tuple[float, ...]] = {0: (MISSING,) * len(_LIST)}
+    for element in tree.own:
+        thing = element
+        while thing > 0 and siblings[thing] < _MIN_ITEMS:
+            thing = parents[thing]
+        if thing not in known:
+            parent = parents[thing]
+            known[thing] = siblings[thing], letters[thing], letters[parent] / total, last[parent] / count
+        yield known[thing]
+
+
+def _halves(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
+    """Yield for each block the features of the smallest element around it with half of the page's text."""
+    letters, parents, paths = tree.letters, tree.parents, names.paths
+    total = letters[0]
+    for element in tree.own:
+        half, up = element, 0
+        while 2 * letters[half] < total:
+            half = parents[half]
+            up += 1
+        yield up, paths[half][-1], letters[half] / total
+
+
+def _in_order(outline: TextBlocks, tree: _Tree, sizes: Values, title: set[str]) -> Iterator[tuple[str, Values]]:
+    """Yield the features of what comes before a block, and of the block itself."""
+    texts, lengths, count = outline.block_texts, tree.lengths, len(tree.lengths)
+    since: list[float] = []
+    heading = headline = -1
+    for block, element in enumerate(tree.own):
+        name = tree.names[element]
+        if name in HEADINGS:
+            heading = block
+            if headline < 0 and name == "h1":
+                headline = block
+        since.append(block - heading if heading >= 0 else MISSING)
+    yield "since heading", since
+    yield "after headline", range(-headline, count - headline) if headline >= 0 else [_FAR] * count
+    yield "length", lengths
+    yield "words", sizes
+    yield "linked", tree.linked_shares
+    times = Counter(texts)
+    yield "times", [times[text] for text in texts]
+    yield "place", [block / count for block in range(count)]
+    total = tree.letters[0]
+    yield "text before", [before / total for before in accumulate(lengths[:-1], initial=0)]
+    yield "in title", [_share_in(text, title) for text in texts]
+
+
+def _share_in(text: str, words: set[str]) -> float:
+    first = text[:_COMPARED_LENGTH].lower().split()
+    return sum(map(words.__contains__, first)) / len(first) if first else 0.0
+
+
+def _page(outline: TextBlocks, tree: _Tree, url: str, facts: Metadata) -> dict[str, float]:
+    """Return the features that all blocks share: mostly what sort of page it is."""
+    total, count = tree.letters[0], tree.blocks[0]
+    tags = Counter(outline.names)
+    paragraphs = [length for length, element in zip(tree.lengths, tree.own, strict=True) if tree.names[element] == "p"]
+    address = urlsplit(url).path
+    path = [part for part in address.split("/") if part]
+    slug = path[-1] if path else ""
+    stated = set().union(*(types(thing) for thing in facts.linked.things))
+    return {
+        "letters": total,
+        "blocks": count,
+        "letters per block": total / count,
+        "linked": tree.linked[0] / total,
+        "link blocks": tree.link_blocks[0] / count,
+        "headings": tree.headings[0],
+        "subheadings": (tags["h2"] + tags["h3"]) / count,
+        "paragraphs": len(paragraphs),
+        "paragraph text": sum(paragraphs) / total,
+        "long texts": sum(length > _LONG for length in tree.lengths) / count,
+        "articles": tags["article"],
+        "forms": tags["form"],
+        "buttons": tags["button"] / count,
+        "items": tags["li"] / len(outline.names),
+        "cells": tags["td"] / len(outline.names),
+        "code": tags["pre"],
+        "images": tags["img"] / count,
+        "prices": sum(_CURRENCIES.search(text) is not None for text in outline.block_texts) / count,
+        "path": len(path),
+        "slug": len(slug),
+        "dashes": slug.count("-"),
+        "number in path": float(re.search("[0-9]{4}", address) is not None),
+        **{f"says {kind}": float(not stated.isdisjoint(names)) for kind, names in _KINDS.items()},
+    }

@@ -1,0 +1,172 @@
+"""
+JSON-LD: the data of a page for machines, as things with properties. It is as untrusted as the rest of the page.
+
+Sites write it carelessly: a list instead of one thing, a name instead of a thing, a thing defined elsewhere and
+referenced by its ``@id``. So read properties only through `JsonLd.values`, `types` and `text`.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from .._links import absolute, without_fragment
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
+
+Thing = dict[str, Any]
+
+_MAX_SCRIPTS = 20
+_MAX_SCRIPT_SIZE = 500_000  # characters
+_MAX_OBJECTS = 2_000
+_MAX_VALUES = 100  # of one property
+_MAX_ALIKE = 2  # things of one kind: a page with more is about none of them
+
+# Types that a page can be about; works come before the pages that show them. A page is never about a thing of
+# another type (a publisher, a breadcrumb, a picture, a comment, an offer).
+_WORKS = frozenset(
+    "Article AdvertiserContentArticle NewsArticle AnalysisNewsArticle BackgroundNewsArticle OpinionNewsArticle "
+    "ReportageNewsArticle ReviewNewsArticle SatiricalArticle ScholarlyArticle MedicalScholarlyArticle Report Thesis "
+    "SocialMediaPosting BlogPosting LiveBlogPosting DiscussionForumPosting TechArticle APIReference Question Product "
+    "ProductGroup ProductModel Vehicle Car Recipe HowTo JobPosting Course Book Movie TVSeries TVEpisode MusicAlbum "
+    "MusicRecording PodcastEpisode PodcastSeries VideoObject SoftwareApplication MobileApplication WebApplication "
+    "VideoGame SoftwareSourceCode Dataset Legislation Event BusinessEvent EducationEvent Festival MusicEvent "
+    "SportsEvent TheaterEvent ScreeningEvent SocialEvent".split()
+)
+_PAGES = frozenset(
+    "WebPage AboutPage CheckoutPage CollectionPage ContactPage FAQPage ItemPage MedicalWebPage ProfilePage QAPage "
+    "RealEstateListing SearchResultsPage Blog ItemList CreativeWork".split()
+)
+_WRAPPINGS = (("<![CDATA[", "]]>"), ("<!--", "-->"))  # from the days when scripts had to be hidden from parsers
+_JSON = json.JSONDecoder(strict=False)
+_INLINE = re.compile(r"</?(?:a|b|br|em|font|i|mark|q|s|small|span|strong|sub|sup|u|wbr)\b[^<>]*>", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class JsonLd:
+    """
+    The JSON-LD of a page.
+
+    Args:
+        things: Things at the top level, in a graph, or as the main entity of a page, in the order of the page.
+        named: Things that others may reference, by ``@id``.
+
+    """
+
+    things: tuple[Thing, ...] = ()
+    named: dict[str, Thing] = field(default_factory=dict)
+
+    def values(self, thing: Thing, *keys: str) -> list[Any]:
+        """Return the values of the first of *keys* that *thing* has, with references resolved; maybe none."""
+        value: Any = next((thing[key] for key in keys if thing.get(key)), [])
+        return [self._resolve(one) for one in (value[:_MAX_VALUES] if isinstance(value, list) else [value])]
+
+    def text(self, thing: Thing, *keys: str) -> str:
+        """Return the first text or name under *keys*, or an empty string."""
+        return next((found for key in keys for value in self.values(thing, key) if (found := text(value))), "")
+
+    def main(self, url: str) -> Thing:
+        """
+        Return the thing that the page is about; an empty one if there is none, or too many of one kind.
+
+        Args:
+            url: URL of the page, to choose one of many things.
+
+        """
+        for kinds in (_WORKS, _PAGES):
+            alike = [thing for thing in self.things if kinds & types(thing)]
+            if len(alike) > _MAX_ALIKE:
+                alike = [thing for thing in alike if _is_at(thing, url)]
+                return alike[0] if alike else {}
+            if alike:
+                return alike[0]
+        return {}
+
+    def _resolve(self, value: Any) -> Any:
+        if isinstance(value, dict) and isinstance(reference := value.get("@id"), str):
+            thing = self.named.get(reference, value)
+            return thing if len(thing) > len(value) else value
+        return value
+
+
+def parse_jsonld(scripts: Iterable[LexborNode]) -> JsonLd:
+    """Parse the JSON-LD in *scripts*. Invalid JSON is ignored."""
+    things: list[Thing] = []
+    named: dict[str, Thing] = {}
+    for outermost, thing in _objects(scripts):
+        if isinstance(reference := thing.get("@id"), str) and len(thing) > len(named.get(reference, "x")):
+            named[reference] = thing
+        if outermost and "@type" in thing:
+            things.append(thing)
+    return JsonLd(tuple(things), named)
+
+
+def types(thing: Thing) -> set[str]:
+    """Return the types of a thing, without their vocabulary."""
+    value = thing.get("@type")
+    kinds = value if isinstance(value, list) else [value]
+    return {kind[max(map(kind.rfind, "/#:")) + 1 :] for kind in kinds if isinstance(kind, str)}
+
+
+def text(value: Any) -> str:
+    """Return a value as text, or the name of a thing; maybe an empty string."""
+    if isinstance(value, dict):
+        value = value.get("@value") or value.get("name")
+        value = value[0] if isinstance(value, list) and value else value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value}"
+    return plain(value) if isinstance(value, str) else ""
+
+
+def plain(text: str) -> str:
+    """Remove what careless sites leave in plain text: inline markup, and entities that were escaped twice."""
+    if "<" in text:
+        text = _INLINE.sub("", text)
+    return html.unescape(text).strip() if "&" in text else text.strip()
+
+
+def _objects(scripts: Iterable[LexborNode]) -> Iterator[tuple[bool, Thing]]:
+    """Yield every object of the JSON-LD, outer before inner, with True if it is an outermost one."""
+    count = 0
+    for script in islice(scripts, _MAX_SCRIPTS):
+        source = script.text()
+        if len(source) > _MAX_SCRIPT_SIZE:
+            continue
+        source = source.strip()
+        for opening, closing in _WRAPPINGS:
+            source = source.removeprefix(opening).removesuffix(closing)
+        try:
+            data = _JSON.decode(source)
+        except (ValueError, RecursionError):
+            continue
+        waiting = [(True, data)] if isinstance(data, dict | list) else []
+        for outermost, thing in waiting:  # grows during the loop
+            if isinstance(thing, list):
+                waiting += [(outermost, value) for value in thing if isinstance(value, dict | list)]
+            else:
+                count += 1
+                if count > _MAX_OBJECTS:
+                    return
+                yield outermost, thing
+                waiting += [
+                    (outermost and (key == "@graph" or (key in _MAIN_KEYS and isinstance(value, dict))), value)
+                    for key, value in thing.items()
+                    if isinstance(value, dict | list)
+                ]
+
+
+_MAIN_KEYS = {"mainEntity", "mainEntityOfPage"}
+
+
+def _is_at(thing: Thing, url: str) -> bool:
+    """Return whether a thing gives *url* as its page."""
+    values = (thing.get("url"), thing.get("@id"), thing.get("mainEntityOfPage"))
+    places = (value.get("@id") if isinstance(value, dict) else value for value in values)
+    urls = (absolute(place, url) for place in places if isinstance(place, str))
+    return without_fragment(url).rstrip("/") in {without_fragment(place or "").rstrip("/") for place in urls}

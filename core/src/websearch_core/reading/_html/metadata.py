@@ -1,0 +1,227 @@
+"""
+Read the metadata of a page: title, authors, dates, language, description, canonical URL, site name.
+
+All of it is only what the page claims. The most deliberate sources come first: JSON-LD, then meta tags (Open Graph,
+Dublin Core, scholarly and news vocabularies), microdata, and the text around the headline. A date in the URL is the
+last resort: it is used only if there is no other, and only if it names the day.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from ..._text.dates import parse_date
+from ..._text.invisible import one_line
+from .._links import absolute
+from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
+from .byline import begins, line_of, person, read_byline
+from .jsonld import JsonLd, Thing, parse_jsonld, plain, text, types
+from .titles import agree, is_site, title_of
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+_MAX_TAGS = 500
+_MIN_HEAD_TAGS = 4  # meta tags: a head with fewer has none that describe the page
+_MAX_HEADLINES = 20
+_MAX_AUTHORS = 10
+
+_TITLES = ("og:title", "citation_title", "dc.title", "dcterms.title", "twitter:title", "parsely-title")
+_DESCRIPTIONS = ("description", "og:description", "twitter:description", "dc.description", "dcterms.description")
+_AUTHORS = (
+    "citation_author", "author", "article:author", "dc.creator", "dcterms.creator", "dc.creator.personalname",
+    "parsely-author", "sailthru.author", "byl", "book:author", "authors",
+)  # fmt: skip
+_PUBLISHED = (
+    "article:published_time", "og:published_time", "datepublished", "citation_publication_date", "citation_date",
+    "citation_online_date", "parsely-pub-date", "sailthru.date", "dcterms.issued", "dc.date.issued", "dcterms.created",
+    "dc.date.created", "dcterms.date", "dc.date", "pubdate", "publish-date", "publishdate", "publish_date",
+    "publication_date", "date", "uploaddate", "article.published",
+)  # fmt: skip
+_MODIFIED = (
+    "article:modified_time", "og:updated_time", "datemodified", "dcterms.modified", "dc.date.modified", "last-modified",
+    "lastmod", "article.updated", "updated_at", "revised",
+)  # fmt: skip
+_PUBLISHED_KEYS = ("datePublished", "dateCreated", "uploadDate", "datePosted")
+_LANGUAGES = ("content-language", "dc.language", "dcterms.language", "language", "og:locale")
+_SITES = ("og:site_name", "application-name", "apple-mobile-web-app-title", "dc.publisher", "citation_journal_title")
+_MOBILE = re.compile(r"^(?:www\d?|m|mobile|amp)\.|(?<=\.)m\.")
+_NO_DATES = frozenset({"1969-12-31", "1970-01-01"})  # Unix time 0, in UTC and west of it: no date
+_DAY_IN_PATH = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?=[/-]|$)")
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """
+    What a page says about itself; every text is a single line of bounded length without invisible characters.
+
+    Args:
+        title: Title of the page.
+        description: Its own summary.
+        author: Its authors, persons rather than companies, separated by commas.
+        published: When it was first published.
+        modified: When it was last changed.
+        language: BCP 47 tag.
+        canonical_url: The URL that it gives as its own, if on the same site.
+        site_name: What the site calls itself.
+        linked: Its JSON-LD.
+        about: The JSON-LD thing that the page is about; empty if there is none, or too many of one kind.
+
+    """
+
+    title: str = ""
+    description: str | None = None
+    author: str | None = None
+    published: datetime | None = None
+    modified: datetime | None = None
+    language: str | None = None
+    canonical_url: str | None = None
+    site_name: str | None = None
+    linked: JsonLd = field(default=JsonLd(), repr=False, compare=False)
+    about: Thing = field(default_factory=dict, repr=False, compare=False)
+
+
+def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
+    """
+    Read the metadata of a parsed page.
+
+    Args:
+        document: The page.
+        url: Its URL.
+
+    """
+    meta = _contents_by_name(_metas(document))
+    nodes = document.css('h1,script[type*="ld+json"]')
+    data = parse_jsonld(node for node in nodes if node.tag == "script")
+    shown = [node for node in nodes if node.tag == "h1"][:_MAX_HEADLINES]
+
+    def metas(names: Iterable[str]) -> Iterator[str]:
+        return (plain(content) for name in names for content in meta.get(name, ()))
+
+    site = one_line(_site(metas(_SITES), data), NAME_LENGTH)
+    named = dict.fromkeys((*metas(_TITLES), plain(_text(document.css_first("title")))))  # mostly the same
+    titles = [one_line(title, TITLE_LENGTH) for title in named]
+    headlines = [one_line(line_of(headline), TITLE_LENGTH) for headline in shown]
+    main, name = _main(data, url, [*titles, *headlines])
+    title = title_of([name, *titles], headlines, site, url)
+
+    written = [text(one) for one in data.values(main, "author", "creator")]
+    signed = (written, *filter(None, map(meta.get, _AUTHORS)), _twitter_author(meta))
+    authors = list(filter(None, map(_persons, signed)))
+    persons = next((names for names in authors if not is_site(names[0], site, url)), [])
+    published = _first_date(chain(data.values(main, *_PUBLISHED_KEYS), metas(_PUBLISHED)))
+    modified = _first_date(chain(data.values(main, "dateModified"), metas(_MODIFIED)))
+    if not (persons and published):
+        near = read_byline(document, _title_element(title, shown, document))
+        persons = persons or list(filter(None, [near.author]))
+        published = published or near.published
+        modified = modified or near.modified
+    return Metadata(
+        title=title,
+        description=one_line(next(metas(_DESCRIPTIONS), data.text(main, "description")), DESCRIPTION_LENGTH) or None,
+        author=one_line(", ".join(persons or next(iter(authors), [])), NAME_LENGTH) or None,
+        published=published or _day_in_path(url),
+        modified=modified,
+        language=language_of((_attribute(document, "html", "lang"), *metas(_LANGUAGES), data.text(main, "inLanguage"))),
+        canonical_url=_canonical((_attribute(document, 'link[rel="canonical"]', "href"), *metas(("og:url",))), url),
+        site_name=site or None,
+        linked=data,
+        about=main,
+    )
+
+
+def _metas(document: LexborHTMLParser) -> list[LexborNode]:
+    """Return the meta tags of the head; of the whole page if a stray element ended the head too early."""
+    within = document.head.css("meta") if document.head else []
+    return (within if len(within) >= _MIN_HEAD_TAGS else document.css("meta"))[:_MAX_TAGS]
+
+
+def _contents_by_name(tags: Iterable[LexborNode]) -> defaultdict[str, list[str]]:
+    """Return the contents of the meta tags by their lowercase names."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for tag in tags:
+        attributes = tag.attributes
+        content = (attributes.get("content") or "")[: 20 * DESCRIPTION_LENGTH].strip()
+        if content:
+            names = " ".join(filter(None, map(attributes.get, ("property", "name", "http-equiv")))).lower()
+            for name in names.replace("dc:", "dc.").replace("dcterms:", "dcterms.").split():
+                found[name].append(content)
+    return found
+
+
+def _main(data: JsonLd, url: str, titles: list[str]) -> tuple[Thing, str]:
+    """Return the thing that the page is about, and its name; not a film or event on a page about something else."""
+    main = data.main(url)
+    names = [one_line(data.text(main, key), TITLE_LENGTH) for key in ("headline", "name")]
+    names = [name for name in names if name]
+    fitting = next((name for name in names if agree(name, titles) or not any(titles)), "")
+    return (main, fitting) if fitting or not names else ({}, "")
+
+
+def _site(stated: Iterable[str], data: JsonLd) -> str:
+    """Return what the site calls itself in its meta tags or in JSON-LD."""
+    names = (data.text(thing, "name") for thing in data.things if "WebSite" in types(thing))
+    return next(filter(None, chain(stated, names)), "")
+
+
+def _persons(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(filter(None, (person(plain(name)) for name in islice(names, _MAX_AUTHORS)))))
+
+
+def _twitter_author(meta: dict[str, list[str]]) -> Iterator[str]:
+    """Yield the author from the pairs of meta tags that are shown next to a link to the page (``twitter:label1``)."""
+    for number in ("1", "2"):
+        if any(label.lower() in {"written by", "author"} for label in meta.get(f"twitter:label{number}", ())):
+            yield from meta.get(f"twitter:data{number}", ())
+
+
+def _title_element(title: str, headlines: list[LexborNode], document: LexborHTMLParser) -> LexborNode | None:
+    """Return the element that shows the title; forums use lesser headings for it."""
+    places = chain(headlines, (heading for name in ("h2", "h3") for heading in document.css(name)[:_MAX_HEADLINES]))
+    return next((place for place in places if title and begins(place, title)), next(iter(headlines), None))
+
+
+def _first_date(values: Iterable[object]) -> datetime | None:
+    """Return the first value that is a date."""
+    dates = (parse_date(value) for value in values)
+    return next((date for date in dates if date and date.date().isoformat() not in _NO_DATES), None)
+
+
+def _day_in_path(url: str) -> datetime | None:
+    found = _DAY_IN_PATH.search(urlsplit(url).path)
+    return parse_date(f"{found[1]}-{found[2]:0>2}-{found[3]:0>2}") if found else None
+
+
+def _canonical(hrefs: Iterable[str], url: str) -> str | None:
+    """
+    Return the URL that the page gives as its own, if on the same site.
+
+    A page cannot speak for another site: copied and hacked pages do.
+    """
+    for href in hrefs:
+        if href:
+            place = absolute(href, url)
+            return place if place and _same_site(place, url) else None
+    return None
+
+
+def _same_site(one: str, other: str) -> bool:
+    """Return whether two URLs have the same host, or one a subdomain of the other, ignoring labels such as ``m``."""
+    first, second = (_MOBILE.sub("", urlsplit(url).hostname or "") for url in (one, other))
+    return first == second or first.endswith(f".{second}") or second.endswith(f".{first}")
+
+
+def _text(node: LexborNode | None) -> str:
+    return " ".join(node.text()[: 20 * TITLE_LENGTH].split()) if node else ""
+
+
+def _attribute(document: LexborHTMLParser, selector: str, name: str) -> str:
+    node = document.css_first(selector)
+    return (node.attributes.get(name) or "").strip() if node else ""

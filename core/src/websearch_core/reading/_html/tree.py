@@ -1,0 +1,115 @@
+"""
+Build a light tree of the kept content for the Markdown writer.
+
+Its depth is bounded: each level costs the writer a copy of all the text inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import compress
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..._text.invisible import sub_in_chunks
+from .._element import BLANKS, INDENTS, Element
+
+if TYPE_CHECKING:
+    from .blocks import TextBlocks
+
+DEEP = 80  # levels: deeper elements without a meaning in Markdown dissolve into their parents
+MAX_DEPTH = 100  # levels: all deeper elements dissolve
+_MAX_INDENTS = 12  # nested lists and quotations: each indents all lines inside
+
+_WRAPPERS = frozenset("div span section article main font center b i u em strong small form fieldset figure".split())
+
+
+class BuiltTree(NamedTuple):
+    """The tree, and whether elements were dissolved because they were nested too deeply."""
+
+    body: Element
+    flattened: bool
+
+
+def build_tree(outline: TextBlocks, kept: Sequence[bool] | None = None, *, linked: bool = True) -> BuiltTree:
+    """
+    Build the tree of the kept blocks.
+
+    An element without text (a picture, a rule, an empty cell) is kept or dropped with the nearest text: the one, before
+    or after it, with which it shares the smallest element. If both are equally near, it is kept only if both are.
+
+    Args:
+        outline: The blocks of the page.
+        kept: For each block, whether to keep it; all by default.
+        linked: False to leave out the text of links.
+
+    """
+    names, parents = outline.names, outline.parents
+    run_elements = [*outline.run_elements, 0]  # both ends of the page belong to the body
+    stays = [kept is None or kept[block] for block in outline.run_blocks]
+    if not linked:
+        stays = [stay and not outline.is_linked(element) for stay, element in zip(stays, run_elements, strict=False)]
+    alive = bytearray(len(names))  # 1 for elements that contain kept text
+    alive[0] = 1
+    for element in compress(run_elements, stays):
+        alive[element] = 1
+    for element in range(len(names) - 1, 0, -1):
+        if alive[element]:
+            alive[parents[element]] = 1
+    stays.append(kept is None or all(kept))  # for what follows the last run, and, as index -1, what precedes the first
+
+    body = Element("body", {}, None)
+    built: dict[int, Element] = {0: body}  # by number; a dissolved element maps to its parent
+    flattened = False
+    run = -1  # the latest one
+    for number in outline.stream:
+        if number < 0:
+            run = ~number
+            if stays[run]:
+                parent, text = built[run_elements[run]], outline.run_texts[run]
+                if not parent.verbatim and ("  " in text or not text.isprintable()):  # else only single spaces
+                    text = sub_in_chunks(BLANKS, " ", text)
+                parent.children.append(text)
+            continue
+        name = names[number]
+        if not alive[number]:
+            stay, other = stays[run], stays[run + 1]
+            if stay is not other:
+                before = _common_ancestor(number, run_elements[run], parents)
+                after = _common_ancestor(number, run_elements[run + 1], parents)
+                stay = before > after if stay else after > before
+            if not stay or (name == "input" and not _is_task(outline.attributes[number])):
+                continue
+            if parents[number] not in built:  # inside an input, which has children only in a formula
+                continue
+            if not linked and outline.is_linked(number):
+                continue
+        parent = built[parents[number]]
+        if (parent.depth >= DEEP or parent.indents >= _MAX_INDENTS) and _dissolves(name, parent):
+            flattened = True
+            parent.children.append(" ")
+            built[number] = parent
+        else:
+            child = built[number] = Element(name, outline.attributes[number], parent)
+            parent.children.append(child)
+    return BuiltTree(body, flattened)
+
+
+def _common_ancestor(one: int, other: int, parents: Sequence[int]) -> int:
+    """Return the smallest element that contains both; of two nested elements, the inner one has the higher number."""
+    while one != other:
+        if one > other:
+            one = parents[one]
+        else:
+            other = parents[other]
+    return one
+
+
+def _is_task(attributes: Mapping[str, str | None]) -> bool:
+    """Return whether this is the checkbox of a task; one of a form has a name to submit."""
+    return (attributes.get("type") or "").lower() == "checkbox" and not attributes.get("name")
+
+
+def _dissolves(name: str, parent: Element) -> bool:
+    if parent.depth >= DEEP and (parent.depth >= MAX_DEPTH or name in _WRAPPERS):
+        return True
+    return parent.indents >= _MAX_INDENTS and name in INDENTS

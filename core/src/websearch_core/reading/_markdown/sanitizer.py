@@ -1,0 +1,354 @@
+"""
+Markdown of strangers -> Markdown that fetches and runs nothing when it is rendered.
+
+HTML pages come from our own writer, which makes nothing else. Everything else may hold images, raw HTML and links to
+anywhere: Markdown that a site serves, the text of a PDF, what a reading service returns. Only what is code beyond doubt
+stays as it is. In all other text no tag, image, link definition or link is left, except links that this module wrote
+itself. Where a parser could see less code than we do, the text is changed until both see the same.
+
+The rules are those of CommonMark 0.31 (https://spec.commonmark.org/0.31.2/) and of the tables of GitHub's dialect
+(https://github.github.com/gfm/). Takes time in proportion to the length of the text.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import deque
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ..._text.escaping import TAG
+from .._links import Links, absolute
+
+_PREFIX = r"(?:[ \t>]|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))"  # of a line inside lists and quotations
+_OPENING = re.compile(rf"({_PREFIX}{{0,60}}+)(`{{3,}}(?=[^`]*$)|~{{3,}})")
+_SAME_LEVEL = re.compile(r" {0,3}|(?: {0,3}> ?)+ {0,3}")  # a fence behind these can interrupt a paragraph
+_MARKER = re.compile(r"[-*+.)0-9]")
+
+_ESCAPE = r"\\[!-/:-@\[-`{-~]"
+_TICKS = re.compile(rf"{_ESCAPE}|`+")
+_TOKEN = re.compile(rf"{_ESCAPE}|`+|!?\[|\]|<https?://[^\s<>`]*+>", re.IGNORECASE)
+_TABLE = re.compile(r"^(?=[^\n]*-)[ \t>*+0-9.)|:-]++$", re.MULTILINE)  # may be the line below the head of a table
+_TARGET = re.compile(
+    r"\(\s*+(<[^<>\n`]*+>|data:[^()`]*+|[^\s()<>`]*+(?:\([^\s()`]*+\)[^\s()`]*+)*+)"
+    r"(?:\s++(?:\"[^\"`]*+\"|'[^'`]*+'|\([^()`]*+\)))?+\s*+\)"
+)
+_REFERENCE = re.compile(r"\[([^\[\]`]{0,200})\]")
+_DEFINITION = re.compile(
+    r" {0,3}\[(?!\^)([^\[\]]{1,200})\]:[ \t]*+(<[^<>]*+>|\S++)[ \t]*+(?:\"[^\"]*+\"|'[^']*+'|\([^()]*+\))?+[ \t]*+"
+)
+_LABEL = re.compile(rf"^({_PREFIX}*+)\[", re.MULTILINE)
+_FENCE = re.compile(rf"^({_PREFIX}*+)(?=```|~~~)", re.MULTILINE)
+_ENTITY = re.compile(r"&(?=#?\w+;)")
+_SUSPECT = re.compile(rf"{TAG.pattern}|!\[|\]\((?!https?://[^\s()<>\"'\\^`{{|}}\[\]]*+\))")
+_MAX_DEPTH = 64  # brackets in one another
+
+# Our own marks in a text that is being rewritten. `clean` removes such characters; so does `sanitize`, to be sure.
+_LINK, _TO, _END, _LEFT, _RIGHT, _CODE, _NOTE = "\x01\x02\x03\x04\x05\x06\x0e"
+_MARKS = re.compile("[\x01-\x06\x0e]")
+_SIGNS = {_LINK: "[", _TO: "](", _END: ")", _LEFT: "<", _RIGHT: ">"}
+_KEPT = re.compile(f"([{_CODE}{_NOTE}])([0-9]+)[{_CODE}{_NOTE}]")
+
+
+class Sanitized(NamedTuple):
+    """The text, and the absolute URLs of its links, in their order."""
+
+    text: str
+    targets: list[str]
+
+
+def sanitize(text: str, base: str = "", links: Links = "keep", *, close: bool = True) -> Sanitized:
+    """
+    Make Markdown safe to render.
+
+    Images become their alternative text. Links become absolute http(s) links, or what *links* says; those that lead
+    elsewhere, such as ``javascript:``, become their text. Raw HTML becomes text that shows it. Code blocks and code
+    spans stay as they are.
+
+    Args:
+        text: The Markdown.
+        base: The absolute URL that relative links are relative to.
+        links: ``keep`` links, keep their ``text`` alone, or ``drop`` them with their text.
+        close: End a block of code that the text leaves open.
+
+    """
+    text = _MARKS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    rewriter = _Rewriter(base, links)
+    for line in text.split("\n"):
+        rewriter.define(line)
+    pieces = [piece.text if piece.is_code else rewriter.rewrite(piece.text) for piece in _pieces(text, close=close)]
+    return Sanitized(rewriter.finish("\n".join(pieces)), rewriter.targets)
+
+
+def is_safe(text: str) -> bool:
+    """Return True only if `sanitize` has nothing to do but keep links; this takes a hundredth of its time."""
+    return not _SUSPECT.search(text) and not ("]:" in text and _LABEL.search(text))
+
+
+def opening_of(text: str, place: int) -> str | None:
+    """Return the line that opens the block of code in which *place* is; None if it is in none."""
+    if "```" not in text and "~~~" not in text:
+        return None
+    end = 0
+    for piece in _pieces(text, close=False):
+        begin, end = end, end + len(piece.text) + 1
+        if begin < place < end - 1:
+            return piece.text.partition("\n")[0] if piece.is_code and "\n" in text[begin:place] else None
+    return None
+
+
+class _Piece(NamedTuple):
+    text: str
+    is_code: bool
+
+
+class _Bracket(NamedTuple):
+    """One that is open: its place in what was written, where its label begins in the text, and the links before it."""
+
+    written: int
+    label: int
+    links: int
+
+
+class _Fence:
+    """A block of code that is open: what its lines begin with, and what ends it."""
+
+    def __init__(self, prefix: str, ticks: str) -> None:
+        self.prefix = _MARKER.sub(" ", prefix)
+        self.ticks = ticks
+        self._columns = None if self.prefix.strip(" \t") else _columns(self.prefix)
+
+    @property
+    def closing(self) -> str:
+        """The line that closes it, for every parser."""
+        return self.prefix + self.ticks
+
+    def closes(self, line: str) -> bool:
+        """Return whether *line*, inside or just outside of what holds the block, is meant to close it."""
+        if not self.prefix:
+            return _columns(line) <= 3 and self._is_mark(line)
+        return self._is_mark(line.removeprefix(self.prefix)) or self._is_mark(line.lstrip(" \t>"))
+
+    def holds(self, line: str) -> bool:
+        """Return whether *line* is still in the list or quotation that the block is in."""
+        if not self.prefix:
+            return True
+        if self._columns is not None:
+            return not line.strip(" \t") or _columns(line) >= self._columns
+        return line.startswith(self.prefix) or line.rstrip(" \t") == self.prefix.rstrip(" \t")
+
+    def _is_mark(self, line: str) -> bool:
+        mark = line.strip(" \t")
+        return len(mark) >= len(self.ticks) and not mark.strip(self.ticks[0])
+
+
+def _pieces(text: str, *, close: bool) -> Iterator[_Piece]:
+    """Yield the blocks of code, in a form in which every parser sees where they end, and what is between them."""
+    waiting: list[str] = []
+    fence: _Fence | None = None
+    for line in text.split("\n"):
+        if fence is not None:
+            if fence.prefix:
+                line = _with_spaces(line)  # noqa: PLW2901 (a tab is as wide as what is before it leaves)
+            closes, holds = fence.closes(line), fence.holds(line)
+            if not closes and holds:
+                waiting.append(line)
+                continue
+            yield _Piece("\n".join([*waiting, fence.closing]), is_code=True)
+            waiting, fence = [], None
+            if closes:
+                continue
+        opening = _OPENING.match(line)
+        if opening is None:
+            waiting.append(line)
+            continue
+        # Otherwise it could go on with the paragraph before, where "~~~" is text.
+        if not _SAME_LEVEL.fullmatch(opening[1]) and waiting and waiting[-1].strip(" \t"):
+            waiting.append("")
+        if waiting:
+            yield _Piece("\n".join(waiting), is_code=False)
+        prefix = opening[1].expandtabs(4)
+        waiting = [prefix + line[opening.end(1) :].replace("|", " ")]  # some parsers look for a table first
+        fence = _Fence(prefix, opening[2])
+    if fence is not None:
+        yield _Piece("\n".join([*waiting, fence.closing] if close else waiting), is_code=True)
+    elif waiting:
+        yield _Piece("\n".join(waiting), is_code=False)
+
+
+class _Rewriter:
+    """Rewrites what is not in blocks of code, with marks for what stays as it is, until `finish` replaces them."""
+
+    def __init__(self, base: str, links: Links) -> None:
+        self.targets: list[str] = []
+        self._base, self._links = base, links
+        self._defined: dict[str, str] = {}
+        self._used: set[str] = set()
+        self._kept: list[str] = []
+
+    def define(self, line: str) -> None:
+        """Remember where a link leads whose target is in a definition of its own."""
+        if "]:" in line and (found := _DEFINITION.fullmatch(line)) and _is_address(found[2]):
+            self._defined.setdefault(_name(found[1]), found[2])
+
+    def rewrite(self, text: str) -> str:
+        """Return a text between blocks of code with marks in it."""
+        blocks: list[str] = []
+        block: list[str] = []
+        for line in text.split("\n"):
+            if not line.strip(" \t"):
+                blocks += [self._block("\n".join(block)), line] if block else [line]
+                block = []
+            elif not block and "]:" in line and (found := _DEFINITION.fullmatch(line)) and _is_address(found[2]):
+                blocks.append(f"{self._keep(_NOTE, line)}")
+            else:
+                block.append(line)
+        return "\n".join([*blocks, self._block("\n".join(block))] if block else blocks)
+
+    def finish(self, text: str) -> str:
+        """Replace the marks in the whole text."""
+        for mark, sign in _SIGNS.items():
+            text = text.replace(mark, sign)
+        return _KEPT.sub(self._restored, text) if _CODE in text or _NOTE in text else text
+
+    def _restored(self, mark: re.Match[str]) -> str:
+        kept = self._kept[int(mark[2])]
+        if mark[1] == _CODE:
+            return kept
+        found = _DEFINITION.fullmatch(kept)
+        if self._links != "keep" or (found and _name(found[1]) in self._used):
+            return ""
+        return _defused(kept)
+
+    def _keep(self, mark: str, text: str) -> str:
+        self._kept.append(text)
+        return f"{mark}{len(self._kept) - 1}{mark}"
+
+    def _block(self, text: str) -> str:
+        return _defused(self._rewritten(text)) if _TOKEN.search(text) else _defused(text)
+
+    def _rewritten(self, text: str) -> str:
+        """Rewrite links, images and code spans of a block, as CommonMark 0.31 looks for them (6.1, 6.3, 6.4)."""
+        spans = _code_spans(text)
+        out: list[str] = []
+        opened: deque[_Bracket] = deque(maxlen=_MAX_DEPTH)
+        place = 0
+        while token := _TOKEN.search(text, place):
+            out.append(text[place : token.start()])
+            place, sign = token.end(), token[0]
+            if sign[0] == "`" and (end := spans.get(token.start())):
+                out.append(self._keep(_CODE, text[token.start() : end]))
+                place = end
+            elif sign in {"[", "!["}:
+                opened.append(_Bracket(len(out), place, len(self.targets)))
+                out.append(sign)
+            elif sign == "]" and opened:
+                place = self._closed(text, token.start(), out, opened.pop())
+            elif sign[0] == "<":
+                out.append(self._autolink(sign))
+            else:
+                out.append("&lt;" if sign == "\\<" else sign)
+        out.append(text[place:])
+        return "".join(out)
+
+    def _closed(self, text: str, bracket: int, out: list[str], opened: _Bracket) -> int:
+        """Write what ``[label]`` is, whose last bracket is here, with what follows; return where the text goes on."""
+        place, begin = bracket + 1, opened.written
+        if target := _TARGET.match(text, place):
+            end, address = target.end(), target[1]
+        else:
+            reference = _REFERENCE.match(text, place)
+            label = (reference and reference[1]) or text[opened.label : bracket]
+            name = _name(label) if self._defined else ""
+            if name not in self._defined:
+                out.append("]")
+                return place
+            self._used.add(name)
+            end, address = reference.end() if reference else place, self._defined[name]
+        is_image = out[begin] == "!["
+        out[begin] = ""
+        if is_image:
+            return end
+        if self._links == "drop":
+            del out[begin:]
+        elif self._links == "keep" and len(self.targets) == opened.links and (url := self._url(address)):
+            out[begin] = _LINK
+            out.append(f"{_TO}{url}{_END}")
+        return end
+
+    def _autolink(self, sign: str) -> str:
+        if self._links == "keep":
+            url = self._url(sign[1:-1])
+            return f"{_LEFT}{url}{_RIGHT}" if url else sign
+        return sign[1:-1] if self._links == "text" else ""
+
+    def _url(self, address: str) -> str | None:
+        address = html.unescape(re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", address.removeprefix("<").removesuffix(">")))
+        url = absolute(address, self._base)
+        if url is None:
+            return None
+        self.targets.append(url)
+        return _ENTITY.sub("&amp;", url).replace("[", "%5B").replace("]", "%5D")
+
+
+def _defused(text: str) -> str:
+    """Return *text* with nothing in it that Markdown acts on to fetch, run or link; our own marks stay."""
+    if "<" in text:
+        text = TAG.sub("&lt;", text)
+    if "[" in text or _LINK in text:
+        text = text.replace("![", "! [").replace("](", "] (").replace(f"!{_LINK}", f"! {_LINK}")
+        if "]:" in text:
+            text = _LABEL.sub(r"\1\\[", text)
+    if f"{_CODE}{_CODE}" in text:  # two spans, which would be one
+        text = text.replace(f"{_CODE}{_CODE}", f"{_CODE} {_CODE}")
+    return _FENCE.sub(r"\1\\", text) if "```" in text or "~~~" in text else text
+
+
+def _code_spans(text: str) -> dict[int, int]:
+    """
+    Find the code spans of a block: where each begins and ends.
+
+    None, unless each run of backticks is closed on its own line. Otherwise a parser could pair them in another way,
+    depending on where it sees the end of a paragraph; a table also divides a span at every ``|``.
+    """
+    if "`" not in text:
+        return {}
+    in_table = _TABLE.search(text) is not None
+    spans: dict[int, int] = {}
+    begin = 0
+    for line in text.split("\n"):
+        if "`" in line:
+            place = 0
+            while found := _TICKS.search(line, place):
+                place = found.end()
+                if found[0][0] == "\\":
+                    continue
+                closing = re.compile(rf"(?<!`)`{{{len(found[0])}}}(?!`)").search(line, place)
+                if closing is None or (in_table and "|" in line[place : closing.start()]):
+                    return {}
+                place = closing.end()
+                spans[begin + found.start()] = begin + place
+        begin += len(line) + 1
+    return spans
+
+
+def _with_spaces(line: str) -> str:
+    """Return *line* indented by spaces alone."""
+    rest = line.lstrip(" \t")
+    return line[: len(line) - len(rest)].expandtabs(4) + rest
+
+
+def _columns(line: str) -> int:
+    """Return how far a line is indented; a tab leads to the next column that is a multiple of four."""
+    blank = line[: len(line) - len(line.lstrip(" \t"))]
+    return len(blank.expandtabs(4)) if "\t" in blank else len(blank)
+
+
+def _is_address(target: str) -> bool:
+    """Whether it is meant as one: ``[12:30]: hello`` is a line of a chat."""
+    return target.startswith("#") or "/" in target or ":" in target
+
+
+def _name(label: str) -> str:
+    return " ".join(label.casefold().split())

@@ -1,0 +1,140 @@
+"""Distinguish tables of data from tables used for layout, and write tables of data as Markdown."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+from .._element import HEADINGS, Element
+from .lines import CELL, DOWN, ROW
+
+_CELLS = frozenset({"td", "th"})
+_GROUPS = frozenset({"thead", "tbody", "tfoot"})
+_NEVER_IN_A_CELL = frozenset({"table", "article", "section", "blockquote", "hr"})
+_RARELY_IN_A_CELL = HEADINGS | frozenset({"ul", "ol", "dl", "pre"})  # only where the table has headers
+_MAX_CELL_LENGTH = 1500  # characters, without header cells: more is a page inside a cell
+WIDE = 12  # columns: a wider table is unreadable as pipes
+_MAX_COLUMNS, _MAX_ROWS = 50, 200  # spanned by one cell
+_SPAN = re.compile("[0-9]{1,4}")
+
+
+def is_data(table: Element) -> bool:
+    """Return whether a table has rows of several cells, all of which fit into Markdown cells."""
+    rows = list(_rows(table))
+    if table.get("role") in {"presentation", "none"} or len(rows) < 2:
+        return False
+    cells = [[cell for cell in row.children if isinstance(cell, Element) and cell.name in _CELLS] for row in rows]
+    if max(map(len, cells)) < 2:
+        return False
+    headed = any(cell.name == "th" for row in cells for cell in row)
+    for element in table.elements():
+        if element is table:
+            continue
+        if element.name in _NEVER_IN_A_CELL or (not headed and element.name in _RARELY_IN_A_CELL):
+            return False
+        if element.name == "pre" and "\n" in element.text():
+            return False
+    return headed or all(len(cell.text()) <= _MAX_CELL_LENGTH for row in cells for cell in row)
+
+
+def cell(element: Element, text: str) -> str:
+    """Write a cell for `row`: *text* on one line, with marks for the columns and rows it spans."""
+    content = " ".join(text.split()).replace("|", "\\|")
+    rows = _span(element, "rowspan", _MAX_ROWS)
+    return (f"{rows}{DOWN}{content}" if rows > 1 else content) + CELL * _span(element, "colspan", _MAX_COLUMNS)
+
+
+def row(cells: str) -> str:
+    """Write a row for `table`, without text outside its cells."""
+    return cells.rpartition(CELL)[0] + CELL + ROW
+
+
+def caption(text: str) -> str:
+    """Write the caption for `table`."""
+    return " ".join(text.split()) + ROW
+
+
+def table(element: Element, text: str) -> str:
+    """
+    Write a table below its caption: as pipes, or as records if it is too wide.
+
+    Args:
+        element: The table.
+        text: Its rows and caption, as written by `row` and `caption`.
+
+    """
+    rows: list[list[str]] = []
+    others: list[str] = []  # the caption
+    taken: dict[int, int] = {}  # columns that earlier cells reach into, with the number of rows left
+    for written in text.split(ROW):
+        if CELL not in written:
+            others += [written.strip()] if written.strip() else []
+            continue
+        cells: list[str] = []
+        reaching: dict[int, int] = {}
+        for each in written.split(CELL)[:-1]:
+            while taken.get(len(cells)):
+                taken[len(cells)] -= 1
+                cells.append("")
+            rows_down, down, content = each.rpartition(DOWN)
+            if down and len(cells) < _MAX_COLUMNS:
+                reaching[len(cells)] = int(rows_down) - 1
+            cells.append(content.strip())
+        for column in [column for column in taken if column >= len(cells)]:
+            taken[column] -= 1
+        taken = {column: left for column, left in taken.items() if left > 0} | reaching
+        rows.append(cells)
+    return "\n".join([*others, *([""] if others else []), *_lay_out(element, rows)])
+
+
+def _span(element: Element, attribute: str, most: int) -> int:
+    stated = element.get(attribute)
+    return min(most, max(1, int(stated))) if _SPAN.fullmatch(stated) else 1
+
+
+def _lay_out(element: Element, rows: Sequence[Sequence[str]]) -> list[str]:
+    """
+    Return the lines of a table, without empty rows and columns.
+
+    The first row gets as many cells as the widest one, since viewers do not show cells beyond it.
+    """
+    used = sorted({n for row in rows for n, cell in enumerate(row) if cell})
+    grid = [[row[n] for n in used[: bisect_left(used, len(row))]] for row in rows if any(row)]
+    if not grid:
+        return []
+    header = grid[0] + [""] * (len(used) - len(grid[0]))
+    if len(used) > WIDE and len(grid) > 1 and _has_header(element):
+        return [record(header, row) for row in grid[1:]]
+    return [line(header), rule(len(used)), *map(line, grid[1:])]
+
+
+def line(row: Sequence[str]) -> str:
+    """Write a row between pipes; pipes in its cells are already escaped."""
+    return "".join(f"| {cell} " if cell else "| " for cell in row) + "|"
+
+
+def rule(columns: int) -> str:
+    """Return the line below the first row of a table of pipes."""
+    return "|" + " --- |" * columns
+
+
+def record(names: Sequence[str], row: Sequence[str]) -> str:
+    """Write a row as a list item: each non-empty cell, after the name of its column if it has one."""
+    return "- " + "; ".join(f"{name}: {cell}" if name else cell for name, cell in zip(names, row, strict=False) if cell)
+
+
+def _has_header(table: Element) -> bool:
+    first = next(_rows(table), None)
+    return first is not None and all(
+        cell.name == "th" for cell in first.children if isinstance(cell, Element) and cell.name in _CELLS
+    )
+
+
+def _rows(table: Element) -> Iterator[Element]:
+    for child in table.children:
+        if isinstance(child, Element):
+            if child.name == "tr":
+                yield child
+            elif child.name in _GROUPS:
+                yield from (row for row in child.children if isinstance(row, Element) and row.name == "tr")

@@ -1,0 +1,500 @@
+"""
+Tree -> Markdown, with markdownify's converter walking the tree directly, without BeautifulSoup.
+
+The output has nothing that a front end would fetch or run: images become their alternative text, links lead to http(s)
+or become text, and text that merely looks like a link, image, tag, heading or code fence is escaped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import ClassVar
+from urllib.parse import urlsplit
+
+from markdownify import ATX, MarkdownConverter
+
+from ..._text.invisible import one_line
+from .._element import BLOCKS, HEADINGS, Element
+from .codeblock import code_text, is_gutter, language
+from .fences import code_fence
+from .footnotes import find_footnotes, leads_back, mark, place, strip_mark
+from .lines import (
+    BOLD,
+    BREAK,
+    CELL,
+    CODE,
+    END,
+    HASH,
+    INDENT,
+    LINK,
+    QUOTE,
+    TAG,
+    TICK,
+    TO,
+    finish,
+    tidy,
+)
+from .table import caption, cell, is_data, row, table
+
+_ITEM = re.compile(f"(?:{HASH}+|-|{QUOTE}|[0-9]+\\.) ")
+_STRUCTURE = re.compile(f"[{CODE}{HASH}{QUOTE}|]|(?:-|[0-9]+\\.) ")
+_MARGIN = re.compile(r"(?:[ >]|- |[0-9]+\. )*")
+_CODE_LINE = re.compile(f"^(.*){CODE}([0-9]+){CODE}$", re.MULTILINE)
+_EXPONENT = re.compile(r"[+\u2212-]?[0-9n]{1,3}")
+_NUMBER = re.compile("[0-9]{1,9}")
+_PICTURE = re.compile(r"\.(?:avif|bmp|gif|jpe?g|png|svg|tiff?|webp)$", re.IGNORECASE)
+_TEX_PICTURES = frozenset({"latex", "tex", "mwe-math-fallback-image-inline", "mwe-math-fallback-image-display"})
+_MAX_ALT_LENGTH = 300  # characters
+_MIN_ALT_WORDS = 3  # fewer name the picture without describing it
+_TABLE_PARTS = frozenset({"tr", "td", "th", "caption"})
+_COPY = frozenset({"copy", "copy code", "copy to clipboard", "copied", "copied!", "copy link"})
+
+# The attributes of a markdownify converter, collected once: doing so takes as long as writing a short page.
+_ATTRIBUTES = vars(MarkdownConverter(heading_style=ATX, bullets="-", escape_asterisks=False, escape_underscores=False))
+
+Context = frozenset[str]
+_PLAIN: Context = frozenset()
+_UNMARKED: Context = frozenset({"heading", "_noformat", "th"})  # where bold and the like add nothing
+_INLINE: Context = frozenset({"_inline"})
+_NO_FORMAT: Context = frozenset({"_noformat"})
+_ONE_LINE: Context = frozenset({"_inline", "_noformat", "a"})
+# The parent tags, in markdownify's sense, that its conversions and those here ask about.
+_AROUND: dict[str, Context] = {
+    **dict.fromkeys(HEADINGS, _INLINE | {"heading"}),
+    **dict.fromkeys(("code", "kbd", "samp", "tt", "math"), _NO_FORMAT),
+    "td": _INLINE | {"td"},
+    "th": _INLINE | {"td", "th"},
+    "tr": _PLAIN,
+    "dt": _INLINE,
+    "caption": _INLINE,
+    "pre": _NO_FORMAT,
+    **{name: frozenset({name}) for name in ("a", "dd", "li", "sup", "table")},
+}
+
+
+def to_markdown(root: Element, links: Mapping[str, str]) -> str:
+    """
+    Write the tree as Markdown.
+
+    Args:
+        root: The tree.
+        links: The absolute URL of each ``href`` to keep; every other link becomes text.
+
+    """
+    converter = _Converter(root, links)
+    return converter.insert_code(finish(converter.process_tag(root)))
+
+
+class _Converter(MarkdownConverter):
+    """
+    markdownify's converter for one page.
+
+    The ``convert_`` methods, some of them overridden here, write each element from the text inside it. `process_tag`,
+    which calls them, is overridden too: it walks the `Element` tree as it is, and handles each string once.
+    """
+
+    convert_div: ClassVar[Callable[..., str]]  # markdownify's
+
+    def __init__(self, root: Element, links: Mapping[str, str]) -> None:
+        vars(self).update(_ATTRIBUTES)
+        self.root = root
+        self.links = links
+        self.footnotes = find_footnotes(root, links)
+        self.numbers: Counter[Element] = Counter()  # the latest number of each list
+        self.titles = 0
+        self.picture_link: Element | None = None  # the latest link with only a picture inside
+        self.code: list[str] = []
+        self.with_text: dict[Element, bool] = {}  # whether elements around pictures contain text
+        self.captions: dict[Element, str] = {}  # of figures
+
+    def process_tag(self, node: Element, parent_tags: Context = _PLAIN) -> str:
+        """
+        Convert the element and all inside it, without recursion, so that no depth is too much.
+
+        Half of all elements contain nothing or a single text; they are written at once. Of boxes that contain nothing
+        but each other only one is written, since the result is the same. Neither is done if the page has footnotes.
+        """
+        waiting: list[tuple[Element, str, Context, Context, Iterator[Element | str], list[str]]] = []
+        element, name, around, inside = node, "div", parent_tags, parent_tags
+        children, pieces = iter(node.children), list[str]()
+        direct = not self.footnotes
+        while True:
+            for child in children:
+                if isinstance(child, str):
+                    pieces.append(TAG.sub("&lt;", child) if "<" in child and "_noformat" not in inside else child)
+                    continue
+                tag, held, within = child.name, child.children, inside
+                if tag in _AROUND:
+                    tag, held, within = self._enter(child, inside)
+                elif direct and tag in _BOXES:
+                    while len(held) == 1 and isinstance(box := held[0], Element) and box.name in _WITHIN_BOXES:
+                        held = box.children
+                text = held[0] if held else ""
+                if direct and len(held) < 2 and isinstance(text, str):
+                    if "<" in text and "_noformat" not in within:
+                        text = TAG.sub("&lt;", text)
+                    if convert := _CONVERSIONS.get(tag):
+                        text = convert(self, child, text, inside) or ("\n" if tag in _SEPARATING else "")
+                    pieces.append(text)
+                    continue
+                waiting.append((element, name, around, inside, children, pieces))
+                element, name, around, inside, children, pieces = child, tag, inside, within, iter(held), []
+                break
+            else:
+                text = "".join(pieces)
+                if convert := _CONVERSIONS.get(name):
+                    text = convert(self, element, text, around) or ("\n" if name in _SEPARATING else "")
+                if not direct and element.get("id") in self.footnotes and name != "li":
+                    text = f"{_edges(text)[0]}{self._note(element, text.lstrip())}"
+                if not waiting:
+                    return text
+                element, name, around, inside, children, pieces = waiting.pop()
+                pieces.append(text)
+
+    def _enter(self, element: Element, around: Context) -> tuple[str, list[Element | str], Context]:
+        """Return the name to write an element as, the children to write, and their context."""
+        name = element.name
+        if name == "pre":
+            return name, [code_text(element)], _NO_FORMAT
+        if (name in _TABLE_PARTS and "table" not in around) or (name == "table" and not is_data(element)):
+            return "div", [] if is_gutter(element) else element.children, around
+        return name, element.children, around | _AROUND[name]
+
+    def insert_code(self, text: str) -> str:
+        """Put each code block in its place, indented like the text around it."""
+        return _CODE_LINE.sub(self._indent_code, text) if self.code else text
+
+    def _indent_code(self, place: re.Match[str]) -> str:
+        before = place[1]
+        margin = re.sub("[^>]", " ", before)
+        if not _MARGIN.fullmatch(before):  # then put it on its own line
+            before, margin = f"{before.rstrip()}\n", ""
+        first, *rest = self.code[int(place[2])].split("\n")
+        return "\n".join([before + first, *(margin + line if line else margin.rstrip() for line in rest)])
+
+    def convert_a(self, el: Element, text: str, parent_tags: Context) -> str:
+        label = text.strip()
+        href = el.get("href")
+        if not label:
+            return " " if text else ""
+        before, after = _edges(text) if len(label) < len(text) else ("", "")
+        if "#" in href and (note := self._reference(el, label, parent_tags)) is not None:
+            return f"{before}{note}{after}"
+        url = self.links.get(href)
+        if self.picture_link is el and (href.startswith("#") or _PICTURE.search(urlsplit(url or "").path)):
+            return text if len(label.split()) >= _MIN_ALT_WORDS else " "
+        if ("heading" in parent_tags or href.startswith("#")) and not any(map(str.isalnum, label)):
+            return " "  # the anchor of a heading, or a link to the top
+        if url is None or LINK in label or CODE in label or CELL in label or "_noformat" in parent_tags:
+            return text
+        if ("[" in label or "]" in label) and label.count("[") != label.count("]"):
+            label = label.replace("[", "\\[").replace("]", "\\]")
+        if _has_blocks(label):
+            inner = tidy(label).split("\n")
+            if "" in inner or any(map(_STRUCTURE.match, inner)):
+                return _link_blocks(inner, url)
+            label = " ".join(inner)
+        return f"{before}{LINK}{label}{TO}{url}{END}{after}"
+
+    def _reference(self, el: Element, label: str, parent_tags: Context) -> str | None:
+        """Return the mark of a footnote for a link to it, an empty string for a link back, else None."""
+        if self.footnotes and leads_back(el, label):
+            return ""
+        found = mark(el, label)
+        return found if found and (place(el) in self.footnotes or "sup" in parent_tags) else None
+
+    def _note(self, el: Element, text: str) -> str:
+        """Put the mark of a note before its text."""
+        return f"{self.footnotes[el.get('id')]} {strip_mark(text)}"
+
+    @cached_property
+    def _text_urls(self) -> set[str]:
+        """The targets of links with text."""
+        links = (element for element in self.root.elements() if element.name == "a")
+        return {self.links.get(link.get("href"), "") for link in links if self._contains_text(link)}
+
+    def _contains_text(self, el: Element) -> bool:
+        """Return whether an element contains text."""
+        if el not in self.with_text:
+            self.with_text[el] = _has_text(el)
+        return self.with_text[el]
+
+    @cached_property
+    def _lines(self) -> set[str]:
+        """The lines of the page and the descriptions of its pictures, in lower case."""
+        return {" ".join(line.split()) for line in self.root.text().casefold().split("\n")}
+
+    def _is_repeated(self, line: str) -> bool:
+        """Return whether a line is in the text or describes an earlier picture; remember it."""
+        known = line in self._lines
+        self._lines.add(line)
+        return known
+
+    def _caption(self, figure: Element) -> str:
+        """Return the text in a figure, in lower case."""
+        if figure not in self.captions:
+            self.captions[figure] = figure.text().casefold()
+        return self.captions[figure]
+
+    def convert_img(self, el: Element, text: str, parent_tags: Context) -> str:
+        """Write an image as its alternative text, unless the text or an earlier image says the same."""
+        alt = one_line(el.get("alt"), _MAX_ALT_LENGTH)
+        if not alt:
+            return ""
+        if not _TEX_PICTURES.isdisjoint(el.get("class").split()):
+            return self.convert_math(el, alt, parent_tags)
+        link = _ancestor(el, "a") if "a" in parent_tags else None
+        if link is not None:
+            if self._contains_text(link) or self.links.get(link.get("href")) in self._text_urls:
+                return ""
+            self.picture_link = link
+        elif len(alt.split()) < _MIN_ALT_WORDS or ("table" not in parent_tags and self._is_repeated(alt.casefold())):
+            return ""
+        elif figure := _ancestor(el, "figure"):
+            caption = self._caption(figure)
+            if caption and (alt.casefold() in caption or caption in alt.casefold()):
+                return ""
+        if "heading" in parent_tags and (heading := _ancestor(el, *HEADINGS)) and self._contains_text(heading):
+            return ""
+        return f" {TAG.sub('&lt;', alt)} "
+
+    def convert_math(self, el: Element, text: str, parent_tags: Context) -> str:
+        tex = TAG.sub("< ", text.strip()).replace("](", "] (").replace("![", "! [")
+        if not tex:
+            return ""
+        if "td" in parent_tags:
+            tex = tex.replace("\\|", "\\Vert ").replace("|", "\\vert ")
+        if el.get("display") == "block" and "_inline" not in parent_tags:
+            return f"\n\n$${tex}$$\n\n"
+        return f"${tex}$"
+
+    def convert_pre(self, el: Element, text: str, parent_tags: Context) -> str:
+        code = text.rstrip().strip("\n")
+        if not code or is_gutter(el) or (el.parent is not None and is_gutter(el.parent)):
+            return ""
+        if "_noformat" in parent_tags:
+            return f"\n{code}\n"
+        if "_inline" in parent_tags:
+            return self.convert_code(el, " ".join(code.split()), parent_tags)
+        return self._block(code, language(el))
+
+    def _block(self, code: str, written_in: str) -> str:
+        code = code.strip("\n")
+        ticks = code_fence(code)
+        self.code.append(f"{ticks}{written_in}\n{code}\n{ticks}")
+        return f"\n\n{CODE}{len(self.code) - 1}{CODE}\n\n"
+
+    def convert_code(self, el: Element, text: str, parent_tags: Context) -> str:
+        code = text.strip()
+        if not code or "_noformat" in parent_tags:
+            return text
+        if _has_blocks(code):  # its inside was written as text
+            code = code_text(el)
+            if parent_tags.isdisjoint(_ONE_LINE):
+                return self._block("\n".join(map(str.strip, code.split("\n"))), language(el))
+        before, after = _edges(text)
+        code = " ".join(code.split())
+        if "`" not in code:
+            return f"{before}{TICK}{code}{TICK}{after}"
+        ticks = code_fence(code, least=1)
+        return f"{before}{ticks} {code} {ticks}{after}"
+
+    def convert_list(self, el: Element, text: str, parent_tags: Context) -> str:
+        items = text.strip()
+        if "_inline" in parent_tags:
+            return f" {items.rstrip('; ')} "
+        if not items:
+            return ""
+        return f"{BREAK}{items}\n\n" if "li" in parent_tags else f"\n\n{items}\n\n"
+
+    def convert_li(self, el: Element, text: str, parent_tags: Context) -> str:
+        holder = el.parent
+        bullet = f"{self._number(el, holder)}. " if holder is not None and holder.name == "ol" else "- "
+        if "_inline" in parent_tags:
+            item = text.strip()
+            return f"{item}; " if item else ""
+        item = tidy(text)
+        if not item:
+            return ""
+        if self.footnotes and self.footnotes.get(el.get("id"), f"[{bullet[:-2]}]") != f"[{bullet[:-2]}]":
+            item = self._note(el, item)
+        if "\n" not in item and CODE not in item:
+            return f"{BREAK}{bullet}{item}{BREAK}"
+        indent = INDENT * len(bullet)
+        first, _, rest = item.partition("\n")
+        if rest:
+            item = f"{first}\n{_indent(rest, indent)}"
+        if CODE in first and first[0] != CODE:  # a fence can follow only one bullet
+            bullet = f"{bullet.rstrip()}\n{indent}"
+        # Right below text, only a list that starts with 1 is a list; in another, a fence would not be one.
+        edge = "\n\n" if CODE in first and bullet[:2] not in {"- ", "1."} else BREAK
+        return f"{edge}{bullet}{item}{BREAK}"
+
+    def _number(self, el: Element, holder: Element) -> int:
+        if holder not in self.numbers:
+            self.numbers[holder] = int(holder.get("start")) - 1 if _NUMBER.fullmatch(holder.get("start")) else 0
+        stated = el.get("value")
+        self.numbers[holder] = int(stated) if _NUMBER.fullmatch(stated) else self.numbers[holder] + 1
+        return self.numbers[holder]
+
+    def convert_input(self, el: Element, text: str, parent_tags: Context) -> str:
+        """Write the checkbox of a task: the tree keeps no other inputs."""
+        return ("[x] " if "checked" in el.attributes else "[ ] ") if "li" in parent_tags else ""
+
+    def convert_hN(self, n: int, el: Element, text: str, parent_tags: Context) -> str:  # noqa: N802 (markdownify's name)
+        title = " ".join(text.split())
+        if not title or "_inline" in parent_tags:
+            return f" {title} "
+        self.titles += n == 1
+        deeper = self.titles > 1  # a text has one title: others become sections
+        return f"\n\n{HASH * min(6, n + deeper)} {title}\n\n"
+
+    def convert_heading(self, el: Element, text: str, parent_tags: Context) -> str:
+        return self.convert_hN(int(el.name[1]), el, text, parent_tags)
+
+    def convert_b(self, el: Element, text: str, parent_tags: Context) -> str:
+        return _wrap(BOLD, text, parent_tags)
+
+    def convert_em(self, el: Element, text: str, parent_tags: Context) -> str:
+        return _wrap("*", text, parent_tags)
+
+    def convert_del(self, el: Element, text: str, parent_tags: Context) -> str:
+        return _wrap("~~", text, parent_tags)
+
+    def convert_summary(self, el: Element, text: str, parent_tags: Context) -> str:
+        """Write the label of a collapsible part: bold on its own line, since it is not a heading."""
+        label = text.strip()
+        bold = label if LINK in label or BOLD in label else _wrap(BOLD, label, parent_tags)
+        return self.convert_div(el, bold, parent_tags)
+
+    def convert_sup(self, el: Element, text: str, parent_tags: Context) -> str:
+        return f"^{text}" if _EXPONENT.fullmatch(text) else text
+
+    def convert_br(self, el: Element, text: str, parent_tags: Context) -> str:
+        return " " if "_inline" in parent_tags else "\n"
+
+    def convert_hr(self, el: Element, text: str, parent_tags: Context) -> str:
+        return " " if "_inline" in parent_tags else "\n\n---\n\n"
+
+    def convert_rt(self, el: Element, text: str, parent_tags: Context) -> str:
+        """Write the reading of a word in brackets after it; the page's own brackets (``rp``) are left out."""
+        reading = text.strip()
+        return f"({reading})" if reading else ""
+
+    def convert_rp(self, el: Element, text: str, parent_tags: Context) -> str:
+        return ""
+
+    def convert_button(self, el: Element, text: str, parent_tags: Context) -> str:
+        return "" if text.strip().lower() in _COPY else text
+
+    def convert_blockquote(self, el: Element, text: str, parent_tags: Context) -> str:
+        if "_inline" in parent_tags:
+            return f" {text.strip()} "
+        quoted = tidy(text)
+        marked = (f"{QUOTE} {line}" if line else QUOTE for line in quoted.split("\n"))
+        return "\n\n" + "\n".join(marked) + "\n\n" if quoted else ""
+
+    def convert_dt(self, el: Element, text: str, parent_tags: Context) -> str:
+        term = " ".join(text.split())
+        if "_inline" in parent_tags:
+            return f" {term}: " if term else ""
+        return f"\n\n{term}{BREAK}" if term else ""
+
+    def convert_dd(self, el: Element, text: str, parent_tags: Context) -> str:
+        if "_inline" in parent_tags:
+            return f" {text.strip()} "
+        meaning = tidy(text)
+        if not meaning or _STRUCTURE.match(meaning):
+            return f"\n\n{meaning}\n\n"
+        first, _, rest = meaning.partition("\n")
+        if rest and "dd" not in parent_tags:  # deeper, it would be indented like code
+            rest = _indent(rest, INDENT * 2)
+        return f"{BREAK}: {first}\n{rest}\n\n" if rest else f"{BREAK}: {first}{BREAK}"
+
+    def convert_td(self, el: Element, text: str, parent_tags: Context) -> str:
+        return cell(el, text)
+
+    def convert_tr(self, el: Element, text: str, parent_tags: Context) -> str:
+        return row(text)
+
+    def convert_caption(self, el: Element, text: str, parent_tags: Context) -> str:
+        return caption(text)
+
+    def convert_table(self, el: Element, text: str, parent_tags: Context) -> str:
+        return f"\n\n{table(el, text)}\n\n"
+
+    convert_strong, convert_i, convert_s, convert_strike = convert_b, convert_em, convert_del, convert_del
+    convert_kbd = convert_samp = convert_tt = convert_code
+    convert_ul = convert_ol = convert_menu = convert_dir = convert_list
+    convert_th = convert_td
+
+
+_Conversion = Callable[[_Converter, Element, str, Context], str]
+_OWN = (
+    "a b blockquote br button caption code dd del dir dt em figcaption hr i img input kbd li math menu ol p pre q rp "
+    "rt s samp strike strong summary sup table td th tr tt ul"
+)
+# Blocks that separate their neighbours even if empty.
+_SEPARATING = BLOCKS - frozenset("caption dd dt li table tbody td tfoot th thead tr ul ol menu dir".split())
+# Only these names: a page can name an element after any other method.
+_CONVERSIONS: dict[str, _Conversion] = {
+    **dict.fromkeys(BLOCKS - {"tbody", "tfoot", "thead"}, _Converter.convert_div),
+    **{name: getattr(_Converter, f"convert_{name}") for name in _OWN.split()},
+    **dict.fromkeys(HEADINGS, _Converter.convert_heading),
+}
+_BOXES = frozenset(name for name, convert in _CONVERSIONS.items() if convert is _Converter.convert_div)
+_WITHIN_BOXES = _BOXES | {"p"}
+
+
+def _wrap(sign: str, text: str, parent_tags: Context) -> str:
+    inner = text.strip()
+    if not inner or inner.startswith(sign) or _has_blocks(inner) or not parent_tags.isdisjoint(_UNMARKED):
+        return text
+    before, after = _edges(text)
+    return f"{before}{sign}{inner}{sign}{after}"
+
+
+def _has_blocks(text: str) -> bool:
+    return "\n" in text or BREAK in text or CODE in text
+
+
+def _edges(text: str) -> tuple[str, str]:
+    """Return the whitespace before and after a text."""
+    return text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+
+
+def _link_blocks(lines: list[str], url: str) -> str:
+    """Write a link around whole blocks on their heading or first line, so that each block stays what it is."""
+    first = next((n for n, line in enumerate(lines) if line[:1] == HASH), 0)
+    item = _ITEM.match(lines[first])
+    begin = item.end() if item else 0
+    line = lines[first][begin:]
+    if line and line[0] != "|" and line != "---":
+        lines[first] = f"{lines[first][:begin]}{LINK}{line}{TO}{url}{END}"
+    return "\n\n" + "\n".join(lines) + "\n\n"
+
+
+def _indent(text: str, indent: str) -> str:
+    return "\n".join(f"{indent}{line}" if line else "" for line in text.split("\n"))
+
+
+def _ancestor(element: Element, *names: str) -> Element | None:
+    around = element.parent
+    while around is not None and around.name not in names:
+        around = around.parent
+    return around
+
+
+def _has_text(element: Element) -> bool:
+    """Return whether an element contains text; faster than getting the text."""
+    waiting = [element]
+    while waiting:
+        for child in waiting.pop().children:
+            if not isinstance(child, str):
+                waiting.append(child)
+            elif child and not child.isspace():
+                return True
+    return False

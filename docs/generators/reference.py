@@ -1,0 +1,113 @@
+"""Write docs/api.md from the public modules: their ``__all__``, and the first sentence of each docstring."""
+
+from __future__ import annotations
+
+import ast
+import enum
+import importlib
+import importlib.util
+import inspect
+import re
+import sys
+import types
+import typing
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+_MODULES = (
+    "websearch_core", "websearch_core.client", "websearch_core.models", "websearch_core.errors",
+    "websearch_core.providers", "websearch_core.flow", "websearch_core.provider", "websearch_core.layers",
+    "websearch_core.reading", "websearch_core.index", "websearch_core.render", "websearch_core.tools",
+    "websearch_core.provenance", "websearch_core.tokens", "websearch_core.settings", "websearch_core.keys",
+    "websearch_core.testing", "langchain_websearch", "llamaindex_websearch",
+)  # fmt: skip
+_HEAD = """# Reference
+
+All that is public, module by module, each name with the first sentence of its documentation; Python's `help` shows the
+rest. What is not listed may change in any release: see [compatibility](compatibility.md). Written by `make docs`."""
+_MAX_LENGTH = 100  # characters; a longer signature is shown without types, a longer constant not at all
+
+
+def write_page() -> str:
+    """Return what docs/api.md should say."""
+    modules = {name: importlib.import_module(name) for name in _MODULES}
+    homes: dict[str, str] = {}  # the first module that lists a name describes it, the others link there
+    for name, module in modules.items():
+        if name.startswith("websearch_core"):
+            homes = dict.fromkeys(module.__all__, name) | homes
+    sections = [_HEAD, *(_section(name, module, homes) for name, module in modules.items())]
+    return "\n\n".join(sections) + "\n"
+
+
+def _section(name: str, module: types.ModuleType, homes: Mapping[str, str]) -> str:
+    entries = "\n".join(_entry(listed, name, homes.get(listed, name)) for listed in module.__all__)
+    return f"## {name}\n\n{_first_sentence(module.__doc__)}\n\n{entries}"
+
+
+def _entry(name: str, module: str, home: str) -> str:
+    if home != module and module.startswith("websearch_core"):
+        return f"- `{name}`: see [{home}](#{home.replace('.', '')})"
+    value = getattr(sys.modules[module], name)
+    if inspect.isroutine(value) or isinstance(value, type):
+        return f"- `{name}{_signature(value)}`: {_first_sentence(inspect.getdoc(value))}"
+    meaning = _source(name, module)
+    if len(meaning) <= _MAX_LENGTH:
+        return f"- `{name} = {meaning}`"
+    return f"- `{name}`: a {'mapping' if isinstance(value, Mapping) else type(value).__name__}"
+
+
+def _signature(value: Any) -> str:
+    """Return the arguments, except of a class that has none of its own, or whose framework adds its own."""
+    if isinstance(value, type):
+        base = (BaseException, enum.Enum, typing.Protocol)
+        if typing.is_typeddict(value) or any(one in value.__mro__ for one in base):
+            return ""
+        if not value.__module__.startswith("websearch_core"):
+            return ""
+    signature = inspect.signature(value)
+    parameters = [one for one in signature.parameters.values() if not one.name.startswith("_")]
+    returns = "" if isinstance(value, type) else f" -> {_annotation(signature.return_annotation)}"
+    full = f"({', '.join(_arguments(parameters, typed=True))}){returns}"
+    return full if len(full) <= _MAX_LENGTH else f"({', '.join(_arguments(parameters, typed=False))}){returns}"
+
+
+def _arguments(parameters: Iterable[inspect.Parameter], *, typed: bool) -> Iterator[str]:
+    starred = False
+    before = None
+    for one in parameters:
+        if before is one.POSITIONAL_ONLY and one.kind is not before:
+            yield "/"
+        if one.kind is one.KEYWORD_ONLY and not starred:
+            yield "*"
+        before, starred = one.kind, starred or one.kind in {one.KEYWORD_ONLY, one.VAR_POSITIONAL}
+        name = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**"}.get(one.kind, "") + one.name
+        if typed and one.annotation is not one.empty:
+            name += f": {_annotation(one.annotation)}"
+        if one.default is not one.empty:
+            shown = repr(one.default)
+            shown = "..." if "<" in shown or "Undefined" in shown else shown  # what has no readable form
+            name += f" = {shown}" if typed else f"={shown}"
+        yield name
+
+
+def _annotation(annotation: Any) -> str:
+    return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+
+
+def _source(name: str, module: str) -> str:
+    """Return the right side of the assignment that makes *name*, as it stands in the module it is imported from."""
+    for statement in ast.walk(ast.parse(inspect.getsource(sys.modules[module]))):
+        if isinstance(statement, ast.ImportFrom) and any(one.name == name for one in statement.names):
+            package = sys.modules[module].__package__
+            return _source(name, importlib.util.resolve_name("." * statement.level + (statement.module or ""), package))
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+                return ast.unparse(statement.value)
+    raise LookupError(f"{module} does not define {name}")
+
+
+def _first_sentence(text: str | None) -> str:
+    paragraph = inspect.cleandoc(text or "").partition("\n\n")[0]
+    line = " ".join(paragraph.split()).removesuffix("::").replace("``", "`")
+    return re.split(r"(?<=[.!?])\s+(?=[A-Z`])", line, maxsplit=1)[0]
