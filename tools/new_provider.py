@@ -18,6 +18,7 @@ from websearch_core._registry import registered_name
 from websearch_core.errors import UnknownProvider
 
 ROOT = Path(__file__).resolve().parents[1]
+EXPORTS = ROOT / "core" / "src" / "websearch_core" / "providers" / "__init__.py"
 GUIDE = ROOT / "CONTRIBUTING.md"
 _MAX_NAME = 30  # a longer name makes lines too long
 
@@ -71,11 +72,13 @@ def write_provider(name: str) -> list[Path]:
             raise BadName(f"{name!r} is taken: {path.relative_to(ROOT)} exists")
     registry = ROOT / place
     registered = _register(registry.read_text("utf-8"), name, line)
+    exported = _export(EXPORTS.read_text("utf-8"), name)
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
     registry.write_text(registered, "utf-8")
-    return [*files, registry]
+    EXPORTS.write_text(exported, "utf-8")
+    return [*files, registry, EXPORTS]
 
 
 def _rename(text: str, name: str) -> str:
@@ -93,6 +96,19 @@ def _register(text: str, name: str, line: str) -> str:
     later = [entry for entry in entries if entry[2] > name]
     at = later[0].start() if later else body.rindex("\n") + 1
     return f"{head}{body[:at]}{entries[0][1]}{line}\n{body[at:]}{tail}"
+
+
+def _export(text: str, name: str) -> str:
+    """Name the class for type checkers, which cannot look into the table."""
+    text = _insert(text, r"^    from \.(\w+) import \w+\n", name, f"    from .{name} import {class_name(name)}\n")
+    return _insert(text, r'^    "([A-Z]\w*)",\n', class_name(name), f'    "{class_name(name)}",\n')
+
+
+def _insert(text: str, entry: str, key: str, line: str) -> str:
+    """Put *line* among the sorted lines that *entry* matches, whose first group is their key."""
+    entries = list(re.finditer(entry, text, re.MULTILINE))
+    at = next((one.start() for one in entries if one[1] > key), entries[-1].end())
+    return text[:at] + line + text[at:]
 
 
 def main() -> int:

@@ -80,7 +80,8 @@ def _arguments(parameters: Iterable[inspect.Parameter], *, typed: bool) -> Itera
         if one.kind is one.KEYWORD_ONLY and not starred:
             yield "*"
         before, starred = one.kind, starred or one.kind in {one.KEYWORD_ONLY, one.VAR_POSITIONAL}
-        name = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**"}.get(one.kind, "") + one.name
+        stars = "*" * (one.kind is one.VAR_POSITIONAL) + "**" * (one.kind is one.VAR_KEYWORD)
+        name = stars + one.name
         if typed and one.annotation is not one.empty:
             name += f": {_annotation(one.annotation)}"
         if one.default is not one.empty:
