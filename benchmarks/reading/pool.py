@@ -170,12 +170,12 @@ def _finish(programs: Sequence[subprocess.Popen[bytes]]) -> list[bytes]:
 def _read_share(folder: Path, first: int, of: int) -> None:
     """Run one of the programs: load its share, report that it is ready, and read when standard input ends."""
     share = list(islice(_load(folder).items(), first, None, of))
-    read_bytes(share[0][1], share[0][0], CONTENT_TYPE)
+    read_bytes(share[0][1], share[0][0], CONTENT_TYPE, isolate=False)
     print("ready", flush=True)
     sys.stdin.read()
     begun = time.perf_counter()
     for url, data in share:
-        read_bytes(data, url, CONTENT_TYPE)
+        read_bytes(data, url, CONTENT_TYPE, isolate=False)
     print(time.perf_counter() - begun)
 
 

@@ -331,7 +331,7 @@ def test_a_long_page_is_settled_and_cut_off_the_event_loop(monkeypatch, repeated
         assert part.original_length == len(page.content)
         return threading.get_ident()
 
-    monkeypatch.setattr("websearch_core.client.enforce_page", settling)
+    monkeypatch.setattr("websearch_core._enforce.enforce_page", settling)
     assert (asyncio.run(read()) in threads) is here
 
 
@@ -441,7 +441,7 @@ def test_ones_own_client_serves_the_services():
 def test_a_reader_of_ones_own_never_sees_a_url_that_leads_inside(server, http, call, monkeypatch):
     names = {"page.example.": ["151.101.0.81"], "wiki.example.": ["10.1.2.3"], "mixed.example.": ["1.1.1.1", "::1"]}
     monkeypatch.setattr("websearch_core._net.system.resolve_name", lambda name, port: names[name])
-    monkeypatch.setattr("websearch_core._net.guard.is_own_address", lambda ip: False)
+    monkeypatch.setattr("websearch_core._net.system.source_address", lambda ip: None)
     server.answers["/"] = http({"data": {"content": "text"}})
     web = WebSearch("duckduckgo", reader="jina", provider_options={"jina": {"base_url": server.url}})
 

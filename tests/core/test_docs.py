@@ -127,8 +127,8 @@ def offline(monkeypatch):
     async def asend(self, request):
         return send(self, request)
 
-    monkeypatch.setattr("websearch_core.client.Sender.send", send)
-    monkeypatch.setattr("websearch_core.client.Sender.asend", asend)
+    monkeypatch.setattr("websearch_core._net.sender.Sender.send", send)
+    monkeypatch.setattr("websearch_core._net.sender.Sender.asend", asend)
 
 
 def run_examples(page, such_as):

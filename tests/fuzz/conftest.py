@@ -1,4 +1,4 @@
-"""Every target of `targets.py` is a parameter of every test that takes a ``target``."""
+"""Run every test that takes a ``target`` with each target of `targets.py`."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """
-Fuzz for as long as wanted: ``python tests/fuzz/run.py [--seconds 60] [target ...]``, each target in its own process.
+Fuzz for as long as you like: ``python tests/fuzz/run.py [--seconds 60] [target ...]``, each target in its own process.
 
-Guided by coverage where atheris is installed, else by chance: words and pages, mutated. The target ``properties`` is
-all property tests of the other folders, with new examples. Prints for each target how many inputs were tried.
+Guided by coverage if atheris is installed, else with random mutations of words and pages. The target ``properties``
+runs all property tests of the other folders with new examples. Prints how many inputs were tried for each target.
 
-What breaks a promise is kept: an input of a target in ``found/<target>/``, from where `test_fuzz.py` replays it, and an
-example of a property test as an ``@example`` above it.
+Inputs that fail are kept: those of a target in ``found/<target>/``, from where `test_fuzz.py` replays them, and those
+of a property test as an ``@example`` above it.
 """
 
 from __future__ import annotations
@@ -30,23 +30,24 @@ FOUND = HERE / "found"
 PAGES = ROOT.parent / "shared" / "corpora" / "reading" / "mozilla"
 PROPERTIES = "properties"
 
-_MOST = 100_000  # bytes of one input
-_TIMEOUT = 120  # seconds that one input may take
+_MAX_SIZE = 100_000  # bytes of an input
+_TIMEOUT = 120  # seconds for an input
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=60, help="for each target")
-    parser.add_argument("--under-test", type=Path, help=argparse.SUPPRESS)  # where a child notes what it tries
-    parser.add_argument("targets", nargs="*", help=f"{', '.join(_names())} or {PROPERTIES}; left out, all of them")
+    # The file in which a child process notes its input.
+    parser.add_argument("--under-test", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("targets", nargs="*", help=f"{', '.join(_names())} or {PROPERTIES}; by default all of them")
     arguments = parser.parse_args()
     if arguments.under_test:
         (name,) = arguments.targets
-        (_guided if _is_guided() else _by_chance)(name, arguments.seconds, arguments.under_test)
+        (_fuzz_by_coverage if _is_guided() else _fuzz_by_chance)(name, arguments.seconds, arguments.under_test)
         return 0
     failed = 0
     for name in arguments.targets or [*_names(), PROPERTIES]:
-        failed += not (_properties if name == PROPERTIES else _target)(name, arguments.seconds)
+        failed += not (_run_properties if name == PROPERTIES else _run_target)(name, arguments.seconds)
     return failed
 
 
@@ -60,10 +61,10 @@ def _is_guided() -> bool:
     return importlib.util.find_spec("atheris") is not None
 
 
-def _target(name: str, seconds: float) -> bool:
+def _run_target(name: str, seconds: float) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         under_test = Path(folder, "input")
-        under_test.write_bytes(bytes(_MOST))
+        under_test.write_bytes(bytes(_MAX_SIZE))
         command = [sys.executable, __file__, "--seconds", str(seconds), "--under-test", str(under_test), name]
         try:
             done = subprocess.run(
@@ -75,27 +76,27 @@ def _target(name: str, seconds: float) -> bool:
                 check=False,
                 timeout=seconds + _TIMEOUT,
             )
-            code, said = done.returncode, done.stdout
+            code, output = done.returncode, done.stdout
         except subprocess.TimeoutExpired:
-            code, said = 1, f"an input took more than {_TIMEOUT} s"
-        if code and not _is_guided() and "kept in" not in said:  # it did not live to keep it
-            said += f"\nkept in {_keep(name, _noted(under_test))}"
-    count = re.search(r"number_of_executed_units: *(\d+)", said)
+            code, output = 1, f"an input took more than {_TIMEOUT} s"
+        if code and not _is_guided() and "kept in" not in output:  # the process died before it could keep the input
+            output += f"\nkept in {_keep(name, _read_input(under_test))}"
+    count = re.search(r"number_of_executed_units: *(\d+)", output)
     how = "guided by coverage" if _is_guided() else "by chance"
     print(f"{name}: {int(count[1]) if count else 0:,} inputs, {how}, {'FAILED' if code else 'ok'}", flush=True)
     if code:
-        print(said[-4000:])
+        print(output[-4000:])
     return not code
 
 
-def _guided(name: str, seconds: float, _: Path) -> None:
+def _fuzz_by_coverage(name: str, seconds: float, _: Path) -> None:
     import atheris
 
     with atheris.instrument_imports(include=["websearch_core"]):
         from targets import TARGETS
 
     target = TARGETS[name]
-    words = Path(tempfile.mkdtemp()) / "words"  # for the one life of this process: atheris does not return
+    words = Path(tempfile.mkdtemp()) / "words"  # not removed, since atheris never returns
     words.write_text(
         "\n".join('"' + "".join(f"\\x{byte:02x}" for byte in word) + '"' for word in dict.fromkeys(target.words)) + "\n"
     )
@@ -112,7 +113,7 @@ def _guided(name: str, seconds: float, _: Path) -> None:
     atheris.Fuzz()
 
 
-def _by_chance(name: str, seconds: float, under_test: Path) -> None:
+def _fuzz_by_chance(name: str, seconds: float, under_test: Path) -> None:
     from targets import TARGETS
 
     target = TARGETS[name]
@@ -120,22 +121,22 @@ def _by_chance(name: str, seconds: float, under_test: Path) -> None:
     seeds = [page.read_bytes() for page in sorted(PAGES.rglob("*.html"))[:40]] if name == "read" else []
     end = time.monotonic() + seconds
     count = 0
-    with under_test.open("r+b") as file, mmap.mmap(file.fileno(), _MOST) as note:
+    with under_test.open("r+b") as file, mmap.mmap(file.fileno(), _MAX_SIZE) as note:
         while time.monotonic() < end:
             count += 1
-            data = _mutated(chance, target.words, seeds)[: _MOST - 4]
+            data = _mutate(chance, target.words, seeds)[: _MAX_SIZE - 4]
             note[: len(data) + 4] = len(data).to_bytes(4, "big") + data
             try:
                 target.check(data)
             except Exception as error:
-                print(f"kept in {_keep(name, _smaller(data, target.check, type(error)))}")
+                print(f"kept in {_keep(name, _minimize(data, target.check, type(error)))}")
                 print(f"number_of_executed_units: {count}")
                 raise
     print(f"number_of_executed_units: {count}")
 
 
-def _noted(under_test: Path) -> bytes:
-    """Return the input that was being tried when the process ended."""
+def _read_input(under_test: Path) -> bytes:
+    """Return the input that was being tried when the process died."""
     note = under_test.read_bytes()
     return note[4 : 4 + int.from_bytes(note[:4], "big")]
 
@@ -147,8 +148,8 @@ def _keep(name: str, data: bytes) -> Path:
     return place
 
 
-def _smaller(data: bytes, check: Callable[[bytes], None], kind: type[Exception], seconds: float = 20) -> bytes:
-    """Leave out pieces of *data*, ever smaller ones, as long as it still fails in the same way."""
+def _minimize(data: bytes, check: Callable[[bytes], None], kind: type[Exception], seconds: float = 20) -> bytes:
+    """Remove smaller and smaller pieces of *data* as long as it still fails in the same way."""
     end = time.monotonic() + seconds
     size = len(data) // 2
     while size and time.monotonic() < end:
@@ -160,14 +161,14 @@ def _smaller(data: bytes, check: Callable[[bytes], None], kind: type[Exception],
             except kind:
                 data = less
                 break
-            except Exception:  # another failure than the one looked for
+            except Exception:  # a different failure
                 continue
         else:
             size //= 2
     return data
 
 
-def _mutated(chance: random.Random, words: Sequence[bytes], seeds: Sequence[bytes]) -> bytes:
+def _mutate(chance: random.Random, words: Sequence[bytes], seeds: Sequence[bytes]) -> bytes:
     if seeds and chance.random() < 0.2:
         page = chance.choice(seeds)
         begin = chance.randrange(len(page))
@@ -188,8 +189,8 @@ def _mutated(chance: random.Random, words: Sequence[bytes], seeds: Sequence[byte
     return bytes(data)
 
 
-def _properties(name: str, seconds: float) -> bool:
-    """Run the property tests again and again, until the time is over or one fails."""
+def _run_properties(name: str, seconds: float) -> bool:
+    """Repeat the property tests until the time is up or one fails."""
     end = time.monotonic() + seconds
     rounds = 0
     command = [sys.executable, "-m", "pytest", "-q", "-m", "hypothesis", "--hypothesis-profile=fuzz"]

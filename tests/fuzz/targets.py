@@ -1,9 +1,9 @@
 """
-What is fuzzed: for each function that meets bytes of strangers, a check that holds for all of them.
+The fuzz targets: for each function that takes untrusted bytes, a check that must hold for all inputs.
 
-`TARGETS` maps a name to a check, which raises AssertionError (or whatever surprise it met), and to words that get a
-generator of random bytes past the first branch. `test_fuzz.py` runs all of it for seconds, `run.py` for as long as
-wanted.
+`TARGETS` maps a name to a check, which raises AssertionError (or the unexpected error), and to words that help a
+generator of random bytes past the first branch. `test_fuzz.py` runs all targets for seconds, `run.py` for as long as you
+like.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def url(data: bytes) -> None:
 
 
 def redirect(data: bytes) -> None:
-    """Wherever a page redirects to, a request goes there or an error says why not."""
+    """Any redirect leads to a request or to a typed error."""
     reading = Direct(max_redirects=1).read("https://page.example/a/b?c")
     next(reading)
     try:
@@ -73,7 +73,7 @@ _LABELS = sorted(CODECS)
 
 
 def charset(data: bytes) -> None:
-    """Whatever the label, there is a text, the same by both ways."""
+    """Any label gives a text, the same from both functions."""
     if len(data) < 2:
         return
     stated = f"text/html; charset={_LABELS[data[0] % len(_LABELS)]}" if data[1] % 2 else None
@@ -86,7 +86,7 @@ def charset(data: bytes) -> None:
 
 
 def inflate(data: bytes) -> None:
-    """What was compressed comes out, in whatever pieces it arrives; anything else is a bad response, never too large."""
+    """Compressed data is restored from pieces of any size; other data is a bad response, and never gets too large."""
     if len(data) < 3:
         return
     step, most, data = data[0] + 1, data[1] * 8, data[2:]
@@ -95,17 +95,17 @@ def inflate(data: bytes) -> None:
         ("deflate", zlib.compress(data)),
         ("", data),
     ):
-        body = _received(encoding, raw, step, 10**6)
+        body = _decompress(encoding, raw, step, 10**6)
         assert (bytes(body), body.truncated) == (data, False)
     for encoding in ("gzip", "deflate"):
         try:
-            body = _received(encoding, data, step, most)
+            body = _decompress(encoding, data, step, most)
         except BadResponse:
             continue
         assert len(bytes(body)) <= most
 
 
-def _received(encoding: str, raw: bytes, step: int, most: int) -> BoundedBody:
+def _decompress(encoding: str, raw: bytes, step: int, most: int) -> BoundedBody:
     body = BoundedBody(encoding, most)
     for begin in range(0, len(raw), step):
         if not body.add(raw[begin : begin + step]):
@@ -129,11 +129,11 @@ _TYPES = (
 
 
 def read(data: bytes) -> None:
-    """Every page is read or of no use; its windows join to the whole; it writes none of our own marks."""
+    """Every page is read or refused; its windows join to its text, which has none of our internal marks."""
     if not data:
         return
     try:
-        page = read_bytes(data[1:], "https://page.example/a/", _TYPES[data[0] % len(_TYPES)])
+        page = read_bytes(data[1:], "https://page.example/a/", _TYPES[data[0] % len(_TYPES)], isolate=False)
     except UnsupportedContent:
         return
     page.content.encode("utf-8")
@@ -148,7 +148,7 @@ def read(data: bytes) -> None:
 
 
 def markup(data: bytes) -> None:
-    """What is left of a page, repeated until it would hurt, is neither deep nor large once it is parsed."""
+    """Hardened markup, repeated many times, is neither deep nor large once it is parsed."""
     begin, _, again = data.partition(b"|")
     if not again or b"<" not in again:
         return
@@ -172,11 +172,11 @@ def markup(data: bytes) -> None:
 
 def date(data: bytes) -> None:
     """A date is an aware datetime or nothing."""
-    said: list[object] = [data.decode("utf-8", "replace")]
+    values: list[object] = [data.decode("utf-8", "replace")]
     if len(data) >= 8:
-        said += [*struct.unpack("<dq", (data[:8] * 2)), data]
-    for something in said:
-        found = parse_date(something)
+        values += [*struct.unpack("<dq", (data[:8] * 2)), data]
+    for value in values:
+        found = parse_date(value)
         assert found is None or (isinstance(found, datetime) and found.utcoffset() is not None)
 
 
@@ -187,7 +187,7 @@ def wait(data: bytes) -> None:
 
 
 def word(data: bytes) -> None:
-    """Every word has a form without blanks, lies within its text, and is found when it is asked for."""
+    """Every word has a form without spaces, lies within its text, and is found by a query for it."""
     text = data.decode("utf-8", "replace")
     before = 0
     for found in split_terms(text):

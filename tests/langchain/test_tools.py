@@ -65,7 +65,7 @@ def test_a_model_sees_these_parameters_and_no_others():
     assert (search["limit"]["minimum"], search["limit"]["maximum"]) == (1, 20)
     assert {name: (field["type"], field.get("default")) for name, field in page.items()} == {
         "url": ("string", None),
-        "max_length": ("integer", 15_000),
+        "max_length": ("integer", 0),
         "offset": ("integer", 0),
         "query": ("string", ""),
         "find": ("string", ""),

@@ -29,13 +29,13 @@ async def every_way(reader: WebPageReader, urls: str | list[str]) -> list[list[D
 async def test_documents_are_pages_in_order(sea: Sea) -> None:
     for documents in await every_way(WebPageReader(web=sea()), [DULSE, KELP]):
         dulse, kelp = documents
-        assert (dulse.id_, dulse.text) == (DULSE, "# Dulse\n\nDulse is eaten dried.")
-        assert kelp.metadata == {"url": f"{KELP}/", "title": "Kelp", "media_type": "text/html"}
+        assert (dulse.id_, dulse.text) == (f"{DULSE}/", "# Dulse\n\nDulse is eaten dried.")
+        assert kelp.metadata == {"url": f"{KELP}/", "title": "Kelp", "media_type": "text/html", "truncated": False}
 
 
 async def test_one_url_need_not_be_a_list(sea: Sea) -> None:
     for documents in await every_way(WebPageReader(web=sea()), KELP):
-        assert [document.id_ for document in documents] == [KELP]
+        assert [document.id_ for document in documents] == [f"{KELP}/"]
 
 
 async def test_a_page_is_whole_unless_a_length_is_given(sea: Sea) -> None:
@@ -53,7 +53,7 @@ async def test_a_page_that_cannot_be_read_is_an_error_and_no_document(sea: Sea) 
     with pytest.raises(PageNotFound):
         await reader.aload_data([KELP, LOST])
     lazily = reader.lazy_load_data([KELP, LOST])
-    assert next(lazily).id_ == KELP
+    assert next(lazily).id_ == f"{KELP}/"
     with pytest.raises(PageNotFound):
         next(lazily)
 
@@ -61,7 +61,7 @@ async def test_a_page_that_cannot_be_read_is_an_error_and_no_document(sea: Sea) 
 async def test_async_reading_is_side_by_side(sea: Sea) -> None:
     meeting = threading.Barrier(2)
     reader = WebPageReader(web=sea(meeting=lambda: meeting.wait(timeout=10)))
-    assert [document.id_ for document in await reader.aload_data([KELP, DULSE])] == [KELP, DULSE]
+    assert [document.id_ for document in await reader.aload_data([KELP, DULSE])] == [f"{KELP}/", f"{DULSE}/"]
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1/", "http://169.254.169.254/latest/meta-data", "file:///etc/passwd"])

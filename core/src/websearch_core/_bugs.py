@@ -10,21 +10,19 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Generator
+from typing import Any, TypeVar
 
 from .errors import BadResponse, WebSearchError
 
-if TYPE_CHECKING:
-    from .flow import Flow
-
+E = TypeVar("E")
 T = TypeVar("T")
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("websearch_core.bugs")  # a name that applications configure
 _MAX_CHAIN_LENGTH = 5  # exceptions, each the cause of the one before
 
 
-def contain_bugs(read: Callable[[], Flow[T]], provider: str) -> Flow[T]:
+def contain_bugs(read: Callable[[], Generator[E, Any, T]], provider: str) -> Generator[E, Any, T]:
     """
     Read one page; a bug becomes the error of that page.
 

@@ -73,7 +73,7 @@ def _closed(content: str) -> str:
     """End a block of code that was cut: it would go on in the results after it."""
     if "```" not in content and "~~~" not in content:
         return content
-    from .reading._markdown.sanitizer import sanitize
+    from .reading import sanitize
 
     return sanitize(content).text
 
@@ -84,7 +84,7 @@ def enforce_page(page: Page) -> Page:
 
     Nothing in it that a person would not see, and nothing that a front end would fetch or run.
     """
-    from .reading._markdown.sanitizer import is_safe, sanitize  # brings the parser, which a search does not need
+    from .reading import is_safe, sanitize  # brings the parser, which a search does not need
 
     content, count = strip_invisible(page.content)
     there = canonicalize(page.final_url) if is_web_url(page.final_url) else page.url
@@ -106,7 +106,7 @@ def enforce_page(page: Page) -> Page:
 
 def without_links(page: Page, links: Literal["text", "drop"]) -> Page:
     """Return a whole page whose links are their ``text`` alone, or dropped with it."""
-    from .reading._markdown.sanitizer import sanitize
+    from .reading import sanitize
 
     content = sanitize(page.content, page.final_url, links).text
     return page.model_copy(update={"content": content, "links": ()})

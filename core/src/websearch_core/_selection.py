@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from ._build import build, by_name, collect_options, is_this_machine
 from ._net.guard import Guard
 from ._registry import known, provider_class, registered_name
+from ._urls import find_origin
 from .errors import Blocked, ConfigurationError, MissingKey, PageNotFound
 from .layers import Fallback, Layer, Rank, Relax, layer_class, leaves
 from .layers._layer import held, parts
@@ -50,7 +51,6 @@ class Selection:
     def __post_init__(self) -> None:
         """Reject unknown names early."""
         self.options = by_name(self.options)
-        self._guard = Guard.allowing(self.settings.allow)
 
     def searchers(self, choice: Choice | None, **one: Any) -> tuple[list[Provider], bool]:
         """
@@ -91,7 +91,7 @@ class Selection:
     def _playing(self, item: str | Provider, role: Role, **one: Any) -> Provider:
         """Return the provider that *item* is or names, if it can do what *role* says."""
         provider = self._named(item, **one) if isinstance(item, str) else item
-        check_provider(provider, self._guard)
+        check_provider(provider, self.settings)
         if not _can_all(provider, role):
             able = ", ".join(name for name in known() if can(provider_class(name), role))
             raise ConfigurationError(f"{provider.name!r} cannot {role}; those that can: {able}")
@@ -107,14 +107,15 @@ class Selection:
         return self._made[name]
 
 
-def check_provider(provider: Provider, guard: Guard) -> None:
+def check_provider(provider: Provider, settings: Settings) -> None:
     """
     Make sure that *provider*, and each one inside of it if it is a layer, meets its port and keeps its key to itself.
 
     Raises:
-        ConfigurationError: One does not.
+        ConfigurationError: One does not, or ``allow`` of the settings is wrong.
 
     """
+    guard = Guard.allowing(settings.allow)
     for part in parts(provider):
         for name in held(part):
             if isinstance(name, str):
@@ -225,8 +226,8 @@ def check_transport(provider: Any, guard: Guard) -> None:
     parts = urlsplit(getattr(provider, "base_url", None) or "https://")
     if parts.scheme == "https" or getattr(provider, "api_key", None) is None:
         return
-    host = parts.hostname or ""
-    if not is_this_machine(host) and ("http", host, parts.port or 80) not in guard.origins:
+    origin = find_origin(provider.base_url)
+    if origin is None or (not is_this_machine(origin[1]) and origin not in guard.origins):
         raise ConfigurationError(
             f"{provider.name}: base_url would send the key unencrypted; use https, or allow the origin by "
             f"allow=['http://{parts.netloc}']"

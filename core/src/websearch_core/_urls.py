@@ -50,13 +50,17 @@ def locate(url: str) -> tuple[str, int]:
     return split_url(url)[1:3]
 
 
+def find_origin(url: str) -> Origin | None:
+    """Return the scheme, host and port of *url*; None if `is_web_url` is false for it."""
+    try:
+        return split_url(url)[:3]
+    except UnsafeURL:
+        return None
+
+
 def is_web_url(url: str) -> bool:
     """Tell whether *url* is an absolute http(s) URL that can be read in one way only, wherever it leads."""
-    try:
-        split_url(url)
-    except UnsafeURL:
-        return False
-    return True
+    return find_origin(url) is not None
 
 
 def split_url(url: str) -> tuple[str, str, int, str]:

@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, TypeVar, Unpa
 
 from ._bugs import contain_bugs
 from ._deadline import time_limit
-from ._enforce import attach_content, enforce_page, enforce_query, without_links
-from ._net.guard import Guard
-from ._net.sender import Sender
 from ._urls import canonicalize, is_web_url
 from .errors import ConfigurationError, InvalidOption, WebSearchError
 from .flow import Call, Flow, Gather, arun, run
 from .models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
-from .provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
 from .tokens import TokenCounter, estimate_tokens
 
 if TYPE_CHECKING:
@@ -27,16 +23,11 @@ if TYPE_CHECKING:
 
     from ._net.sender import Library
     from .layers import Layer
+    from .provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
     from .reading import Excerpt, Links, ReadOptions
     from .settings import Settings
 
-__all__ = [
-    "AsyncHTTPClient",
-    "Choice",
-    "HTTPClient",
-    "WebSearch",
-    "WebSearchArguments",
-]
+__all__ = ["Choice", "WebSearch", "WebSearchArguments"]
 
 Choice: TypeAlias = "str | SearchProvider | PageReader | Sequence[str | SearchProvider | PageReader]"
 _T = TypeVar("_T")
@@ -135,6 +126,9 @@ class WebSearch:
         token_counter: TokenCounter | None = None,
         links: Links | None = None,
     ) -> None:
+        # What takes long to import waits until it is needed: a program may import this and search much later, or never.
+        from ._net.guard import Guard
+        from ._net.sender import Sender
         from ._selection import Selection, layers_of, read_chain, search_chain
         from .settings import Settings
 
@@ -318,6 +312,8 @@ class WebSearch:
     def _search(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
         if read_top < 0:
             raise InvalidOption(f"read_top: must not be negative, not {read_top}")
+        from ._enforce import attach_content, enforce_query
+
         started = time.monotonic()
         reads = self._part({"query": query.text, "max_length": passage_length}) if read_top else None
         with time_limit(self.settings.timeout):
@@ -341,6 +337,8 @@ class WebSearch:
             return (yield Call(self._part_of, page, part))  # type: ignore[no-any-return]
 
     def _part_of(self, page: Page, part: Excerpt) -> Page:
+        from ._enforce import enforce_page, without_links
+
         page, links = enforce_page(page), self.settings.links
         return part.of(page if links == "keep" else without_links(page, links))
 

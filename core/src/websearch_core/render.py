@@ -109,6 +109,56 @@ def page_as_json(page: Page) -> dict[str, Any]:
     return {**page.model_dump(mode="json"), "status": "success", "error": None}
 
 
+def result_metadata(result: SearchResult) -> dict[str, Any]:
+    """
+    Return what is known of *result* as metadata for a document: flat plain values, nothing empty.
+
+    Returns:
+        ``url``, ``title``, ``score``, ``published`` (ISO 8601), ``provider`` and ``citation_id``.
+
+    """
+    return _without_empty(
+        url=result.url,
+        title=result.title,
+        score=result.score,
+        published=result.published and result.published.isoformat(),
+        provider=result.provider,
+        citation_id=result.citation_id,
+    )
+
+
+def page_metadata(page: Page) -> dict[str, Any]:
+    """
+    Return what is known of *page* as metadata for a document: flat plain values, nothing empty.
+
+    Returns:
+        ``url`` (after redirects, so it identifies the page), ``title``, ``author``, ``published`` and ``modified``
+        (ISO 8601), ``description``, ``canonical_url``, ``site_name``, ``language``, ``media_type``, ``provider``,
+        ``next_offset`` and ``truncated``.
+
+    """
+    return _without_empty(
+        url=page.final_url or page.url,
+        title=page.title,
+        author=page.author,
+        published=page.published and page.published.isoformat(),
+        modified=page.modified and page.modified.isoformat(),
+        description=page.description,
+        canonical_url=page.canonical_url,
+        site_name=page.site_name,
+        language=page.language,
+        media_type=page.media_type,
+        provider=page.provider,
+        next_offset=page.next_offset,
+        truncated=page.truncated,
+    )
+
+
+def _without_empty(**facts: Any) -> dict[str, Any]:
+    """Drop what is unknown: some vector stores accept no None."""
+    return {name: value for name, value in facts.items() if value not in (None, "")}
+
+
 def error_as_json(error: WebSearchError) -> dict[str, Any]:
     """
     Return an error as plain data.

@@ -7,6 +7,7 @@ Plain types with defaults throughout: not every model understands others. Each t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -21,15 +22,12 @@ if TYPE_CHECKING:
 __all__ = [
     "READ",
     "SEARCH",
-    "WINDOW",
     "Arguments",
     "PageArguments",
     "SearchArguments",
     "page_options",
     "render_search_text",
 ]
-
-WINDOW = 15_000  # characters of a page, unless a model asks for more or fewer
 
 SEARCH = (
     "Search the web for current events, facts that may have changed since your training, and pages on a subject. "
@@ -74,7 +72,7 @@ class PageArguments(Arguments):
     """The arguments of ``open_page``."""
 
     url: str = Field(min_length=1, description="Absolute http(s) URL of the page.")
-    max_length: int = Field(default=WINDOW, ge=1, le=100_000, description="Characters to return, at most.")
+    max_length: int = Field(default=0, ge=0, le=100_000, description="Characters at most; 0: as usual.")
     offset: int = Field(default=0, ge=0, description="Where to begin: 0, or the offset named to read on from.")
     query: str = Field(default="", description="A question: return the passages of the page that answer it.")
     find: str = Field(default="", description="An exact phrase: return the places around it. Not with query.")
@@ -85,16 +83,32 @@ def render_search_text(web: WebSearch, response: SearchResponse, form: Format) -
     return search_for_model(response, form, max_tokens=web.settings.max_tokens, count=web.token_counter)
 
 
+def search_options(
+    *, limit: int, allowed_domains: Sequence[str], time_range: Any, read_top: int, passage_length: int
+) -> dict[str, Any]:
+    """
+    Return the arguments of `WebSearch.search` for a search that a model asked for.
+
+    An option that the provider does not support is left out, and a note says so: a model can do without.
+    """
+    return {
+        "limit": limit,
+        "allowed_domains": allowed_domains,
+        "time_range": time_range,
+        "read_top": read_top,
+        "passage_length": passage_length,
+        "unsupported": "note",
+    }
+
+
 def page_options(web: WebSearch, max_length: int, offset: int, query: str, find: str) -> ReadOptions:
     """
-    Return the part of a page that a model chose.
+    Return the arguments of `WebSearch.read` for the part of a page that a model asked for.
 
-    The default of its ``max_length`` arrives as if chosen, and must not overrule the settings; and the budget in tokens
-    is not the model's to overrule.
+    A *max_length* of 0 leaves the limit to the settings. A model cannot raise the limit in tokens.
     """
-    chosen = None if max_length == WINDOW else max_length
     return {
-        "max_length": chosen,
+        "max_length": max_length or None,
         "max_tokens": web.settings.max_tokens,
         "offset": offset,
         "query": query,

@@ -12,6 +12,7 @@ from langchain_core.documents import Document
 
 from websearch_core import Page, WebSearch, WebSearchError
 from websearch_core.client import WebSearchArguments
+from websearch_core.render import page_metadata
 
 _log = logging.getLogger(__name__)
 
@@ -87,21 +88,7 @@ class WebPageLoader(BaseLoader):
 
 
 def _document(page: Page) -> Document:
-    place = page.final_url or page.url
-    facts = {
-        "source": place,
-        "url": page.url,
-        "title": page.title or None,
-        "author": page.author,
-        "published": page.published and page.published.isoformat(),
-        "modified": page.modified and page.modified.isoformat(),
-        "description": page.description,
-        "canonical_url": page.canonical_url,
-        "site_name": page.site_name,
-        "language": page.language,
-        "media_type": page.media_type or None,
-        "provider": page.provider,
-        "truncated": page.truncated,
-    }
-    known = {name: value for name, value in facts.items() if value is not None}  # some vector stores accept no None
-    return Document(id=place, page_content=page.content, metadata=known)
+    facts = page_metadata(page)
+    return Document(
+        id=facts["url"], page_content=page.content, metadata={**facts, "source": facts["url"], "url": page.url}
+    )

@@ -13,6 +13,7 @@ from pydantic import ConfigDict, Field, field_validator
 from websearch_core import Page, SearchQuery, SearchResult, WebSearch, WebSearchError
 from websearch_core.client import WebSearchArguments
 from websearch_core.models import SearchOptions
+from websearch_core.render import result_metadata
 
 from ._resolve import resolve_web
 
@@ -114,17 +115,8 @@ def _documents(results: Sequence[SearchResult], pages: Sequence[Page | WebSearch
 
 
 def _document(result: SearchResult) -> Document:
-    facts = {
-        "source": result.url,
-        "url": result.url,
-        "title": result.title,
-        "score": result.score,
-        "published": result.published and result.published.isoformat(),
-        "provider": result.provider,
-        "citation_id": result.citation_id,
-    }
-    known = {name: value for name, value in facts.items() if value is not None}  # some vector stores accept no None
-    return Document(id=result.url, page_content=result.snippet, metadata=known)
+    metadata = {"source": result.url, **result_metadata(result)}
+    return Document(id=result.url, page_content=result.snippet, metadata=metadata)
 
 
 def _read(document: Document, page: Page | WebSearchError) -> Document:

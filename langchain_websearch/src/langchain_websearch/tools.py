@@ -178,14 +178,13 @@ class WebSearchTool(_WebTool):
             return self._shown(response, config)
 
     def _options(self, limit: int, allowed_domains: Sequence[str], time_range: Any) -> dict[str, Any]:
-        return {
-            "limit": limit,
-            "allowed_domains": allowed_domains,
-            "time_range": time_range,
-            "read_top": self.read_top,
-            "passage_length": self.passage_length,
-            "unsupported": "note",
-        }
+        return tools.search_options(
+            limit=limit,
+            allowed_domains=allowed_domains,
+            time_range=time_range,
+            read_top=self.read_top,
+            passage_length=self.passage_length,
+        )
 
     def _shown(self, response: SearchResponse, config: RunnableConfig) -> tuple[str, dict[str, Any]]:
         self.provenance.allow_results(response, conversation_of(config, self.conversation))
@@ -222,7 +221,7 @@ class OpenPageTool(_WebTool):
     def _run(
         self,
         url: str,
-        max_length: int = tools.WINDOW,
+        max_length: int = 0,
         offset: int = 0,
         query: str = "",
         find: str = "",
@@ -237,7 +236,7 @@ class OpenPageTool(_WebTool):
     async def _arun(
         self,
         url: str,
-        max_length: int = tools.WINDOW,
+        max_length: int = 0,
         offset: int = 0,
         query: str = "",
         find: str = "",

@@ -23,8 +23,8 @@ class WebPageReader(BaseReader):
 
         documents = WebPageReader().load_data(["https://docs.python.org/3/"])
 
-    A document has the URL asked for as its id; its metadata tells ``url`` (where the page was found in the end),
-    ``title`` and whatever else the page says of itself. A page that cannot be read is an error, never a document.
+    A document has the URL of the page, after redirects, as its id and as ``url`` in its metadata, with ``title`` and
+    whatever else the page says about itself. A page that cannot be read is an error, never a document.
 
     Args:
         web: Whom to ask.

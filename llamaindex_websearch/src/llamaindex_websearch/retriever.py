@@ -13,8 +13,9 @@ from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebS
 from websearch_core.client import WebSearchArguments
 from websearch_core.errors import InvalidOption
 from websearch_core.models import SearchOptions
+from websearch_core.render import page_metadata, result_metadata
 
-from .documents import EMBED_EXCLUDED, LLM_EXCLUDED, page_metadata, result_metadata
+from .documents import EMBED_EXCLUDED, LLM_EXCLUDED
 
 
 class WebSearchRetriever(BaseRetriever):

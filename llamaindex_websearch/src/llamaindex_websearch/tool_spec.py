@@ -205,14 +205,14 @@ class WebSearchToolSpec(BaseToolSpec):
 
     @_validated(tools.PageArguments)
     def open_page(
-        self, url: str, max_length: int = tools.WINDOW, offset: int = 0, query: str = "", find: str = ""
+        self, url: str, max_length: int = 0, offset: int = 0, query: str = "", find: str = ""
     ) -> list[Document]:
         """
         Read a page, or a part of it.
 
         Args:
             url: Absolute http(s) URL.
-            max_length: Characters to return at most.
+            max_length: Characters to return at most; 0 for as many as configured.
             offset: Where to begin, in characters.
             query: Return the passages that answer this, instead of the text from the offset on.
             find: Return the places around this phrase, likewise.
@@ -232,7 +232,7 @@ class WebSearchToolSpec(BaseToolSpec):
 
     @_validated(tools.PageArguments)
     async def aopen_page(
-        self, url: str, max_length: int = tools.WINDOW, offset: int = 0, query: str = "", find: str = ""
+        self, url: str, max_length: int = 0, offset: int = 0, query: str = "", find: str = ""
     ) -> list[Document]:
         """Do as `open_page` does, on the running event loop."""
         conversation = await acurrent_conversation() if self._is_strict else None
@@ -292,14 +292,13 @@ class WebSearchToolSpec(BaseToolSpec):
         ]
 
     def _options(self, limit: int, allowed_domains: Sequence[str], time_range: Since) -> dict[str, Any]:
-        return {
-            "limit": limit,
-            "allowed_domains": allowed_domains,
-            "time_range": time_range,
-            "read_top": self.read_top,
-            "passage_length": self.passage_length,
-            "unsupported": "note",
-        }
+        return tools.search_options(
+            limit=limit,
+            allowed_domains=allowed_domains,
+            time_range=time_range,
+            read_top=self.read_top,
+            passage_length=self.passage_length,
+        )
 
     @property
     def _is_strict(self) -> bool:

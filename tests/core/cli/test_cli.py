@@ -153,7 +153,7 @@ def test_every_option_reaches_the_query(websearch, searx):
 def test_dates_reach_the_query(websearch, local):
     done = websearch("search", "kelp", "-p", "local", "--after", "2026-01-01", "--before", "2026-02-01")
 
-    assert done.stdout.endswith("Note: left out, for want of a date: 1 matching page.\n")
+    assert done.stdout.endswith("Note: left out 1 matching page without a date.\n")
 
 
 @pytest.mark.enable_socket

@@ -42,7 +42,7 @@ def page(name, content="", **facts):
 
 
 def names(index, text, **options):
-    """The last parts of the URLs that a search finds, in order."""
+    """Search, and return the last parts of the URLs found, in order."""
     return [hit.page.final_url.rsplit("/", 1)[-1] for hit in index.search(SearchQuery(text=text, **options)).hits]
 
 
@@ -62,7 +62,7 @@ def names(index, text, **options):
         ("한국어", "한국어"),
     ],
 )
-def test_spellings_of_one_word_are_one_form(one, other):
+def test_spellings_of_a_word_have_the_same_form(one, other):
     assert index_text(one) == index_text(other) != ""
 
 
@@ -70,21 +70,21 @@ def test_numbers_and_identifiers_are_kept_whole():
     assert index_text("HK-409 20261121 20261122") == "hk 409 20261121 20261122"
 
 
-def test_scripts_without_spaces_are_taken_in_pairs():
+def test_scripts_without_spaces_are_split_into_pairs():
     assert index_text("東京タワー") == "東京 京タ タワ ワー ー"
     assert query_terms("東京タワー") == ["東京", "京タ", "タワ", "ワー"]
 
 
-def test_a_lone_character_asks_for_whatever_begins_with_it():
+def test_a_single_character_matches_pairs_that_begin_with_it():
     assert query_terms("猫 犬") == ["猫*", "犬*"]
 
 
-def test_a_word_asked_twice_is_asked_once():
+def test_a_repeated_word_is_one_term():
     assert query_terms("key keys Key") == ["key", "keys"]
 
 
 @pytest.mark.parametrize("alone", ["\u0300", "\u0640", "\u064b", "\u05b0", "a \u0301\u0301 b"])
-def test_a_mark_that_stands_alone_is_not_a_word(alone):
+def test_a_mark_on_its_own_is_not_a_word(alone):
     assert [word.form for word in split_terms(alone)] == [letter for letter in alone if letter in "ab"]
     assert "" not in query_terms(alone)
     assert index_text(alone) == " ".join(letter for letter in alone if letter in "ab")
@@ -102,7 +102,7 @@ def test_a_mark_that_stands_alone_is_not_a_word(alone):
     ],
     ids=["mathematical", "in brackets", "with a full stop", "Kelvin", "wide", "with a blank"],
 )
-def test_a_letter_in_disguise_is_that_letter(text, form):
+def test_compatibility_forms_of_a_letter_are_that_letter(text, form):
     assert [word.form for word in split_terms(text)] == [form]
     assert query_terms(text) == [form]
 
@@ -118,13 +118,13 @@ def test_every_word_lies_within_its_text(text):
 # Snippets
 
 
-def test_markdown_is_bared_to_its_text():
+def test_markdown_is_stripped_to_its_text():
     marked = '# Kelp\n\nA **brown** [alga](https://sea.example/a "t") in `code`.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```py\nx\n```'
 
     assert strip_markdown(marked) == "Kelp\nA brown alga in code.\na b\n1 2\nx"
 
 
-def test_a_snippet_shows_where_most_of_what_is_asked_stands():
+def test_a_snippet_shows_the_place_with_most_of_the_terms():
     text = "Nothing here. " * 100 + "Kelp grows in cold water. " + "Nothing here. " * 100
 
     shown = make_snippet(text, query_terms("cold kelp"))
@@ -141,7 +141,7 @@ def test_a_snippet_prefers_the_rare_word_to_the_frequent_one():
     assert "bascule" in make_snippet(text, query_terms("the bascule"))
 
 
-def test_a_page_that_holds_no_word_of_the_query_shows_its_beginning():
+def test_a_page_without_the_words_of_the_query_shows_its_beginning():
     assert make_snippet("First words. " + "More of it. " * 100, query_terms("kelp")).startswith("First words.")
 
 
@@ -157,7 +157,7 @@ def test_no_text_and_no_query_break_a_snippet(text, query):
 
 
 @pytest.mark.parametrize("hostile", ["-", "[", "[](", "`", "![a](", "東", "a", "|", "é ", "# "])
-def test_hostile_text_is_bared_and_cut_in_little_time(hostile):
+def test_hostile_text_is_stripped_and_cut_in_little_time(hostile):
     text = hostile * (1_000_000 // len(hostile)) + "x"
     started = time.thread_time()
 
@@ -170,7 +170,7 @@ def test_hostile_text_is_bared_and_cut_in_little_time(hostile):
 # The file
 
 
-def test_what_is_added_is_found_and_read_back_as_it_was(index):
+def test_a_page_that_was_added_is_found_and_returned_unchanged(index):
     kelp = page(
         "kelp",
         "# Kelp\n\nBrown algae.",
@@ -196,7 +196,7 @@ def test_adding_a_url_again_replaces_it(index):
     assert names(index, "dulse") == ["a"]
 
 
-def test_what_is_removed_is_found_no_more(index):
+def test_a_removed_page_is_not_found(index):
     index.add(page("a", "kelp"))
 
     assert index.remove("https://sea.example/a")
@@ -206,7 +206,7 @@ def test_what_is_removed_is_found_no_more(index):
         index.page("https://sea.example/a")
 
 
-def test_replacing_and_removing_leave_the_words_as_if_they_had_never_been(index, tmp_path):
+def test_replacing_and_removing_leave_no_words_behind(index, tmp_path):
     for n in range(20):
         index.add(page("a", f"kelp {n} " * n))
     index.add(page("b", "kelp"))
@@ -221,15 +221,15 @@ def test_replacing_and_removing_leave_the_words_as_if_they_had_never_been(index,
     db.close()
 
 
-def test_the_order_does_not_depend_on_who_was_added_first(tmp_path):
+def test_the_order_of_ties_does_not_depend_on_the_order_of_adding(tmp_path):
     pages = [page(name, "kelp and dulse") for name in "abcde"]
-    forth, back = Index(tmp_path / "forth.db"), Index(tmp_path / "back.db")
+    forwards, backwards = Index(tmp_path / "forwards.db"), Index(tmp_path / "backwards.db")
     for one in pages:
-        forth.add(one)
+        forwards.add(one)
     for one in reversed(pages):
-        back.add(one)
+        backwards.add(one)
 
-    assert names(forth, "kelp") == names(back, "kelp") == ["a", "b", "c", "d", "e"]
+    assert names(forwards, "kelp") == names(backwards, "kelp") == ["a", "b", "c", "d", "e"]
 
 
 @pytest.mark.parametrize("url", ["notes/1", "ftp://sea.example/", "file:relative", "http://[", ""])
@@ -239,41 +239,41 @@ def test_a_page_without_a_usable_url_is_refused(index, url):
 
 
 @pytest.mark.parametrize("url", ["http://[", "\ud800", "", "x" * 100_000])
-def test_asking_for_a_strange_url_finds_nothing(index, url):
+def test_a_malformed_url_is_not_found(index, url):
     index.add(page("a"))
 
     with pytest.raises(PageNotFound):
         index.page(url)
 
 
-def test_an_origin_alone_means_its_first_page():
+def test_an_origin_without_a_path_is_its_first_page():
     assert address("https://sea.example#top") == "https://sea.example/"
 
 
-def test_a_missing_index_says_how_to_make_one(index):
+def test_the_error_for_a_missing_index_says_how_to_make_one(index):
     with pytest.raises(ConfigurationError, match="websearch index PATH_OR_URL"):
         index.search(SearchQuery(text="kelp"))
     assert not index.path.exists()
 
 
 @pytest.mark.parametrize("content", [b"not a database, " * 500, b"SQLite format 3\x00" + b"\xff" * 5000])
-def test_a_file_that_is_something_else_is_refused_and_left_alone(index, content):
+def test_a_file_that_is_not_an_index_is_refused_and_not_changed(index, content):
     index.path.write_bytes(content)
 
     for use in (lambda: index.search(SearchQuery(text="kelp")), lambda: index.add(page("a"))):
-        with pytest.raises((ConfigurationError, BadResponse), match="make it anew"):
+        with pytest.raises((ConfigurationError, BadResponse), match="rebuild it"):
             use()
     assert index.path.read_bytes() == content
 
 
-def test_somebody_elses_database_is_refused_and_left_alone(index):
+def test_the_database_of_another_application_is_refused_and_not_changed(index):
     with sqlite3.connect(index.path) as db:
         db.execute("CREATE TABLE customers (name)")
     db.close()
     before = index.path.read_bytes()
 
     for use in (lambda: index.search(SearchQuery(text="kelp")), lambda: index.add(page("a"))):
-        with pytest.raises(ConfigurationError, match="no index of this version"):
+        with pytest.raises(ConfigurationError, match="not an index of this version"):
             use()
     assert index.path.read_bytes() == before
 
@@ -324,7 +324,7 @@ def test_an_index_that_is_busy_for_too_long_is_unavailable(index, monkeypatch):
         with pytest.raises(Unavailable, match="busy") as caught:
             index.add(page("b"))
         assert caught.value.temporary
-        assert names(index, "a") == ["a"]  # who reads does not wait
+        assert names(index, "a") == ["a"]  # reading does not wait
     finally:
         other.close()
 
@@ -341,7 +341,7 @@ def test_an_index_that_is_busy_for_too_long_is_unavailable(index, monkeypatch):
         (sqlite3.SQLITE_CORRUPT, BadResponse, False),
     ],
 )
-def test_every_failure_of_the_database_is_an_error_of_ours(index, monkeypatch, code, error, temporary):
+def test_every_failure_of_the_database_is_an_error_of_this_library(index, monkeypatch, code, error, temporary):
     index.add(page("a"))
 
     def connect(*_, **__):
@@ -390,7 +390,7 @@ def test_threads_write_and_read_at_the_same_time(index):
     assert found == sorted(found)
 
 
-@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # other tests have left threads, we hold none
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # threads that other tests left behind
 @pytest.mark.parametrize("start", ["fork", "spawn"])
 def test_an_index_is_carried_into_other_processes(index, start):
     index.add(page("a", "kelp"))
@@ -426,15 +426,15 @@ def folder(tmp_path):
     return place
 
 
-def test_a_folder_is_indexed_and_what_is_skipped_is_said(index, folder):
-    told = []
+def test_a_folder_is_indexed_and_skipped_files_are_reported(index, folder):
+    urls = []
 
-    report = index.add_folder(folder, told.append)
+    report = index.add_folder(folder, urls.append)
 
     assert (report.added, report.removed) == (8, 0)
     assert {Path(one.what).name for one in report.skipped} == {".git", "g.png", "link.md"}
     assert all(one.why for one in report.skipped)
-    assert sorted(told) == index.urls()
+    assert sorted(urls) == index.urls()
     assert (folder / "sub" / "ä b.md").resolve().as_uri() in index.urls()
     assert len(names(index, "kelp", limit=20)) == 8
 
@@ -479,7 +479,7 @@ def test_indexing_a_folder_again_follows_its_changes(index, folder):
     assert "b.txt" in names(index, "dulse", limit=20)
 
 
-def test_a_neighbour_whose_name_begins_alike_is_left_alone(index, tmp_path):
+def test_a_folder_whose_name_begins_the_same_is_not_touched(index, tmp_path):
     for name in ("docs", "docs-old"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.md").write_text("kelp")
@@ -509,7 +509,7 @@ def test_a_folder_that_is_not_there_is_a_configuration_error(index, tmp_path):
         index.add_folder(tmp_path / "nowhere")
 
 
-def test_what_cannot_be_waited_for_or_is_too_large_is_skipped(index, tmp_path, monkeypatch):
+def test_pipes_and_large_files_are_skipped(index, tmp_path, monkeypatch):
     monkeypatch.setattr("websearch_core.index._folder._MAX_BYTES", 2**20)
     place = tmp_path / "docs"
     place.mkdir()
@@ -565,7 +565,7 @@ def test_many_stars_do_not_take_long():
 @pytest.mark.parametrize(
     ("line", "seconds"), [("2", 2.0), ("0.5", 0.5), ("86400", 30.0), ("9999", 30.0), ("soon", 0.0)]
 )
-def test_the_pause_that_a_site_wants_is_bounded(line, seconds):
+def test_the_crawl_delay_is_bounded(line, seconds):
     assert Robots(f"User-agent: *\nCrawl-delay: {line}").delay == seconds
 
 
@@ -578,7 +578,7 @@ def html(*links, text="kelp"):
 
 
 class Web:
-    """A web in memory: each URL a body, a status with one, or a redirect."""
+    """A web in memory: each URL has a body, a status, an error or a redirect."""
 
     def __init__(self, pages):
         self.pages = pages
@@ -610,13 +610,13 @@ SITE = {
 }
 
 
-def test_a_site_is_crawled_within_its_origin_and_its_rules(index):
-    web, told = Web(SITE), []
+def test_a_site_is_crawled_within_its_origin_and_robots_txt(index):
+    web, urls = Web(SITE), []
 
-    report = run(crawl("https://sea.example", index, Direct(), tell=told.append), web.send)
+    report = run(crawl("https://sea.example", index, Direct(), tell=urls.append), web.send)
 
     kept = [f"https://sea.example/{path}" for path in ("", "a", "b", "c")]
-    assert index.urls() == sorted(told) == kept
+    assert index.urls() == sorted(urls) == kept
     assert (report.added, report.left) == (4, 0)
     assert {one.what: one.why for one in report.skipped} == {
         "https://sea.example/staff/rota": "robots.txt asks robots to stay away",
@@ -627,7 +627,7 @@ def test_a_site_is_crawled_within_its_origin_and_its_rules(index):
     assert len(web.asked) == len(set(web.asked))
 
 
-async def test_a_site_is_crawled_on_an_event_loop_as_well(index):
+async def test_a_site_is_crawled_on_an_event_loop_too(index):
     web = Web(SITE)
 
     async def send(request):
@@ -638,7 +638,7 @@ async def test_a_site_is_crawled_on_an_event_loop_as_well(index):
     assert (report.added, len(report.skipped), len(index.urls())) == (4, 3, 4)
 
 
-def test_the_limit_is_on_pages_asked_for_and_what_is_left_is_said(index):
+def test_the_limit_counts_requested_pages_and_the_rest_is_reported(index):
     web = Web(SITE)
 
     report = run(crawl("https://sea.example/", index, Direct(), most=2), web.send)
@@ -647,7 +647,7 @@ def test_the_limit_is_on_pages_asked_for_and_what_is_left_is_said(index):
     assert (report.added, report.left) == (2, 2)
 
 
-def test_a_redirect_of_the_start_decides_which_site_it_is(index):
+def test_a_redirect_of_the_start_decides_the_site(index):
     web = Web(
         {
             "http://sea.example/": "-> https://www.sea.example/",
@@ -696,7 +696,7 @@ def test_a_page_that_redirects_to_no_url_is_skipped(index, where):
     assert Skipped("https://sea.example/c", "the page redirects to something that is not a URL") in report.skipped
 
 
-def test_a_bug_met_in_one_page_ends_no_crawl(index):
+def test_a_bug_in_the_reader_does_not_end_the_crawl(index):
     report = run(
         crawl("https://sea.example/", index, Direct()), Web({**SITE, "https://sea.example/c": KeyError()}).send
     )
@@ -705,7 +705,7 @@ def test_a_bug_met_in_one_page_ends_no_crawl(index):
     assert Skipped("https://sea.example/c", "direct read failed: unexpected KeyError") in report.skipped
 
 
-def test_a_page_that_fails_for_a_while_is_kept(index):
+def test_a_page_that_fails_temporarily_is_kept(index):
     run(crawl("https://sea.example/", index, Direct()), Web(SITE).send)
 
     run(crawl("https://sea.example/", index, Direct()), Web({**SITE, "https://sea.example/c": 503}).send)
@@ -728,12 +728,12 @@ def test_a_start_that_cannot_be_read_is_an_error(index, web, error):
 
 
 @pytest.mark.parametrize("start", ["sea.example", "file:///etc/passwd", "http://[", "https://a:b@sea.example/"])
-def test_a_start_that_is_no_url_is_unsafe(index, start):
+def test_a_start_that_is_not_a_web_url_is_unsafe(index, start):
     with pytest.raises(UnsafeURL):
         run(crawl(start, index, Direct()), Web({}).send)
 
 
-def test_the_rules_may_have_moved(index):
+def test_redirects_of_robots_txt_are_followed(index):
     web = Web(
         {
             **SITE,
@@ -747,7 +747,7 @@ def test_the_rules_may_have_moved(index):
     assert "https://sea.example/a" not in web.asked
 
 
-def test_a_site_that_wants_a_pause_is_read_page_by_page_with_pauses(index):
+def test_a_crawl_delay_makes_the_crawl_sequential(index):
     web = Web({**SITE, "https://sea.example/robots.txt": "User-agent: *\nCrawl-delay: 3"})
     flow = crawl("https://sea.example/", index, Direct(), most=2)
     effect = next(flow)

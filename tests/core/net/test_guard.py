@@ -250,7 +250,7 @@ def test_a_hole_that_is_none_is_told(entry):
 @pytest.fixture
 def elsewhere(monkeypatch):
     """No address is this machine's own: finding out would take a socket."""
-    monkeypatch.setattr("websearch_core._net.guard.is_own_address", lambda ip: False)
+    monkeypatch.setattr("websearch_core._net.system.source_address", lambda ip: None)
 
 
 @pytest.mark.usefixtures("elsewhere")

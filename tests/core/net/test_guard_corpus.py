@@ -163,7 +163,7 @@ def colour(request):
 @pytest.fixture
 def reader(library, colour, monkeypatch):
     """A `Reader` on a machine without addresses: finding out which are its own would take a socket."""
-    monkeypatch.setattr("websearch_core._net.guard.is_own_address", lambda ip: False)
+    monkeypatch.setattr("websearch_core._net.system.source_address", lambda ip: None)
     reader = Reader(library, colour)
     yield reader
     reader.close()
@@ -172,7 +172,7 @@ def reader(library, colour, monkeypatch):
 @pytest.fixture
 def holed(library, colour, monkeypatch):
     """Make such a reader with holes in its guard."""
-    monkeypatch.setattr("websearch_core._net.guard.is_own_address", lambda ip: False)
+    monkeypatch.setattr("websearch_core._net.system.source_address", lambda ip: None)
     made = []
 
     def make(*allow, **names):

@@ -104,7 +104,7 @@ def test_a_target_that_a_service_is_to_open_passes_the_guard_too(server, http, s
 
 
 def test_a_service_that_may_stand_inside_gets_no_target_that_leads_inside(server, http, send, library, monkeypatch):
-    monkeypatch.setattr("websearch_core._net.guard.is_own_address", lambda ip: str(ip) == "151.101.0.99")
+    monkeypatch.setattr("websearch_core._net.system.source_address", lambda ip: "151.101.0.99")
     server.answers["/"] = http(b"")
     asked = []
     answers = {"page.example": ["151.101.0.81"], "wiki.example": ["10.0.0.1"], "mixed.example": ["1.1.1.1", "::1"]}
@@ -147,7 +147,7 @@ def test_a_target_that_does_not_resolve_or_not_in_time_is_not_handed_over(server
 
 
 async def test_a_targets_name_is_resolved_off_the_event_loop(server, http, library, monkeypatch):
-    monkeypatch.setattr("websearch_core._net.guard.is_own_address", lambda ip: False)
+    monkeypatch.setattr("websearch_core._net.system.source_address", lambda ip: None)
     server.answers["/"] = http(b"")
     resolving, resolved = threading.Event(), threading.Event()
 

@@ -88,7 +88,7 @@ def test_nothing_found_is_an_answer(local):
     add(local, "https://sea.example/1")
 
     assert search(local, "zeppelin").results == ()
-    assert search(local, "?!").notes == ("the query holds no word to look for",)
+    assert search(local, "?!").notes == ("the query has no words to search for",)
 
 
 def test_domains_are_allowed_and_blocked_with_their_subdomains(local):
@@ -155,7 +155,7 @@ def test_pages_without_a_date_are_left_out_of_a_time_range_and_counted(local):
     response = search(local, "kelp", time_range="week", allowed_domains=["sea.example"])
 
     assert [result.url for result in response.results] == ["https://sea.example/dated"]
-    assert response.notes == ("left out, for want of a date: 2 matching pages",)
+    assert response.notes == ("left out 2 matching pages without a date",)
     assert search(local, "kelp").notes == ()
 
 
@@ -165,7 +165,7 @@ def test_a_language_stands_for_its_regions_and_not_the_other_way_round(local):
 
     assert len(urls(local, "kelp", language="pt")) == 3
     assert urls(local, "kelp", language="pt-br") == ["https://sea.example/pt-BR"]
-    assert search(local, "kelp", language="pt").notes == ("left out, for want of a language: 1 matching page",)
+    assert search(local, "kelp", language="pt").notes == ("left out 1 matching page without a language",)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ def page(text: str, label: str = "") -> str:
     return f"<!doctype html><html><head>{label}<title>t</title></head><body><p>{text}</p></body></html>"
 
 
-def test_every_label_of_the_standard_leads_to_a_codec_that_python_has() -> None:
+def test_every_label_of_the_standard_has_a_codec_of_python() -> None:
     assert len(CODECS) == 228
     for codec in set(CODECS.values()) - {"replacement"}:
         assert codecs.lookup(codec)
@@ -36,7 +36,7 @@ def test_every_label_of_the_standard_leads_to_a_codec_that_python_has() -> None:
         ("iso-8859-8-i", "iso8859-8"),
     ],
 )
-def test_labels_mean_what_browsers_take_them_for(label: str, codec: str) -> None:
+def test_labels_mean_what_they_mean_to_browsers(label: str, codec: str) -> None:
     assert codec == CODECS[label]
 
 
@@ -103,7 +103,7 @@ def test_the_page_is_scanned_as_browsers_do(label: str) -> None:
     assert RUSSIAN in decode(page(RUSSIAN, label).encode("cp1251")).text
 
 
-def test_a_page_that_can_be_read_as_ascii_is_not_in_utf_16_whatever_it_says() -> None:
+def test_a_label_in_ascii_that_says_utf_16_is_not_believed() -> None:
     assert RUSSIAN in decode(page(RUSSIAN, "<meta charset=utf-16>").encode()).text
 
 
@@ -131,7 +131,7 @@ def test_what_is_not_utf_8_is_read_as_windows_1252() -> None:
     assert decode("café – “x”".encode("cp1252")).text == "café – “x”"
 
 
-def test_bytes_that_belie_their_label_are_marked_and_the_rest_is_read() -> None:
+def test_bytes_that_contradict_the_label_are_replaced_and_the_rest_is_read() -> None:
     assert decode(b"caf\xe9 ok", "text/html; charset=utf-8").text == "caf\ufffd ok"
 
 

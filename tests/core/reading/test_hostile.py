@@ -1,4 +1,4 @@
-"""Pages made to hurt. Each must end in a few seconds; the limit here is wide, for slow machines."""
+"""Hostile pages: each must be read in a few seconds. The limit is generous, for slow machines."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def read(html: str) -> Page:
         ARTICLE.replace("fox", "f\u200box") + "\U000e0041" * 1_000_000,
     ],
 )
-def test_the_article_survives_what_is_around_it(html: str) -> None:
+def test_the_article_survives_hostile_markup(html: str) -> None:
     assert "quick brown fox" in read(html).content
 
 
@@ -81,14 +81,14 @@ def test_the_article_survives_what_is_around_it(html: str) -> None:
         "<table>" + "<tr><td>a</td><td>b</td></tr>" * 80_000,
     ],
 )
-def test_a_page_too_large_is_read_as_far_as_it_goes(html: str) -> None:
+def test_the_beginning_of_a_page_that_is_too_large_is_read(html: str) -> None:
     page = read(html)
     assert page.truncated
     assert 40_000 < page.content_length < 2_000_000
     assert "the page is larger than is read: this is its beginning" in page.notes
 
 
-def test_what_is_lost_to_deep_nesting_is_told() -> None:
+def test_structure_lost_to_deep_nesting_gives_a_note() -> None:
     note = "elements were nested too deeply: some structure is lost"
     assert note in read("<div>" * 3_000 + ARTICLE).notes
     assert note not in read("<div>" * 50 + ARTICLE).notes
@@ -112,7 +112,7 @@ def test_a_caller_deep_in_its_own_stack_gets_the_whole_page() -> None:
     assert page.notes == ()
 
 
-def test_an_honest_page_is_not_tamed() -> None:
+def test_an_ordinary_page_is_not_changed() -> None:
     page = "<ul>" + "<li><a class='x y' href=/x title='a > b'>word</a>\n" * 5_000 + "</ul>" + "<p>x<br>" * 5_000
     assert harden(page.encode()) == (page.encode(), False, False, ())
 
@@ -120,7 +120,7 @@ def test_an_honest_page_is_not_tamed() -> None:
 @pytest.mark.parametrize(
     "piece", ["<a ", "<a x='", '<a x="', "<a x", "<!--", "<script>", "</", "<a/b", "<a x=y", "<a b='c' "]
 )
-def test_taming_takes_linear_time(piece: str) -> None:
+def test_hardening_takes_linear_time(piece: str) -> None:
     begin = time.perf_counter()
     harden(piece.encode() * 300_000)
     assert time.perf_counter() - begin < 10
@@ -134,13 +134,13 @@ def test_a_processing_instruction_does_not_crash_the_parser(instruction: str) ->
 
 
 def test_open_styles_do_not_multiply_with_the_paragraphs_after_them() -> None:
-    """Each paragraph would get all of them: 8 million elements out of 400 kB."""
+    """Without a limit, each paragraph would get all of them: 8 million elements from 400 kB."""
     styles = "".join(f"<b id={n}>" for n in range(200))
     source = harden(f"<p>{styles}</p>{'<p>x</p>' * 40_000}".encode()).source
     assert len(LexborHTMLParser(source).css("b")) < 100_000
 
 
-def test_comments_scripts_and_styles_are_not_handed_to_the_parser() -> None:
+def test_the_parser_does_not_see_comments_scripts_and_styles() -> None:
     around = "<!-- a --!><script>b</script><style>c</style><textarea>d</textarea><?e?>" * 100
     source = harden(f"{around}<script type='application/ld+json'>{{}}</script>{ARTICLE}".encode()).source
     kept = "".join(f"<script></script><style>{number}</style><textarea></textarea>" for number in range(100))

@@ -38,7 +38,9 @@ HTML = b"<!doctype html><title>T</title><p>Some words of a page.</p>"
         (b"\x00" * 5000, None, "application/octet-stream"),
     ],
 )
-def test_what_has_no_text_is_refused_by_its_true_name(data: bytes, declared: str | None, kind: str) -> None:
+def test_content_without_text_is_refused_under_its_true_media_type(
+    data: bytes, declared: str | None, kind: str
+) -> None:
     assert kind == media_type(data, declared)
     with pytest.raises(UnsupportedContent, match=kind.replace("+", r"\+")):
         read_bytes(data, URL, declared)
@@ -78,12 +80,12 @@ def test_what_has_no_text_is_refused_by_its_true_name(data: bytes, declared: str
         (b"", None, "text/plain"),
     ],
 )
-def test_text_is_known_by_what_it_is(data: bytes, declared: str | None, kind: str) -> None:
+def test_text_is_recognized_by_its_bytes(data: bytes, declared: str | None, kind: str) -> None:
     assert kind == media_type(data, declared)
     assert kind.replace("nonsense", "") == read_bytes(data, URL, declared).media_type
 
 
-def test_a_lying_header_is_told() -> None:
+def test_a_wrong_header_gives_a_note() -> None:
     page = read_bytes(HTML, URL, "image/png")
     assert page.content == "Some words of a page."
     assert "declared as image/png, but it is text/html" in page.notes
@@ -91,7 +93,7 @@ def test_a_lying_header_is_told() -> None:
 
 
 @pytest.mark.parametrize("comment", [b"<!-- x -->", b"<!--", b"<?xml ?>", b" \n"])
-def test_sniffing_is_not_led_in_circles(comment: bytes) -> None:
+def test_sniffing_takes_linear_time(comment: bytes) -> None:
     begin = time.thread_time()
     media_type(comment * 1000, None)
     assert time.thread_time() - begin < 0.5
@@ -113,7 +115,7 @@ def test_markdown_and_plain_text_are_left_as_they_are_where_they_are_safe() -> N
 @pytest.mark.parametrize(
     "image", ["![a](https://evil.example/?q=1)", "![a][ref]", "<img src=https://evil.example>", "\\\\![a](b)"]
 )
-def test_images_of_markdown_are_not_images_any_more(image: str) -> None:
+def test_images_in_markdown_become_text(image: str) -> None:
     content = read(f"words {image} words", "text/markdown").content
     assert "![" not in content
     assert "<img" not in content
@@ -170,23 +172,23 @@ def test_columns_without_a_name_have_a_number() -> None:
     assert read("a" + "," * 12 + "\n" + "," * 12 + "z\n", "text/csv").content == "- column 13: z"
 
 
-def test_columns_beyond_the_limit_are_told() -> None:
+def test_columns_beyond_the_limit_give_a_note() -> None:
     page = read(",".join(map(str, range(1500))) + "\n" + "x," * 1499 + "x\n", "text/csv")
     assert page.notes == ("1 rows, of 1500 columns, the first 1000",)
     assert page.content.endswith("; 999: x")
 
 
-def test_a_csv_that_cannot_be_parsed_holds_no_images() -> None:
+def test_a_csv_that_cannot_be_parsed_has_no_images() -> None:
     assert "![" not in read("![a](https://evil.example/)" + "x" * 200_000, "text/csv").content
 
 
-def test_a_text_of_addresses_alone_leads_to_them() -> None:
+def test_a_text_of_addresses_only_lists_them_as_links() -> None:
     page = read("https://a.example/x\n\nhttps://a.example/y\n", "text/plain")
     assert page.links == ("https://a.example/x", "https://a.example/y")
     assert read("https://a.example/x\nand words\n", "text/plain").links == ()
 
 
-def test_text_beyond_the_limit_is_cut_and_told() -> None:
+def test_text_beyond_the_limit_is_cut_with_a_note() -> None:
     page = read_bytes(b"word " * 1_000_000, URL, "text/plain")
     assert page.content_length == 2_000_000
     assert page.truncated
@@ -227,7 +229,7 @@ MARKUP = st.sampled_from(
 
 @given(st.binary(max_size=200) | st.lists(MARKUP, max_size=30).map(b"".join), st.none() | st.sampled_from(MEDIA))
 @example(b"<base href='http://['><a href='//['>x</a>", "text/html")
-def test_no_bytes_raise_anything_of_their_own(data: bytes, declared: str | None) -> None:
+def test_no_bytes_raise_an_unexpected_error(data: bytes, declared: str | None) -> None:
     try:
         page = read_bytes(data, "https://example.org/", declared)
     except UnsupportedContent:

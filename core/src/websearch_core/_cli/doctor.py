@@ -15,7 +15,6 @@ from urllib.request import getproxies
 
 from .._build import collect_options
 from .._deadline import time_limit
-from .._net.guard import Guard
 from .._registry import provider_class, registered_name
 from .._selection import AUTOMATIC, build_provider, check_provider
 from .._sources import DEFAULT, Source
@@ -135,7 +134,7 @@ def _check(name: str, settings: Settings) -> Flow[Check]:
     started = time.monotonic()
     try:
         provider = build_provider(name, settings)
-        check_provider(provider, Guard.allowing(settings.allow))
+        check_provider(provider, settings)
         with time_limit(_TIMEOUT):
             if can(provider, "search"):
                 yield from provider.search(SearchQuery(text="test", limit=1))

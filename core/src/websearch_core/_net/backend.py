@@ -16,7 +16,7 @@ from .._deadline import _MIN_TIMEOUT, clamp
 from ..errors import TimedOut, Unavailable, UnsafeURL
 from .guard import Guard
 from .lookup import Line
-from .resolve import _text, aresolve, resolve
+from .resolve import aresolve, resolve
 
 _STAGGER = 0.25  # seconds until the next address is tried beside the first (RFC 8305)
 
@@ -121,3 +121,7 @@ def _undo(attempt: asyncio.Task[Any]) -> None:
 
 
 _closing: set[asyncio.Future[None]] = set()  # asyncio itself keeps only weak references to its tasks
+
+
+def _text(host: str | bytes) -> str:
+    return host.decode("ascii") if isinstance(host, bytes) else host

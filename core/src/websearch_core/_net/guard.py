@@ -3,9 +3,9 @@ Which places a page may be read from.
 
 The model chooses the URL and the hostile web chooses the answer, so there are two checks. `Guard.check` reads a URL,
 strictly: what two parsers could read differently is refused, not guessed. `Guard.judge` looks at the addresses that a
-name resolves to, at the moment of connecting, and `websearch_core._net.sender` connects to the very address judged.
-Redirects, rebinding DNS and odd spellings of an address all end at one of the two. This module is pure: it opens
-nothing.
+name resolves to, at the moment of connecting, and `websearch_core._net.backend` connects to the very address judged.
+Redirects, rebinding DNS and odd spellings of an address all end at one of the two. This module opens nothing: what has
+to be asked of the operating system is handed in, as ``resolve`` and ``is_own``, whose defaults are in `system`.
 
 The tables follow the IANA special-purpose registries (RFC 6890 and updates); Python's ``ipaddress.is_global`` is no
 policy: it changed between versions and calls multicast, NAT64 and unallocated space global.
@@ -16,7 +16,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, TypedDict, Unpack
 
 from .._urls import Address, Origin, canonicalize, parse_address, split_url
 from ..errors import ConfigurationError, UnsafeURL
@@ -84,6 +84,13 @@ def verdict(address: str) -> str | None:
     return "an embedded address" if ip.packed[8:12] in _ISATAP else None
 
 
+class HandedIn(TypedDict, total=False):
+    """What a `Guard` asks the operating system."""
+
+    resolve: Resolve
+    is_own: Callable[[Address], bool]
+
+
 @dataclass(frozen=True)
 class Guard:
     """
@@ -95,15 +102,17 @@ class Guard:
         networks: Addresses that may be reached although they are not public.
         origins: ``(scheme, host, port)`` that may be reached wherever the name leads.
         resolve: How names become addresses; a test puts its own table here.
+        is_own: Whether an address is one of this machine's.
 
     """
 
     networks: tuple[Network, ...] = ()
     origins: frozenset[Origin] = frozenset()
     resolve: Resolve = field(default=resolve_host, repr=False)
+    is_own: Callable[[Address], bool] = field(default=is_own_address, repr=False)
 
     @classmethod
-    def allowing(cls, entries: Iterable[str], *, resolve: Resolve = resolve_host) -> Guard:
+    def allowing(cls, entries: Iterable[str], **handed_in: Unpack[HandedIn]) -> Guard:
         """
         Make a guard with holes: networks such as ``10.1.0.0/16``, origins such as ``https://wiki.corp:8443``.
 
@@ -124,7 +133,7 @@ class Guard:
                     f"allow: {entry!r} is neither a network such as '10.1.0.0/16' nor an origin such as "
                     "'https://wiki.corp:8443'"
                 ) from error
-        return cls(tuple(networks), frozenset(origins), resolve)
+        return cls(tuple(networks), frozenset(origins), **handed_in)
 
     def check(self, url: str) -> str:
         """
@@ -175,7 +184,7 @@ class Guard:
     def _may_connect(self, ip: Address, named: bool) -> bool:
         if _is_never(ip):
             return False
-        return named or self._is_hole(ip) or (verdict(str(ip)) is None and not is_own_address(ip))
+        return named or self._is_hole(ip) or (verdict(str(ip)) is None and not self.is_own(ip))
 
     def _is_origin(self, host: str, port: int) -> bool:
         return any((host, port) == origin[1:] for origin in self.origins)

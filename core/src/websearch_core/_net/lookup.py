@@ -2,9 +2,9 @@
 Looking names up: in threads that nobody has to wait for, few enough that one caller cannot starve another.
 
 ``getaddrinfo`` can neither be cancelled nor be given a timeout, so a name whose server is silent holds its thread for
-as long as the system likes. A page chooses the names it links to. So each `websearch_core._net.sender.Sender` has a
-line of its own for pages and another for services; whoever waits in line holds no thread; and all lines together hold a
-bounded number of threads.
+as long as the system likes. A page chooses the names it links to. So each `websearch_core._net.sender.Sender` has one
+line for pages and another for services; whoever waits in line holds no thread; and all lines together hold a bounded
+number of threads.
 """
 
 from __future__ import annotations

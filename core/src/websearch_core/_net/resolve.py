@@ -63,7 +63,3 @@ def _look_up(line: Line, guard: Guard | None, host: str, port: int) -> Future[Se
 
 def _judged(guard: Guard | None, host: str, port: int, addresses: Sequence[str]) -> list[str]:
     return guard.judge(host, port, addresses) if guard else list(addresses)
-
-
-def _text(host: str | bytes) -> str:
-    return host.decode("ascii") if isinstance(host, bytes) else host

@@ -1,5 +1,5 @@
 """
-Sending: the only module that names an HTTP library, and with its `door` the only one that opens sockets.
+Send requests: the only module that knows the HTTP libraries.
 
 Two kinds of request leave here. Those to a *service* go where the operator configured, with a key, through the
 proxies of the environment. Those for a *page* go where a model or a stranger pointed: guarded, over HTTP/1.1, without

@@ -20,9 +20,14 @@ def resolve_name(name: str, port: int) -> list[str]:
 
 
 def is_own_address(ip: Address) -> bool:
-    """True if the kernel would reach *ip* by talking to itself. Connecting a UDP socket sends nothing."""
+    """Return True if the kernel would reach *ip* by talking to itself."""
+    return source_address(ip) == str(ip)
+
+
+def source_address(ip: Address) -> str | None:
+    """Return the address that packets to *ip* would leave from. Connecting a UDP socket sends nothing."""
     family = socket.AF_INET if ip.version == 4 else socket.AF_INET6
     with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
         probe.connect((str(ip), 9))
-        return bool(probe.getsockname()[0] == str(ip))
-    return False
+        return str(probe.getsockname()[0])
+    return None

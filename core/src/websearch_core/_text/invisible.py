@@ -1,8 +1,8 @@
 """
-Take out the characters that no reader sees.
+Remove the characters that a reader cannot see.
 
-They can carry whole sentences to a model past the eyes of a human: Unicode tags, zero-width characters, overrides of
-the writing direction, variation selectors that spell bytes. What scripts and emoji need to look right stays.
+They can carry whole sentences to a model without a human noticing: Unicode tags, zero-width characters, overrides of
+the writing direction, variation selectors that spell bytes. Those that scripts and emoji need to look right are kept.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from collections.abc import Callable
 from io import StringIO
 
 _LINE_ENDS = re.compile("[\r\x0b\x0c\x85\u2028\u2029]")
-_NEVER_SEEN = re.compile(
+_INVISIBLE = re.compile(
     "["
-    "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"  # controls, but for tab and line ends
+    "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"  # controls, except tab and line ends
     "\xad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # writing direction
-    "\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"  # no characters at all
+    "\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"  # not characters at all
     "\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
     "]"
 )
-# Characters that change how their neighbours look: joiners, and selectors of a variant.
+# Characters that change how their neighbours look: joiners and variation selectors.
 _MODIFIERS = re.compile("[\u200c\u200d\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
-GLYPHS = re.compile("[\ue000-\uf8ff]")  # of icon fonts, which say nothing
+GLYPHS = re.compile("[\ue000-\uf8ff]")  # private use: icon fonts, without a meaning in text
 _EMOJI_STYLES = "\ufe0e\ufe0f"
-_PIECE = 2**16  # characters
+_CHUNK_SIZE = 2**16  # characters
 _ZWNJ, _ZWJ, _KEYCAP = "\u200c", "\u200d", "\u20e3"
 _KEYS = re.compile("[0-9#*]")  # the characters that a keycap is put around
 # The blocks with all characters that have an emoji or text style (https://www.unicode.org/reports/tr51/).
@@ -35,7 +35,7 @@ _EMOJI = re.compile(
     "\u3030\u303d\u3297\u3299\U0001f000-\U0001f3fa\U0001f400-\U0001faff]"
 )
 _MONGOLIAN_VARIANTS = "\u180b\u180c\u180d\u180f"
-_VIRAMA = 9  # the combining class of all of them
+_VIRAMA = 9  # the combining class of every virama
 _CURSIVE = re.compile(  # Arabic, Syriac, Thaana, N'Ko, Mandaic, Adlam and others
     "[\u0600-\u08ff\ufb50-\ufdff\ufe70-\ufefc\U00010ac0-\U00010aff\U00010b80-\U00010baf\U00010d00-\U00010d3f"
     "\U00010f30-\U00010fdf\U0001e900-\U0001e95f]"
@@ -45,75 +45,77 @@ _BRAHMIC = re.compile(  # from Devanagari to Sinhala, Myanmar, Balinese, Javanes
     "\uabc0-\uabff\U00011000-\U00011fff]"
 )
 _EITHER = re.compile("[\u1780-\u17d3\u1820-\u18aa\ua840-\ua873]")  # Khmer, Mongolian and Phags-pa use both joiners
-
-
-_UNCLEAN = re.compile("[" + "".join(p.pattern.strip("[]+") for p in (_LINE_ENDS, _NEVER_SEEN, _MODIFIERS)) + "]")
+_UNCLEAN = re.compile("[" + "".join(p.pattern.strip("[]+") for p in (_LINE_ENDS, _INVISIBLE, _MODIFIERS)) + "]")
 
 
 def is_clean(text: str) -> bool:
-    """Return True only if `clean` would leave *text* as it is."""
+    """Return True only if `strip_invisible` would leave *text* unchanged."""
     return not _occurs(_UNCLEAN, text)
 
 
 def strip_invisible(text: str) -> tuple[str, int]:
     """
-    Remove what no reader sees, and write every line end as a newline.
+    Remove invisible characters, and turn every line end into a newline.
 
     Args:
-        text: Anything; it is not normalised otherwise, since that could change its meaning.
+        text: Any text. It is not normalised in any other way, since that could change its meaning.
 
     Returns:
-        The text, and how many characters were removed.
+        The text, and the number of characters removed.
 
     """
     if text.isascii() and text.isprintable():
         return text, 0
     text = sub_in_chunks(_LINE_ENDS, "\n", text.replace("\r\n", "\n"))
     before = len(text)
-    text = sub_in_chunks(_NEVER_SEEN, "", text)
-    text = sub_in_chunks(_MODIFIERS, _needed, text)
+    text = sub_in_chunks(_INVISIBLE, "", text)
+    text = sub_in_chunks(_MODIFIERS, _keep_needed, text)
     return text, before - len(text)
 
 
-def sub_in_chunks(pattern: re.Pattern[str], instead: str | Callable[[re.Match[str]], str], text: str) -> str:
+def sub_in_chunks(pattern: re.Pattern[str], replacement: str | Callable[[re.Match[str]], str], text: str) -> str:
     """
-    Do as ``pattern.sub(instead, text)``, a piece of the text at a time: ``sub`` takes a hundred bytes for each match.
+    Do ``pattern.sub(replacement, text)`` in chunks, because ``sub`` needs a hundred bytes of memory for each match.
 
-    A piece ends after a blank, so that a pattern sees whole words, but for those longer than a piece.
+    A chunk ends after white space, so that a pattern sees whole words, unless a word is longer than a chunk.
     """
-    if len(text) <= _PIECE:
-        return pattern.sub(instead, text)
+    if len(text) <= _CHUNK_SIZE:
+        return pattern.sub(replacement, text)
     if not _occurs(pattern, text):
         return text
     out = StringIO()
     begin = 0
     while begin < len(text):
-        end = begin + _PIECE
+        end = begin + _CHUNK_SIZE
         if end < len(text):
             end = max(text.rfind(" ", begin, end), text.rfind("\n", begin, end)) + 1 or end
-        out.write(pattern.sub(instead, text[begin:end]))
+        out.write(pattern.sub(replacement, text[begin:end]))
         begin = end
     return out.getvalue()
 
 
 def _occurs(pattern: re.Pattern[str], text: str) -> bool:
-    """Look for *pattern* a piece of the text at a time: while it is looked for, no other thread can run."""
-    return any(pattern.search(text, begin, begin + _PIECE + 1) for begin in range(0, len(text), _PIECE))
+    """Search for *pattern* in chunks, because a search blocks all other threads."""
+    return any(pattern.search(text, begin, begin + _CHUNK_SIZE + 1) for begin in range(0, len(text), _CHUNK_SIZE))
 
 
-def one_line(text: str, longest: int) -> str:
-    """Return *text* as a clean line of at most *longest* characters: titles and the like are the page's words too."""
-    line = " ".join(GLYPHS.sub("", strip_invisible(text[: 20 * longest])[0]).split())
-    return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
+def one_line(text: str, max_length: int) -> str:
+    """
+    Return *text* as one clean line of at most *max_length* characters.
+
+    For titles, names and other metadata, which the page controls as much as its text.
+    """
+    line = " ".join(GLYPHS.sub("", strip_invisible(text[: 20 * max_length])[0]).split())
+    return line if len(line) <= max_length else line[: max_length - 1].rstrip() + "…"
 
 
 def removal_note(count: int) -> tuple[str, ...]:
-    """Return the note that says so, if *count* characters were removed."""
+    """Return a note on how many characters were removed, if any were."""
     return (f"{count} invisible characters removed",) if count else ()
 
 
-def _needed(run: re.Match[str]) -> str:
-    """Keep a run of modifiers if it is one that writing needs where it stands, else drop all of it."""
+def _keep_needed(run: re.Match[str]) -> str:
+    """Keep a run of modifiers if the script or emoji around it needs it, else drop all of it."""
     before = run.string[run.start() - 1 : run.start()]
     after = run.string[run.end() : run.end() + 1]
     marks = run[0]
@@ -133,10 +135,10 @@ def _needed(run: re.Match[str]) -> str:
 
 def _joins(before: str, joiner: str, after: str) -> bool:
     """
-    Whether a joiner between two characters changes how they look.
+    Return whether a joiner between two characters changes how they look.
 
-    It does beside a virama (https://www.unicode.org/reports/tr31/#Layout_and_Format_Control_Characters), and parts
-    letters that would be joined. The letters of other scripts look the same with it as without.
+    It does next to a virama (https://www.unicode.org/reports/tr31/#Layout_and_Format_Control_Characters), and where it
+    separates letters that would be joined. In other scripts the letters look the same with or without it.
     """
     if _BRAHMIC.match(before) and unicodedata.combining(before) == _VIRAMA:
         return True

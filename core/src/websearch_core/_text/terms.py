@@ -1,13 +1,13 @@
 """
-Text as a search sees it: one way to find words, for what is stored and for what is asked.
+Split text into search terms, in the same way for the index and for queries.
 
-A word is folded (case, accents, width, Arabic and Hebrew points) and cut to six letters, which does for most
-languages what a stemmer does for one: "configure", "configured" and "configuration" are one word. Scripts without
-spaces, and Korean, whose particles stick to the words, are taken in overlapping pairs of characters.
+A word is folded (case, accents, width, Arabic and Hebrew points) and cut to six letters, which works for most languages
+as a stemmer does for one: "configure", "configured" and "configuration" become the same term. Scripts without spaces,
+and Korean, whose particles are attached to the words, are split into overlapping pairs of characters.
 
-Measured on XQuAD, by the mean reciprocal rank of the paragraph that answers a question. Whole words against those cut
-to six: English .951 -> .957, German .897 -> .930, Russian .852 -> .932, Turkish .876 -> .929. SQLite's own tokenizer
-against pairs: Chinese .199 -> .955, Thai .230 -> .911.
+Measured on XQuAD as the mean reciprocal rank of the paragraph that answers a question. Whole words compared with words
+cut to six letters: English .951 -> .957, German .897 -> .930, Russian .852 -> .932, Turkish .876 -> .929. SQLite's own
+tokenizer compared with pairs: Chinese .199 -> .955, Thai .230 -> .911.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-_STEM = 6
-_MAX_LENGTH = 64  # characters of one word: what is longer is data, such as base64
+_STEM_LENGTH = 6  # letters
+_MAX_LENGTH = 64  # characters of a word: anything longer is data, such as base64
 
 _UNSPACED = (
     "\u0e01-\u0e3a\u0e40-\u0e4e"  # Thai
@@ -29,17 +29,15 @@ _UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
     "\uac00-\ud7a3"  # Hangul
 )
-_MARKS = (
-    "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"  # not in \w, yet letters
-)
+_MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"  # in words, not in \w
 _ASCII = re.compile(r"[A-Za-z0-9]+")
-_NO_LETTER = re.compile(rf"[^\w{_UNSPACED}{_MARKS}]|_")
+_NOT_LETTERS = re.compile(rf"[^\w{_UNSPACED}{_MARKS}]|_")
 _WORD = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|(?:(?![{_UNSPACED}])[^\W_]|[{_MARKS}])+")
-ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670]")  # and points, and the Arabic stretcher
+ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670]")  # also points, and the Arabic tatweel
 
 
 class Term(NamedTuple):
-    """A word in its folded form, and where it stands."""
+    """A word in its folded form, and where it begins and ends in the text."""
 
     form: str
     start: int
@@ -48,14 +46,14 @@ class Term(NamedTuple):
 
 def split_terms(text: str) -> Iterator[Term]:
     """
-    Yield the words of *text*; of a run of *n* characters without spaces its *n* - 1 pairs, then its last one.
+    Yield the terms of *text*; for *n* characters in a script without spaces, *n* - 1 pairs and then the last character.
 
-    A form is never empty: what folds to nothing, such as an accent that stands alone, is not a word.
+    A form is never empty: anything that folds to nothing, such as an accent on its own, is not a word.
     """
     for found in (_ASCII if text.isascii() else _WORD).finditer(text):
         start, end = found.span()
         if found.lastgroup:
-            run = _folded(found[0])
+            run = _fold(found[0])
             for n in range(len(run)):
                 yield Term(run[n : n + 2], min(start + n, end), min(start + n + 2, end))
         elif form := _stem(found[0][:_MAX_LENGTH]):
@@ -63,16 +61,16 @@ def split_terms(text: str) -> Iterator[Term]:
 
 
 def index_text(text: str) -> str:
-    """Return *text* as it is written into the index."""
+    """Return the terms of *text*, joined by spaces, as the index stores them."""
     return " ".join(word.form for word in split_terms(text))
 
 
 def query_terms(text: str) -> list[str]:
     """
-    Return the distinct words that *text* asks for.
+    Return the distinct terms of a query.
 
-    A single character of a script without spaces ends with ``*``: it may begin any pair. Where there are pairs, the
-    lone character after the last of them is left out, since it asks for nothing more.
+    A single character of a script without spaces ends with ``*``, since it may begin any pair. After pairs, the single
+    character that ends their run is left out, since the last pair already requires it.
     """
     forms: dict[str, None] = {}
     before: Term | None = None
@@ -88,13 +86,13 @@ def query_terms(text: str) -> list[str]:
 
 @lru_cache(maxsize=50_000)
 def _stem(word: str) -> str:
-    form = _folded(word)
-    return form if any(map(str.isdigit, form)) else form[:_STEM]  # a number or an identifier is no inflected word
+    form = _fold(word)
+    return form if any(map(str.isdigit, form)) else form[:_STEM_LENGTH]  # numbers and identifiers have no endings
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     plain = unicodedata.normalize("NFKD", text.casefold()).casefold()  # again: a mathematical A decomposes to a capital
-    letters = _NO_LETTER.sub("", ACCENTS.sub("", unicodedata.normalize("NFKD", plain)))  # some decompose to blanks
+    letters = _NOT_LETTERS.sub("", ACCENTS.sub("", unicodedata.normalize("NFKD", plain)))  # some decompose to spaces
     return unicodedata.normalize("NFC", letters)

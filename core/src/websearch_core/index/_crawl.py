@@ -1,19 +1,19 @@
 """
-Bringing a web site into an index.
+Crawl a web site into an index.
 
-Breadth first, from one page along the links within its origin, as far as robots.txt lets us. It is a flow, so it runs
-under either driver and is tested without a network.
+Breadth first, from one page along the links within its origin, as far as robots.txt allows. The crawl is a flow, so it
+runs under either driver and is tested without a network.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from .._bugs import contain_bugs
 from .._deadline import time_limit
-from .._urls import is_web_url
+from .._urls import find_origin, is_web_url
 from ..errors import BadResponse, PageNotFound, Unavailable, UnsafeURL, WebSearchError
 from ..flow import Call, Flow, Gather, Request, Response, Sleep
 from ..models import Page
@@ -24,9 +24,9 @@ from ._store import Index, address
 
 Tell: TypeAlias = Callable[[str], None]
 
-_MAX_ROBOTS = 500 * 1024  # bytes that RFC 9309 wants to be read
+_MAX_ROBOTS = 500 * 1024  # bytes, as RFC 9309 requires
 _MAX_HOPS = 5
-_AT_ONCE = 4  # pages, unless the site wants a pause between them
+_CONCURRENCY = 4  # pages at a time, unless the site asks for a delay between them
 
 
 def crawl(
@@ -39,34 +39,34 @@ def crawl(
     tell: Tell = lambda _: None,
 ) -> Flow[Report]:
     """
-    Read the page at *start*, and those of its site that can be reached from it, into *index*.
+    Read the page at *start*, and the pages of its site that it links to, directly or not, into *index*.
 
     Args:
-        start: Absolute http(s) URL. The origin where it leads by redirects is the site.
-        index: Where the pages go. A page that is there already is replaced, or removed if it is gone.
-        reader: Who reads the pages.
-        most: How many pages to ask for.
+        start: An absolute http(s) URL. The origin that it redirects to is the site.
+        index: Where to store the pages. A page that is already there is replaced, or removed if it is gone.
+        reader: Reads the pages.
+        most: The maximum number of pages to request.
         timeout: Seconds for one page.
         tell: Called with the URL of each page that has been read.
 
     Raises:
-        UnsafeURL: *start* may not be opened.
+        UnsafeURL: *start* is not an allowed URL.
         ServiceError: *start* or robots.txt cannot be read. A page that fails later is skipped.
 
     """
     if not is_web_url(start):
         raise UnsafeURL("not an absolute http(s) URL")
     start = address(start)
-    robots = yield from _robots(start, timeout)
+    robots = yield from _fetch_robots(start, timeout)
     if not robots.allows(start):
-        return Report(skipped=(_forbidden(start),))
+        return Report(skipped=(_skip_forbidden(start),))
     with time_limit(timeout):
         first = yield from contain_bugs(lambda: reader.read(start), reader.name)
     home = address(first.final_url or start)
-    if _origin(home) != _origin(start):
-        robots = yield from _robots(home, timeout)
+    if find_origin(home) != find_origin(start):
+        robots = yield from _fetch_robots(home, timeout)
         if not robots.allows(home):
-            return Report(skipped=(_forbidden(home),))
+            return Report(skipped=(_skip_forbidden(home),))
     yield Call(index.add, first)
     tell(home)
 
@@ -75,7 +75,7 @@ def crawl(
             yield Sleep(robots.delay)
         with time_limit(timeout):
             page = yield from contain_bugs(lambda: reader.read(url), reader.name)
-        if _origin(page.final_url or url) != _origin(home):
+        if find_origin(page.final_url or url) != find_origin(home):
             raise UnsafeURL("the page redirects to another site")
         yield Call(index.add, page)
         tell(url)
@@ -84,13 +84,13 @@ def crawl(
     seen = {start, home}
     skipped: list[Skipped] = []
     read, removed, asked = {home}, 0, 1
-    waiting = list(_new(first.links, home, seen))
+    waiting = list(_pick_new(first.links, home, seen))
     while waiting and asked < most:
-        skipped += [_forbidden(url) for url in waiting if not robots.allows(url)]
+        skipped += [_skip_forbidden(url) for url in waiting if not robots.allows(url)]
         waiting = [url for url in waiting if robots.allows(url)]
         now, waiting = waiting[: most - asked], waiting[most - asked :]
         asked += len(now)
-        answers = yield Gather([visit(url) for url in now], 1 if robots.delay else _AT_ONCE)
+        answers = yield Gather([visit(url) for url in now], 1 if robots.delay else _CONCURRENCY)
         for url, answer in zip(now, answers, strict=True):
             if isinstance(answer, WebSearchError):
                 skipped.append(Skipped(url, str(answer)))
@@ -100,12 +100,12 @@ def crawl(
                 there = address(answer.final_url or url)
                 read.add(there)
                 seen.add(there)
-                waiting += _new(answer.links, home, seen)
+                waiting += _pick_new(answer.links, home, seen)
     return Report(added=len(read), removed=removed, skipped=tuple(skipped), left=len(waiting))
 
 
-def _robots(url: str, timeout: float) -> Flow[Robots]:
-    """Fetch the rules of the site of *url*. None there: all is allowed; not to be had: nothing is (RFC 9309, 2.3.1)."""
+def _fetch_robots(url: str, timeout: float) -> Flow[Robots]:
+    """Fetch the site's robots.txt. Missing: everything is allowed. Unreachable: nothing is (RFC 9309, 2.3.1)."""
     there = urljoin(url, "/robots.txt")
     with time_limit(timeout):
         for _ in range(_MAX_HOPS):
@@ -117,34 +117,25 @@ def _robots(url: str, timeout: float) -> Flow[Robots]:
             location = response.headers.get("location", "")
             if not 300 <= response.status < 400 or not location:
                 return Robots()
-            if not is_web_url(there := _joined(there, location)):
-                raise BadResponse("the site's robots.txt redirects to nowhere")
+            if not is_web_url(there := _join(there, location)):
+                raise BadResponse("the site's robots.txt redirects to an invalid URL")
     return Robots()
 
 
-def _joined(base: str, location: str) -> str:
+def _join(base: str, location: str) -> str:
     try:
         return urljoin(base, location)
     except ValueError:
         return ""
 
 
-def _new(links: Iterable[str], home: str, seen: set[str]) -> Iterable[str]:
-    """Yield those of *links* that are within the site and not seen before, and remember them."""
+def _pick_new(links: Iterable[str], home: str, seen: set[str]) -> Iterable[str]:
+    """Yield the links that stay within the site and are not in *seen*, and add them to it."""
     for link in map(address, links):
-        if link not in seen and _origin(link) == _origin(home):
+        if link not in seen and find_origin(link) == find_origin(home):
             seen.add(link)
             yield link
 
 
-def _origin(url: str) -> tuple[str, str, int | None] | None:
-    """Scheme, host and port; None for what can be read in more than one way."""
-    if not is_web_url(url):
-        return None
-    parts = urlsplit(url)
-    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-    return parts.scheme, (parts.hostname or "").lower(), port
-
-
-def _forbidden(url: str) -> Skipped:
+def _skip_forbidden(url: str) -> Skipped:
     return Skipped(url, "robots.txt asks robots to stay away")

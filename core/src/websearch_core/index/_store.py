@@ -1,9 +1,9 @@
 """
-The index: one SQLite file, with the words in an FTS5 table and each page beside it as it was read.
+Store the index: one SQLite file, with the words in an FTS5 table and the pages in another.
 
-Every call opens a connection of its own and closes it. That costs a fraction of a millisecond, and makes an `Index` a
-plain value: it may be shared by threads, pickled, and carried through a fork. The file is in WAL mode, so that reading
-and indexing do not wait for one another.
+Every call opens and closes its own connection. That takes a fraction of a millisecond, and makes an `Index` a plain
+value: threads may share it, and it survives pickling and forks. The file is in WAL mode, so that reading and indexing
+do not block each other.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ from ._folder import files, read_file
 from ._report import Report, Skipped
 from ._snippet import make_snippet, strip_markdown
 
-_OURS = 0x77736978  # in the header of the file: "wsix"
-_VERSION = 2  # of the tables, and of how words are spelled in them
+_APPLICATION_ID = 0x77736978  # in the header of the file: "wsix"
+_VERSION = 2  # of the tables, and of the form of the words in them
 _SCHEMA = (
     "CREATE TABLE pages (id INTEGER PRIMARY KEY, url TEXT UNIQUE, published REAL, language TEXT, page TEXT)",
-    # It holds no text, only where each word is. 'ascii' splits at the blanks between what `spelled` writes.
+    # Contentless: it stores only where each word is. 'ascii' splits at the spaces that `index_text` writes.
     "CREATE VIRTUAL TABLE words USING fts5 (title, content, content = '', tokenize = 'ascii')",
-    f"PRAGMA application_id = {_OURS}",
+    f"PRAGMA application_id = {_APPLICATION_ID}",
     f"PRAGMA user_version = {_VERSION}",
 )
 _MATCHING = "FROM words JOIN pages ON pages.id = words.rowid WHERE words MATCH ? AND inside(url)"
-_RANK = "bm25(words, 4.0, 1.0)"  # a word in the title weighs as much as four in the text; the best is the lowest
+_RANK = "bm25(words, 4.0, 1.0)"  # a word in the title counts as much as four in the text; lower is better
 _MAX_WORDS = 64
 _DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
-_TIMEOUT = 30.0  # seconds to wait while somebody else writes
+_TIMEOUT = 30.0  # seconds to wait while another process writes
 
 
 @dataclass(frozen=True)
 class Hit:
-    """A page that was found: its score (higher is better), and a few lines of its text as plain text."""
+    """A matching page, its score (higher is better), and a few lines of its text without markup."""
 
     page: Page
     score: float
@@ -63,7 +63,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found, best first, and what the asker should know about it."""
+    """The hits of a search, best first, and notes for the caller."""
 
     hits: tuple[Hit, ...] = ()
     notes: tuple[str, ...] = ()
@@ -74,11 +74,11 @@ class Index:
     """
     Pages on disk that can be searched.
 
-    Every method raises `ConfigurationError` if the file is not there, is no index or may not be used, `Unavailable`
-    if it is busy for too long, and `BadResponse` if it is damaged; never an error of SQLite's.
+    Every method raises `ConfigurationError` if the file is missing, is not an index or cannot be accessed,
+    `Unavailable` if it is busy for too long, and `BadResponse` if it is damaged; never an error of SQLite.
 
     Args:
-        path: The file. Adding the first page makes it, and the folders it is in.
+        path: The file. Adding the first page creates it and its parent folders.
 
     """
 
@@ -86,14 +86,14 @@ class Index:
 
     def add(self, page: Page) -> None:
         """
-        Take in *page*, a whole one, under the URL where it was found, in place of what was there before.
+        Add *page*, which must be complete, under its final URL; replace the page that was there before.
 
         Raises:
             InvalidOption: Its URL is neither absolute http(s) nor ``file:``.
-            UnsupportedContent: It is a picture whose file has no words, so that nothing could find it.
+            UnsupportedContent: It is an image without text, which no search could find.
 
         """
-        _must_have_words(page)
+        _require_text(page)
         url = address(page.final_url or page.url)
         if not is_web_url(url) and not url.startswith("file:///"):
             raise InvalidOption(f"{url!r} is neither an absolute http(s) URL nor a file: URL")
@@ -102,25 +102,26 @@ class Index:
         with self._writing() as db:
             self._remove(db, url)
             added = db.execute("INSERT INTO pages (url, published, language, page) VALUES (?, ?, ?, ?)", row)
-            db.execute("INSERT INTO words (rowid, title, content) VALUES (?, ?, ?)", (added.lastrowid, *_spelled(page)))
+            words = (added.lastrowid, *_index_terms(page))
+            db.execute("INSERT INTO words (rowid, title, content) VALUES (?, ?, ?)", words)
 
     def remove(self, url: str) -> bool:
-        """Take out the page at *url*; False if there was none."""
+        """Remove the page at *url*; return False if there was none."""
         with self._writing() as db:
             return self._remove(db, address(url))
 
     def add_folder(self, place: Path, tell: Callable[[str], None] = lambda _: None) -> Report:
         """
-        Take in the files of a folder and of those below it. What the index held of it before is replaced or removed.
+        Add the files of a folder and its subfolders; replace or remove what the index had of it before.
 
-        Hidden files, symbolic links and what is not text are left out.
+        Hidden files, symbolic links and files that are not text are left out.
 
         Args:
             place: The folder, or a single file.
             tell: Called with the URL of each file that has been read.
 
         Raises:
-            ConfigurationError: There is no such file or folder.
+            ConfigurationError: The file or folder does not exist.
 
         """
         place = place.expanduser().resolve()
@@ -132,7 +133,7 @@ class Index:
             elif not self._is_own(file):
                 try:
                     page = read_file(file)
-                    _must_have_words(page)
+                    _require_text(page)
                 except ServiceError as error:
                     skipped.append(Skipped(str(file), str(error)))
                     continue
@@ -151,101 +152,102 @@ class Index:
 
     def page(self, url: str) -> Page:
         """
-        Return the page at *url*, whole, as it was read.
+        Return the complete page at *url*, as it was read.
 
         Raises:
-            PageNotFound: It is not in the index.
+            PageNotFound: The page is not in the index.
 
         """
         with self._reading() as db:
             row = db.execute("SELECT page FROM pages WHERE url = ?", (address(url),)).fetchone()
         if row is None:
             raise PageNotFound("the page is not in the local index")
-        return self._parsed(row[0])
+        return self._parse(row[0])
 
     def search(self, query: SearchQuery) -> Found:
         """
-        Find pages: first those with all the words of the query and, if these are too few, those with any of them.
+        Find pages: first those with all words of the query and, if there are too few, those with any of them.
 
-        A domain stands for its subdomains too; a month is 30 days; days are those of UTC. Pages that do not tell the
-        date or language asked for are left out, and ``notes`` says how many.
+        A domain includes its subdomains; a month is 30 days; days are in UTC. If the query filters by date or language,
+        pages without one are left out, and ``notes`` says how many.
         """
-        asked = query_terms(query.text)
-        if not asked:
-            return Found(notes=("the query holds no word to look for",))
-        notes = [f"only the first {_MAX_WORDS} words were looked for"] if len(asked) > _MAX_WORDS else []
-        asked = asked[:_MAX_WORDS]
+        terms = query_terms(query.text)
+        if not terms:
+            return Found(notes=("the query has no words to search for",))
+        notes = [f"only the first {_MAX_WORDS} words were looked for"] if len(terms) > _MAX_WORDS else []
+        terms = terms[:_MAX_WORDS]
         end = query.page * query.limit
         with self._reading() as db:
             db.create_function("inside", 1, lambda url: in_domains(url, query), deterministic=True)
-            matching = _match(asked, "AND")
-            ranked = _ranked(db, matching, query, end)
+            matching = _match(terms, "AND")
+            ranked = _rank(db, matching, query, end)
             if len(ranked) < end:
-                matching = _match(asked, "OR")
-                ranked |= _ranked(db, matching, query, end)  # those that are there keep their place
+                matching = _match(terms, "OR")
+                ranked |= _rank(db, matching, query, end)  # pages already in it keep their place
             chosen = list(ranked.items())[end - query.limit : end]
             pages = [db.execute("SELECT page FROM pages WHERE id = ?", (id_,)).fetchone()[0] for id_, _ in chosen]
-            notes += _silent(db, matching, query)
-        hits = [self._hit(page, score, asked) for page, (_, score) in zip(pages, chosen, strict=True)]
+            notes += _note_missing(db, matching, query)
+        hits = [self._make_hit(page, score, terms) for page, (_, score) in zip(pages, chosen, strict=True)]
         return Found(tuple(hits), tuple(notes))
 
     def _remove(self, db: sqlite3.Connection, url: str) -> bool:
         row = db.execute("SELECT id, page FROM pages WHERE url = ?", (url,)).fetchone()
         if row is None:
             return False
-        old = _spelled(self._parsed(row[1]))  # a table that holds no text has to be told what it forgets
+        old = _index_terms(self._parse(row[1]))  # a contentless table needs the old values to delete a row
         db.execute("INSERT INTO words (words, rowid, title, content) VALUES ('delete', ?, ?, ?)", (row[0], *old))
         db.execute("DELETE FROM pages WHERE id = ?", (row[0],))
         return True
 
-    def _hit(self, stored: str, score: float, asked: Sequence[str]) -> Hit:
-        page = self._parsed(stored)
-        return Hit(page, score, make_snippet(strip_markdown(page.content), asked))
+    def _make_hit(self, stored: str, score: float, terms: Sequence[str]) -> Hit:
+        page = self._parse(stored)
+        return Hit(page, score, make_snippet(strip_markdown(page.content), terms))
 
-    def _parsed(self, stored: str) -> Page:
+    def _parse(self, stored: str) -> Page:
         try:
             return Page.model_validate_json(stored)
         except ValidationError:
-            raise _damaged(self.path) from None
+            raise _damaged_error(self.path) from None
 
     def _is_own(self, file: Path) -> bool:
-        """Tell whether *file* is the index itself, or one of the two that SQLite keeps beside it."""
+        """Return whether *file* is the index itself, or one of the two files that SQLite keeps beside it."""
         own = self.path.resolve()
         return file.parent == own.parent and file.name in {own.name, f"{own.name}-wal", f"{own.name}-shm"}
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        """Look at one state of the index, whatever others write meanwhile."""
+        """Open a connection that sees one state of the index, whatever is written meanwhile."""
         path = self.path.absolute()
         if not path.is_file():
             raise ConfigurationError(
                 f"there is no local index at {path}: make one with 'websearch index PATH_OR_URL', "
                 "or set WEBSEARCH_INDEX to where it is"
             )
-        # Even a reader of a WAL wants to write beside it; where nobody can, nobody changes the file either.
+        # In WAL mode even a reader writes files beside it. Where the folder is read-only, the file never changes.
         frozen = "" if os.access(path.parent, os.W_OK) else "&immutable=1"
         with (
-            _translated(path),
+            _translate_errors(path),
             closing(sqlite3.connect(f"{path.as_uri()}?mode=ro{frozen}", uri=True, timeout=_TIMEOUT)) as db,
         ):
             db.isolation_level = None
             db.execute("BEGIN")
-            if _made_by(db) != (_OURS, _VERSION):
-                raise _foreign(path)
+            if _read_stamp(db) != (_APPLICATION_ID, _VERSION):
+                raise _foreign_error(path)
             yield db
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Change the index, as a whole or not at all. Makes it if need be."""
+        """Open a connection for one transaction; create the index if necessary."""
         path = self.path.absolute()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise ConfigurationError(f"no folder for the local index at {path}: {error.strerror}") from error
-        with _translated(path), closing(sqlite3.connect(path, timeout=_TIMEOUT, isolation_level=None)) as db:
-            if _made_by(db) == (0, 0) and path.stat().st_size == 0:
+            message = f"the folder of the local index at {path} cannot be created: {error.strerror}"
+            raise ConfigurationError(message) from error
+        with _translate_errors(path), closing(sqlite3.connect(path, timeout=_TIMEOUT, isolation_level=None)) as db:
+            if _read_stamp(db) == (0, 0) and path.stat().st_size == 0:
                 db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = NORMAL")  # a crash of the machine may lose the last pages, no more
+            db.execute("PRAGMA synchronous = NORMAL")  # a crash of the machine loses the last pages at worst
             db.execute("BEGIN IMMEDIATE")
             try:
                 _prepare(db, path)
@@ -256,45 +258,45 @@ class Index:
             db.execute("COMMIT")
 
 
-def _must_have_words(page: Page) -> None:
+def _require_text(page: Page) -> None:
     if page.media_type.startswith("image/") and "\n" not in page.content:  # one line: its kind and size
         raise UnsupportedContent("a picture without words")
 
 
 def address(url: str) -> str:
-    """Return *url* as pages are kept under: without the fragment, an origin alone with its slash."""
+    """Normalise *url* to the key of a page: without the fragment, and with a slash after an origin alone."""
     url = url.partition("#")[0].encode(errors="replace").decode()
     return f"{url}/" if re.fullmatch(r"https?://[^/?]+", url, re.IGNORECASE) else url
 
 
 def _prepare(db: sqlite3.Connection, path: Path) -> None:
-    """Make the tables in an empty file; refuse one that is somebody else's."""
-    if _made_by(db) == (0, 0) and not db.execute("SELECT 1 FROM sqlite_master").fetchone():
+    """Create the tables in an empty file; refuse the file of another application."""
+    if _read_stamp(db) == (0, 0) and not db.execute("SELECT 1 FROM sqlite_master").fetchone():
         for statement in _SCHEMA:
             db.execute(statement)
-    elif _made_by(db) != (_OURS, _VERSION):
-        raise _foreign(path)
+    elif _read_stamp(db) != (_APPLICATION_ID, _VERSION):
+        raise _foreign_error(path)
 
 
-def _made_by(db: sqlite3.Connection) -> tuple[int, int]:
+def _read_stamp(db: sqlite3.Connection) -> tuple[int, int]:
     (owner,) = db.execute("PRAGMA application_id").fetchone()
     (version,) = db.execute("PRAGMA user_version").fetchone()
     return owner, version
 
 
-def _spelled(page: Page) -> tuple[str, str]:
+def _index_terms(page: Page) -> tuple[str, str]:
     return index_text(page.title), index_text(strip_markdown(page.content))
 
 
-def _match(asked: Sequence[str], how: str) -> str:
-    """Write a query in the language of FTS5; between quotes nothing has a meaning to it."""
-    quoted = [f'"{word.removesuffix("*")}"{"*" * word.endswith("*")}' for word in asked]
+def _match(terms: Sequence[str], how: str) -> str:
+    """Write a query in the syntax of FTS5, in which quoted text has no operators."""
+    quoted = [f'"{word.removesuffix("*")}"{"*" * word.endswith("*")}' for word in terms]
     return f" {how} ".join(quoted)
 
 
-def _ranked(db: sqlite3.Connection, matching: str, query: SearchQuery, most: int) -> dict[int, float]:
-    """The best pages: id and score, in order; the URL decides between equals, not who was there first."""
-    limits, values = _limits(query)
+def _rank(db: sqlite3.Connection, matching: str, query: SearchQuery, most: int) -> dict[int, float]:
+    """Return the best pages in order, as id and score; the URL breaks ties, so that the order is reproducible."""
+    limits, values = _conditions(query)
     rows = db.execute(
         f"SELECT pages.id, -{_RANK} {_MATCHING} AND {limits} ORDER BY {_RANK}, url LIMIT ?",
         (matching, *values, min(most, 2**63 - 1)),
@@ -302,8 +304,8 @@ def _ranked(db: sqlite3.Connection, matching: str, query: SearchQuery, most: int
     return dict(rows.fetchall())
 
 
-def _limits(query: SearchQuery) -> tuple[str, list[str | float]]:
-    """The date and language asked for, as conditions, which no page fulfils that does not tell."""
+def _conditions(query: SearchQuery) -> tuple[str, list[str | float]]:
+    """Write the filters for date and language as SQL; pages without a date or language never match."""
     conditions: list[str] = ["1"]
     values: list[str | float] = []
     after = datetime.now(UTC) - timedelta(days=_DAYS[query.time_range]) if query.time_range else _midnight(query.after)
@@ -314,7 +316,7 @@ def _limits(query: SearchQuery) -> tuple[str, list[str | float]]:
         conditions.append("published < ?")
         values.append((before + timedelta(days=1)).timestamp())
     if query.language:
-        conditions.append("(language = ? OR language LIKE ?)")  # a tag has no character that LIKE takes for its own
+        conditions.append("(language = ? OR language LIKE ?)")  # a language tag has no wildcards of LIKE
         values += [query.language.lower(), f"{query.language.lower()}-%"]
     return " AND ".join(conditions), values
 
@@ -323,19 +325,19 @@ def _midnight(day: date | None) -> datetime | None:
     return datetime.combine(day, time(), UTC) if day else None
 
 
-def _silent(db: sqlite3.Connection, matching: str, query: SearchQuery) -> Iterator[str]:
-    """Say how many pages were left out only because they do not tell what was asked for."""
+def _note_missing(db: sqlite3.Connection, matching: str, query: SearchQuery) -> Iterator[str]:
+    """Yield notes on how many pages were left out only because they have no date or language."""
     dated = query.time_range or query.after or query.before
-    for column, wish in (("published", dated), ("language", query.language)):
-        if wish:
+    for column, wanted in (("published", dated), ("language", query.language)):
+        if wanted:
             (count,) = db.execute(f"SELECT count(*) {_MATCHING} AND {column} IS NULL", (matching,)).fetchone()
-            what = "date" if column == "published" else column
+            missing = "date" if column == "published" else column
             if count:
-                yield f"left out, for want of a {what}: {count} matching page{'s' * (count > 1)}"
+                yield f"left out {count} matching page{'s' * (count > 1)} without a {missing}"
 
 
 @contextmanager
-def _translated(path: Path) -> Iterator[None]:
+def _translate_errors(path: Path) -> Iterator[None]:
     """Raise our errors instead of SQLite's."""
     try:
         yield
@@ -344,24 +346,24 @@ def _translated(path: Path) -> Iterator[None]:
         if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
             raise Unavailable(f"the local index at {path} is busy", provider="local") from error
         if code == sqlite3.SQLITE_NOTADB:
-            raise _foreign(path) from error
+            raise _foreign_error(path) from error
         if code in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM} or "fts5" in str(error):
             raise ConfigurationError(f"the local index at {path} cannot be used: {error}") from error
         if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
             failure = Unavailable(f"the local index at {path} cannot be used: {error}", provider="local")
             failure.temporary = False
             raise failure from error
-        raise _damaged(path) from error
+        raise _damaged_error(path) from error
 
 
-def _damaged(path: Path) -> BadResponse:
+def _damaged_error(path: Path) -> BadResponse:
     return BadResponse(
-        f"the local index at {path} is damaged: remove it and make it anew with 'websearch index'", provider="local"
+        f"the local index at {path} is damaged: remove it and rebuild it with 'websearch index'", provider="local"
     )
 
 
-def _foreign(path: Path) -> ConfigurationError:
+def _foreign_error(path: Path) -> ConfigurationError:
     return ConfigurationError(
-        f"{path} is no index of this version of websearch: remove it and make it anew with 'websearch index', "
+        f"{path} is not an index of this version of websearch: remove it and rebuild it with 'websearch index', "
         "or set WEBSEARCH_INDEX to another place"
     )

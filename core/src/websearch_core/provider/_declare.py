@@ -14,7 +14,7 @@ A provider is a frozen value; nothing is inherited. Its fields are its options, 
 A settings file that was merely found, in a folder that anybody may have written, sets only fields with the note
 `FoundFile`. `Key` and `BaseUrl` have it; they are judged together, so that no key goes where such a file says.
 
-Any other class that meets the ports of `websearch_core.ports` is a provider too, and `from_function` makes one of
+Any other class that meets the ports of `websearch_core.provider` is a provider too, and `from_function` makes one of
 functions, blocking or async.
 """
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import html
 import math
-import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
@@ -12,14 +10,11 @@ from urllib.parse import urlsplit
 
 from .._text.dates import parse_date
 from .._text.invisible import strip_invisible
+from .._text.markup import strip_markup
 from .._urls import is_web_url
 from ..models import SearchQuery, SearchResult
 from ._http import as_objects, unexpected_format
 
-_MARKUP = re.compile(
-    r"</?(?:a|b|br|code|div|em|font|h[1-6]|i|li|mark|ol|p|q|s|small|span|strong|sub|sup|u|ul|wbr)\b[^<>]*>",
-    re.IGNORECASE,
-)
 Getter = str | Callable[[Mapping[str, Any]], Any]
 
 
@@ -27,11 +22,7 @@ def plain_text(text: Any) -> str:
     """Turn a title or snippet into plain text: strip markup, then unescape entities, once; no invisible characters."""
     if not isinstance(text, str):
         return ""
-    if "<" in text:
-        text = _MARKUP.sub("", text)
-    if "&" in text:
-        text = html.unescape(text)
-    return strip_invisible(text)[0].replace("\xa0", " ").strip()
+    return strip_invisible(strip_markup(text))[0].replace("\xa0", " ").strip()
 
 
 def parse_results(

@@ -119,7 +119,6 @@ def _load() -> Settings:
 
 
 def _info(name: str, settings: Settings) -> ProviderInfo:
-    from .._net.guard import Guard
     from .._selection import build_provider, check_provider
 
     try:
@@ -131,7 +130,7 @@ def _info(name: str, settings: Settings) -> ProviderInfo:
     missing: tuple[str, ...] = ()
     try:
         provider = build_provider(name, settings)
-        check_provider(provider, Guard.allowing(settings.allow))
+        check_provider(provider, settings)
         if hasattr(provider, "problem"):
             problem = provider.problem()
     except MissingKey as error:

@@ -26,7 +26,6 @@ from websearch_core.provider import (
     ServiceError,
     TooLarge,
     UnsafeURL,
-    UnsupportedContent,
     error_for,
     provider,
 )
@@ -112,17 +111,15 @@ class Direct:
         return page
 
 
-def _read(response: Response, url: str, most: int, **how: Any) -> Page:
-    """Bring the parser, which a search does not need, and an event loop need not wait for."""
-    from ..reading._isolation.pool import read_isolated
-    from ..reading._sniff import OFFICE, PDF, media_type, named
+def _read(response: Response, url: str, max_bytes: int, **how: Any) -> Page:
+    """Import the parser: a search does not need it, and the event loop need not wait for it."""
+    from ..reading import read_bytes
 
-    stated = response.headers.get("content-type")
+    cut = ""
+    if response.truncated:
+        is_at_limit = len(response.content) >= max_bytes
+        cut = f"larger than {max_bytes / 2**20:.4g} MiB" if is_at_limit else "not all of it arrived"
     try:
-        return read_isolated(response.content, url, stated, **how)
-    except UnsupportedContent as error:
-        kind = media_type(response.content, stated) if response.truncated else ""
-        if kind != PDF and kind not in OFFICE:
-            raise
-        size = f"larger than {most / 2**20:.4g} MiB" if len(response.content) >= most else "not all of it arrived"
-        raise TooLarge(f"direct read failed: {named(kind)}, {size}", provider=Direct.name) from error
+        return read_bytes(response.content, url, response.headers.get("content-type"), cut=cut, **how)
+    except TooLarge as error:
+        raise TooLarge(f"direct read failed: {error}", provider=Direct.name) from error

@@ -1,100 +1,76 @@
 """
 Bytes -> `Page`: what a page says, as Markdown.
 
-`read_bytes` looks at what the bytes are and hands them to the file of that kind. `Excerpt` takes from a long page what
-is wanted of it: a `window`, the `passages` for a query, or the places that `find` finds. Nothing here touches the
-network, and nothing raises but the errors of this library, whatever the bytes.
+`read_bytes` finds out what the bytes are and has them read as that. `Excerpt` takes what is wanted from a long page: a
+`window`, the `passages` for a query, or the places that `find` finds. Nothing here touches the network, and nothing
+raises but the errors of this library, whatever the bytes.
 """
 
 from __future__ import annotations
 
-from ..errors import UnsupportedContent
+from ..errors import TooLarge, UnsupportedContent
 from ..models import Page
-from ._documents.text import read_text
 from ._excerpt.find import find_phrase
 from ._excerpt.passages import pick_passages
 from ._excerpt.spec import Excerpt, ReadOptions
 from ._excerpt.window import cut_window
+from ._formats import convert
 from ._html.page import read_html
-from ._links import MAX_LINKS, Links
-from ._markdown.sanitizer import sanitize
-from ._sniff import FEEDS, HTML, OFFICE, PDF, declared, is_text, media_type, named
-
-# Headers that are right about all that ends like this, and only say less than the bytes do.
-_VAGUE = {"application/octet-stream": "", "application/xml": "xml", "text/xml": "xml", "application/json": "json"}
+from ._links import Links
+from ._markdown.sanitizer import is_safe as is_safe
+from ._markdown.sanitizer import sanitize as sanitize
+from ._sniff import OFFICE, PDF, media_type, named
 
 __all__ = ["Excerpt", "Links", "ReadOptions", "cut_window", "find_phrase", "pick_passages", "read_bytes", "read_html"]
 
 
 def read_bytes(
-    data: bytes, url: str, content_type: str | None = None, *, links: Links = "keep", style_sheets: bool = False
+    data: bytes,
+    url: str,
+    content_type: str | None = None,
+    *,
+    links: Links = "keep",
+    style_sheets: bool = False,
+    isolate: bool | None = None,
+    processes: int | None = None,
+    cut: str = "",
 ) -> Page:
     """
-    Read a whole page, whatever kind it is of.
+    Read a whole page, whatever its kind.
 
     Args:
         data: The bytes of the page.
         url: Where they came from; what relative links are relative to.
-        content_type: The value of the HTTP header, where there was one. Bytes that are plainly something else win.
-        links: What becomes of links, as `read_html` has it.
-        style_sheets: Whether the style sheets in a page hide text, as `read_html` has it.
+        content_type: The value of the HTTP header, if there was one. Bytes that are plainly something else win.
+        links: What becomes of links, as in `read_html`.
+        style_sheets: Whether the style sheets in a page hide text, as in `read_html`.
+        isolate: Where to read: ``True`` in another process, ``False`` in this one. By default, in another process if
+            one is free, if the page is large, or once reading several at a time has cost what starting one does.
+        processes: How many such processes there may be; by default one for each core, but at most 8.
+        cut: Why *data* is not all of the page, such as ``larger than 10 MiB``; empty if it is.
 
     Returns:
         The page with all of its text: `Excerpt` takes from it.
 
     Raises:
-        UnsupportedContent: The bytes are no text, such as a video, or are encrypted or damaged, or need an extra that
+        UnsupportedContent: The bytes are not text, such as a video, or are encrypted or damaged, or need an extra that
             is not installed. The message names the kind.
+        TooLarge: The page was *cut*, and its kind cannot be read without its end: a PDF or an Office file.
+        BadResponse: The other process crashed over this page, or had not enough memory for it.
+        TimedOut: The page was not read within the time allowed.
+        ConfigurationError: No other process can be started, and *isolate* asks for one.
 
     """
-    kind = media_type(data, content_type)
-    page = _read(data, url, kind, content_type, links, style_sheets=style_sheets)
-    if kind not in HTML:  # our own writer makes nothing that has to be sanitized
-        page = _sanitized(page, links)
-    if links != "keep":
-        page = page.model_copy(update={"links": ()})
-    stated = declared(content_type)
-    if stated and stated != page.media_type and not _agree(stated, page.media_type):
-        return page.with_notes(f"declared as {named(stated)}, but it is {named(page.media_type)}")
-    return page
+    try:
+        if isolate is False:
+            return convert(data, url, content_type, links=links, style_sheets=style_sheets)
+        from ._isolation.pool import read_isolated  # starts nothing yet, but registers what ends the processes
 
-
-def _sanitized(page: Page, links: Links) -> Page:
-    text, targets = sanitize(page.content, page.url, links)
-    text = text.strip("\n")
-    found = page.links or tuple(dict.fromkeys(targets))[:MAX_LINKS]
-    size = len(text)
-    return page.model_copy(update={"content": text, "content_length": size, "original_length": size, "links": found})
-
-
-def _agree(stated: str, kind: str) -> bool:
-    return {stated, kind} <= HTML or (stated in _VAGUE and kind.endswith(_VAGUE[stated]))
-
-
-def _read(data: bytes, url: str, kind: str, content_type: str | None, links: Links, *, style_sheets: bool) -> Page:
-    if kind in HTML:
-        return read_html(data, url, content_type, links=links, style_sheets=style_sheets)
-    if kind == PDF:
-        from ._documents.pdf import read_pdf
-
-        return read_pdf(data, url)
-    if kind in OFFICE:
-        from ._documents.office import read_office
-
-        return read_office(data, url, kind)
-    if kind in FEEDS:
-        from ._documents.feed import read_feed
-
-        return read_feed(data, url, kind, content_type, links=links)
-    if kind.startswith("image/"):
-        from ._documents.image import read_image
-
-        return read_image(data, url, kind)
-    if kind.endswith("xml"):
-        from ._documents.sitemap import read_sitemap
-
-        return read_sitemap(data, url, kind, content_type) or read_text(data, url, kind, content_type)
-    if is_text(kind):
-        return read_text(data, url, kind, content_type)
-    unnamed = kind[:200] if named(kind) != kind else None
-    raise UnsupportedContent(f"{named(kind)} has no text that can be read", detail=unnamed)
+        return read_isolated(
+            data, url, content_type, links=links, style_sheets=style_sheets, isolate=isolate, processes=processes
+        )
+    except UnsupportedContent as error:
+        kind = media_type(data, content_type) if cut else ""
+        if kind != PDF and kind not in OFFICE:
+            raise
+        raise TooLarge(f"{named(kind)}, {cut}") from error

@@ -1,10 +1,10 @@
 """
-Bytes -> text, the way browsers do it.
+Decode the bytes of a page as browsers do.
 
-In this order: a byte order mark, the charset of the HTTP header, what the page says of itself in its first 4096
-bytes, UTF-8 if the bytes are that, windows-1252. A page's label goes through the table of the Encoding standard
-(https://encoding.spec.whatwg.org/#names-and-labels) and never to Python's codec registry, where ``punycode`` takes
-minutes and ``base64`` raises.
+Tried in this order: a byte order mark, the charset of the HTTP header, the charset that the page declares in its first
+4096 bytes, UTF-8 if the bytes are valid UTF-8, windows-1252. Labels are looked up in the table of the Encoding standard
+(https://encoding.spec.whatwg.org/#names-and-labels), never in Python's codec registry, where ``punycode`` takes minutes
+and ``base64`` raises.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-# Python's codec, then the labels that mean it. Where Python has a codec of the standard's name, it is often the
-# narrower one: pages labelled Shift_JIS are cp932, those labelled GB2312 may use all of GB18030.
+# Python's codec, then the labels that select it. Python's codec of the same name is often too narrow: pages labelled
+# Shift_JIS are cp932, and those labelled GB2312 may use all of GB18030.
 _CODECS_AND_LABELS = """
 utf-8: unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8
 cp866: 866 cp866 csibm866 ibm866
@@ -67,7 +67,7 @@ CODECS: dict[str, str] = {
     for label in labels.split()
 }
 
-_PRESCAN = 4096  # bytes: the standard asks for 1024, and many pages need more
+_PRESCAN_SIZE = 4096  # bytes: the standard asks for 1024, but many pages need more
 _BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_BE: "utf-16-be", codecs.BOM_UTF16_LE: "utf-16-le"}
 _SPACE = " \t\n\r\f"
 _CHARSET = re.compile(r"""charset[ \t\n\r\f]*=[ \t\n\r\f]*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""", re.IGNORECASE)
@@ -78,18 +78,18 @@ _ATTRIBUTE = re.compile(
 )
 
 
-_PIECE = 2**16  # bytes decoded at a time: one emoji makes all characters of a Python string four bytes wide
+_CHUNK_SIZE = 2**16  # bytes decoded at a time: a single emoji makes every character of a Python string four bytes wide
 
 
 class Decoded(NamedTuple):
-    """The text, and a note if it is not all that the page meant to say."""
+    """The text, and a note if the page could not be decoded."""
 
     text: str
     note: str | None = None
 
 
 class Transcoded(NamedTuple):
-    """The same in UTF-8; and whether it is only the beginning."""
+    """The page in UTF-8, a note if it could not be decoded, and whether its end was cut off."""
 
     data: bytes
     note: str | None = None
@@ -98,19 +98,19 @@ class Transcoded(NamedTuple):
 
 def decode(data: bytes, content_type: str | None = None, *, markup: bool = True, most: int | None = None) -> Decoded:
     """
-    Turn the bytes of a page into text. Never raises; takes time in proportion to the length.
+    Decode the bytes of a page. Never raises, and takes linear time.
 
     Args:
         data: The bytes, which may end in the middle of a character.
-        content_type: The value of the HTTP header, where there was one.
-        markup: True to look for a ``<meta charset>`` or an XML declaration too.
-        most: How many characters to return at most.
+        content_type: The value of the HTTP header, if any.
+        markup: Whether to look for a ``<meta charset>`` or an XML declaration too.
+        most: The maximum number of characters to return.
 
     """
-    codec, begin = _codec_of(data, content_type, markup=markup)
+    codec, begin = _detect_codec(data, content_type, markup=markup)
     pieces: list[str] = []
     length = 0
-    for piece in _pieces(data, codec, begin):
+    for piece in _decode_chunks(data, codec, begin):
         pieces.append(piece)
         length += len(piece)
         if most is not None and length > most:
@@ -121,19 +121,19 @@ def decode(data: bytes, content_type: str | None = None, *, markup: bool = True,
 
 def to_utf8(data: bytes, content_type: str | None = None, *, most: int) -> Transcoded:
     """
-    Turn the bytes of a page into those of UTF-8, without a copy where they are that already.
+    Convert the bytes of a page to UTF-8, without a copy if they already are UTF-8.
 
     Args:
         data: The bytes, which may end in the middle of a character.
-        content_type: The value of the HTTP header, where there was one.
-        most: How many bytes to return at most.
+        content_type: The value of the HTTP header, if any.
+        most: The maximum number of bytes to return.
 
     """
-    codec, begin = _codec_of(data, content_type, markup=True)
+    codec, begin = _detect_codec(data, content_type, markup=True)
     if codec == "utf-8" and len(data) <= most and _is_utf8(data):
         return Transcoded(trim_partial(data[begin:]))
     out = bytearray()
-    for piece in _pieces(data, codec, begin):
+    for piece in _decode_chunks(data, codec, begin):
         out += piece.encode("utf-8", "replace")
         if len(out) > most:
             return Transcoded(trim_partial(bytes(out[:most])), _note(codec), cut=True)
@@ -141,43 +141,43 @@ def to_utf8(data: bytes, content_type: str | None = None, *, most: int) -> Trans
 
 
 def trim_partial(data: bytes) -> bytes:
-    """Return UTF-8 without a last character that is cut."""
+    """Remove an incomplete character from the end of UTF-8 bytes."""
     for length in range(1, min(4, len(data) + 1)):
         byte = data[-length]
-        if byte >= 0xC0:  # the first byte says how many there are
+        if byte >= 0xC0:  # the first byte of a character gives its length
             return data[:-length] if length < (2 if byte < 0xE0 else 3 if byte < 0xF0 else 4) else data
         if byte < 0x80:
             break
     return data
 
 
-def _codec_of(data: bytes, content_type: str | None, *, markup: bool) -> tuple[str, int]:
-    """Return what the bytes are to be read as, and where the text begins."""
+def _detect_codec(data: bytes, content_type: str | None, *, markup: bool) -> tuple[str, int]:
+    """Return Python's name of the codec, and where the text begins."""
     for bom, codec in _BOMS.items():
         if data.startswith(bom):
             return codec, len(bom)
-    said = _by_header(content_type) or (_by_page(data[:_PRESCAN]) if markup else None)
-    return said or _utf16_without_mark(data) or ("utf-8" if _is_utf8(data) else "cp1252"), 0
+    label = _codec_from_header(content_type) or (_codec_from_page(data[:_PRESCAN_SIZE]) if markup else None)
+    return label or _guess_utf16(data) or ("utf-8" if _is_utf8(data) else "cp1252"), 0
 
 
 def _is_utf8(data: bytes) -> bool:
-    """Whether it is UTF-8, but for a last character that may be cut."""
+    """Return whether *data* is UTF-8; its last character may be incomplete."""
     decoder = codecs.getincrementaldecoder("utf-8")("strict")
     try:
-        for begin in range(0, len(data), _PIECE):
-            decoder.decode(data[begin : begin + _PIECE])
+        for begin in range(0, len(data), _CHUNK_SIZE):
+            decoder.decode(data[begin : begin + _CHUNK_SIZE])
     except UnicodeDecodeError:
         return False
     return True
 
 
-def _pieces(data: bytes, codec: str, begin: int) -> Iterator[str]:
+def _decode_chunks(data: bytes, codec: str, begin: int) -> Iterator[str]:
     if codec == "replacement":
         yield "\ufffd" if data else ""
         return
     decoder = codecs.getincrementaldecoder(codec)("replace")
-    for place in range(begin, len(data), _PIECE):
-        yield decoder.decode(data[place : place + _PIECE])
+    for place in range(begin, len(data), _CHUNK_SIZE):
+        yield decoder.decode(data[place : place + _CHUNK_SIZE])
 
 
 def _note(codec: str) -> str | None:
@@ -186,29 +186,29 @@ def _note(codec: str) -> str | None:
     return None
 
 
-def _by_header(content_type: str | None) -> str | None:
-    return _codec(_charset(content_type or ""))
+def _codec_from_header(content_type: str | None) -> str | None:
+    return _find_codec(_find_charset(content_type or ""))
 
 
-def _by_page(head: bytes) -> str | None:
-    """What the page says of itself. A page in UTF-16 could not say so in ASCII, so it means something else."""
-    label = _meta(head)
+def _codec_from_page(head: bytes) -> str | None:
+    """Return the codec that the page declares. A label in ASCII that says UTF-16 means UTF-8."""
+    label = _find_meta_label(head)
     if label is None and (xml := _XML.match(head)):
         label = xml[1].decode("latin-1")
-    codec = _codec(label)
+    codec = _find_codec(label)
     return "utf-8" if codec in {"utf-16-le", "utf-16-be"} else codec
 
 
-def _codec(label: str | None) -> str | None:
+def _find_codec(label: str | None) -> str | None:
     return CODECS.get(label.strip(_SPACE).lower()) if label else None
 
 
-def _charset(value: str) -> str | None:
+def _find_charset(value: str) -> str | None:
     found = _CHARSET.search(value)
     return next(filter(None, found.groups()), None) if found else None
 
 
-def _meta(head: bytes) -> str | None:
+def _find_meta_label(head: bytes) -> str | None:
     """Find the label of the first ``<meta>`` that names a known encoding, skipping comments and other tags."""
     position = 0
     while (position := head.find(b"<", position)) >= 0:
@@ -217,8 +217,8 @@ def _meta(head: bytes) -> str | None:
             if position < 0:
                 return None
         elif tag := _TAG.match(head, position):
-            attributes, position = _attributes(head, tag.end())
-            if tag[1].lower() == b"meta" and (label := _label(attributes)) and _codec(label):
+            attributes, position = _parse_attributes(head, tag.end())
+            if tag[1].lower() == b"meta" and (label := _label(attributes)) and _find_codec(label):
                 return label
         elif head[position + 1 : position + 2] in {b"!", b"/", b"?"}:
             position = max(head.find(b">", position), position + 1)
@@ -227,7 +227,7 @@ def _meta(head: bytes) -> str | None:
     return None
 
 
-def _attributes(head: bytes, position: int) -> tuple[dict[str, str], int]:
+def _parse_attributes(head: bytes, position: int) -> tuple[dict[str, str], int]:
     attributes: dict[str, str] = {}
     while found := _ATTRIBUTE.match(head, position):
         name, *values = ((group or b"").decode("latin-1") for group in found.groups())
@@ -240,12 +240,12 @@ def _label(attributes: dict[str, str]) -> str | None:
     if "charset" in attributes:
         return attributes["charset"]
     if attributes.get("http-equiv", "").lower() == "content-type":
-        return _charset(attributes.get("content", ""))
+        return _find_charset(attributes.get("content", ""))
     return None
 
 
-def _utf16_without_mark(data: bytes) -> str | None:
-    """Latin letters in UTF-16 have a NUL on one side, always the same one."""
+def _guess_utf16(data: bytes) -> str | None:
+    """Detect UTF-16 without a byte order mark: each Latin letter has a NUL, always on the same side."""
     head = data[:64]
     if len(head) >= 4 and not any(head[1::2]) and all(head[0::2]):
         return "utf-16-le"

@@ -1,4 +1,4 @@
-"""The URLs of a page: absolute http(s), spelt so that they cannot break out of Markdown, or none."""
+"""Resolve the links of a page to absolute http(s) URLs that cannot break out of Markdown."""
 
 from __future__ import annotations
 
@@ -12,33 +12,32 @@ from .._text.invisible import strip_invisible
 
 Links = Literal["keep", "text", "drop"]
 
-MAX_LINKS = 1000  # of a page that are listed
-_MAX_LENGTH = 2000  # characters: what is longer is data, not an address
-# Most addresses are one of these, of which nothing has to be resolved, cleaned or quoted.
+MAX_LINKS = 1000  # links listed for a page
+_MAX_LENGTH = 2000  # characters: anything longer is data, not an address
+# Fast path: most addresses match one of these patterns, and then need no cleaning or quoting.
 _PLAIN = r"\w~!$&*+,=:@%\-"
-_PLACE = rf"(?:#[{_PLAIN}/?.]+)?"
-_WHOLE = re.compile(rf"(?P<origin>https?://[a-z0-9][a-z0-9.-]*)/[{_PLAIN}/?.]*(?<!\?){_PLACE}", re.ASCII)
-_FROM_ROOT = re.compile(rf"(?=[/#])(?:/[{_PLAIN}][{_PLAIN}.]*+)*+/?(?:\?[{_PLAIN}/?.]+)?{_PLACE}", re.ASCII)
+_FRAGMENT = rf"(?:#[{_PLAIN}/?.]+)?"
+_ABSOLUTE = re.compile(rf"(?P<origin>https?://[a-z0-9][a-z0-9.-]*)/[{_PLAIN}/?.]*(?<!\?){_FRAGMENT}", re.ASCII)
+_FROM_ROOT = re.compile(rf"(?=[/#])(?:/[{_PLAIN}][{_PLAIN}.]*+)*+/?(?:\?[{_PLAIN}/?.]+)?{_FRAGMENT}", re.ASCII)
 _UNSAFE = re.compile(r"""[\s<>"'()\\^`{|}\x00-\x20\x7f]""")
-
-_UNSAFE_BEHIND = re.compile(_UNSAFE.pattern.replace("[", r"[\[\]", 1))  # the host
+_UNSAFE_AFTER_HOST = re.compile(_UNSAFE.pattern.replace("[", r"[\[\]", 1))  # only an IPv6 host may have brackets
 
 
 def absolute(href: str | None, base: str) -> str | None:
     """
-    Return where *href* leads, as seen from *base*; None if that is no web address.
+    Resolve *href* against *base*; return None unless the result is an http(s) URL.
 
     Args:
-        href: What the page says.
+        href: The link as written in the page.
         base: The absolute URL that it is relative to.
 
     """
     if href and len(href) <= _MAX_LENGTH:
-        if _WHOLE.fullmatch(href):
+        if _ABSOLUTE.fullmatch(href):
             return href
-        if _FROM_ROOT.fullmatch(href) and (begun := _begun(base)[href[0]]):
-            return begun + href
-    address = re.sub(r"[\t\n\r]", "", href or "").strip()  # browsers overlook these; java\nscript: is no trick
+        if _FROM_ROOT.fullmatch(href) and (start := _split_base(base)[href[0]]):
+            return start + href
+    address = re.sub(r"[\t\n\r]", "", href or "").strip()  # browsers ignore these, so java\nscript: is javascript:
     if not address or len(address) > _MAX_LENGTH or "\\" in address:
         return None
     try:
@@ -48,27 +47,27 @@ def absolute(href: str | None, base: str) -> str | None:
             return None
     except ValueError:
         return None
-    begin = len(parts.scheme) + len("://") + len(parts.netloc)  # an address of IPv6 keeps its brackets
+    begin = len(parts.scheme) + len("://") + len(parts.netloc)  # an IPv6 address keeps its brackets
     visible, _ = strip_invisible(url[begin:])
-    return _UNSAFE.sub(_quoted, url[:begin]) + _UNSAFE_BEHIND.sub(_quoted, visible)
+    return _UNSAFE.sub(_quote, url[:begin]) + _UNSAFE_AFTER_HOST.sub(_quote, visible)
 
 
 def resolved(hrefs: Iterable[str], base: str) -> dict[str, str]:
-    """Return where those lead that lead somewhere, by what the page has in their place."""
+    """Map each of *hrefs* that resolves to an http(s) URL to that URL."""
     return {href: url for href in dict.fromkeys(hrefs) if (url := absolute(href, base))}
 
 
-def _quoted(found: re.Match[str]) -> str:
+def _quote(found: re.Match[str]) -> str:
     return quote(found[0], safe="")
 
 
 @lru_cache(maxsize=64)
-def _begun(base: str) -> dict[str, str]:
-    """Return what an address that begins with / or # goes on from; nothing where that has to be looked at."""
-    site, page = _WHOLE.match(base), _WHOLE.fullmatch(without_fragment(base))
+def _split_base(base: str) -> dict[str, str]:
+    """Return what to put before a link that begins with / or #; empty if *base* needs a full resolution."""
+    site, page = _ABSOLUTE.match(base), _ABSOLUTE.fullmatch(without_fragment(base))
     return {"/": site["origin"] if site else "", "#": page[0] if page else ""}
 
 
 def without_fragment(url: str) -> str:
-    """Return the document that *url* is a place in."""
+    """Return *url* without its fragment."""
     return url.partition("#")[0]

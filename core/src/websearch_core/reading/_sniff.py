@@ -1,4 +1,8 @@
-"""What a body really is: headers lie or are missing, the first kilobyte tells (the useful part of WHATWG sniffing)."""
+"""
+Detect the media type of a body from its first kilobyte, since headers can be wrong or missing.
+
+A subset of the rules that browsers follow: https://mimesniff.spec.whatwg.org/
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentatio
 EPUB = "application/epub+zip"
 OFFICE = frozenset({DOCX, XLSX, PPTX, EPUB})
 FEEDS = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"})
-_SAMPLE = 1024  # bytes
+_SAMPLE_SIZE = 1024  # bytes
 _MAX_LENGTH = 255  # characters of a media type (RFC 6838, 4.2)
 
 _MAGIC = (
@@ -68,7 +72,7 @@ _ROOTS = {
     b"svg": "image/svg+xml",
 }
 _JSON_FEED = re.compile(rb"\s*\{.{0,900}\"https:\\?/\\?/jsonfeed\.org\\?/version\\?/", re.DOTALL)
-# What an archive is, by the name of the part that only that kind has, where its entry in the archive begins.
+# Kinds of archive, recognized by the entry of a part that only this kind has.
 _PARTS = tuple(
     (re.compile(rb"PK\x03\x04.{26}" + name, re.DOTALL), kind)
     for name, kind in (
@@ -80,7 +84,7 @@ _PARTS = tuple(
         (rb"ppt/presentation\d{0,3}\.xml", PPTX),
     )
 )
-# The same for the files of older programs, which hold the names of their parts in UTF-16.
+# The same for OLE files, which store the names of their parts in UTF-16.
 _STREAMS = (
     ("EncryptedPackage", "application/x-ole-storage (an encrypted Office file)"),
     ("WordDocument", "application/msword"),
@@ -105,8 +109,8 @@ _KNOWN = frozenset(
 })  # fmt: skip
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 _TEXTS = frozenset("json xml ndjson x-ndjson jsonl x-jsonlines javascript ecmascript yaml x-yaml toml sql csv".split())
-# A server that says one of these of a text means it, even if the text begins with a tag.
-_MEANT = frozenset({"text/plain", "text/markdown", "text/x-markdown", "text/css", "text/javascript"})
+# If a server declares one of these for a text, it is right, even if the text begins with a tag.
+_TRUSTED = frozenset({"text/plain", "text/markdown", "text/x-markdown", "text/css", "text/javascript"})
 
 
 def declared(content_type: str | None) -> str | None:
@@ -118,7 +122,11 @@ def declared(content_type: str | None) -> str | None:
 
 
 def named(media_type: str) -> str:
-    """Return *media_type* as an error or a note may name it: a server can put whole sentences into one of its own."""
+    """
+    Return *media_type* if it is a known one, else its kind, for errors and notes.
+
+    A server can put whole sentences into a media type that it invents.
+    """
     if media_type in _KNOWN:
         return media_type
     kind = media_type.partition("/")[0]
@@ -129,30 +137,30 @@ def named(media_type: str) -> str:
 
 
 def is_text(media_type: str) -> bool:
-    """Return whether that kind of content is characters."""
+    """Return whether *media_type* is a kind of text."""
     kind, _, name = media_type.partition("/")
     return kind == "text" or name.endswith(("+xml", "+json")) or name in _TEXTS
 
 
 def media_type(data: bytes, content_type: str | None = None) -> str:
     """
-    Say what *data* is, believing the header only as far as the bytes do.
+    Detect the media type of *data*. The header counts only where the bytes do not contradict it.
 
     Args:
         data: The body, or its beginning.
-        content_type: The value of the HTTP header, where there was one.
+        content_type: The value of the HTTP header, if any.
 
     Returns:
         A media type such as ``text/html``, without parameters.
 
     """
-    head, stated = data[:_SAMPLE], declared(content_type)
+    head, stated = data[:_SAMPLE_SIZE], declared(content_type)
     for signature, kind in _SIGNATURES:
         if signature.match(head):
             known_better = kind == "application/zip" and stated and not is_text(stated)  # many formats are archives
-            return _contained(data, kind) or (stated if stated and known_better else kind)
-    narrow = _narrow(head)
-    if stated in _MEANT and not _BINARY.search(narrow):
+            return _look_inside(data, kind) or (stated if stated and known_better else kind)
+    narrow = _to_ascii(head)
+    if stated in _TRUSTED and not _BINARY.search(narrow):
         return stated
     if root := _ROOT.match(narrow):
         kept = stated if stated and stated.endswith("xml") and stated not in HTML else "application/xml"
@@ -168,8 +176,8 @@ def media_type(data: bytes, content_type: str | None = None) -> str:
     return _guess(narrow, data)
 
 
-def _contained(data: bytes, kind: str) -> str | None:
-    """Tell what a container of that kind holds, if its parts tell."""
+def _look_inside(data: bytes, kind: str) -> str | None:
+    """Return the media type of what a container holds, if one of its parts reveals it."""
     if kind == "application/zip":
         return next((inner for part, inner in _PARTS if part.search(data)), None)
     if kind == "application/x-ole-storage":
@@ -177,8 +185,8 @@ def _contained(data: bytes, kind: str) -> str | None:
     return None
 
 
-def _narrow(head: bytes) -> bytes:
-    """UTF-16 as bytes of ASCII, so that a tag looks like a tag and not like binary."""
+def _to_ascii(head: bytes) -> bytes:
+    """Convert UTF-16 to ASCII, so that a tag looks like a tag and not like binary data."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return head.decode("utf-16", "ignore").encode("ascii", "replace")
     if len(head) >= 4 and not any(head[1:64:2]) and all(head[0:64:2]):

@@ -25,7 +25,7 @@ TEX = Path("/usr/share/doc/shared-mime-info/shared-mime-info-spec.pdf")
 
 
 def pdf(objects: list[bytes], trailer: bytes = b"") -> bytes:
-    """A file of these objects, the first of them the catalog."""
+    """Make a file of these objects, the first of which is the catalog."""
     out = bytearray(b"%PDF-1.7\n")
     places = []
     for number, body in enumerate(objects, start=1):
@@ -45,7 +45,7 @@ def stream(data: bytes, *, packed: bool = False) -> bytes:
 
 
 def pages(*contents: bytes, catalog: bytes = b"", annotations: bytes = b"", info: bytes = b"") -> bytes:
-    """A paper with a page for each stream."""
+    """Make a PDF with a page for each stream."""
     first = 5
     kids = b" ".join(b"%d 0 R" % (first + 2 * n) for n in range(len(contents)))
     objects = [
@@ -64,7 +64,7 @@ def pages(*contents: bytes, catalog: bytes = b"", annotations: bytes = b"", info
 
 
 def lines(*texts: str) -> bytes:
-    """A page's stream with these lines, one below the other."""
+    """Make the stream of a page with these lines, one below the other."""
     shown = b"".join(b"(%b) Tj 0 -14 Td " % text.encode("cp1252") for text in texts)
     return b"BT /F1 12 Tf 72 720 Td " + shown + b"ET"
 
@@ -78,7 +78,7 @@ PAPER = pages(
 )
 
 
-def test_each_page_stands_under_its_number():
+def test_each_page_has_a_heading_with_its_number():
     page = read_bytes(PAPER, URL, "application/pdf")
 
     assert page.content == (
@@ -89,7 +89,7 @@ def test_each_page_stands_under_its_number():
     assert (page.media_type, page.truncated) == ("application/pdf", False)
 
 
-def test_what_the_paper_says_of_itself():
+def test_the_metadata_of_a_pdf():
     page = read_bytes(PAPER, URL)
 
     assert (page.title, page.author, page.description, page.language) == ("On Kelp", "Ada", "Algae", "en-GB")
@@ -115,7 +115,7 @@ def test_what_the_paper_says_of_itself():
         (["1992 12.3 14.2 99.1 12.3 14.2 99.1 12.3 14.2 99.1 99.1", "1993 12.4 1"], "99.1\n1993 12.4 1"),
     ],
 )
-def test_lines_are_joined_only_where_that_is_safe(text, read):
+def test_lines_are_joined_only_where_it_is_safe(text, read):
     assert read in read_bytes(pages(lines(*text)), URL).content
 
 
@@ -133,7 +133,7 @@ def test_the_titles_of_the_outline_are_headings():
     assert content == "## Page 1\n\n### 1. Habitat\n\nCold seas.\n\n## Page 2\n\n#### 1.1 Depth\n\nShallow."
 
 
-def test_page_numbers_and_running_titles_are_left_out():
+def test_page_numbers_headers_and_footers_are_left_out():
     paper = pages(*(lines("The Journal of Kelp", f"What is said on leaf {'abcd'[n]}.", f"{n + 7}") for n in range(4)))
 
     content = read_bytes(paper, URL).content
@@ -144,7 +144,7 @@ def test_page_numbers_and_running_titles_are_left_out():
 
 @pytest.mark.parametrize("algorithm", ["RC4-128", "AES-256"])
 @pytest.mark.parametrize("password", ["", "secret"])
-def test_an_encrypted_paper_is_read_if_it_opens_without_a_password(algorithm, password):
+def test_an_encrypted_pdf_is_read_if_it_opens_without_a_password(algorithm, password):
     made = pypdf.PdfWriter(clone_from=io.BytesIO(PAPER))
     made.encrypt(password, "of the owner", algorithm=algorithm)
     out = io.BytesIO()
@@ -157,7 +157,7 @@ def test_an_encrypted_paper_is_read_if_it_opens_without_a_password(algorithm, pa
         assert "thirty meters" in read_bytes(out.getvalue(), URL).content
 
 
-def test_a_scan_says_that_it_is_one():
+def test_a_scan_has_a_note():
     page = read_bytes(pages(b"0 0 m 9 9 l S", b"0 0 m 9 9 l S"), URL)
 
     assert page.content == ""
@@ -165,7 +165,7 @@ def test_a_scan_says_that_it_is_one():
     assert read_bytes(pages(lines("Words."), b"S"), URL).notes == ("2 pages", "1 page without text: empty, or pictures")
 
 
-def test_without_the_extra_it_is_named(monkeypatch):
+def test_without_the_extra_the_error_names_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "pypdf", None)
     with pytest.raises(UnsupportedContent, match=r"websearch-core\[pdf\]"):
         read_bytes(PAPER, URL)
@@ -213,7 +213,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_paper_costs_little(data):
+def test_a_hostile_pdf_costs_little(data):
     begin = time.process_time()
     try:
         page = read_bytes(data, URL)
@@ -225,7 +225,7 @@ def test_a_hostile_paper_costs_little(data):
 
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, len(PAPER)), st.binary(max_size=8), st.integers(0, 12))
-def test_a_damaged_paper_is_read_or_refused(place, junk, gone):
+def test_a_damaged_pdf_is_read_or_refused(place, junk, gone):
     data = PAPER[:place] + junk + PAPER[place + gone :]
     try:
         page = read_bytes(data, URL, "application/pdf")
@@ -236,7 +236,7 @@ def test_a_damaged_paper_is_read_or_refused(place, junk, gone):
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, len(PAPER)))
-def test_a_cut_paper_is_read_or_refused(place):
+def test_a_truncated_pdf_is_read_or_refused(place):
     try:
         read_bytes(PAPER[:place], URL, "application/pdf")
     except UnsupportedContent as error:
@@ -244,7 +244,7 @@ def test_a_cut_paper_is_read_or_refused(place):
 
 
 @pytest.mark.skipif(not TEX.exists(), reason=f"needs {TEX}, which Debian's shared-mime-info has")
-def test_a_paper_of_tex():
+def test_a_pdf_made_with_tex():
     page = read_bytes(TEX.read_bytes(), URL)
 
     assert "## Page 1\n" in page.content
@@ -305,7 +305,7 @@ BOMBS = {
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_takes_little_memory(name):
     paper = pages(BOMBS[name])
-    read_bytes(PAPER, URL, "application/pdf")  # what is imported when it is needed is needed now
+    read_bytes(PAPER, URL, "application/pdf")  # run the imports that happen on first use
     tracemalloc.start()
     try:
         page = read_bytes(paper, URL, "application/pdf")
@@ -317,7 +317,7 @@ def test_a_bomb_takes_little_memory(name):
     assert most < 64 * MIB - len(paper)
 
 
-def test_a_bomb_as_a_map_of_characters_takes_little_memory():
+def test_a_bomb_in_a_character_map_takes_little_memory():
     unicode_map = stream(b"1 beginbfchar\n" + b"<01> <0041>\n" * 300_000 + b"endbfchar", packed=True)
     paper = pages(lines("Kelp")).replace(b"/WinAnsiEncoding>>", b"/WinAnsiEncoding/ToUnicode 7 0 R>>")
     paper = paper.replace(b"xref\n", b"7 0 obj\n" + unicode_map + b"\nendobj\nxref\n", 1)
@@ -330,7 +330,7 @@ def test_a_bomb_as_a_map_of_characters_takes_little_memory():
     assert most < 40 * MIB
 
 
-def test_pages_that_are_each_small_enough_are_not_kept_together():
+def test_decoded_pages_are_not_kept():
     paper = pages(*[stream(KELP + b"\n% " + b"x" * 3_000_000, packed=True)] * 10)
     tracemalloc.start()
     try:
@@ -342,7 +342,7 @@ def test_pages_that_are_each_small_enough_are_not_kept_together():
     assert most < 25 * MIB
 
 
-def test_a_large_picture_costs_no_text():
+def test_a_large_image_does_not_lose_the_text():
     picture = b"<</Type/XObject/Subtype/Image/Length 6000000>>stream\n" + bytes(6_000_000) + b"\nendstream"
     paper = pdf(
         [
@@ -365,6 +365,8 @@ def test_an_application_that_uses_pypdf_itself_is_not_bounded():
 
 
 @pytest.mark.parametrize("text", ["k" * 200_000, "k-" * 100_000, "1." * 100_000, "k_" * 100_000])
-def test_a_page_without_a_blank_takes_linear_time(text):
-    page = read_bytes(pages(lines(text, text)), URL, "application/pdf")  # took minutes, and no deadline can end it here
+def test_a_page_without_spaces_takes_linear_time(text):
+    page = read_bytes(
+        pages(lines(text, text)), URL, "application/pdf"
+    )  # once took minutes, beyond the reach of a deadline
     assert len(page.content) >= 200_000

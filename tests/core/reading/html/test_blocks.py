@@ -1,4 +1,4 @@
-"""The outline of a page, and the tree of what is kept of it."""
+"""The visible blocks of a page, and the tree of those that are kept."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ PIECES = [
 markup = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
 
 
-def outlined(body: str) -> TextBlocks:
+def blocks_of(body: str) -> TextBlocks:
     return find_blocks(parse(f"<body>{body}".encode()).body)
 
 
 def runs_of(page: TextBlocks) -> list[str]:
-    """The text of each block, from its runs."""
+    """Join the runs of each block."""
     texts = [""] * len(page.block_texts)
     for text, block in zip(page.run_texts, page.run_blocks, strict=True):
         texts[block] += text
@@ -63,13 +63,13 @@ def bare(text: str) -> str:
         ("<noscript>no</noscript>one", ["one"]),
     ],
 )
-def test_a_block_is_what_is_read_in_one_go(body: str, blocks: list[str]) -> None:
-    assert blocks == outlined(body).block_texts
+def test_text_is_divided_into_blocks(body: str, blocks: list[str]) -> None:
+    assert blocks == blocks_of(body).block_texts
 
 
 @given(markup)
-def test_an_outline_holds_together(body: str) -> None:
-    page = outlined(body)
+def test_the_lists_of_blocks_are_consistent(body: str) -> None:
+    page = blocks_of(body)
     count, runs = len(page.names), len(page.run_texts)
     assert {len(page.parents), len(page.attributes), len(page.marks), len(page.around)} == {count}
     assert all(parent < element for element, parent in enumerate(page.parents))
@@ -85,8 +85,8 @@ def test_an_outline_holds_together(body: str) -> None:
         assert around == page.block_elements[block]
 
 
-def test_what_an_element_is_in_and_says_is_known() -> None:
-    page = outlined("<main class='a b'><p id=c role=note>one <a href=/x>two</a></p></main><footer>three</footer>")
+def test_the_parents_marks_and_links_of_elements_are_known() -> None:
+    page = blocks_of("<main class='a b'><p id=c role=note>one <a href=/x>two</a></p></main><footer>three</footer>")
     assert page.names == ["body", "main", "p", "a", "footer"]
     assert page.marks == ["", "a b", " c note", "", ""]
     assert page.parents == [-1, 0, 1, 2, 0]
@@ -105,16 +105,16 @@ def test_what_an_element_is_in_and_says_is_known() -> None:
         ("<p>xxxxxxxxx" * (MAX_CHARACTERS // 9 + 1), True),
     ],
 )
-def test_a_page_is_read_up_to_so_many_elements_and_characters(body: str, cut: bool) -> None:
-    page = outlined(body)
+def test_the_number_of_elements_and_characters_is_bounded(body: str, cut: bool) -> None:
+    page = blocks_of(body)
     assert page.cut is cut
     assert len(page.names) <= MAX_ELEMENTS + 1
     assert sum(map(len, page.run_texts)) <= MAX_CHARACTERS
     assert len("".join(page.run_texts)) == len("".join(page.block_texts))
 
 
-def test_the_text_of_a_page_that_is_too_large_is_its_beginning() -> None:
-    page = outlined("<p>begin</p>" + "x" * MAX_CHARACTERS + "<p>end</p>")
+def test_the_beginning_of_a_page_that_is_too_large_is_kept() -> None:
+    page = blocks_of("<p>begin</p>" + "x" * MAX_CHARACTERS + "<p>end</p>")
     assert page.block_texts[0] == "begin"
     assert "end" not in page.block_texts
     assert sum(map(len, page.run_texts)) == MAX_CHARACTERS
@@ -132,20 +132,20 @@ LONG = "What only readers without scripts are told may be all that there is. " *
         (f"<p>Please wait</p><noscript><p hidden>{LONG}</p></noscript>", False),
     ],
 )
-def test_what_is_for_readers_without_scripts_is_read_if_it_is_all(body: str, scriptless: bool) -> None:
-    page = outlined(body)
+def test_noscript_is_read_if_there_is_little_else(body: str, scriptless: bool) -> None:
+    page = blocks_of(body)
     assert page.scriptless is scriptless
     assert (LONG.strip() in page.block_texts) is (scriptless or body.startswith(f"<p>{LONG}"))
 
 
-def test_what_was_removed_is_counted() -> None:
-    page = outlined("<p>on\u200be\u2060</p><p hidden>two</p><p hidden> </p><div hidden>three<p>four</p></div>")
+def test_hidden_and_invisible_text_is_counted() -> None:
+    page = blocks_of("<p>on\u200be\u2060</p><p hidden>two</p><p hidden> </p><div hidden>three<p>four</p></div>")
     assert (page.invisible, page.hidden) == (2, 2)
 
 
 @given(markup, st.integers())
-def test_what_is_kept_is_in_the_tree_and_nothing_else(body: str, seed: int) -> None:
-    page = outlined(body)
+def test_the_tree_has_exactly_the_kept_blocks(body: str, seed: int) -> None:
+    page = blocks_of(body)
     kept = [random.Random(seed + block).random() < 0.5 for block in range(len(page.block_texts))]
     assert bare(build_tree(page).body.text()) == "".join(map(bare, page.block_texts))
     expected = [bare(text) for text, keep in zip(page.block_texts, kept, strict=True) if keep]
@@ -154,7 +154,7 @@ def test_what_is_kept_is_in_the_tree_and_nothing_else(body: str, seed: int) -> N
 
 @given(markup)
 def test_links_can_be_left_out_with_their_text(body: str) -> None:
-    page = outlined(body)
+    page = blocks_of(body)
     unlinked = (
         text for text, within in zip(page.run_texts, page.run_elements, strict=True) if not page.is_linked(within)
     )
@@ -184,24 +184,24 @@ def shape(element: Element) -> str:
         ("<table><tr><td>a<td><tr><td><td>x</table>", "10", "(body (table (tbody (tr (td a)td))))"),
     ],
 )
-def test_around_what_is_kept_only_what_says_something_stays(body: str, kept: str, expected: str) -> None:
-    assert expected == shape(build_tree(outlined(body), [keep == "1" for keep in kept]).body)
+def test_around_kept_blocks_only_meaningful_elements_stay(body: str, kept: str, expected: str) -> None:
+    assert expected == shape(build_tree(blocks_of(body), [keep == "1" for keep in kept]).body)
 
 
-def test_blanks_are_one_but_in_code() -> None:
-    tree = build_tree(outlined("<p>a \n\t b&nbsp;c</p><pre>d \n\n  e</pre>")).body
+def test_white_space_is_collapsed_except_in_code() -> None:
+    tree = build_tree(blocks_of("<p>a \n\t b&nbsp;c</p><pre>d \n\n  e</pre>")).body
     assert shape(tree) == "(body (p a b c)(pre d \n\n  e))"
 
 
 @pytest.mark.parametrize("name", ["div", "span", "x-y", "blockquote", "ul", "q"])
-def test_a_tree_is_never_deeper_than_a_walk_can_go(name: str) -> None:
-    grown = build_tree(outlined(f"<{name}>a" * 1000))
+def test_the_depth_of_a_tree_is_bounded(name: str) -> None:
+    grown = build_tree(blocks_of(f"<{name}>a" * 1000))
     assert grown.flattened
     assert max(element.depth for element in grown.body.elements()) <= MAX_DEPTH
     assert bare(grown.body.text()).count("a") == 1000
 
 
-def test_a_tree_that_is_not_deep_is_whole() -> None:
-    grown = build_tree(outlined("<div>" * 70 + "a"))
+def test_a_tree_of_little_depth_is_complete() -> None:
+    grown = build_tree(blocks_of("<div>" * 70 + "a"))
     assert not grown.flattened
     assert max(element.depth for element in grown.body.elements()) == 70

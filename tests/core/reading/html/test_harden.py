@@ -1,4 +1,4 @@
-"""What is handed to the parser: it never costs much, and nothing that a reader sees is lost on the way."""
+"""The hardened source never costs the parser much, and keeps all visible text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PAGES = Path(__file__).parents[5] / "shared" / "corpora" / "reading" / "wcxb" / 
 
 
 def nodes(source: bytes) -> Iterator[tuple[int, LexborNode]]:
-    """Every node of the parsed *source*, and how deep it is."""
+    """Yield the depth of each node of the parsed *source*, and the node."""
     node, depth = parse(source).root, 0
     while node is not None:
         yield depth, node
@@ -36,7 +36,7 @@ def nodes(source: bytes) -> Iterator[tuple[int, LexborNode]]:
 
 
 def size(source: bytes) -> int:
-    """What the nodes of the parsed *source* take, in bytes; of attributes, the values too."""
+    """Return the bytes that the nodes of the parsed *source* take, including the values of attributes."""
     return sum(
         192 + sum(240 + len(value or "") for value in node.attributes.values()) if node.is_element_node else 136
         for _, node in nodes(source)
@@ -47,11 +47,11 @@ def seen(source: bytes) -> list[str]:
     return [node.text_content or "" for _, node in nodes(source) if node.is_text_node]
 
 
-AGAIN = "<p>x</p>" * 2_000  # each opens again what is still open
+AGAIN = "<p>x</p>" * 2_000  # each reopens the styles that are still open
 
 
 @pytest.mark.parametrize(
-    "deceit",
+    "trick",
     [
         "<b id={n}><!-- </b> -->",
         "<b id={n}><xmp></b></xmp>",
@@ -85,9 +85,9 @@ AGAIN = "<p>x</p>" * 2_000  # each opens again what is still open
         "<nobr id={n}><table>",
     ],
 )
-def test_no_style_stays_open_in_secret(deceit: str) -> None:
-    """Four hundred of them would be two million elements."""
-    html = "<div>" + "".join(deceit.format(n=n) for n in range(400)) + "</div>" + AGAIN
+def test_styles_that_seem_closed_are_counted(trick: str) -> None:
+    """Otherwise four hundred styles would become two million elements."""
+    html = "<div>" + "".join(trick.format(n=n) for n in range(400)) + "</div>" + AGAIN
     assert size(harden(html.encode()).source) < MOST
 
 
@@ -104,7 +104,7 @@ def test_no_style_stays_open_in_secret(deceit: str) -> None:
         "<p><b {many}><div></b>",
     ],
 )
-def test_no_copy_of_a_style_is_overlooked(style: str, end: str) -> None:
+def test_every_copy_of_a_style_is_counted(style: str, end: str) -> None:
     written = style.format(many=" ".join(f"a{n}=1" for n in range(120)), long="x" * 18_000)
     html = "<span>" * 2_000 + "<div>" * 500 + "<p>" + written + end * 2_000
     assert size(harden(html.encode()).source) < MOST
@@ -121,14 +121,14 @@ def test_no_copy_of_a_style_is_overlooked(style: str, end: str) -> None:
         ("<q>" * 700, "<q></br></q>x" * 700),
     ],
 )
-def test_no_end_tag_ends_more_than_its_element_in_secret(around: str, inside: str) -> None:
-    """What looks like a pair of tags ends an element around the style, which is then copied."""
+def test_end_tags_that_close_outer_elements_are_counted(around: str, inside: str) -> None:
+    """The end tag of what looks like a pair closes an element around the style, which is then copied."""
     style = f"<b {' '.join(f'a{n}=1' for n in range(120))}>"
     assert size(harden(f"{around}{style}{inside}".encode()).source) < MOST
 
 
-def test_a_small_page_is_looked_at_too() -> None:
-    """3 kB that would take 18 MB."""
+def test_small_pages_are_hardened_too() -> None:
+    """These 3 kB would take 18 MB."""
     styles = "".join(f"<{name} {' '.join(f'a{n}' for n in range(60))}>" for name in "bius")
     assert size(harden(f"<p>{styles}{'<p>x' * 550}".encode()).source) < MOST
 
@@ -148,8 +148,8 @@ def test_a_small_page_is_looked_at_too() -> None:
         "<title/><div>",
     ],
 )
-def test_nothing_is_nested_too_deeply_in_secret(piece: str) -> None:
-    """60,000 elements inside one another take the parser nine seconds, 300,000 four minutes."""
+def test_nesting_that_is_not_obvious_is_bounded(piece: str) -> None:
+    """60,000 nested elements take the parser nine seconds, 300,000 take four minutes."""
     source = harden(piece.encode() * 60_000).source
     assert max(depth for depth, _ in nodes(source)) < 2_000
 
@@ -170,22 +170,22 @@ UNAMBIGUOUS = re.compile(rb"(?:[^<]|" + TAG.replace(rb"[^\s/>", rb"[^ \t\n\f\r/>
 
 
 @given(st.lists(WORDS, max_size=30).map("".join))
-def test_what_is_unambiguous_has_no_other_marks_than_tags(html: str) -> None:
+def test_normalized_markup_has_only_tags_and_text(html: str) -> None:
     once = normalize(html.encode()).source
     assert UNAMBIGUOUS.fullmatch(once)
     assert normalize(once).source == once
 
 
 @given(st.lists(WORDS, max_size=30).map("".join), st.integers(0, 200))
-def test_every_beginning_of_a_page_can_be_read(html: str, length: int) -> None:
+def test_a_page_that_is_cut_off_anywhere_is_normalized(html: str, length: int) -> None:
     assert UNAMBIGUOUS.fullmatch(normalize(html.encode()[:length]).source)
 
 
 @given(st.lists(st.sampled_from("<b>|</b>|<p>|</p>|<i>|</i>|<a href=x>|</a>|<ul>|<li>|</ul>|<h1>|</h1>|x|<|é|<!--y-->|<br>|"
                                 "<td>|<table>|</table>|<script>y</script>|<p title='<b>'>|<p a'b>|&amp;|< ".split("|")),
                 max_size=30).map("".join))  # fmt: skip
-def test_the_text_of_a_small_page_is_all_there(html: str) -> None:
-    """What it would be without taming, as a whole: comments part a text in two."""
+def test_the_text_of_a_small_page_is_complete(html: str) -> None:
+    """The text is that of the original source. It is compared as a whole, since comments divide a text in two."""
     everything = [node.text_content or "" for _, node in nodes(html.encode()) if node.is_text_node
                   and node.parent is not None and node.parent.tag != "script"]  # fmt: skip
     assert "".join(seen(harden(html.encode()).source)) == "".join(everything)
@@ -212,12 +212,12 @@ def test_the_text_of_a_small_page_is_all_there(html: str) -> None:
         ("<p>x<b class='never ended", "<p>x"),
     ],
 )
-def test_what_could_be_misread_is_written_anew(html: str, expected: str) -> None:
+def test_ambiguous_markup_is_rewritten(html: str, expected: str) -> None:
     assert harden(html.encode())[:3] == (expected.encode(), False, False)
 
 
 @pytest.mark.parametrize("around", ["{}", "<!-- {} -->", "\n<![CDATA[ {} ]]>\n"])
-def test_data_keeps_its_meaning_without_its_marks(around: str) -> None:
+def test_json_ld_keeps_its_meaning_without_less_than_signs(around: str) -> None:
     data = {"description": "<p>1 < 2</p></b><!-- x -->"}
     html = f"<script type='application/ld+json'>{around.format(json.dumps(data))}</script><p>x"
     script = parse(harden(html.encode()).source).css_first("script")
@@ -228,9 +228,9 @@ def test_data_keeps_its_meaning_without_its_marks(around: str) -> None:
 
 def test_only_the_first_attributes_of_an_element_are_kept() -> None:
     html = f"<p {' '.join(f'a{n}=1' for n in range(200))}>x"
-    tamed = harden(html.encode())
-    assert tamed.simpler
-    (paragraph,) = parse(tamed.source).css("p")
+    hardened = harden(html.encode())
+    assert hardened.simpler
+    (paragraph,) = parse(hardened.source).css("p")
     assert list(paragraph.attributes) == [f"a{n}" for n in range(128)]
 
 
@@ -257,7 +257,7 @@ def test_sloppy_pages_lose_nothing(page: Callable[[], str]) -> None:
 
 
 @pytest.mark.skipif(not PAGES.is_dir(), reason="the pages for tuning the reader are not here")
-def test_real_pages_are_read_to_their_ends() -> None:
+def test_real_pages_are_not_cut() -> None:
     for path in sorted(PAGES.glob("*.gz"))[::10]:
         source = to_utf8(gzip.decompress(path.read_bytes()), most=10**8).data
         assert harden(source)[1:3] == (False, False), path.name

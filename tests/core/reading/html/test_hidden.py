@@ -1,4 +1,4 @@
-"""What people do not see is not read: hidden elements, and when they are opened; invisible characters."""
+"""Text that people do not see is not read: hidden elements, unless a control opens them, and invisible characters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from websearch_core._text.invisible import strip_invisible
 from websearch_core.reading import read_bytes, read_html
 from websearch_core.reading._html.blocks import TextBlocks, find_blocks
-from websearch_core.reading._html.css.look import look_of
+from websearch_core.reading._html.css.look import judge_inline_style
 from websearch_core.reading._html.hidden import hiding
 from websearch_core.reading._html.parse import parse
 
@@ -42,7 +42,7 @@ HIDDEN = [
     f"<p style='clip-path:inset(50%)'>{SECRET}</p>",
     f"<div style='display:none'><div><span>{SECRET}</span></div></div>",
 ]
-# The same, spelled otherwise, and their relatives.
+# Other spellings of these, and similar properties.
 SPELLED = [
     "display:none ! important",
     r"d\69splay:none",
@@ -125,18 +125,18 @@ NO_TEXT = [
 ]
 
 
-def outlined(body: str) -> TextBlocks:
-    """All that can be seen of a page, whatever it is about."""
+def blocks_of(body: str) -> TextBlocks:
+    """Find all visible blocks of a page, without selecting the main content."""
     return find_blocks(parse(f"<body>{body}".encode()).body)
 
 
-def seen_in(body: str) -> str:
-    return "\n".join(outlined(body).block_texts)
+def visible_text(body: str) -> str:
+    return "\n".join(blocks_of(body).block_texts)
 
 
 @pytest.mark.parametrize("vector", HIDDEN + NO_TEXT)
-def test_what_no_reader_sees_is_not_read(vector: str) -> None:
-    assert SECRET not in seen_in(SEEN + vector)
+def test_hidden_text_is_not_read(vector: str) -> None:
+    assert SECRET not in visible_text(SEEN + vector)
     page = read_html(f"<main>{SEEN}{vector}</main>".encode(), "https://example.org/")
     assert "Every reader can see this" in page.content
     assert SECRET not in page.content
@@ -144,7 +144,7 @@ def test_what_no_reader_sees_is_not_read(vector: str) -> None:
 
 
 @pytest.mark.parametrize("vector", HIDDEN)
-def test_what_the_page_hides_is_counted(vector: str) -> None:
+def test_hidden_text_is_counted(vector: str) -> None:
     page = read_html(f"<main>{SEEN}{vector}</main>".encode(), "https://example.org/")
     assert page.notes == ("1 hidden passages left out",)
 
@@ -185,10 +185,10 @@ def test_what_the_page_hides_is_counted(vector: str) -> None:
         "<p hidden style='display:block'>{}</p>",
     ],
 )
-def test_what_readers_do_see_is_read(vector: str) -> None:
-    outlined_page = outlined(SEEN + vector.format("Visible words"))
-    assert outlined_page.block_texts[-1] == "Visible words"
-    assert outlined_page.hidden == 0
+def test_visible_text_is_read(vector: str) -> None:
+    page = blocks_of(SEEN + vector.format("Visible words"))
+    assert page.block_texts[-1] == "Visible words"
+    assert page.hidden == 0
 
 
 @pytest.mark.parametrize(
@@ -199,8 +199,10 @@ def test_what_readers_do_see_is_read(vector: str) -> None:
         ("color:transparent", "color:red"),
     ],
 )
-def test_what_takes_back_what_it_inherits_is_read_alone(around: str, inside: str) -> None:
-    text = seen_in(f"{SEEN}<div style='{around}'>{SECRET}<p style='{inside}'>Visible words</p><p>{SECRET}</p></div>")
+def test_text_that_undoes_inherited_hiding_is_read(around: str, inside: str) -> None:
+    text = visible_text(
+        f"{SEEN}<div style='{around}'>{SECRET}<p style='{inside}'>Visible words</p><p>{SECRET}</p></div>"
+    )
     assert "Visible words" in text
     assert SECRET not in text
 
@@ -222,8 +224,8 @@ OPENED = {
 
 
 @pytest.mark.parametrize("how", OPENED)
-def test_what_a_reader_is_offered_to_open_is_read(how: str) -> None:
-    assert "Visible words" in seen_in(SEEN + OPENED[how].format("Visible words"))
+def test_text_that_a_control_opens_is_read(how: str) -> None:
+    assert "Visible words" in visible_text(SEEN + OPENED[how].format("Visible words"))
 
 
 KEPT_SHUT = {
@@ -264,8 +266,8 @@ KEPT_SHUT = {
 
 
 @pytest.mark.parametrize("how", KEPT_SHUT)
-def test_what_is_hidden_stays_hidden_otherwise(how: str) -> None:
-    page = outlined(SEEN + KEPT_SHUT[how].format(SECRET))
+def test_other_hidden_text_is_not_read(how: str) -> None:
+    page = blocks_of(SEEN + KEPT_SHUT[how].format(SECRET))
     assert SECRET not in "".join(page.block_texts + page.run_texts)
     assert page.hidden > 0
 
@@ -282,17 +284,17 @@ LONG = "Scripts will show this sentence to everyone. " * 30  # 1,350 characters
         f"<p>{LONG[:900]}</p><div hidden>{LONG}</div><p hidden>{SECRET}</p>",
     ],
 )
-def test_what_is_nearly_all_of_the_page_is_read_although_it_is_hidden(page: str) -> None:
-    assert LONG.strip() in seen_in(page)
-    assert SECRET not in seen_in(page)
+def test_hidden_text_that_is_most_of_the_page_is_read(page: str) -> None:
+    assert LONG.strip() in visible_text(page)
+    assert SECRET not in visible_text(page)
 
 
 @pytest.mark.parametrize(
     "page",
     [
-        f"<p>{LONG}</p><p>{SEEN}</p><div hidden>{SECRET} {LONG}</div>",  # shorter than what can be seen
+        f"<p>{LONG}</p><p>{SEEN}</p><div hidden>{SECRET} {LONG}</div>",  # shorter than the visible text
         f"<h1>Title</h1><div hidden>{SECRET} {LONG[:900]}</div>",  # short
-        f"<h1>Title</h1><div hidden>{SECRET}<script>{LONG}</script></div>",  # a text of which nothing would be seen
+        f"<h1>Title</h1><div hidden>{SECRET}<script>{LONG}</script></div>",  # none of it is text
         f"<h1>Title</h1><div hidden>{SECRET}{' ' * 2000}</div>",
         f"<h1>Title</h1><div hidden>{SECRET}<p hidden>{LONG}</p></div>",
         f"<h1>Title</h1><div role=dialog hidden>{SECRET} {LONG}</div>",
@@ -300,13 +302,13 @@ def test_what_is_nearly_all_of_the_page_is_read_although_it_is_hidden(page: str)
         f"<h1>Title</h1><div style='position:absolute;top:-9999px'>{SECRET} {LONG}</div>",
     ],
 )
-def test_what_is_less_of_the_page_stays_hidden(page: str) -> None:
-    assert SECRET not in seen_in(page)
+def test_hidden_text_that_is_not_most_of_the_page_is_not_read(page: str) -> None:
+    assert SECRET not in visible_text(page)
 
 
 @given(st.dictionaries(st.sampled_from(["hidden", "aria-hidden", "type", "style"]), st.none() | st.text(max_size=60)))
 def test_no_attribute_raises(attributes: dict[str, str | None]) -> None:
-    assert 0 <= hiding("p", attributes, look_of(attributes.get("style") or "")) < 16
+    assert 0 <= hiding("p", attributes, judge_inline_style(attributes.get("style") or "")) < 16
 
 
 def tags(text: str) -> str:
@@ -368,12 +370,12 @@ def test_invisible_characters_are_removed(text: str, seen: str) -> None:
         "한글",
     ],
 )
-def test_honest_text_survives(text: str) -> None:
+def test_characters_that_scripts_and_emoji_need_are_kept(text: str) -> None:
     assert (text, 0) == strip_invisible(text)
 
 
 @given(st.text(st.characters() | st.sampled_from("a\u200d\u200c\ufe0f\u180b❤🔥م\U000e0041\u202e"), max_size=60))
-def test_cleaning_twice_changes_nothing(text: str) -> None:
+def test_stripping_twice_changes_nothing(text: str) -> None:
     once, _ = strip_invisible(text)
     assert (once, 0) == strip_invisible(once)
 
@@ -385,7 +387,7 @@ def test_removed_characters_are_counted_in_a_note() -> None:
     assert read_bytes(("x" + tags("secret")).encode(), "https://e.org/").notes == ("6 invisible characters removed",)
 
 
-def test_what_a_formula_hides_is_removed_and_counted() -> None:
+def test_invisible_characters_in_a_formula_are_removed_and_counted() -> None:
     tex = "<annotation encoding='application/x-tex'>x^2{}</annotation>".format(tags("secret"))
     source = f"<main>{SEEN}<p>So <math><semantics><mi>x</mi>{tex}</semantics></math> it is.</p></main>"
     page = read_html(source.encode(), "https://example.org/")

@@ -1,4 +1,4 @@
-"""Reading in other processes: real crashes, real hangs, real forks."""
+"""Read pages in other processes: real crashes, real hangs, real forks."""
 
 from __future__ import annotations
 
@@ -24,14 +24,13 @@ from websearch_core._deadline import time_limit
 from websearch_core.errors import BadResponse, ConfigurationError, TimedOut, UnsupportedContent
 from websearch_core.providers.direct import Direct
 from websearch_core.reading import read_bytes
-from websearch_core.reading._isolation import child as aside_worker
-from websearch_core.reading._isolation import pool, worker
-from websearch_core.reading._isolation.pool import count_cores, read_isolated
+from websearch_core.reading._isolation import child, pool, worker
+from websearch_core.reading._isolation.pool import count_cores
 
 URL = "https://page.example/"
 PAGE = b"<title>Kelp</title><meta name=date content=2026-05-04><p>Brown algae <a href=/b>of the sea</a>, caf\xc3\xa9 \xf0\x9f\x98\x80."
-LONG = b"<p>Brown algae of the northern seas. " * 3_000  # more than fits a pipe
-LARGE = PAGE + b"<!--" + b" " * pool.LARGE + b"-->"
+LONG = b"<p>Brown algae of the northern seas. " * 3_000  # more than the buffer of a pipe holds
+LARGE = PAGE + b"<!--" + b" " * pool.LARGE_SIZE + b"-->"
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends the signals of POSIX")
 
@@ -44,37 +43,37 @@ def _no_processes():
 
 @pytest.fixture
 def no_interpreter(monkeypatch):
-    """As in an application that was frozen."""
+    """Make this process look like a frozen application."""
     monkeypatch.setattr(sys, "frozen", True, raising=False)
 
 
 def isolated(data, processes=1):
-    return read_isolated(data, URL, isolate=True, processes=processes)
+    return read_bytes(data, URL, isolate=True, processes=processes)
 
 
 def workers():
-    """The process ids of those there are."""
+    """Return the process ids of the pool's processes."""
     return {worker.process.pid for worker in pool._pool._workers}
 
 
 def worker_pid():
-    """The process id of the only one, which is started if need be."""
+    """Return the process id of the only process, started if necessary."""
     assert isolated(PAGE).title == "Kelp"
     (pid,) = workers()
     return pid
 
 
-def comes_true(what, seconds=10.0):
-    ended = time.monotonic() + seconds
-    while time.monotonic() < ended:
-        if what():
+def comes_true(condition, seconds=10.0):
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
+        if condition():
             return True
         time.sleep(0.01)
     return False
 
 
 def is_gone(pid):
-    """Whether there is no such process, but perhaps for a zombie that init will bury."""
+    """Return whether the process has ended; a zombie that init has yet to reap counts as ended."""
 
     def gone():
         try:
@@ -86,16 +85,16 @@ def is_gone(pid):
 
 
 @pytest.mark.parametrize("data", [PAGE, LONG, b"", b"plain words"], ids=["page", "long", "empty", "text"])
-def test_a_page_is_the_same_as_without(data):
-    assert read_isolated(data, URL, "text/html", isolate=True) == read_bytes(data, URL, "text/html")
+def test_a_page_is_read_as_in_this_process(data):
+    assert read_bytes(data, URL, "text/html", isolate=True) == read_bytes(data, URL, "text/html", isolate=False)
 
 
-def test_the_options_are_the_same_as_without():
-    apart = read_isolated(PAGE, URL, "text/html; charset=latin-1", links="text", isolate=True)
-    assert apart == read_bytes(PAGE, URL, "text/html; charset=latin-1", links="text")
+def test_the_options_work_as_in_this_process():
+    isolated = read_bytes(PAGE, URL, "text/html; charset=latin-1", links="text", isolate=True)
+    assert isolated == read_bytes(PAGE, URL, "text/html; charset=latin-1", links="text", isolate=False)
 
 
-def test_what_is_no_text_is_told_as_without():
+def test_content_that_is_not_text_is_the_same_error_as_in_this_process():
     with pytest.raises(UnsupportedContent, match="video/mp4 has no text"):
         isolated(b"\0\0\0\x18ftypmp42" + bytes(20))
     assert len(workers()) == 1
@@ -121,7 +120,7 @@ def test_a_crash_costs_the_page_and_the_next_one_works(name):
     assert worker_pid() != pid
 
 
-def test_a_crash_costs_none_of_the_pages_beside_it():
+def test_a_crash_costs_only_the_page_that_caused_it():
     with ThreadPoolExecutor(2) as threads:
         assert comes_true(lambda: list(threads.map(isolated, [LONG] * 2, [2] * 2)) and len(pool._pool._free) == 2)
         victim, other = workers()
@@ -135,7 +134,7 @@ def test_a_crash_costs_none_of_the_pages_beside_it():
     assert workers() == {other}
 
 
-def test_a_worker_that_died_meanwhile_costs_nothing():
+def test_a_process_that_died_while_idle_costs_nothing():
     pid = worker_pid()
     os.kill(pid, signal.SIGKILL)
     assert is_gone(pid)
@@ -161,7 +160,7 @@ def test_no_time_left_costs_no_process():
     assert worker_pid() == pid
 
 
-def test_waiting_for_ones_turn_ends_with_the_deadline():
+def test_waiting_for_a_free_process_ends_with_the_deadline():
     os.kill(worker_pid(), signal.SIGSTOP)
 
     def hurried(seconds):
@@ -173,13 +172,13 @@ def test_waiting_for_ones_turn_ends_with_the_deadline():
     assert worker_pid()
 
 
-def test_a_process_whose_host_is_gone_ends_itself_in_the_midst_of_a_page():
+def test_a_process_whose_parent_is_gone_ends_itself_in_the_middle_of_a_page():
     program = "from websearch_core.reading._isolation import child; child._end_after(1); sum(range(10**15))"
     assert subprocess.run([sys.executable, "-c", program], timeout=20).returncode == -signal.SIGALRM
 
 
-@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="nobody can limit the memory of another process here")
-def test_a_page_for_which_there_is_not_enough_memory_costs_that_page():
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="this system cannot limit the memory of another process")
+def test_running_out_of_memory_costs_only_that_page():
     pid = worker_pid()
     size = int(Path(f"/proc/{pid}/statm").read_text().split()[0]) * resource.getpagesize()
     resource.prlimit(pid, resource.RLIMIT_AS, (size + 2**21, size + 2**21))
@@ -190,26 +189,26 @@ def test_a_page_for_which_there_is_not_enough_memory_costs_that_page():
     assert worker_pid() != pid
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the memory of a process is not known here")
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="this system does not report the memory of a process")
 def test_a_page_that_takes_too_much_memory_is_an_error_and_the_process_lives_on():
     program = """
 import sys
 from websearch_core.reading._isolation import child
-def read_bytes(data, url, *_, **__):
+def convert(data, url, *_, **__):
     if b"greedy" in data:
         bytearray(2**29)
     return original(data, url)
-original, child.read_bytes = child.read_bytes, read_bytes
+original, child.convert = child.convert, convert
 child.serve()
 """
     with subprocess.Popen(
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
     ) as process:
-        aside_worker.receive(process.stdout, 2**20)
+        child.receive(process.stdout, 2**20)
         answers = []
         for page in (b"<p>kelp", b"<p>greedy", b"<p>kelp"):
-            aside_worker.send(process.stdin, {"url": URL}, page)
-            answers.append(aside_worker.receive(process.stdout, 2**20))
+            child.send(process.stdin, {"url": URL}, page)
+            answers.append(child.receive(process.stdout, 2**20))
         process.stdin.close()
         assert process.wait(20) == 0
 
@@ -257,10 +256,10 @@ def test_threads_get_the_pages_they_asked_for():
     assert 1 <= len(workers()) <= 3
 
 
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # Python 3.12 says so of every fork beside threads
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # Python 3.12 warns of every fork beside threads
 def test_a_forked_process_has_processes_of_its_own():
     pid = worker_pid()
-    with pool._pool._changed:  # as if another thread were just asking
+    with pool._pool._changed:  # as if another thread held the lock
         child = os.fork()
         if child == 0:
             try:
@@ -274,7 +273,7 @@ def test_a_forked_process_has_processes_of_its_own():
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_daemonic_process_which_may_have_no_children_has_them():
+def test_a_daemonic_process_which_may_not_have_children_can_isolate():
     forked = multiprocessing.get_context("fork")
     ours, theirs = forked.Pipe()
     child = forked.Process(target=lambda: theirs.send(worker_pid()), daemon=True)
@@ -289,8 +288,8 @@ def test_a_script_without_a_guard_is_not_run_again(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "print('here', flush=True)\n"
-        "from websearch_core.reading._isolation.pool import read_isolated\n"
-        "print(read_isolated(b'<title>Kelp</title><p>x', 'https://page.example/', isolate=True).title)\n"
+        "from websearch_core.reading import read_bytes\n"
+        "print(read_bytes(b'<title>Kelp</title><p>x', 'https://page.example/', isolate=True).title)\n"
     )
     done = subprocess.run([sys.executable, script], stdout=subprocess.PIPE, text=True, timeout=30)
     assert done.stdout.split() == ["here", "Kelp"]
@@ -300,11 +299,12 @@ def test_a_script_without_a_guard_is_not_run_again(tmp_path):
 def test_no_process_is_left_behind(ending):
     program = f"""
 import os, sys, threading
+from websearch_core.reading import read_bytes
 from websearch_core.reading._isolation import pool
-pool.read_isolated(b"<p>x", "https://page.example/", isolate=True)
+read_bytes(b"<p>x", "https://page.example/", isolate=True)
 print(*(worker.process.pid for worker in pool._pool._workers), flush=True)
 if {ending == "is killed while it reads"}:
-    pool.read_isolated({LONG[:37]!r} * 100_000, "https://page.example/", isolate=True)
+    read_bytes({LONG[:37]!r} * 100_000, "https://page.example/", isolate=True)
 sys.stdin.readline()
 """
     host = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -316,69 +316,69 @@ sys.stdin.readline()
 
 
 def test_processes_that_are_not_needed_end(monkeypatch):
-    monkeypatch.setattr(pool, "_IDLE", 0.2)
+    monkeypatch.setattr(pool, "_MAX_IDLE", 0.2)
     pid = worker_pid()
     assert comes_true(lambda: not workers())
     assert comes_true(lambda: not Path(f"/proc/{pid}").exists())  # not even a zombie is left
     assert worker_pid() != pid
 
 
-def test_a_page_alone_is_read_here():
+def test_a_single_page_is_read_in_this_process():
     for _ in range(3):
-        assert read_isolated(PAGE, URL).title == "Kelp"
+        assert read_bytes(PAGE, URL).title == "Kelp"
     assert not workers()
 
 
-def test_a_large_page_is_read_apart():
-    assert read_isolated(LARGE, URL) == read_bytes(LARGE, URL)
+def test_a_large_page_is_read_in_another_process():
+    assert read_bytes(LARGE, URL) == read_bytes(LARGE, URL, isolate=False)
     assert len(workers()) == 1
 
 
-def test_whoever_wants_no_processes_has_none():
-    assert read_isolated(LARGE, URL, isolate=False).content
+def test_isolation_can_be_turned_off():
+    assert read_bytes(LARGE, URL, isolate=False).content
     assert not workers()
 
 
 def test_pages_side_by_side_start_processes_once_they_have_cost_as_much(monkeypatch):
-    monkeypatch.setattr(pool, "_START_UP", 0.05)
+    monkeypatch.setattr(pool, "_START_COST", 0.05)
     with ThreadPoolExecutor(4) as threads:
-        few = list(threads.map(lambda _: read_isolated(PAGE, URL, processes=2), range(4)))
+        few = list(threads.map(lambda _: read_bytes(PAGE, URL, processes=2), range(4)))
         assert not workers()
         assert comes_true(
-            lambda: few == list(threads.map(lambda _: read_isolated(PAGE, URL, processes=2), range(4))) and workers()
+            lambda: few == list(threads.map(lambda _: read_bytes(PAGE, URL, processes=2), range(4))) and workers()
         )
     assert len(workers()) <= 2
 
 
-def test_one_after_another_never_starts_any(monkeypatch):
-    monkeypatch.setattr(pool, "_START_UP", 0.0001)
+def test_pages_one_after_another_never_start_a_process(monkeypatch):
+    monkeypatch.setattr(pool, "_START_COST", 0.0001)
     for _ in range(5):
-        read_isolated(LONG[:10_000], URL)
+        read_bytes(LONG[:10_000], URL)
     assert not workers()
 
 
-def test_a_free_process_is_used_by_whoever_comes():
+def test_a_free_process_is_used_without_isolate():
     pid = worker_pid()
     os.kill(pid, signal.SIGSTOP)
     with time_limit(0.2), pytest.raises(TimedOut):
-        read_isolated(PAGE, URL)
+        read_bytes(PAGE, URL)
 
 
 @pytest.mark.usefixtures("no_interpreter")
-def test_where_no_process_can_be_started_pages_are_read_here():
-    assert read_isolated(LARGE, URL) == read_bytes(LARGE, URL)
+def test_where_no_process_can_be_started_pages_are_read_in_this_one():
+    assert read_bytes(LARGE, URL) == read_bytes(LARGE, URL, isolate=False)
     assert not workers()
 
 
 @pytest.mark.usefixtures("no_interpreter")
-def test_where_no_process_can_be_started_isolation_is_not_pretended():
-    with pytest.raises(ConfigurationError, match="no process can be started here: .* is no Python interpreter"):
+def test_where_no_process_can_be_started_isolate_is_an_error():
+    with pytest.raises(ConfigurationError, match="no process can be started here: .* is not a Python interpreter"):
         isolated(PAGE)
 
 
-def test_a_process_that_ends_at_once_is_none(monkeypatch):
+def test_a_process_that_ends_at_once_is_an_error(monkeypatch):
     monkeypatch.setattr(worker, "_PROGRAM", "pass")
-    assert read_isolated(LARGE, URL) == read_bytes(LARGE, URL)
+    assert read_bytes(LARGE, URL) == read_bytes(LARGE, URL, isolate=False)
     with pytest.raises(ConfigurationError, match="ended with status 0"):
         isolated(PAGE)
     assert not workers()
@@ -401,12 +401,12 @@ def test_a_reader_with_processes_can_be_pickled():
 
 @pytest.mark.enable_socket
 @pytest.mark.parametrize("colour", ["blocking", "async"])
-def test_the_reader_takes_it_as_an_option(server, http, colour):
+def test_the_direct_reader_has_the_option_isolate(server, http, colour):
     server.answers["/"] = http(PAGE, "200 OK", "Content-Type: text/html")
     options = {"direct": {"isolate": True, "processes": 1}}
     web = WebSearch("duckduckgo", reader="direct", provider_options=options, allow=["127.0.0.0/8"], timeout=10)
     before = threading.active_count()
-    for _ in range(2):  # as many loops
+    for _ in range(2):  # each time in a new event loop
         page = web.read(server.url) if colour == "blocking" else asyncio.run(web.aread(server.url))
         assert (page.title, page.provider, page.final_url) == ("Kelp", "direct", f"{server.url}/")
     web.close()
@@ -421,13 +421,13 @@ async def test_an_event_loop_is_not_held_up_by_a_large_page():
     worker_pid()
 
     async def lag(isolate):
-        """The median of the seconds that a pause of 1 ms takes meanwhile."""
-        reading = asyncio.create_task(asyncio.to_thread(read_isolated, page, URL, isolate=isolate))
+        """Return the median of the seconds that a pause of 1 ms takes while the page is read."""
+        reading = asyncio.create_task(asyncio.to_thread(read_bytes, page, URL, isolate=isolate))
         pauses = []
         while not reading.done():
-            begun = time.perf_counter()
+            started = time.perf_counter()
             await asyncio.sleep(0.001)
-            pauses.append(time.perf_counter() - begun)
+            pauses.append(time.perf_counter() - started)
         assert reading.result().truncated
         return statistics.median(pauses)
 

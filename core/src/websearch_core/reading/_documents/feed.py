@@ -1,8 +1,8 @@
 """
-A feed -> Page: RSS of all versions, Atom, and JSON Feed, each entry under a heading of its own.
+Read feeds: RSS of all versions, Atom and JSON Feed, each entry under its own heading.
 
-feedparser knows the dialects, and what is broken in them. It is given text in an encoding that we have chosen, and
-nothing that makes it slow: entities of the feed's own, tags of many attributes, more than a megabyte.
+feedparser knows the dialects and their common errors. It only gets text that is already decoded, and nothing that makes
+it slow: no entities that the feed defines, no tags with thousands of attributes, no more than a megabyte.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from .._links import MAX_LINKS, Links, absolute
 from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of, make_page
 from .text import read_text
 
-_MAX_CHARACTERS = 2**20  # of source, beyond which only old entries are
+_MAX_CHARACTERS = 2**20  # of source: later entries are old ones
 _MAX_ENTRIES = 1000
-_MAX_CONTENT = 1_000_000  # characters
+_MAX_CONTENT_LENGTH = 1_000_000  # characters
 _DECLARATION = re.compile(r"^\ufeff?\s*<\?xml[^>]{0,300}\?>")
-_SLOW = re.compile(r"<!ENTITY|<[^<>]{10000}")  # what no feed needs
+_SLOW = re.compile(r"<!ENTITY|<[^<>]{10000}")  # not needed in a feed
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class _Entry:
     date: datetime | None
     html: str
     text: str = ""
-    files: tuple[tuple[str, str], ...] = ()  # name and address of what it carries, such as an episode
+    files: tuple[tuple[str, str], ...] = ()  # media type and URL of attached files, such as an episode
 
 
 @dataclass(frozen=True)
@@ -58,14 +58,14 @@ def read_feed(
     data: bytes, url: str, media_type: str, content_type: str | None = None, *, links: Links = "keep"
 ) -> Page:
     """
-    Read the entries of a feed, in its order. What only looks like a feed is read as the text that it is.
+    Read the entries of a feed, in its order. If it cannot be parsed as a feed, read it as text.
 
     Args:
-        data: The bytes.
-        url: Where they came from; what relative links are relative to.
-        media_type: What they are.
-        content_type: The value of the HTTP header, where there was one, for its charset.
-        links: What becomes of links, as `read_html` has it.
+        data: The bytes of the feed.
+        url: Where they came from; relative links are resolved against it.
+        media_type: Their media type.
+        content_type: The value of the HTTP header, if any, for its charset.
+        links: What to do with links, as in `read_html`.
 
     """
     source, decoding = decode(data, content_type, most=_MAX_CHARACTERS + 1)
@@ -99,22 +99,24 @@ def read_feed(
 
 
 def _write(feed: _Feed, base: str, links: Links) -> tuple[str, list[str], int]:
-    """Return the text, where it leads, and how many entries it has."""
+    """Return the text, the URLs of its links, and how many entries it has."""
     out = StringIO()
     targets: list[str] = []
     if about := one_line(bare(feed.description), DESCRIPTION_LENGTH):
         out.write(about + "\n\n")
     written = 0
     for entry in feed.entries:
-        there = absolute(entry.link, base)
-        title = one_line(bare(entry.title), TITLE_LENGTH) or (there if there and links == "keep" else "") or "Untitled"
+        target = absolute(entry.link, base)
+        title = (
+            one_line(bare(entry.title), TITLE_LENGTH) or (target if target and links == "keep" else "") or "Untitled"
+        )
         label = title.replace("[", "\\[").replace("]", "\\]")
-        out.write(f"## [{label}]({there})\n\n" if there and links == "keep" else f"## {label}\n\n")
+        out.write(f"## [{label}]({target})\n\n" if target and links == "keep" else f"## {label}\n\n")
         day = entry.date.date().isoformat() if entry.date else ""
         if by := " · ".join(filter(None, [day, one_line(bare(entry.author), NAME_LENGTH)])):
             out.write(f"{by}\n\n")
         body, inside = (
-            read_fragment(entry.html, there or base, links=links, below=2) if entry.html else (entry.text, [])
+            read_fragment(entry.html, target or base, links=links, below=2) if entry.html else (entry.text, [])
         )
         if body := body.strip():
             out.write(f"{body}\n\n")
@@ -122,9 +124,9 @@ def _write(feed: _Feed, base: str, links: Links) -> tuple[str, list[str], int]:
         if files:
             out.write(", ".join(f"[{one_line(name, 100) or 'file'}]({at})" for name, at in files) + "\n\n")
         if links == "keep":
-            targets += [*([there] if there else []), *inside, *(at for _, at in files)]
+            targets += [*([target] if target else []), *inside, *(at for _, at in files)]
         written += 1
-        if out.tell() > _MAX_CONTENT:
+        if out.tell() > _MAX_CONTENT_LENGTH:
             break
     return out.getvalue(), targets, written
 
@@ -138,7 +140,7 @@ def _xml_feed(source: str) -> _Feed | None:
     headers = {"content-type": "application/xml; charset=utf-8"}
     try:
         parsed = feedparser.parse(stream, response_headers=headers, sanitize_html=False, resolve_relative_uris=False)
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):  # a dialect that it stumbles over
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):  # raised for some broken feeds
         return None
     about = parsed.feed
     if not parsed.entries and not about.get("title"):
@@ -149,7 +151,7 @@ def _xml_feed(source: str) -> _Feed | None:
         link=_text(about.get("link")),
         author=_text(about.get("author")),
         language=language_of([_text(about.get("language"))]),
-        updated=_moment(dict.get(about, "updated_parsed")) or _moment(dict.get(about, "published_parsed")),
+        updated=_to_datetime(dict.get(about, "updated_parsed")) or _to_datetime(dict.get(about, "published_parsed")),
         entries=tuple(_xml_entry(entry) for entry in parsed.entries[:_MAX_ENTRIES]),
     )
 
@@ -157,7 +159,7 @@ def _xml_feed(source: str) -> _Feed | None:
 def _xml_entry(entry: Any) -> _Entry:
     content = [_text(part.get("value")) for part in entry.get("content", ())]
     html = max([*content, _text(entry.get("summary"))], key=len)
-    # Asked of the dict itself, since feedparser warns where one date stands in for the other.
+    # `dict.get`, since feedparser's own method warns when it substitutes one date for the other.
     published, updated = (dict.get(entry, name) for name in ("published_parsed", "updated_parsed"))
     files = tuple(
         (_text(one.get("type")), _text(one.get("href"))) for one in entry.get("enclosures", ())[:10] if one.get("href")
@@ -166,7 +168,7 @@ def _xml_entry(entry: Any) -> _Entry:
         title=_text(entry.get("title")),
         link=_text(entry.get("link")),
         author=_text(entry.get("author")),
-        date=_moment(published) or _moment(updated),
+        date=_to_datetime(published) or _to_datetime(updated),
         html=html,
         files=files,
     )
@@ -217,7 +219,7 @@ def _text(value: object) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _moment(value: object) -> datetime | None:
+def _to_datetime(value: object) -> datetime | None:
     try:
         return datetime(*value[:6], tzinfo=UTC) if isinstance(value, struct_time) else None
     except ValueError:

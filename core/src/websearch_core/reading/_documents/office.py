@@ -1,8 +1,8 @@
 """
-Documents of Office, and e-books -> Page: Word, PowerPoint and EPUB through markitdown, sheets through openpyxl.
+Read Office documents and e-books: Word, PowerPoint and EPUB with markitdown, workbooks with openpyxl.
 
-markitdown makes every cell of a sheet before it writes the first, and a sheet with one cell in its last corner has
-seventeen billion: so sheets are read another way. The libraries belong to the extra ``office``.
+markitdown builds every cell of a sheet before it writes the first one. A sheet with a single cell in its last corner
+has seventeen billion cells, so workbooks are streamed instead. The libraries belong to the extra ``office``.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from .._sniff import DOCX, EPUB, PPTX, XLSX
 from .archive import Unpacked, unpack
 from .sheets import read_sheets
 
-_MAX_TAGS = 250_000  # in all: the converters take thirty millionths of a second for each
-_MAX_TAGS_OF_SHEETS = 1_000_000  # which are read as a stream
+_MAX_TAGS = 250_000  # the converters take thirty microseconds for each
+_MAX_SHEET_TAGS = 1_000_000  # more, since workbooks are read as a stream
 _MAX_CHARACTERS = 1_000_000
 _SLIDE = re.compile(r"^<!-- Slide number: (\d{1,6}) -->$", re.MULTILINE)
 _FACT = re.compile(
@@ -35,23 +35,23 @@ def read_office(data: bytes, url: str, media_type: str) -> Page:
     Read a document: its headings, paragraphs, lists, tables and links.
 
     Args:
-        data: The bytes.
+        data: The bytes of the file.
         url: Where they came from.
         media_type: One of `websearch_core.reading._sniff.OFFICE`.
 
     Raises:
-        UnsupportedContent: The extra ``office`` is not installed, the file is damaged, encrypted or too large.
+        UnsupportedContent: The extra ``office`` is not installed, or the file is damaged, encrypted or too large.
 
     """
-    unpacked = unpack(data, media_type, _MAX_TAGS_OF_SHEETS if media_type == XLSX else _MAX_TAGS)
+    unpacked = unpack(data, media_type, _MAX_SHEET_TAGS if media_type == XLSX else _MAX_TAGS)
     cut = unpacked.cut
     notes: list[str] = []
     try:
         if media_type == XLSX:
-            text, notes, some = read_sheets(unpacked.packed(), _MAX_CHARACTERS)
-            cut = cut or some
+            text, notes, rows_cut = read_sheets(unpacked.packed(), _MAX_CHARACTERS)
+            cut = cut or rows_cut
         else:
-            text = _converted(unpacked, media_type)
+            text = _convert(unpacked, media_type)
     except ImportError as error:
         raise UnsupportedContent(
             f'{media_type} needs the extra "office": pip install "websearch-core[office]"'
@@ -67,37 +67,37 @@ def read_office(data: bytes, url: str, media_type: str) -> Page:
         text,
         truncated=cut,
         notes=tuple(notes),
-        **_facts(unpacked.parts),
+        **_read_metadata(unpacked.parts),
     )
 
 
-def _converted(unpacked: Unpacked, media_type: str) -> str:
-    """Convert by one converter of markitdown: its front door would load a model to guess what we know already."""
+def _convert(unpacked: Unpacked, media_type: str) -> str:
+    """Call one converter of markitdown directly: its main class loads a model to guess the type, which we know."""
     from markitdown import StreamInfo
     from markitdown.converters import DocxConverter, EpubConverter, PptxConverter
 
     converters: dict[str, Any] = {DOCX: DocxConverter, PPTX: PptxConverter, EPUB: EpubConverter}
     text: str = converters[media_type]().convert(unpacked.packed(), StreamInfo(mimetype=media_type)).markdown
-    if media_type == PPTX:  # slides as the pages of a PDF: headings with a number, their titles below
+    if media_type == PPTX:  # slides like the pages of a PDF: numbered headings, with the titles below
         text = _SLIDE.sub(r"## Slide \1\n", re.sub(r"^# ", "### ", text, flags=re.MULTILINE))
     return text
 
 
-def _facts(parts: dict[str, bytes]) -> dict[str, Any]:
-    """What the document says of itself, in the part that is there for it."""
-    told: dict[str, str] = {}
-    for name in _about(parts):
+def _read_metadata(parts: dict[str, bytes]) -> dict[str, Any]:
+    """Read the metadata of the document from the parts that hold it."""
+    stated: dict[str, str] = {}
+    for name in _metadata_parts(parts):
         for found in _FACT.finditer(parts[name][:100_000].decode("utf-8", "replace")):
-            told.setdefault(found[1], unescape(found[2]).strip())
+            stated.setdefault(found[1], unescape(found[2]).strip())
     return {
-        "title": one_line(told.get("dc:title", ""), TITLE_LENGTH),
-        "author": one_line(told.get("dc:creator", ""), NAME_LENGTH) or None,
-        "description": one_line(told.get("dc:description", ""), DESCRIPTION_LENGTH) or None,
-        "published": parse_date(told.get("dcterms:created") or told.get("dc:date")),
-        "modified": parse_date(told.get("dcterms:modified")),
-        "language": language_of([told.get("dc:language", "")]),
+        "title": one_line(stated.get("dc:title", ""), TITLE_LENGTH),
+        "author": one_line(stated.get("dc:creator", ""), NAME_LENGTH) or None,
+        "description": one_line(stated.get("dc:description", ""), DESCRIPTION_LENGTH) or None,
+        "published": parse_date(stated.get("dcterms:created") or stated.get("dc:date")),
+        "modified": parse_date(stated.get("dcterms:modified")),
+        "language": language_of([stated.get("dc:language", "")]),
     }
 
 
-def _about(parts: dict[str, bytes]) -> Iterator[str]:
+def _metadata_parts(parts: dict[str, bytes]) -> Iterator[str]:
     yield from (name for name in parts if name == "docProps/core.xml" or name.endswith(".opf"))

@@ -1,8 +1,8 @@
 """
-PDF -> Page: the text in the order of the file, each page under a heading with its number, so that it can be cited.
+Read PDF files: the text in the order of the file, each page under a heading with its number, so that it can be cited.
 
-pypdf is Python all through: a broken file raises instead of crashing, and every structure that a hostile one can blow
-up has a limit. It belongs to the extra ``pdf``.
+pypdf is pure Python: a broken file raises an error instead of crashing the process, and every structure that a hostile
+file can inflate has a limit. It belongs to the extra ``pdf``.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from .filters import Budget
 
 _MAX_CHARACTERS = 2_000_000
-_MAX_SECONDS = 20.0  # for all pages; less, where a deadline is nearer
-_SHARE = 0.8  # of the time left, so that what was read until then still arrives
+_MAX_SECONDS = 20.0  # for all pages; less if a deadline is nearer
+_SHARE = 0.8  # of the time left, so that the pages read by then are still returned in time
 _MAX_PAGES = 5_000
-# What pypdf may spend on one stream, page or structure. Its own limits are for desks with more memory.
+# Limits of pypdf for one stream, page or structure. Its defaults assume a machine with more memory.
 _LIMITS: dict[str, Any] = {
     "disable_legacy_handling": True,  # nothing here sets limits the old way
     "maximum_declared_stream_length": 20_000_000,
@@ -47,7 +47,7 @@ _LIMITS: dict[str, Any] = {
     "page_tree_maximum_page_entries": 200_000,
     "xform_maximum_invocations_per_extraction": 1_000,
 }
-_UNPACKED = (  # what one stream may be, by the filter that unpacks it
+_OUTPUT_LIMITS = (  # the limit on a decoded stream has one name for each filter
     "array_based_stream_maximum_output_length",
     "brotli_maximum_output_length",
     "lzw_maximum_output_length",
@@ -55,15 +55,15 @@ _UNPACKED = (  # what one stream may be, by the filter that unpacks it
     "zlib_maximum_output_length",
 )
 
-_FULL = 0.7  # of a full line, from which on the line after it may continue it
+_FULL = 0.7  # of a full line: the line after a line this long may continue it
 _MIN_FULL_LENGTH = 35  # characters: narrower text is a table or a list
 _ITEM = re.compile(r"(?:[-*•◦▪‣·–—]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)])\s|\d+(?:\.\d+)+\s")  # noqa: RUF001
 _LEADERS = re.compile(r"(?: ?\.){5,}")
 _ENDED = re.compile(r"""[.!?:;…。！？]["'”’)\]]*$""")  # noqa: RUF001
 _BROKEN = re.compile(r"(\w*[^\W\d_])[-\u00ad\u2010]$")
-_COMPOUND = re.compile(r"(?<![^\W\d_])[^\W\d_]++(?:-[^\W\d_]++)+")  # possessive: linear in a page without blanks
-_MAX_WORD_LENGTH = 100  # characters: a longer one is not looked at to mend it
-_REPEATED = 3  # pages, and a fifth of them, whose first or last line is the same: it belongs to the paper
+_COMPOUND = re.compile(r"(?<![^\W\d_])[^\W\d_]++(?:-[^\W\d_]++)+")  # possessive: linear for a page without spaces
+_MAX_WORD_LENGTH = 100  # characters: a longer word is not checked for hyphenation
+_MIN_REPEATS = 3  # a first or last line on this many pages, and a fifth of all, is a header or footer
 
 
 def read_pdf(data: bytes, url: str) -> Page:
@@ -71,8 +71,8 @@ def read_pdf(data: bytes, url: str) -> Page:
     Read a PDF.
 
     Args:
-        data: The bytes.
-        url: Where they came from; what relative links are relative to.
+        data: The bytes of the file.
+        url: Where they came from; relative links are resolved against it.
 
     Raises:
         UnsupportedContent: The extra ``pdf`` is not installed, the file needs a password, or it is damaged.
@@ -85,15 +85,15 @@ def read_pdf(data: bytes, url: str) -> Page:
     except ImportError as error:
         raise UnsupportedContent(f'{PDF} needs the extra "pdf": pip install "websearch-core[pdf]"') from error
 
-    logging.getLogger("pypdf").addHandler(logging.NullHandler())  # else what it remarks on goes to stderr
-    limits: dict[str, Any] = {**_LIMITS, **dict.fromkeys(_UNPACKED, MAX_DECODED)}
+    logging.getLogger("pypdf").addHandler(logging.NullHandler())  # else its warnings go to stderr
+    limits: dict[str, Any] = {**_LIMITS, **dict.fromkeys(_OUTPUT_LIMITS, MAX_DECODED)}
     with apply_configuration(**limits), bounded() as budget:
         try:
             reader = BoundedReader(BytesIO(data))
             locked = reader.is_encrypted and not reader.decrypt("")
             count = 0 if locked else len(reader.pages)
         except Exception as error:  # a damaged file fails in as many ways as there are objects in it
-            raise UnsupportedContent(f"{PDF} that is damaged or no PDF: {type(error).__name__}") from error
+            raise UnsupportedContent(f"{PDF} that is damaged or not a PDF: {type(error).__name__}") from error
         if locked:
             raise UnsupportedContent(f"{PDF} that is encrypted: it opens with a password only")
         return _read(reader, count, url, budget)
@@ -132,13 +132,13 @@ def _read(reader: PdfReader, count: int, url: str, budget: Budget) -> Page:
         f"the first {len(texts)} of {_pages(count)}" if cut else _pages(count),
         *removal_note(invisible),
         *([f"{_pages(broken)} could not be read: damaged or too complex"] if broken else []),
-        *([_scanned(silent, some=bool(content))] if silent > 0 else []),
+        *([_note_silent(silent, some=bool(content))] if silent > 0 else []),
     ]
-    facts = _facts(reader)
+    facts = _read_metadata(reader)
     return make_page(url, PDF, content, links=tuple(links)[:MAX_LINKS], truncated=cut, notes=tuple(notes), **facts)
 
 
-def _scanned(silent: int, *, some: bool) -> str:
+def _note_silent(silent: int, *, some: bool) -> str:
     if some:
         return f"{_pages(silent)} without text: empty, or pictures"
     return "there is no text in it: its pages are pictures, as of a scan, or empty"
@@ -157,28 +157,28 @@ def _links(page: PageObject, base: str) -> Iterator[str]:
 
 
 def _strip_furniture(pages: Sequence[list[str]]) -> None:
-    """Take out page numbers, and what stands above or below the text on many pages."""
+    """Remove page numbers, and headers and footers that many pages share."""
     for edge in (0, -1):
         for lines in pages:
             if edge == 0:
                 del lines[: next((number for number, line in enumerate(lines) if line), len(lines))]
             while lines and not lines[-1]:
                 lines.pop()
-        seen = Counter(_alike(lines[edge]) for lines in pages if lines)
+        seen = Counter(_mask_digits(lines[edge]) for lines in pages if lines)
         for lines in pages:
             if lines and (
-                (alike := _alike(lines[edge])) in {"#", "page #", "page # of #", "# / #", "- # -"}
-                or seen[alike] >= max(_REPEATED, len(pages) / 5)
+                (alike := _mask_digits(lines[edge])) in {"#", "page #", "page # of #", "# / #", "- # -"}
+                or seen[alike] >= max(_MIN_REPEATS, len(pages) / 5)
             ):
                 lines.pop(edge)
 
 
-def _alike(line: str) -> str:
+def _mask_digits(line: str) -> str:
     return re.sub(r"\d+", "#", line).lower()
 
 
 def _outline(reader: PdfReader, count: int) -> list[dict[str, int]]:
-    """Return, for each page, the titles that the file's own table of contents has there, with their depth from 1."""
+    """Return, for each page, its titles in the file's outline, with their depth from 1."""
     found: list[dict[str, int]] = [{} for _ in range(count)]
     try:
         waiting: list[tuple[Any, int]] = [(reader.outline, 0)]
@@ -187,19 +187,19 @@ def _outline(reader: PdfReader, count: int) -> list[dict[str, int]]:
             if isinstance(entry, list):
                 waiting += [(inner, depth + 1) for inner in entry]
             elif (page := reader.get_destination_page_number(entry)) is not None and 0 <= page < count:
-                found[page].setdefault(_spelt(str(entry.title or "")), depth)
-    except Exception:  # noqa: BLE001 - as in `read_pdf`: headings are no reason to lose the text
+                found[page].setdefault(_fold_title(str(entry.title or "")), depth)
+    except Exception:  # noqa: BLE001 - as in `read_pdf`: a broken outline is no reason to lose the text
         return [{} for _ in range(count)]
     return found
 
 
-def _spelt(title: str) -> str:
-    """A title as a line of the page may have it: with a number before it or without, in any case and spacing."""
+def _fold_title(title: str) -> str:
+    """Reduce a title to its letters, since the page may write it with a number, or in another case and spacing."""
     return re.sub(r"[\W\d_]+", "", title).casefold()
 
 
 def _paragraphs(lines: Sequence[str], compounds: set[str], titles: Mapping[str, int]) -> str:
-    """Join the lines of a paragraph; what may be a list, a table or code keeps its lines; titles become headings."""
+    """Join the lines of each paragraph; keep those of what may be a list, table or code; turn titles into headings."""
     if not lines:
         return ""
     lengths = sorted(map(len, lines))
@@ -207,7 +207,7 @@ def _paragraphs(lines: Sequence[str], compounds: set[str], titles: Mapping[str, 
     out: list[str] = []
     before, joined = "", False
     for line in lines:
-        depth = 0 if _LEADERS.search(line) else titles.get(_spelt(line), 0)
+        depth = 0 if _LEADERS.search(line) else titles.get(_fold_title(line), 0)
         if depth:
             out.append(f"\n\n{'#' * min(6, 2 + depth)} {line}\n")
             before, joined = "", False
@@ -239,9 +239,10 @@ def _is_prose(line: str) -> bool:
 
 def _join(text: str, line: str, compounds: set[str]) -> tuple[str, str]:
     """
-    Return both lines in the form in which they follow each other.
+    Return both lines so that they can be concatenated.
 
-    ``iden-`` and ``tifier`` are a word; ``command-`` and ``line`` keep the hyphen if the text has it elsewhere.
+    ``iden-`` and ``tifier`` become one word; ``command-`` and ``line`` keep the hyphen if the text has the compound
+    elsewhere.
     """
     first = line.partition(" ")[0].rstrip(".,;:!?)")
     if (broken := _BROKEN.search(text[-_MAX_WORD_LENGTH:])) and first[:1].islower():
@@ -251,29 +252,30 @@ def _join(text: str, line: str, compounds: set[str]) -> tuple[str, str]:
     return text, line if east_asian else f" {line}"
 
 
-def _facts(reader: PdfReader) -> dict[str, Any]:
-    """What the file says of itself; some of it is what the program that wrote it put there."""
+def _read_metadata(reader: PdfReader) -> dict[str, Any]:
+    """Return the metadata of the file, without the defaults of the programs that write it."""
     try:
-        told: Any = reader.metadata or {}
-        said = {
-            name: str(told.get(f"/{name}") or "") for name in ("Title", "Author", "Subject", "CreationDate", "ModDate")
+        stated: Any = reader.metadata or {}
+        facts = {
+            name: str(stated.get(f"/{name}") or "")
+            for name in ("Title", "Author", "Subject", "CreationDate", "ModDate")
         }
         language = str(reader.root_object.get("/Lang") or "")
-    except Exception:  # noqa: BLE001 - as in `read_pdf`: what it says of itself is no reason to lose the text
+    except Exception:  # noqa: BLE001 - as in `read_pdf`: broken metadata is no reason to lose the text
         return {}
-    title = re.sub(r"^Microsoft (?:Word|PowerPoint) - ", "", one_line(said["Title"], TITLE_LENGTH))
+    title = re.sub(r"^Microsoft (?:Word|PowerPoint) - ", "", one_line(facts["Title"], TITLE_LENGTH))
     return {
         "title": "" if title.lower() in {"untitled", "(anonymous)", "unspecified"} else title,
-        "author": one_line(said["Author"], NAME_LENGTH).replace("(anonymous)", "") or None,
-        "description": one_line(said["Subject"], DESCRIPTION_LENGTH) or None,
-        "published": _date(said["CreationDate"]),
-        "modified": _date(said["ModDate"]),
+        "author": one_line(facts["Author"], NAME_LENGTH).replace("(anonymous)", "") or None,
+        "description": one_line(facts["Subject"], DESCRIPTION_LENGTH) or None,
+        "published": _date(facts["CreationDate"]),
+        "modified": _date(facts["ModDate"]),
         "language": language_of([language]),
     }
 
 
 def _date(text: str) -> datetime | None:
-    """``D:20260504100000+02'00'``."""
+    """Parse a date such as ``D:20260504100000+02'00'`` (ISO 32000-2, 7.9.4)."""
     found = re.match(r"(?:D:)?(\d{4})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2})?)?(Z|[+-]\d{2}'?\d{2})?", text)
     if not found:
         return None

@@ -1,4 +1,4 @@
-"""Rows of cells, from a CSV or a sheet, as Markdown: a table of pipes, or records where that would be too wide."""
+"""Write the rows of a CSV file or a sheet as Markdown: a table, or a list of records if a table would be too wide."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ MAX_COLUMNS = 1000
 
 def lay_out(rows: Iterable[Sequence[str]], columns: int, most: int) -> tuple[str, int]:
     """
-    Write rows as a table, or as a list of records, each cell after the name of its column.
+    Write rows as a table, or as a list of records, in which each cell follows the name of its column.
 
     Args:
-        rows: The names of the columns first. A row may be shorter than others, or longer than the table is wide.
+        rows: The names of the columns first. Rows may have different lengths.
         columns: How many columns the table has.
-        most: Characters, after which no further row is begun.
+        most: The number of characters after which no further row is begun.
 
     Returns:
-        The text, and how many rows it holds, without the first.
+        The text, and its number of rows, not counting the first.
 
     """
     columns = min(columns, MAX_COLUMNS)

@@ -1,4 +1,4 @@
-"""A workbook -> a table for each of its sheets, row by row as openpyxl streams them."""
+"""Write a workbook as a table for each sheet, from the rows that openpyxl streams."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ..._text.invisible import one_line
 from .._page import TITLE_LENGTH
 from .rows import lay_out
 
-_MAX_CELLS = 2_000_000  # with the empty ones before others in their row, of which a row can have sixteen thousand
+_MAX_CELLS = 2_000_000  # including empty cells before others, of which a row can have sixteen thousand
 
 
 class Sheets(NamedTuple):
-    """The text of all sheets, what to say of them, and whether some of it is missing."""
+    """The text of all sheets, notes on them, and whether something is missing."""
 
     text: str
     notes: list[str]
@@ -23,11 +23,11 @@ class Sheets(NamedTuple):
 
 def read_sheets(archive: BytesIO, most: int) -> Sheets:
     """
-    Write the sheets that can be seen, each under a heading with its name.
+    Write the visible sheets, each under a heading with its name.
 
     Args:
         archive: The workbook.
-        most: How many characters to write, about.
+        most: About how many characters to write.
 
     """
     from openpyxl import load_workbook
@@ -54,17 +54,17 @@ def read_sheets(archive: BytesIO, most: int) -> Sheets:
 
 def _rows(sheet: Any, room: int) -> tuple[list[list[str]], int]:
     """
-    Return the rows and columns with something in them, and how many cells may still be read.
+    Return the rows and columns that are not empty, and how many cells may still be read.
 
-    That is less than none if some were not.
+    The number is negative if cells were left out.
     """
     rows: list[list[str]] = []
-    sheet.reset_dimensions()  # what a sheet says of its size may be a lie
+    sheet.reset_dimensions()  # the size that a sheet declares may be wrong
     for values in sheet.iter_rows(values_only=True):
         room -= 1 + len(values)
         if room < 0:
             break
-        row = [_written(value) for value in values]
+        row = [_format(value) for value in values]
         while row and not row[-1]:
             row.pop()
         if row:
@@ -73,7 +73,7 @@ def _rows(sheet: Any, room: int) -> tuple[list[list[str]], int]:
     return [[row[n] if n < len(row) else "" for n in used] for row in rows], room
 
 
-def _written(value: object) -> str:
+def _format(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, datetime):

@@ -1,4 +1,4 @@
-"""What is text already, or nearly: Markdown, plain text, JSON, CSV, XML -> Page."""
+"""Read formats that are text already, or nearly: Markdown, plain text, JSON, CSV, XML."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .._page import TITLE_LENGTH, make_page
 from .rows import MAX_COLUMNS, lay_out
 
 _MAX_CHARACTERS = 2_000_000
-_MAX_JSON = 1_000_000  # characters: an object of eight takes 200 bytes
+_MAX_JSON_LENGTH = 1_000_000  # characters: eight of them can become an object of 200 bytes
 _TABLES = {"text/csv": ",", "application/csv": ",", "text/tab-separated-values": "\t"}
 _JSON_LINES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"})
 _PLAIN = frozenset({"text/plain", "text/markdown", "text/x-markdown"})
@@ -26,13 +26,13 @@ _TITLE = re.compile(r"^#{1,2} +(.+)$", re.MULTILINE)
 
 def read_text(data: bytes, url: str, media_type: str, content_type: str | None = None) -> Page:
     """
-    Read what is text as it stands: tables and JSON are laid out, the rest is left as it is.
+    Read a text format: format tables and JSON, and leave the rest as it is.
 
     Args:
-        data: The bytes.
+        data: The bytes of the text.
         url: Where they came from.
-        media_type: What they are.
-        content_type: The value of the HTTP header, where there was one, for its charset.
+        media_type: Their media type.
+        content_type: The value of the HTTP header, if any, for its charset.
 
     """
     text, decoding = decode(data, content_type, markup=media_type.endswith("xml"), most=_MAX_CHARACTERS + 1)
@@ -40,21 +40,21 @@ def read_text(data: bytes, url: str, media_type: str, content_type: str | None =
     text, invisible = strip_invisible(text[:_MAX_CHARACTERS])
     links: tuple[str, ...] = ()
     if media_type in _JSON_LINES:
-        content, laid_out = fence_code(text.strip(), "json"), None
+        content, note = fence_code(text.strip(), "json"), None
     elif media_type.endswith("json"):
-        content, laid_out = _json(text)
+        content, note = _json(text)
     elif media_type in _TABLES:
-        content, laid_out = _table(text, _TABLES[media_type])
+        content, note = _table(text, _TABLES[media_type])
     elif media_type.endswith("xml"):
-        content, laid_out = fence_code(text.strip(), "xml"), None
+        content, note = fence_code(text.strip(), "xml"), None
     else:
-        content, laid_out = text, None
+        content, note = text, None
         links = _addresses(text)
     heading = _TITLE.search(content) if media_type in _PLAIN else None
     notes = (
         *([decoding] if decoding else []),
         *removal_note(invisible),
-        *([laid_out] if laid_out else []),
+        *([note] if note else []),
         *(["the text is longer than is read: this is its beginning"] if cut else []),
     )
     title = one_line(heading[1], TITLE_LENGTH) if heading else ""
@@ -62,7 +62,7 @@ def read_text(data: bytes, url: str, media_type: str, content_type: str | None =
 
 
 def _addresses(text: str) -> tuple[str, ...]:
-    """The lines of a text that is nothing but a list of web addresses: the plainest kind of sitemap."""
+    """Return the lines of a text that is only a list of URLs, the simplest kind of sitemap."""
     found: dict[str, None] = {}
     for line in io.StringIO(text):
         address = line.strip()
@@ -74,17 +74,18 @@ def _addresses(text: str) -> tuple[str, ...]:
 
 
 def _json(text: str) -> tuple[str, str | None]:
-    if len(text) > _MAX_JSON:
+    if len(text) > _MAX_JSON_LENGTH:
         return fence_code(text.strip(), "json"), "the JSON is too large to be laid out: this is its text"
-    laid_out = io.StringIO()
+    formatted = io.StringIO()
     try:
         for piece in json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(json.loads(text)):
-            if laid_out.tell() > _MAX_CHARACTERS:
-                return fence_code(laid_out.getvalue(), "json"), "the JSON is longer than is read: this is its beginning"
-            laid_out.write(piece)
+            if formatted.tell() > _MAX_CHARACTERS:
+                note = "the JSON is longer than is read: this is its beginning"
+                return fence_code(formatted.getvalue(), "json"), note
+            formatted.write(piece)
     except (ValueError, RecursionError):
         return fence_code(text.strip(), "json"), "the JSON could not be parsed: this is its text"
-    return fence_code(laid_out.getvalue(), "json"), None
+    return fence_code(formatted.getvalue(), "json"), None
 
 
 def _table(text: str, delimiter: str) -> tuple[str, str | None]:

@@ -1,4 +1,4 @@
-"""Who wrote a page and when, as readers are told it: in microdata, or in the few lines around the headline."""
+"""Find the author and the dates that a page shows: in microdata, or in the few lines around the headline."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from ..._text.dates import find_date, parse_date
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-_NEAR = 80  # nodes after the headline
-_BEFORE = 60  # nodes that may stand before it, within
-_ABOVE = 3  # levels above it
+_NEAR = 80  # nodes to look at from the headline on
+_BEFORE = 60  # nodes to look at before it
+_ABOVE = 3  # levels above it to begin at
 _MAX_PROPERTIES = 200
-_MAX_LENGTH = 100  # characters of a line that names its author
+_MAX_LENGTH = 100  # characters of a line with an author
 _MAX_LEVELS = 20
-_MAX_WITHIN = 100  # nodes in an element that has a line of text
+_MAX_NODES = 100  # in an element whose text is read as a line
 _MAX_TEXT_LENGTH = 6_000  # characters
-_MAX_WORDS = 12  # of a name, or of several
+_MAX_WORDS = 12  # of a name, or a list of names
 
 _UNSEEN = frozenset("script style nav svg button select form template iframe picture img".split())
 _APART = frozenset({"br", "div", "li", "p"})
 _HEADINGS = frozenset({"h2", "h3", "h4"})
-# Inside these, what is told is told of something else than the page.
+# Inside these, authors and dates are not those of the page.
 _OTHERS = re.compile(r"comment|review|answer|hasPart|itemListElement|related", re.IGNORECASE)
-# Names of classes, as people make them up: byline, post-author, authorName, c-author__name, username.
+# Common names of classes: byline, post-author, authorName, c-author__name, username.
 _BY_CLASS = re.compile(
     r"(?:^|[\s_-])(?:post|entry|article|page|blog|story|meta|c|m)?[_-]*(?:authors?|by-?line|writers?|user-?name|posted-?by)"
     r"(?:[_-]*(?:names?|links?|text|titles?|info|url|label|value))?(?:__?\w{5,6})?(?=\s|$)"
@@ -56,7 +56,7 @@ _NO_NAME = re.compile(
 
 @dataclass
 class Byline:
-    """What was found; each may be missing."""
+    """The author and dates found; any of them may be missing."""
 
     author: str | None = None
     published: datetime | None = None
@@ -64,11 +64,11 @@ class Byline:
 
     @property
     def complete(self) -> bool:
-        """Whether there is nothing more to look for; few pages that tell two of three tell the third."""
+        """Whether the search can end. *modified* does not count, since few pages have all three."""
         return bool(self.author and self.published)
 
     def date(self, date: datetime | None, words: str) -> None:
-        """Take a date for what the *words* around it say."""
+        """Add a date, as published or modified depending on the *words* around it."""
         if date is None:
             return
         if _CHANGED.search(words):
@@ -79,11 +79,11 @@ class Byline:
 
 def read_byline(document: LexborHTMLParser, headline: LexborNode | None) -> Byline:
     """
-    Look for who wrote a page and when.
+    Find the author and the dates of a page.
 
     Args:
         document: The page.
-        headline: Where its title is shown.
+        headline: The element that shows its title.
 
     """
     found = Byline()
@@ -94,7 +94,7 @@ def read_byline(document: LexborHTMLParser, headline: LexborNode | None) -> Byli
 
 
 def person(text: str) -> str | None:
-    """Return the name in a line such as ``By Ada Lovelace | May 4``; None if there is none."""
+    """Return the name in a line such as ``By Ada Lovelace | May 4``, or None."""
     line = _BY.sub("", " ".join(text[: 2 * _MAX_LENGTH].split()))
     line = _END.split(line, maxsplit=1)[0].strip(" ,;:-–—")  # noqa: RUF001 - as pages have them
     if not 2 <= len(line) <= _MAX_LENGTH or _NO_NAME.search(line) or find_date(line):
@@ -105,7 +105,7 @@ def person(text: str) -> str | None:
 def _read_microdata(document: LexborHTMLParser, found: Byline) -> None:
     for node in document.css("[itemprop]")[:_MAX_PROPERTIES]:
         kind = node.attributes.get("itemprop")
-        if kind not in {"author", "creator", "datePublished", "dateCreated", "dateModified"} or _is_of_others(node):
+        if kind not in {"author", "creator", "datePublished", "dateCreated", "dateModified"} or _is_of_other_page(node):
             continue
         if kind.startswith("date"):
             value = _value(node)
@@ -119,7 +119,7 @@ def _value(node: LexborNode) -> str:
     return attributes.get("content") or attributes.get("datetime") or line_of(node)
 
 
-def _is_of_others(node: LexborNode) -> bool:
+def _is_of_other_page(node: LexborNode) -> bool:
     above = node.parent
     for _ in range(_MAX_LEVELS):
         if above is None or above.tag == "body":
@@ -162,16 +162,16 @@ def _read_lines(headline: LexborNode, found: Byline) -> None:
 
 
 def _leads_on(heading: LexborNode, title: str) -> bool:
-    """Whether a heading is a link to another page: from there on, others are told of."""
+    """Return whether a heading links to another page: what follows is about other pages."""
     text = line_of(heading)
     return heading.css_first("a") is not None and text not in title and title not in text
 
 
 def _around(headline: LexborNode) -> Iterator[tuple[LexborNode, str, bool]]:
     """
-    Walk over the elements and texts shortly before the headline, in it, and after it, in the order of the page.
+    Yield the elements and texts around the headline, in the order of the page.
 
-    With each comes the name of the element, none for a text, and whether the headline has begun.
+    Each comes with the name of the element, empty for text, and whether the headline has begun.
     """
     start = headline
     for _ in range(_ABOVE):
@@ -186,7 +186,7 @@ def _around(headline: LexborNode) -> Iterator[tuple[LexborNode, str, bool]]:
         if not passed and node.mem_id == goal:
             left, passed = _NEAR, True
         left -= 1
-        if not left and not passed:  # too much stands before the headline
+        if not left and not passed:  # too many nodes before the headline
             node, left, passed = headline, _NEAR, True
         following = None
         if node.is_text_node:
@@ -203,19 +203,20 @@ def _around(headline: LexborNode) -> Iterator[tuple[LexborNode, str, bool]]:
 
 
 def line_of(node: LexborNode) -> str:
-    """Return the text of an element on one line: the beginning of it, if there are many elements in it."""
+    """Return the text of an element on one line; only its beginning, if it contains many elements."""
     return " ".join("".join(_pieces(node)).split())
 
 
 def begins(node: LexborNode, line: str) -> bool:
-    """Return whether the text of an element begins with *line*, of which its first piece tells enough in most cases."""
+    """Return whether the text of an element begins with *line*."""
+    # The first piece decides in most cases, and is quick to get.
     first = " ".join(next((piece for piece in _pieces(node) if not piece.isspace()), "").split())
     return (line.startswith(first) or first.startswith(line)) and line_of(node).startswith(line)
 
 
 def _pieces(node: LexborNode) -> Iterator[str]:
-    """The texts in an element, and a blank where a block begins."""
-    waiting, left = [node.first_child], _MAX_WITHIN
+    """Yield the texts in an element, and a space where a block begins."""
+    waiting, left = [node.first_child], _MAX_NODES
     while waiting and left:
         child = waiting.pop()
         if child is None:

@@ -1,4 +1,4 @@
-"""Formulas: TeX, as the page itself states it for readers without MathML, or from the MathML."""
+"""Read formulas as TeX: from the TeX that a page includes, or from its MathML."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WRITTEN_TWICE = re.compile(r"(?:^|\s)(?:katex|katex-display|mwe-math-element|Ma
 _DISPLAYED = re.compile(r"katex-display|mwe-math-element-block|MathJax_Display")
 _STYLE = re.compile(r"\{\\(?:display|text)style\s*(.*)\}", re.DOTALL)
 _MAX_LENGTH = 2000  # characters
-_MAX_DEPTH = 20  # levels of MathML; what is below is its bare text
+_MAX_DEPTH = 20  # levels of MathML; deeper levels are read as plain text
 _FUNCTIONS = frozenset(
     "arccos arcsin arctan cos cosh cot det dim exp gcd inf ker lim ln log max min sin sinh sup tan tanh".split()
 )
@@ -25,7 +25,7 @@ _ACCENTS = {"¯": "bar", "‾": "bar", "^": "hat", "~": "tilde", "→": "vec", "
 
 
 class Formula(NamedTuple):
-    """A formula in TeX, whether it stands on a line of its own, and how many invisible characters it lost."""
+    """A formula in TeX, whether it has its own line, and how many invisible characters were removed."""
 
     source: str
     display: bool
@@ -34,11 +34,12 @@ class Formula(NamedTuple):
 
 def read_formula(node: LexborNode, name: str, attributes: Mapping[str, str | None]) -> Formula | None:
     """
-    Return the formula that an element is; None if it is none.
+    Return the formula in an element, or None.
 
     Args:
-        node: A ``math`` element, or what KaTeX, MathJax and Wikipedia put around one, with the same again as boxes.
-        name: Its name.
+        node: A ``math`` element, or the element that KaTeX, MathJax and Wikipedia put around one, along with a second
+            rendering of the formula as boxes.
+        name: The name of the element.
         attributes: Its attributes.
 
     """
@@ -51,23 +52,23 @@ def read_formula(node: LexborNode, name: str, attributes: Mapping[str, str | Non
     if math is None:
         return None
     stated = math.attributes
-    written = (_stated(math) or _tex(math, 0))[: 20 * _MAX_LENGTH]
-    tex = one_line(written, _MAX_LENGTH)
+    tex_source = (_read_annotation(math) or _to_tex(math, 0))[: 20 * _MAX_LENGTH]
+    tex = one_line(tex_source, _MAX_LENGTH)
     display = stated.get("display") == "block" or attributes.get("display") == "true" or bool(_DISPLAYED.search(marks))
     if inner := _STYLE.fullmatch(tex):
         tex = inner[1].strip()
-    return Formula(tex, display, strip_invisible(written)[1]) if tex else None
+    return Formula(tex, display, strip_invisible(tex_source)[1]) if tex else None
 
 
-def _stated(math: LexborNode) -> str:
+def _read_annotation(math: LexborNode) -> str:
     for annotation in math.css("annotation"):
         if "tex" in (annotation.attributes.get("encoding") or "").lower():
             return annotation.text() or ""
     return math.attributes.get("alttext") or ""
 
 
-def _tex(node: LexborNode, depth: int) -> str:
-    """Write what MathML shows; a sign that TeX has a name for stays the sign."""
+def _to_tex(node: LexborNode, depth: int) -> str:
+    """Convert MathML to TeX. Symbols are kept as characters, even where TeX has a name for them."""
     name = node.tag or ""
     if depth > _MAX_DEPTH or name in {"mi", "mn", "mo", "mtext", "ms"}:
         text = (node.text() or "").strip()
@@ -80,7 +81,7 @@ def _tex(node: LexborNode, depth: int) -> str:
     child = node.first_child
     while child is not None:
         if child.is_element_node:
-            parts.append(_tex(child, depth + 1))
+            parts.append(_to_tex(child, depth + 1))
         child = child.next
     write = _WRITE.get(name)
     if write is None or len(parts) < write[0]:
@@ -93,7 +94,7 @@ def _over(parts: list[str]) -> str:
     return f"\\{accent}{{{parts[0]}}}" if accent else f"{parts[0]}^{{{parts[1]}}}"
 
 
-# How many parts each needs, and what is made of them.
+# For each element, the number of parts it needs, and a function that joins them.
 _WRITE: dict[str, tuple[int, Callable[[list[str]], str]]] = {
     "mfrac": (2, lambda p: f"\\frac{{{p[0]}}}{{{p[1]}}}"),
     "msup": (2, lambda p: f"{p[0]}^{{{p[1]}}}"),

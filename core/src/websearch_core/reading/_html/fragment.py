@@ -1,4 +1,4 @@
-"""A piece of HTML from inside something else, such as an entry of a feed -> Markdown, all of it."""
+"""Convert a piece of HTML, such as an entry of a feed, to Markdown: all of it, not just a main part."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from .tree import build_tree
 if TYPE_CHECKING:
     from .._links import Links
 
-_MAX_SIZE = 200_000  # characters of source
+_MAX_LENGTH = 200_000  # characters of source
 _HEADING = re.compile(r"^(#{1,6})(?= )", re.MULTILINE)
 
 
 def read_fragment(source: str, base: str, *, links: Links = "keep", below: int = 0) -> tuple[str, list[str]]:
     """
-    Turn a piece of HTML into Markdown. What is hidden is left out; nothing else is.
+    Convert a piece of HTML to Markdown, and leave out only what is hidden.
 
     Args:
-        source: The piece.
-        base: What its links are relative to.
-        links: What becomes of its links, as `read_html` has it.
-        below: The level of the heading that it stands under: its own begin one deeper.
+        source: The piece of HTML.
+        base: The URL that its links are resolved against.
+        links: What to do with links, as in `read_html`.
+        below: The level of the heading above it; its own headings begin one level deeper.
 
     Returns:
-        The text, and where its links lead.
+        The text, and the URLs of its links.
 
     """
     from .._markdown.writer import to_markdown
 
-    seen = _outline(source)
-    body = build_tree(seen, linked=links != "drop").body
-    targets = resolved(seen.links(), base) if links == "keep" else {}
+    blocks = _read_blocks(source)
+    body = build_tree(blocks, linked=links != "drop").body
+    targets = resolved(blocks.links(), base) if links == "keep" else {}
     text = to_markdown(body, targets)
     if below:
         text = outside_fences(text, lambda part: _HEADING.sub(lambda mark: "#" * min(6, len(mark[1]) + below), part))
@@ -45,10 +45,10 @@ def read_fragment(source: str, base: str, *, links: Links = "keep", below: int =
 
 
 def bare(source: str) -> str:
-    """Return the text of what may be a piece of HTML, or plain text, such as the title of an entry."""
-    return " ".join(_outline(source).block_texts) if "<" in source or "&" in source else source
+    """Return the text of a piece of HTML or of plain text, such as the title of an entry."""
+    return " ".join(_read_blocks(source).block_texts) if "<" in source or "&" in source else source
 
 
-def _outline(source: str) -> TextBlocks:
-    tamed = harden(source[:_MAX_SIZE].replace("\x00", "").encode("utf-8", "replace"))
-    return find_blocks(parse(tamed.source).body, opens=False)
+def _read_blocks(source: str) -> TextBlocks:
+    hardened = harden(source[:_MAX_LENGTH].replace("\x00", "").encode("utf-8", "replace"))
+    return find_blocks(parse(hardened.source).body, opens=False)

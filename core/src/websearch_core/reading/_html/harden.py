@@ -1,21 +1,22 @@
 """
-Take the teeth out of markup before a parser bites on it.
+Bound what parsing a page can cost.
 
-Parsers need time in the square of how deep elements are nested, hundreds of bytes for two bytes of an attribute, and
-a copy of every ``<b>`` that is still open for each paragraph after it: a page of 34 kB takes 350 MiB. So the source is
-first written in a way that can be counted (`unambiguous`), and then counted. Nearly every page is harmless by counts
-that take a millisecond. Of any other, each tag is looked at: what is nested too deeply loses its tags; and where the
-parsed page would outgrow its room, the source ends.
+Parsers need quadratic time for deeply nested elements, hundreds of bytes for an attribute of two bytes, and a copy of
+every open ``<b>`` for each paragraph after it: a page of 34 kB can take 350 MiB. So the source is first rewritten so
+that its tags can be counted (`normalize`). Quick counts, which take a millisecond, show that nearly every page is
+harmless. In any other page each tag is checked: elements that are nested too deeply lose their tags, and the source
+ends where the parsed page would need too much memory.
 
-What is counted holds for every input, since it follows from how the standard builds a tree, not from what pages do:
+The counts hold for any input, since they follow from how the HTML standard builds a tree, not from what pages do:
 
-- A tag makes one element, or none, and at most one new copy of each style (``<b>``, ``<a>``) that it left open.
-- ``</b>`` ends the last ``<b>`` that was begun, and no copy of that will be made again; except if between the two
-  there began a wall, which it cannot reach through, or eight blocks, after which parsers give up. No matter what else
-  was nested, misnested or ignored there: an open ``<b>`` ends then too.
-- Of ``<a>``, at most one is copied, the last; the next ``<a>`` ends it, unless that is behind a wall or in a drawing.
+- A tag makes at most one element, and at most one new copy of each style (``<b>``, ``<a>``) that is open.
+- ``</b>`` closes the last open ``<b>``, so that it is not copied again, except if a wall (an element that the end tag
+  cannot close across) or eight blocks began after it: then parsers give up. Whatever else was nested, misnested or
+  ignored in between makes no difference.
+- At most one ``<a>`` is copied, the last one. The next ``<a>`` closes it, unless a wall or an SVG or MathML element is
+  in between.
 
-How deep elements are nested is a guess where their ends are left out. The room bounds what a wrong one costs.
+Where end tags are missing, the depth of nesting is a guess. The bound on memory limits what a wrong guess costs.
 """
 
 from __future__ import annotations
@@ -29,47 +30,47 @@ from typing import NamedTuple
 
 from .normalize import Normalized, all_but, normalize
 
-_HARMLESS_TAGS = 10_000  # below that many the square does not hurt
-_MAX_DEPTH = 512  # elements inside one another; browsers stop there too
-_MAX_STYLES = 6  # <b>, <font> and the like, open at once
-_MAX_BLOCKS = 8  # in a style, after which its end tag does not end it
-_ROOM = 11 * 2**20  # bytes that the elements may take in the parser, which needs so many for each:
+_HARMLESS_TAGS = 10_000  # with fewer tags quadratic time does not matter
+_MAX_DEPTH = 512  # nested elements; browsers have the same limit
+_MAX_STYLES = 6  # <b>, <font> and the like, open at the same time
+_MAX_BLOCKS = 8  # in a style; with more, its end tag does not close it
+_ROOM = 11 * 2**20  # bytes that the elements may take in the parser; it needs for each:
 _ELEMENT, _TEXT, _ATTRIBUTE = 192, 136, 240
 _MAX_ELEMENTS = _ROOM // (_ELEMENT + _TEXT)
-_SCARCE = _ROOM // 3  # so much pays to be counted more exactly
-_TAG = 16  # what a tag counts that makes no element, which costs a little time
-_FAR = 32  # elements, beyond which nobody looks for the start of what an end tag closes
+_SCARCE = _ROOM // 3  # with less than that left, an exact count is worth its time
+_TAG = 16  # bytes counted for a tag that makes no element, since it costs a little time
+_FAR = 32  # elements to search for the one that an end tag closes
 
-# Void elements, and those that the next of their kind closes: they do not nest. The latter do in a drawing, where the
-# names of HTML mean nothing, but for those that end it.
+# Void elements, and those that the next of their kind closes: they do not nest. The latter do nest in SVG and MathML,
+# where the names of HTML mean nothing, except those that end the drawing.
 _FLAT_EVEN_IN_DRAWINGS = frozenset(b"br embed hr img meta p".split())
 _FLAT = _FLAT_EVEN_IN_DRAWINGS | frozenset(
     b"area base col input link param source track wbr tr td th thead tbody tfoot colgroup option".split()
 )
-# So do these, but only if nothing special is in between: <li><dd><li><dd> goes deeper and deeper.
+# The next of these closes them too, but only if no special element is in between: <li><dd><li><dd> nests ever deeper.
 _ITEMS = {b"li": frozenset({b"li"}), b"dd": frozenset({b"dd", b"dt"}), b"dt": frozenset({b"dd", b"dt"})}
-_SINGLE = _FLAT | _ITEMS.keys()  # a text may come after their start, or their end, not both
+_SINGLE = _FLAT | _ITEMS.keys()  # text may follow their start or their end, not both
 _VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
-# What the parser opens again in every block until it is closed, with all of its attributes.
+# Styles: the parser reopens them in every block until they are closed, with all of their attributes.
 _STYLES = frozenset(b"b big code em font i nobr s small strike strong tt u".split())
-# Behind these an end tag closes nothing that began before, whatever its name. Titles are walls too, but hold only text.
+# Walls: an end tag inside one closes nothing that began before it. Titles are walls too, but contain only text.
 _WALLS = frozenset(
     b"applet caption table td th marquee object template foreignobject desc mi mo mn ms mtext annotation-xml "
     b"select frameset".split()
 )
 _DRAWINGS = frozenset({b"svg", b"math"})
 _BARRIERS = _WALLS | _DRAWINGS
-# With one of these inside, it takes more than counting to tell whether an end tag ends a style.
+# With one of these inside, a simple count cannot show whether an end tag closes a style.
 _UNSURE = _STYLES | _WALLS | {b"a"}
-# Whether an end tag ends one of these depends on what is in it.
+# Whether an end tag closes one of these depends on its content.
 _IN_DRAWINGS = frozenset(b"foreignobject desc mi mo mn ms mtext annotation-xml".split())
-# Their end tags close all that is open in them, up to a wall.
+# Their end tags close everything open in them, up to a wall.
 _BLOCKS = frozenset(
     b"address article aside blockquote button center details dialog dir div dl fieldset figcaption figure footer h1 h2 "
     b"h3 h4 h5 h6 header hgroup listing main menu nav ol pre search section summary ul applet caption marquee object "
     b"select table template".split()
 )
-# Past these the end tag of an ordinary element closes nothing.
+# The end tag of an ordinary element closes nothing outside of these.
 _SPECIAL = (
     _WALLS
     | _DRAWINGS
@@ -79,7 +80,7 @@ _SPECIAL = (
         b"tbody textarea tfoot thead title tr xmp".split()
     )
 )
-_RUBY = frozenset({b"rb", b"rp", b"rt", b"rtc"})  # these end one another
+_RUBY = frozenset({b"rb", b"rp", b"rt", b"rtc"})  # these close one another
 _SPECIAL_BUT_DIV = _SPECIAL - {b"address", b"div"}
 
 
@@ -87,21 +88,21 @@ def _one_of(names: frozenset[bytes]) -> bytes:
     return rb"(?:" + b"|".join(sorted(names)) + rb")(?=[ \t\n\f\r/>])"
 
 
-# These find tags in what is unambiguous, where each quote begins or ends a value. All but the first want small letters.
+# These match tags in normalized markup, where each quote begins or ends a value. All except `_ANY` need lower case.
 _UNQUOTED = all_but(b">\"'") + rb"*+"
 _ATTRIBUTES = rb"""(%s(?:"[^"]*+"%s|'[^']*+'%s)*+)""" % (_UNQUOTED, _UNQUOTED, _UNQUOTED)
 _ANY = re.compile(rb"<(/?+)([a-zA-Z][^ \t\n\f\r/>]*+)" + _ATTRIBUTES)
 _ONE_ATTRIBUTE = re.compile(rb"""[^ \t\n\f\r/>"'<=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^ \t\n\f\r>]++))?+""")
 _TAG_END = rb"[ \t\n\f\r]*+>"
 _STYLE = re.compile(rb"<(/?+)(%s)%s(>[^<]*+</\2%s)?+" % (_one_of(_STYLES | {b"a"}), _ATTRIBUTES, _TAG_END))
-_IS_LEAF = 4  # the last group of the pattern above: a text and the end tag
+_IS_LEAF = 4  # the last group of the pattern above: text and the end tag
 _NAME = re.compile(rb"<(/?[a-z][^ \t\n\f\r/>]*+)")
-_NAME_OR_BARE = re.compile(rb"<(/[a-z][^ \t\n\f\r/>]*+|[a-z][^ \t\n\f\r/>]*+>?+)")  # with its ">" if nothing is between
+_NAME_OR_BARE = re.compile(rb"<(/[a-z][^ \t\n\f\r/>]*+|[a-z][^ \t\n\f\r/>]*+>?+)")  # with its ">" if it follows at once
 
-# The start of a style; and all up to its end, if no end tag in it can end anything that began elsewhere: then nothing
-# is copied. That is text, what is void, and elements with nothing else in them that are neither special nor begin the
-# style again. (Their names are captured after a look ahead: `re` cannot bear a group that begins, but does not end, in
-# what is possessive.)
+# The start of a style, and everything up to its end if no end tag in it can close anything outside: then nothing is
+# copied. It may contain text, void elements, and simple elements that are not special and do not begin the style again.
+# (Their names are captured after a lookahead, because `re` fails on a group that begins, but does not end, in a
+# possessive part.)
 _SIMPLE = _STYLES | frozenset(b"a abbr cite del ins kbd label mark picture q span sub sup time".split())
 _VOIDS = rb"<" + _one_of(frozenset(b"br img source wbr".split())) + rb"[^<]*+"
 _DRAWING = rb"<svg(?=[ \t\n\f\r/>])[^<]*+</svg" + _TAG_END + rb"[^<]*+"
@@ -110,14 +111,14 @@ _PHRASE = re.compile(
     rb"<(%s)[^<]*+(?:(?:%s|%s|%s)*+</\1%s())?+" % (_one_of(_STYLES | {b"a"}), _VOIDS, _DRAWING, _INNER, _TAG_END)
 )
 _IS_WHOLE = 3  # the last group of the pattern above
-_SOON = 5_000  # bytes in which a simple link ends
+_SOON = 5_000  # bytes within which a simple link ends
 
 
 class Hardened(NamedTuple):
     """
-    The source to parse; whether tags or attributes were left out of it; whether it ends early; its style sheets.
+    The source to parse, whether tags or attributes were left out, whether it ends early, and its style sheets.
 
-    Each ``<style>`` of it has the number of its style sheet as its text.
+    The text of each ``<style>`` is the number of its style sheet.
     """
 
     source: bytes
@@ -128,31 +129,31 @@ class Hardened(NamedTuple):
 
 def harden(html: bytes) -> Hardened:
     """
-    Leave out what no honest page has: thousands of elements inside one another, hundreds of attributes.
+    Remove what makes parsing expensive: thousands of nested elements, hundreds of attributes.
 
     Args:
         html: The source of a page, in UTF-8.
 
     Returns:
-        What may be parsed. Text is never left out of it, but where it ends.
+        A source that is safe to parse. It may end early, but no text is left out before its end.
 
     """
     plain = normalize(html)
-    return Hardened(*plain) if _is_harmless(plain.source) else _Walk(plain).tamed()
+    return Hardened(*plain) if _is_harmless(plain.source) else _Walk(plain).harden()
 
 
 def _is_harmless(source: bytes) -> bool:
-    """Whether the parser stays within its limits, by counts that are never too small."""
+    """Return whether the parser stays within its limits, by counts that are never too small."""
     source = source.lower()
     tags, values = source.count(b"<"), source.count(b"=")
     room = _ROOM - tags * (_ELEMENT + 2 * _TEXT + _ATTRIBUTE) - values * _ATTRIBUTE
     if room < _SCARCE or tags > _HARMLESS_TAGS:  # a large page
-        if tags > _MAX_ELEMENTS and tags - _ends(source) > _MAX_ELEMENTS:
+        if tags > _MAX_ELEMENTS and tags - _count_ends(source) > _MAX_ELEMENTS:
             return False
         names = _NAME_OR_BARE.findall(source)
         if tags > _HARMLESS_TAGS and not _is_shallow(names):
             return False
-        room = _ROOM - _size(names) - values * _ATTRIBUTE
+        room = _ROOM - _count_elements(names) - values * _ATTRIBUTE
     styles = _Styles()
     position = 0
     while room >= 0:
@@ -160,20 +161,20 @@ def _is_harmless(source: bytes) -> bool:
         style = next((phrase for phrase in phrases if phrase.lastindex != _IS_WHOLE), None)
         if style is None:
             return True
-        cost, position = _roughly(source, style.start(), style[1])
+        cost, position = _estimate(source, style.start(), style[1])
         if room - cost < _SCARCE:
-            cost, position = _exactly(styles, source, style.start(), room)
+            cost, position = _count(styles, source, style.start(), room)
         room -= cost
     return False
 
 
-def _ends(source: bytes) -> int:
-    """How many end tags make no element, at least."""
+def _count_ends(source: bytes) -> int:
+    """Return how many end tags make no element, or fewer."""
     return source.count(b"</") - source.count(b"</p") - source.count(b"</br")
 
 
-def _size(names: list[bytes]) -> int:
-    """Count what elements may take, with one attribute each where they have any."""
+def _count_elements(names: list[bytes]) -> int:
+    """Return the bytes that elements may take, counting one attribute for each element that has any."""
     size = 0
     for written, count in Counter(names).items():
         name = written.rstrip(b">")
@@ -185,32 +186,32 @@ def _size(names: list[bytes]) -> int:
     return size
 
 
-def _roughly(source: bytes, begin: int, name: bytes) -> tuple[int, int]:
-    """Count what a style may cost that surely ends soon, a copy for each tag and block in it; and where it ends."""
+def _estimate(source: bytes, begin: int, name: bytes) -> tuple[int, int]:
+    """Estimate the cost of a style that ends soon, a copy for each tag and block in it, and return where it ends."""
     end = source.find(b"</" + name + b">", begin, begin + _SOON)
     tags = _NAME.findall(source, begin + 1, end)
     blocks = sum(map(_SPECIAL.__contains__, tags))
     if end < 0 or blocks >= _MAX_BLOCKS or not _UNSURE.isdisjoint(tags):
-        return _ROOM, begin  # nothing is sure
+        return _ROOM, begin  # unknown: count exactly
     written = source[begin : source.find(b"<", begin + 1)]
     size = _ELEMENT + _ATTRIBUTE * (1 + written.count(b"=")) + len(written)
     return size * (len(tags) + blocks), end
 
 
-def _exactly(styles: _Styles, source: bytes, begin: int, room: int) -> tuple[int, int]:
-    """Count what all styles from here on may cost until none is open; and where that is."""
+def _count(styles: _Styles, source: bytes, begin: int, room: int) -> tuple[int, int]:
+    """Count the cost of all styles from *begin* until none is open, and return where that is."""
     cost, position = 0, begin
     for style in _STYLE.finditer(source, begin):
         begin, end = style.span()
         if source.find(b"<", position, begin) >= 0:
-            cost += styles.passed(_NAME.findall(source, position, begin))
+            cost += styles.pass_tags(_NAME.findall(source, position, begin))
         close, name, written, leaf = style.groups()
         if close:
-            cost += styles.ended(name)
+            cost += styles.end_style(name)
         else:
-            cost += styles.begun(name, written.count(b"=") + 1, len(written))
+            cost += styles.begin_style(name, written.count(b"=") + 1, len(written))
             if leaf:
-                cost += styles.ended(name)
+                cost += styles.end_style(name)
         if cost > room or len(styles.open) > _MAX_STYLES:
             return _ROOM, end
         if not styles.size:
@@ -220,7 +221,7 @@ def _exactly(styles: _Styles, source: bytes, begin: int, room: int) -> tuple[int
 
 
 def _is_shallow(names: list[bytes]) -> bool:
-    """Whether nothing is nested too deeply, if no tag ended anything but an end tag right after all of its element."""
+    """Return whether nothing is nested too deeply, even if only directly matching end tags close elements."""
     depth: list[bytes] = []
     for name in names:
         if name[:1] == b"/":
@@ -235,7 +236,7 @@ def _is_shallow(names: list[bytes]) -> bool:
 
 @dataclass(slots=True, eq=False)
 class _Style:
-    """An element that the parser may copy, the bytes of a copy, and the place in `_Styles.inside` where it began."""
+    """An element that the parser may copy, the bytes of a copy, and the length of `_Styles.inside` when it began."""
 
     name: bytes
     size: int
@@ -246,9 +247,9 @@ class _Styles:
     """
     The styles that may be open. Its methods return how many bytes the parser may take for copies of them.
 
-    What may be open inside them is known from below: an end tag counts for nothing, except right after all else in its
-    element has ended. Whatever the parser did until then, that element is not open any more. If all else was ordinary
-    too, the end tag ends nothing that began before the styles, and they are not copied.
+    The elements inside them are an upper bound: an end tag counts only if everything else in its element has ended.
+    Then, whatever the parser did before, that element is no longer open. If everything in it was ordinary too, the end
+    tag closes nothing that began before the styles, and they are not copied.
     """
 
     def __init__(self) -> None:
@@ -256,13 +257,13 @@ class _Styles:
         self.link: _Style | None = None  # the last <a>
         self.lost = 0  # the size of the largest <a> before it that may be open, or not
         self.size = 0  # of one copy of each
-        self.nested: list[bytes] = []  # ordinary elements that are open for sure: none but such have ended in them
-        self.inside: list[bytes] = []  # blocks, walls and drawings that may be open and began after the first of them
+        self.nested: list[bytes] = []  # ordinary elements that are certainly open: only ordinary ones ended in them
+        self.inside: list[bytes] = []  # blocks, walls and drawings that may be open in the styles
 
-    def passed(self, tags: Iterable[bytes]) -> int:
-        """Note all *tags* that are no styles, ``div`` and ``/div``. After each that counts the styles may be copied."""
+    def pass_tags(self, tags: Iterable[bytes]) -> int:
+        """Note *tags* that are not styles, such as ``div`` and ``/div``; count the copies that may follow each."""
         inside, nested = self.inside, self.nested
-        drawn = not _DRAWINGS.isdisjoint(inside)  # there some start tags end what is open
+        drawn = not _DRAWINGS.isdisjoint(inside)  # in a drawing some start tags close open elements
         copies = 0
         for tag in tags:
             if tag[:1] == b"/":
@@ -290,8 +291,8 @@ class _Styles:
             style.place = min(style.place, len(inside))
         return self.size * copies
 
-    def begun(self, name: bytes, attributes: int, length: int) -> int:
-        """Note the start tag of a style, and how many attributes of what length together it has."""
+    def begin_style(self, name: bytes, attributes: int, length: int) -> int:
+        """Note the start tag of a style, with the number of its attributes and their total length."""
         self.nested.clear()
         if not self.size:
             self.inside.clear()
@@ -299,7 +300,7 @@ class _Styles:
         cost = 0
         if name == b"a":
             if self.link:
-                cost = self._copied(self.link)
+                cost = self._count_copies(self.link)
                 if not _BARRIERS.isdisjoint(self.inside[self.link.place :]):
                     self.lost = max(self.lost, self.link.size)
             self.link = style
@@ -309,13 +310,13 @@ class _Styles:
         self._measure()
         return cost
 
-    def ended(self, name: bytes) -> int:
+    def end_style(self, name: bytes) -> int:
         """Note the end tag of a style."""
         self.nested.clear()
         style = self.link if name == b"a" else next((one for one in reversed(self.open) if one.name == name), None)
         if style is None:
             return self.size
-        cost = self._copied(style)
+        cost = self._count_copies(style)
         if len(self.inside) - style.place < _MAX_BLOCKS and _WALLS.isdisjoint(self.inside[style.place :]):
             if style is self.link:
                 self.link = None
@@ -324,8 +325,8 @@ class _Styles:
             self._measure()
         return cost
 
-    def _copied(self, style: _Style) -> int:
-        """Count what the end of *style* may copy: all for each block in it, and after that all others."""
+    def _count_copies(self, style: _Style) -> int:
+        """Count what the end of *style* may copy: all styles for each block in it, and then all other styles."""
         return self.size * (1 + min(len(self.inside) - style.place, _MAX_BLOCKS)) - style.size
 
     def _measure(self) -> None:
@@ -335,7 +336,7 @@ class _Styles:
 
 
 class _Walk:
-    """One walk over all tags. What a parser might still have open counts as open: rather too much than too little."""
+    """Check every tag. An element that the parser might still have open counts as open, to be safe."""
 
     def __init__(self, plain: Normalized) -> None:
         self.plain = plain
@@ -347,7 +348,7 @@ class _Walk:
         self.room = _ROOM
         self.simpler = plain.simpler
 
-    def tamed(self) -> Hardened:
+    def harden(self) -> Hardened:
         source = self.plain.source
         pieces = bytearray()
         position = 0
@@ -368,7 +369,7 @@ class _Walk:
         return Hardened(source, self.simpler, self.plain.cut, self.plain.sheets)
 
     def _begin(self, name: bytes, written: bytes) -> bool:
-        """Count an element; return whether it may be."""
+        """Count an element; return whether its tag may stay."""
         attributes = len(_ONE_ATTRIBUTE.findall(written)) if written else 0
         is_drawing = bool(self.names[b"svg"] or self.names[b"math"])
         if name in _STYLES and len(self.styles.open) >= _MAX_STYLES:
@@ -378,7 +379,7 @@ class _Walk:
         is_flat = name in (_FLAT_EVEN_IN_DRAWINGS if is_drawing else _FLAT)
         if not is_flat and (is_drawing or (name not in _STYLES and name != b"a")):
             if is_drawing and written.endswith(b"/") and name not in _SPECIAL:
-                self.leaves += 1  # should the parser think otherwise, these are not too many either
+                self.leaves += 1  # few enough even if the parser does not take them for empty elements
                 if self.leaves > _HARMLESS_TAGS // 2:
                     return False
             elif len(self.open) >= self.deepest:
@@ -390,21 +391,21 @@ class _Walk:
         self.room -= _ELEMENT + _ATTRIBUTE * attributes + (_TEXT if is_single else 2 * _TEXT)
         styles = self.styles
         if name in _STYLES or name == b"a":
-            self.room -= styles.begun(name, attributes, len(written))
+            self.room -= styles.begin_style(name, attributes, len(written))
         elif styles.size:
-            self.room -= styles.passed([name])
+            self.room -= styles.pass_tags([name])
         return True
 
     def _end(self, name: bytes) -> None:
         if name in _STYLES or name == b"a":
-            self.room -= self.styles.ended(name)
+            self.room -= self.styles.end_style(name)
         else:
-            self.room -= self.styles.passed([b"/" + name]) if self.styles.size else 0
+            self.room -= self.styles.pass_tags([b"/" + name]) if self.styles.size else 0
             self.room -= _ELEMENT + _TEXT if name in {b"p", b"br"} else 0
         self._close({name}, _WALLS if name in _BLOCKS else _SPECIAL)
 
     def _close(self, names: AbstractSet[bytes], walls: frozenset[bytes]) -> None:
-        """Take the last open element with one of *names* from those that are open, and what is in it."""
+        """Close the last open element with one of *names*, and the elements in it."""
         if not any(self.names[name] for name in names):
             return
         for place in range(len(self.open) - 1, max(len(self.open) - _FAR, 0) - 1, -1):

@@ -1,4 +1,4 @@
-"""Whether an element is one that no reader sees, by its attributes and its look, and whether something opens it."""
+"""Decide whether an element is hidden, by its attributes and styles, and whether a control on the page opens it."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _NAMES_TARGETS = frozenset({"aria-controls", "data-target", "data-bs-target"})
 MAY_OPEN = _NAMES_TARGETS | {"href", "role"}
 
 _ON_TOP = frozenset("dialog alertdialog menu listbox tooltip".split())
-_SENT_LATER = re.compile("S:([0-9a-f]+)")  # a part of a page that React sends in pieces, before it is put in its place
-WHOLE = 8  # beside the bits of `Look`: nothing inside can be seen
+_SENT_LATER = re.compile("S:([0-9a-f]+)")  # a part that React streams hidden, and then moves to its place
+WHOLE = 8  # in addition to the bits of `Look`: nothing in the element is visible
 
 
 def hiding(name: str, attributes: Mapping[str, str | None], look: Look) -> int:
     """
-    Return how an element is kept from sight when the page opens.
+    Return how an element is hidden when the page opens.
 
     Returns:
-        0 if it is not; the bits `UNSEEN`, `TINY` and `CLEAR` where only its text is, and elements in it can be seen
-        again; more if nothing in it can be seen.
+        0 if it is visible. The bits `UNSEEN`, `TINY` and `CLEAR` if its text is hidden, but elements in it can be
+        visible. `WHOLE`, with such bits, if nothing in it is visible.
 
     """
     if look.closes or look.disguises or (attributes.get("aria-hidden") or "").strip().lower() == "true":
@@ -37,10 +37,10 @@ def hiding(name: str, attributes: Mapping[str, str | None], look: Look) -> int:
 
 def stays_hidden(name: str, attributes: Mapping[str, str | None], look: Look) -> bool:
     """
-    Return whether a hidden element is one that no control and no script makes a part of the page.
+    Return whether no control or script makes a hidden element part of the page.
 
-    Such is what opens above the page, and what is there to be read by machines alone: nobody makes text white on
-    white to show it later.
+    This is so for dialogs and the like, which open above the page, and for text that only machines read: text is not
+    made white on white in order to show it later.
     """
     if name == "dialog" or "popover" in attributes or (attributes.get("role") or "").lower() in _ON_TOP:
         return True
@@ -48,15 +48,15 @@ def stays_hidden(name: str, attributes: Mapping[str, str | None], look: Look) ->
 
 
 class Openers:
-    """What a reader has come by on the page that opens, or will be replaced by, something hidden further down."""
+    """The controls and gaps seen so far, and the hidden elements that they open or that will fill them."""
 
     def __init__(self) -> None:
-        self._targets: set[str] = set()  # ids that controls say they open
+        self._targets: set[str] = set()  # ids of elements that controls open
         self._tabs: set[str] = set()  # ids of tabs
-        self._gaps: set[str] = set()  # where React puts what it sends later
+        self._gaps: set[str] = set()  # numbers of the gaps that React fills with streamed parts
 
     def pass_by(self, name: str, attributes: Mapping[str, str | None]) -> None:
-        """Take note of an element that is not hidden: a tab, the head of an accordion, a link within the page."""
+        """Note a visible element that may open others: a tab, the header of an accordion, a link within the page."""
         if name == "template":
             gap = attributes.get("id") or ""
             if gap.startswith(("B:", "P:")):
@@ -71,7 +71,7 @@ class Openers:
             self._tabs.update((attributes.get("id") or "").split())
 
     def open(self, name: str, attributes: Mapping[str, str | None], look: Look) -> bool:
-        """Return whether a hidden element is one that a reader of the page gets to see."""
+        """Return whether a control before a hidden element opens it, or a script moves it into a gap."""
         if stays_hidden(name, attributes, look):
             return False
         identity = attributes.get("id") or ""

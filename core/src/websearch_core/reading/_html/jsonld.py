@@ -7,14 +7,13 @@ referenced by its ``@id``. So read properties only through `JsonLd.values`, `typ
 
 from __future__ import annotations
 
-import html
 import json
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from ..._text.markup import strip_markup
 from .._links import absolute, without_fragment
 
 if TYPE_CHECKING:
@@ -45,7 +44,6 @@ _PAGES = frozenset(
 )
 _WRAPPINGS = (("<![CDATA[", "]]>"), ("<!--", "-->"))  # from the days when scripts had to be hidden from parsers
 _JSON = json.JSONDecoder(strict=False)
-_INLINE = re.compile(r"</?(?:a|b|br|em|font|i|mark|q|s|small|span|strong|sub|sup|u|wbr)\b[^<>]*>", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -121,14 +119,7 @@ def text(value: Any) -> str:
         value = value[0] if isinstance(value, list) and value else value
     if isinstance(value, int | float) and not isinstance(value, bool):
         return f"{value}"
-    return plain(value) if isinstance(value, str) else ""
-
-
-def plain(text: str) -> str:
-    """Remove what careless sites leave in plain text: inline markup, and entities that were escaped twice."""
-    if "<" in text:
-        text = _INLINE.sub("", text)
-    return html.unescape(text).strip() if "&" in text else text.strip()
+    return strip_markup(value) if isinstance(value, str) else ""
 
 
 def _objects(scripts: Iterable[LexborNode]) -> Iterator[tuple[bool, Thing]]:

@@ -19,10 +19,11 @@ from urllib.parse import urlsplit
 
 from ..._text.dates import parse_date
 from ..._text.invisible import one_line
+from ..._text.markup import strip_markup
 from .._links import absolute
 from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
 from .byline import begins, line_of, person, read_byline
-from .jsonld import JsonLd, Thing, parse_jsonld, plain, text, types
+from .jsonld import JsonLd, Thing, parse_jsonld, text, types
 from .titles import agree, is_site, title_of
 
 if TYPE_CHECKING:
@@ -103,10 +104,10 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
     shown = [node for node in nodes if node.tag == "h1"][:_MAX_HEADLINES]
 
     def metas(names: Iterable[str]) -> Iterator[str]:
-        return (plain(content) for name in names for content in meta.get(name, ()))
+        return (strip_markup(content) for name in names for content in meta.get(name, ()))
 
     site = one_line(_site(metas(_SITES), data), NAME_LENGTH)
-    named = dict.fromkeys((*metas(_TITLES), plain(_text(document.css_first("title")))))  # mostly the same
+    named = dict.fromkeys((*metas(_TITLES), strip_markup(_text(document.css_first("title")))))  # mostly the same
     titles = [one_line(title, TITLE_LENGTH) for title in named]
     headlines = [one_line(line_of(headline), TITLE_LENGTH) for headline in shown]
     main, name = _main(data, url, [*titles, *headlines])
@@ -172,7 +173,7 @@ def _site(stated: Iterable[str], data: JsonLd) -> str:
 
 
 def _persons(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(filter(None, (person(plain(name)) for name in islice(names, _MAX_AUTHORS)))))
+    return list(dict.fromkeys(filter(None, (person(strip_markup(name)) for name in islice(names, _MAX_AUTHORS)))))
 
 
 def _twitter_author(meta: dict[str, list[str]]) -> Iterator[str]:

@@ -1,11 +1,11 @@
 """
-A small learned model, and nothing needed to ask it: decision trees as tables of numbers, over all blocks at once.
+Evaluate the learned model of what is content, without dependencies: many small decision trees, for all blocks at once.
 
-The trees are many and small (seven questions, eight answers). What costs is not the questions but asking them one by
-one, so they are asked of all blocks of a page in one step each: the answers to one question are the bytes of a long
-integer, the answers to the questions of a tree are shifted into one byte for each block, and a table of 256 bytes turns
-that byte into the tree's vote, again for all blocks. That questions may be answered out of order is the idea of
-Lucchese et al., "QuickScorer" (SIGIR 2015). `benchmarks/reader_model.py` is where the numbers are from.
+A tree has seven questions and eight leaves. The cost is not in the questions but in asking them one at a time, so each
+question is asked for all blocks of a page in one step: its answers are the bytes of a long integer, the answers for one
+tree are shifted together into one byte per block, and a table of 256 bytes maps that byte to the tree's vote, again for
+all blocks. The idea that questions can be answered in any order is from Lucchese et al., "QuickScorer" (SIGIR 2015).
+`training/train.py` makes the model.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from typing import Any, NamedTuple
 
 from .features import MISSING, BlockFeatures, Values
 
-QUESTIONS = 7  # of a tree
-MAX_VOTES = 0xFFFF  # of all trees together: as much as two bytes hold
-_AT_ONCE = 4096  # blocks, so that a page of many does not take much room
+QUESTIONS = 7  # in a tree
+MAX_VOTES = 0xFFFF  # for the sum of all trees: two bytes
+_BATCH_SIZE = 4096  # blocks at a time, to bound the memory for long pages
 
 
 class Feature(NamedTuple):
     """
-    A trait that is asked for.
+    A feature that the trees ask about.
 
     Args:
         of: ``element``, ``block`` or ``page``.
-        trait: Its name.
-        where: Levels up for an element; blocks after this one, or before it if negative, for a block.
+        trait: The name of the trait.
+        where: For an element, the number of levels up; for a block, how many blocks later, or earlier if negative.
 
     """
 
@@ -45,12 +45,12 @@ class Feature(NamedTuple):
 
 class ContentModel:
     """
-    The model.
+    A trained model that gives the probability that a block is content.
 
     Args:
-        model: As `benchmarks/reader_model.py` writes it. ``words``: what each says for being content. ``features``.
-            ``edges``: for each trait, the values that questions ask whether it exceeds. ``trees``: each with its
-            questions ([feature, edge]), the ways on from them and its votes; those of all trees together are at most
+        model: As `training/train.py` writes it. ``words``: the weight of each word. ``features``: see `Feature`.
+            ``edges``: for each trait, the thresholds that questions compare it with. ``trees``: each with its questions
+            ([feature, edge]), the ways on from them and its votes; the votes of all trees add up to at most
             `MAX_VOTES`. ``base`` and ``scale``: they turn the sum of the votes into log-odds.
 
     """
@@ -63,29 +63,29 @@ class ContentModel:
         place = dict(zip(asked, range(len(asked)), strict=True))
         self._questions = [(feature, bytes(edge + 1) + b"\x01" * (255 - edge)) for feature, edge in asked]
         self._trees = [
-            ([place[tuple(question)] for question in _padded(tree["questions"])], _load_table(tree))
+            ([place[tuple(question)] for question in _pad(tree["questions"])], _load_table(tree))
             for tree in model["trees"]
         ]
         self._base: float = model["base"]
         self._scale: float = model["scale"]
 
     def probabilities(self, traits: BlockFeatures) -> list[float]:
-        """Return how likely each block is content, from 0 to 1."""
+        """Return the probability, from 0 to 1, that each block is content."""
         columns = self._columns(traits)
         chances: list[float] = []
-        for begin in range(0, traits.count, _AT_ONCE):
-            some = [column[begin : begin + _AT_ONCE] for column in columns]
+        for begin in range(0, traits.count, _BATCH_SIZE):
+            some = [column[begin : begin + _BATCH_SIZE] for column in columns]
             chances += [1 / (1 + math.exp(-self._base - self._scale * votes)) for votes in self._votes(some)]
         return chances
 
     def _columns(self, traits: BlockFeatures) -> list[bytes]:
-        """For each feature, how many of the edges of its trait the feature exceeds, for each block."""
+        """Return a column for each feature: for each block, how many edges of the trait its value exceeds."""
         count = traits.count
         asked = self._edges["page"], self._edges["element"], self._edges["block"]
         page = {trait: bisect_left(edges, traits.page[trait]) for trait, edges in asked[0].items()}
         elements = {trait: _steps(values, asked[1][trait]) for trait, values in traits.elements() if trait in asked[1]}
         blocks = {trait: _steps(values, asked[2][trait]) for trait, values in traits.blocks() if trait in asked[2]}
-        # All of an element lies together, so that a block takes it in one go.
+        # The traits of an element are stored together, so that each block copies them in one step.
         rows = [*map(bytes, zip(*elements.values(), strict=True))]
         levels = [b"".join(map(rows.__getitem__, level)) for level in traits.levels]
         place = {trait: number for number, trait in enumerate(elements)}
@@ -102,16 +102,26 @@ class ContentModel:
         return columns
 
     def _votes(self, columns: list[bytes]) -> Iterator[int]:
-        """For each block the sum of the votes of all trees."""
+        """Return the sum of the votes of all trees for each block."""
         count = len(columns[0])
         pairs = count // 2 + 1
-        lanes = int.from_bytes(b"\xff\0" * pairs, "little")  # a sum takes two bytes: every other block has its own
+        lanes = int.from_bytes(b"\xff\0" * pairs, "little")  # a sum takes two bytes: even and odd blocks are separate
         even = odd = 0
-        # Of each question the answers of all blocks, a byte with 0 or 1 for each.
-        told = [int.from_bytes(columns[feature].translate(exceeds), "little") for feature, exceeds in self._questions]
+        # For each question the answers for all blocks, one byte of 0 or 1 each.
+        answers = [
+            int.from_bytes(columns[feature].translate(exceeds), "little") for feature, exceeds in self._questions
+        ]
         for (a, b, c, d, e, f, g), table in self._trees:
-            asked = told[a] | told[b] << 1 | told[c] << 2 | told[d] << 3 | told[e] << 4 | told[f] << 5 | told[g] << 6
-            votes = int.from_bytes(asked.to_bytes(count, "little").translate(table), "little")
+            bits = (
+                answers[a]
+                | answers[b] << 1
+                | answers[c] << 2
+                | answers[d] << 3
+                | answers[e] << 4
+                | answers[f] << 5
+                | answers[g] << 6
+            )
+            votes = int.from_bytes(bits.to_bytes(count, "little").translate(table), "little")
             even += votes & lanes
             odd += votes >> 8 & lanes
         sums = (struct.unpack(f"<{pairs}H", some.to_bytes(2 * pairs, "little")) for some in (even, odd))
@@ -120,29 +130,29 @@ class ContentModel:
 
 @cache
 def load_model() -> ContentModel:
-    """Return the model that comes with this package."""
+    """Load the model that is part of this package."""
     return ContentModel(json.loads(files(__package__ or "").joinpath("model.json").read_text("utf-8")))
 
 
 def _steps(values: Values, edges: list[float]) -> bytes:
-    """How many of *edges*, which ascend, each value exceeds."""
-    if isinstance(values[0], float):  # many different ones, most of the time, unlike counts
+    """Return how many of the ascending *edges* each value exceeds, as a byte."""
+    if isinstance(values[0], float):  # usually many different values, unlike counts
         return bytes(map(bisect_left, repeat(edges), values))
     known = {value: bisect_left(edges, value) for value in set(values)}
     return bytes(map(known.__getitem__, values))
 
 
-def _padded(questions: list[list[int]]) -> list[list[int]]:
-    """Let a smaller tree ask its first question again, of which nothing follows."""
+def _pad(questions: list[list[int]]) -> list[list[int]]:
+    """Fill up the questions of a smaller tree by repeating the first one, which changes nothing."""
     return questions + questions[:1] * (QUESTIONS - len(questions))
 
 
 def _load_table(tree: Mapping[str, Any]) -> bytes:
     """
-    The vote of a tree for every combination of answers.
+    Return the vote of a tree for every combination of answers.
 
-    A tree is written as its questions in the order in which they are met from the left, each with the two ways on: to a
-    question if zero or more, to vote v if ~v.
+    A tree is stored as its questions, in order from the left, each with its two ways on: a number of zero or more is
+    the next question, and ~v is the vote v.
     """
     table = bytearray(256)
     for answers in range(1 << QUESTIONS):

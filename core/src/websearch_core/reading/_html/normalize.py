@@ -1,14 +1,14 @@
 """
-Markup -> the same markup, written so that nothing in it can be read in two ways.
+Rewrite markup so that every parser finds the same tags in it.
 
-Whoever counts tags without building a tree can be deceived: ``</b>`` closes nothing in a comment, in the value of an
-attribute or in a script, and what hides tags in a page does not hide them in a drawing. So none of that is handed on.
-What no reader sees (comments, scripts, style sheets) is left out; a ``<`` that is text, in a title or in a value,
-becomes ``&lt;``; a tag that is written oddly is written anew. Then, whatever a parser makes of the elements:
+Counting tags without building a tree can be deceived: ``</b>`` closes nothing in a comment, an attribute value or a
+script, and an element that hides tags in HTML does not hide them in SVG or MathML. So all of this is removed. Content
+that is never displayed (comments, scripts, style sheets) is left out; a ``<`` in text, in a title or in a value becomes
+``&lt;``; an unusual tag is rewritten. Then, whatever a parser makes of the elements:
 
 - each ``<`` begins a tag, which is ``</name>`` or ``<name one two="2" three='3' four=4>``, or a ``<!doctype>``;
-- of its attributes at most one has no value: there are at most as many as ``=``, and one;
-- all else is text, in every state that a parser can be in.
+- at most one of its attributes has no value, so it has at most one attribute more than it has ``=``;
+- everything else is text, in every state that a parser can be in.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from typing import NamedTuple
 from .._charset import trim_partial
 
 _MAX_ATTRIBUTES = 128  # of one element
-_MAX_ATTRIBUTE_LENGTH = 20_000  # bytes: what is longer is data
-_MAX_SIZE = 4_000_000  # bytes of source that are handed on
-_MAX_EFFORT = 1_000_000  # corrections, which take about a microsecond each, but for
-_ANEW = 5  # a tag that is written anew
-_MAX_OF_SHEETS = 2**19  # bytes of style sheets
-_SHEET = 100  # bytes that one counts beside its length
+_MAX_ATTRIBUTE_LENGTH = 20_000  # bytes: anything longer is data
+_MAX_SIZE = 4_000_000  # bytes of rewritten source
+_MAX_EFFORT = 1_000_000  # corrections, which take about a microsecond each
+_REWRITE_EFFORT = 5  # corrections that a rewritten tag counts as
+_MAX_SHEETS_SIZE = 2**19  # bytes of all style sheets
+_SHEET_SIZE = 100  # bytes added to the length of each
 _MAX_TAGS_IN_DATA = 2_000  # "<" in one piece of JSON-LD
 
 
 def all_but(marks: bytes) -> bytes:
-    """All other bytes, as a class that is not negated: ``re`` tries those mark by mark, and this one at once."""
+    """Return a character class of all bytes except *marks*, not negated, since ``re`` matches negated ones slowly."""
     runs = re.findall(b"[^" + re.escape(marks) + b"]+", bytes(range(256)))
     return b"[" + b"".join(re.escape(run[:1]) + b"-" + re.escape(run[-1:]) for run in runs) + b"]"
 
 
 _SPACE = rb"[ \t\n\f\r]"
-_ENDS = rb"(?=[ \t\n\f\r/>])"  # a name
+_ENDS = rb"(?=[ \t\n\f\r/>])"  # the end of a name
 _PLAIN = all_but(b" \t\n\f\r/>\"'<=")
 _TAG_NAME = rb"[a-zA-Z]" + _PLAIN + rb"{0,200}+"
 
-# A tag as nearly all are written. One that does not match is looked at alone.
+# The usual form of a tag, for the fast path. Any other tag is handled on its own.
 _NAME = _PLAIN + rb"{1,500}+"
 _VALUE = rb"""(?:"%s{0,19000}+"|'%s{0,19000}+'|%s{1,19000}+)""" % (
     all_but(b'"<'),
@@ -50,17 +50,17 @@ _VALUED = rb"(?:[ \t\n\f\r/]++" + _NAME + _SPACE + rb"*+=" + _SPACE + rb"*+" + _
 _BEGIN = _VALUED + rb"(?:>|(?:[ \t\n\f\r/]++" + _NAME + _VALUED + rb")?+[ \t\n\f\r/]*+>)"
 _END = rb"/" + _TAG_NAME + _SPACE + rb"*+>"
 
-# Elements whose content is no markup, except in a drawing. A reader sees that of the latter.
+# Elements whose content is text, not markup, except in a drawing. Readers see the content of the second list.
 _UNSEEN = b"script style textarea iframe noembed noframes".split()
 _SEEN = b"title xmp".split()
 _RAW = {name: re.compile(rb"</" + name + _ENDS, re.IGNORECASE) for name in (*_UNSEEN, *_SEEN)}
 _RAW_NAME = rb"(?i:" + b"|".join(_RAW) + rb")" + _ENDS
 _RAW_TAG = re.compile(rb"<(?P<name>" + _RAW_NAME + rb")" + _BEGIN)
-_MAY_BE_RAW = rb"(?=[iInNsStTxX][cCeEfFiImMoOtT])"  # is soon said
+_MAY_BE_RAW = rb"(?=[iInNsStTxX][cCeEfFiImMoOtT])"  # a quick check
 _START = rb"(?!" + _MAY_BE_RAW + _RAW_NAME + rb")" + _TAG_NAME + _BEGIN
 _USUAL = re.compile(rb"[^<]*+(?:<(?:" + _END + rb"|" + _START + rb")[^<]*+)*+")
 
-# Any tag, as the standard reads it.
+# Any tag, as in the HTML standard.
 _ANY_NAME = rb"[^ \t\n\f\r/>][^ \t\n\f\r/>=]*+"
 _ANY_VALUE = rb"""(?:"[^"]*+"?+|'[^']*+'?+|[^ \t\n\f\r>"'][^ \t\n\f\r>]*+)"""
 _ANY_ATTRIBUTE = rb"[ \t\n\f\r/]*+%s(?:" + _SPACE + rb"*+=" + _SPACE + rb"*+%s?+)?+"
@@ -83,9 +83,9 @@ _WRAPPING = re.compile(rb"\A\s*+<!(?:--|\[CDATA\[)|(?:-->|\]\]>)\s*+\Z")  # arou
 
 class Normalized(NamedTuple):
     """
-    The source; whether an element lost attributes; whether this is only the beginning; and its style sheets.
+    The source, whether an element lost attributes, whether the source was cut off, and its style sheets.
 
-    A style sheet is no markup, and may say anything. So it is handed on beside the source, where its number stands.
+    A style sheet is not markup and can contain anything, so the source has its number instead.
     """
 
     source: bytes
@@ -96,13 +96,13 @@ class Normalized(NamedTuple):
 
 def normalize(html: bytes) -> Normalized:
     """
-    Write markup so that it can be counted without being parsed. Takes time in proportion to its length.
+    Rewrite markup so that its tags can be counted without parsing it. Takes linear time.
 
     Args:
         html: The source of a page, in UTF-8.
 
     """
-    return _Writer(html).written()
+    return _Writer(html).write()
 
 
 class _Writer:
@@ -112,13 +112,13 @@ class _Writer:
         self.simpler = False
         self.effort = 0
         self.sheets: list[bytes] = []
-        self.room = _MAX_OF_SHEETS
+        self.room = _MAX_SHEETS_SIZE
 
-    def written(self) -> Normalized:
+    def write(self) -> Normalized:
         html, source = self.html, self.source
         position = 0
         while len(source) <= _MAX_SIZE and self.effort <= _MAX_EFFORT:
-            begin, position = _USUAL.match(html, position).span()  # type: ignore[union-attr]  # it matches nothing too
+            begin, position = _USUAL.match(html, position).span()  # type: ignore[union-attr]  # it also matches empty text
             source += html[begin : min(position, begin + _MAX_SIZE + 1)]
             if position == len(html):
                 break
@@ -128,7 +128,7 @@ class _Writer:
         return Normalized(trim_partial(bytes(source)) if cut else bytes(source), self.simpler, cut, tuple(self.sheets))
 
     def _correct(self, begin: int) -> int:
-        """Write what begins here, and return where it ends."""
+        """Write the markup that begins at *begin*, and return where it ends."""
         self.effort += 1
         if raw := _RAW_TAG.match(self.html, begin):
             return self._element(raw["name"].lower(), raw[0], raw[0], raw.end())
@@ -142,16 +142,16 @@ class _Writer:
         elif odd["text"]:
             self.source += b"&lt;" * min(odd.end() - begin, _MAX_SIZE)
         elif odd["end"] and _USUAL_TAG_NAME.fullmatch(odd["name"]):
-            self.effort += _ANEW
+            self.effort += _REWRITE_EFFORT
             if not odd["close"]:
-                tag = self._anew(odd["name"], odd["attributes"])
+                tag = self._rewrite_tag(odd["name"], odd["attributes"])
                 return self._element(odd["name"].lower(), odd[0], tag, odd.end())
             self.source += b"</" + odd["name"] + b">"
         return odd.end()
 
     def _element(self, name: bytes, written: bytes, tag: bytes, begin: int) -> int:
-        """Write a tag, and what is in its element if that is no markup; return where that ends."""
-        if name == b"title" and written.endswith(b"/>"):  # in a drawing this is all of it
+        """Write a tag, and the content of its element unless that is markup; return where it ends."""
+        if name == b"title" and written.endswith(b"/>"):  # in a drawing this is an empty element
             self.source += b"<title></title>"
             return begin
         self.source += tag
@@ -166,10 +166,10 @@ class _Writer:
         elif name == b"style" and self.room > 0 and end > begin:
             self.source += b"%d" % len(self.sheets)
             self.sheets.append(self.html[begin : min(end, begin + self.room)])
-            self.room -= len(self.sheets[-1]) + _SHEET
+            self.room -= len(self.sheets[-1]) + _SHEET_SIZE
         return end
 
-    def _anew(self, tag_name: bytes, attributes: bytes) -> bytes:
+    def _rewrite_tag(self, tag_name: bytes, attributes: bytes) -> bytes:
         pieces = [b"<", tag_name]
         for count, attribute in enumerate(_ATTRIBUTE.finditer(attributes)):
             if count == _MAX_ATTRIBUTES:
@@ -177,17 +177,17 @@ class _Writer:
                 break
             name, value = attribute.groups()
             if len(attribute[0]) <= _MAX_ATTRIBUTE_LENGTH and _USUAL_NAME.fullmatch(name):
-                pieces.append(b" " + name + b"=" + _quoted(value or b""))
+                pieces.append(b" " + name + b"=" + _quote(value or b""))
         return b"".join((*pieces, b">"))
 
     def _data(self, begin: int, end: int) -> bytes:
-        """Return JSON-LD without a "<", which JSON can spell otherwise."""
+        """Return JSON-LD with each "<" written as an escape."""
         if end - begin > _MAX_SIZE or self.html.count(b"<", begin, end) > _MAX_TAGS_IN_DATA:
             return b""
         data = self.html[begin:end]
         return _WRAPPING.sub(b"", data).replace(b"<", rb"\u003c") if b"<" in data else data
 
 
-def _quoted(value: bytes) -> bytes:
+def _quote(value: bytes) -> bytes:
     value = value[1:-1] if value[:1] in (b'"', b"'") else value
     return b'"' + value.replace(b'"', b"&quot;").replace(b"<", b"&lt;") + b'"'

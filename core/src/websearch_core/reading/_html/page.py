@@ -1,4 +1,4 @@
-"""HTML -> Page, each step a file: decode, tame, parse, outline, choose, grow, write Markdown."""
+"""Read HTML pages, each step in its module: decode, harden, parse, find blocks, select content, build a tree, write."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from .tree import build_tree
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-_LITTLE = 120  # characters: a page that says less may have more to say in its data
-_MAX_SIZE = 10 * 2**20  # bytes of source, in UTF-8, that are looked at
+_MIN_LENGTH = 120  # characters: a page with less text may have more in its structured data
+_MAX_SIZE = 10 * 2**20  # bytes of source in UTF-8
 
 
 def read_html(
@@ -38,15 +38,15 @@ def read_html(
     style_sheets: bool = False,
 ) -> Page:
     """
-    Read a page of HTML: its main part as Markdown, and what it says of itself.
+    Read an HTML page: its main part as Markdown, and its metadata.
 
     Args:
         data: The bytes of the page.
-        url: Where they came from; what relative links are relative to.
-        content_type: The value of the HTTP header, where there was one.
-        max_length: Characters of Markdown to return at most; everything by default.
-        links: ``keep`` links with their targets, keep their ``text`` alone, or ``drop`` them with their text.
-        style_sheets: Whether the rules of the page's own ``<style>`` elements hide text too.
+        url: Where they came from; relative links are resolved against it.
+        content_type: The value of the HTTP header, if any.
+        max_length: The maximum number of characters of Markdown; by default there is no limit.
+        links: ``keep`` links with their targets, keep only their ``text``, or ``drop`` them with their text.
+        style_sheets: Whether rules in the page's own ``<style>`` elements hide text too.
 
     Raises:
         InvalidOption: *max_length* is less than 1.
@@ -55,33 +55,33 @@ def read_html(
     from .._markdown.writer import to_markdown
 
     text, decoding, beginning = to_utf8(data, content_type, most=_MAX_SIZE)
-    tamed = harden(text.replace(b"\x00", b""))
+    hardened = harden(text.replace(b"\x00", b""))
     del text
-    document = parse(tamed.source)
+    document = parse(hardened.source)
     facts = read_metadata(document, url)
     base = _base(document.css_first("base[href]"), url)
-    seen = find_blocks(document.body, sheets=read_sheets(document, tamed) if style_sheets else None)
-    cut, simpler = beginning or tamed.cut or seen.cut, tamed.simpler
-    del document, tamed  # their room is needed for what follows
-    kept = select_content(seen, url, facts)
-    targets = resolved(seen.links(), base) if links == "keep" else {}  # of the navigation too: it leads on
-    source = markup_from_data(facts) if sum(map(len, compress(seen.block_texts, kept))) < _LITTLE else ""
-    silent = len(source) > _LITTLE
-    if silent:
-        seen = find_blocks(parse(harden(source.encode("utf-8", "replace")).source).body)
-        kept = [True] * len(seen.block_texts)
-        targets |= resolved(seen.links(), base) if links == "keep" else {}
-    main = build_tree(seen, kept, linked=links != "drop")
+    blocks = find_blocks(document.body, sheets=read_sheets(document, hardened) if style_sheets else None)
+    cut, simpler = beginning or hardened.cut or blocks.cut, hardened.simpler
+    del document, hardened  # free their memory for the next steps
+    kept = select_content(blocks, url, facts)
+    targets = resolved(blocks.links(), base) if links == "keep" else {}  # including the navigation
+    source = markup_from_data(facts) if sum(map(len, compress(blocks.block_texts, kept))) < _MIN_LENGTH else ""
+    from_data = len(source) > _MIN_LENGTH
+    if from_data:
+        blocks = find_blocks(parse(harden(source.encode("utf-8", "replace")).source).body)
+        kept = [True] * len(blocks.block_texts)
+        targets |= resolved(blocks.links(), base) if links == "keep" else {}
+    main = build_tree(blocks, kept, linked=links != "drop")
     content = to_markdown(main.body, targets)
 
     notes = [
         *([decoding] if decoding else []),
-        *removal_note(seen.invisible),
-        *([f"{seen.hidden} hidden passages left out"] if seen.hidden else []),
+        *removal_note(blocks.invisible),
+        *([f"{blocks.hidden} hidden passages left out"] if blocks.hidden else []),
         *(["the page is larger than is read: this is its beginning"] if cut else []),
         *(["elements were nested too deeply: some structure is lost"] if simpler or main.flattened else []),
-        *(["this is what the page tells readers without scripts"] if seen.scriptless else []),
-        *(["the page shows its text only by scripts: this is what its data says"] if silent else []),
+        *(["this is what the page tells readers without scripts"] if blocks.scriptless else []),
+        *(["the page shows its text only by scripts: this is what its data says"] if from_data else []),
         *([] if content else ["the page has no text that can be read without running its scripts"]),
     ]
     stated = declared(content_type)
@@ -98,18 +98,18 @@ def read_html(
         description=facts.description,
         canonical_url=facts.canonical_url,
         site_name=facts.site_name,
-        links=_outward(targets, url),
+        links=_outgoing(targets, url),
         notes=tuple(notes),
     )
     return page if max_length is None else cut_window(page, max_length)
 
 
 def _base(tag: LexborNode | None, url: str) -> str:
-    """What links are relative to: the page may say so, but never leads out of http(s) with it."""
+    """Return the URL that links are resolved against; the page's ``<base>`` counts only if it is http(s)."""
     return absolute(tag.attributes.get("href"), url) or url if tag else url
 
 
-def _outward(links: dict[str, str], url: str) -> tuple[str, ...]:
-    """Each link once, in the order of the page, without those that only lead to another place of it."""
+def _outgoing(links: dict[str, str], url: str) -> tuple[str, ...]:
+    """Return each link once, in the order of the page, without links to places within the page."""
     here = without_fragment(url)
     return tuple(dict.fromkeys(link for link in links.values() if without_fragment(link) != here))[:MAX_LINKS]

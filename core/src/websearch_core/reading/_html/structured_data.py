@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from html import escape, unescape
 from typing import Any
 
+from ..._text.markup import MARKUP
 from .harden import harden
 from .jsonld import JsonLd, Thing, text, types
 from .metadata import Metadata
@@ -21,10 +22,6 @@ _MAX_LENGTH = 300_000  # characters of all markup together
 _MAX_VALUE_LENGTH = 100_000  # characters
 _MAX_THINGS = 50
 _MAX_OFFERS = 5
-_MARKUP = re.compile(
-    r"</?(?:p|br|div|ul|ol|li|h[1-6]|strong|b|em|i|a|span|table|blockquote|pre|code|section|article)\b[^<>]*>",
-    re.IGNORECASE,
-)
 _BODIES = ("articleBody", "text", "reviewBody", "transcript", "description", "abstract")
 
 
@@ -254,9 +251,9 @@ def _prose(value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
         return ""
     value = value[:_MAX_VALUE_LENGTH]
-    if "&lt;" in value and not _MARKUP.search(value):
+    if "&lt;" in value and not MARKUP.search(value):
         value = unescape(value)
-    if _MARKUP.search(value):
+    if MARKUP.search(value):
         return f"<div>{_close(value)}</div>"
     lines = unescape(value).splitlines()
     return "".join(f"<p>{escape(line.strip())}</p>" for line in lines if line.strip())
@@ -274,4 +271,4 @@ def _words(name: str) -> str:
 
 def _flatten(value: str) -> str:
     """Return a text on one line, without markup."""
-    return " ".join(_MARKUP.sub(" ", value).split())
+    return " ".join(MARKUP.sub(" ", value).split())

@@ -1,1 +1,1 @@
-"""Reading in other processes."""
+"""Read pages in separate processes."""

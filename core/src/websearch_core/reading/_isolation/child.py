@@ -1,8 +1,8 @@
 """
-What runs in a process that turns pages into text: a question in, an answer out, page after page.
+The program of a reader process: it reads a question, writes the answer, and waits for the next question.
 
-Question and answer are a head of JSON and a body of bytes, each with its length before it. Nothing is pickled: a
-process that was taken over by a page can lie about that page, and no more.
+Questions and answers have a JSON head and a body of bytes, each preceded by its length. Nothing is pickled, so a
+process that a page has taken over can lie about that page, but do nothing else to its parent.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import BadResponse, WebSearchError
-from .. import read_bytes
+from .._formats import convert
 
-LONGEST = 60  # seconds for one page, where no deadline says less
-_GRACE = 10  # seconds more, after which a process ends itself: whoever started it may be gone
-_MAX_MEMORY = 256 * 2**20  # bytes: four times what the worst page takes that we know of (docs/memory.md)
-_MEMORY_PER_BYTE = 10  # bytes, for pages longer than are read unless set otherwise
+MAX_SECONDS = 60  # for one page, unless a deadline allows less
+_GRACE_SECONDS = 10  # after those, a process ends itself: its parent may be gone
+_MAX_MEMORY = 256 * 2**20  # bytes: four times what the worst known page takes (docs/measured/memory.md)
+_MEMORY_PER_BYTE = 10  # bytes per byte of the page, for callers that raise the limit on the size of a page
 _LENGTHS = struct.Struct(">II")
 
 
@@ -33,12 +33,12 @@ def send(into: FileIO, head: Mapping[str, Any], body: bytes) -> None:
     Write a message.
 
     Args:
-        into: A pipe, unbuffered.
-        head: What fits JSON.
-        body: Anything.
+        into: An unbuffered pipe.
+        head: Anything that JSON can express.
+        body: Any bytes.
 
     Raises:
-        OSError: Nobody reads it any more.
+        OSError: The other end of the pipe is closed.
 
     """
     first = json.dumps(head).encode()
@@ -53,22 +53,22 @@ def receive(out: FileIO, most: int) -> tuple[dict[str, Any], bytearray]:
     Read a message.
 
     Args:
-        out: A pipe, unbuffered.
-        most: Bytes of its head and of its body, at most.
+        out: An unbuffered pipe.
+        most: The maximum size of the head, and of the body, in bytes.
 
     Raises:
-        EOFError: The pipe ended within it, or before.
-        ValueError: It is larger than that, or no message.
+        EOFError: The pipe ended before the message was complete.
+        ValueError: The message is larger than *most*, or malformed.
 
     """
-    lengths = _LENGTHS.unpack(_exactly(out, _LENGTHS.size))
+    lengths = _LENGTHS.unpack(_read_exactly(out, _LENGTHS.size))
     if max(lengths) > most:
         raise ValueError(f"a message of {max(lengths)} bytes")
-    head, body = (_exactly(out, length) for length in lengths)
+    head, body = (_read_exactly(out, length) for length in lengths)
     return json.loads(head), body
 
 
-def _exactly(out: FileIO, length: int) -> bytearray:
+def _read_exactly(out: FileIO, length: int) -> bytearray:
     data = bytearray(length)
     filled = 0
     with memoryview(data) as room:
@@ -81,32 +81,32 @@ def _exactly(out: FileIO, length: int) -> bytearray:
 
 
 def serve() -> None:
-    """Say that everything is loaded, then answer each question on standard input, until there are no more."""
+    """Report that everything is loaded, then answer the questions on standard input until it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
     questions = FileIO(os.dup(0))
     answers = FileIO(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever else is printed must not pass for an answer
-    read_bytes(b"<p>What is imported when it is needed is needed now.", "https://page.example/", "text/html")
+    os.dup2(2, 1)  # nothing else that is printed may be taken for an answer
+    convert(b"<p>Run the imports that happen on first use.", "https://page.example/", "text/html")
     send(answers, {}, b"")
     while True:
         try:
             head, body = receive(questions, sys.maxsize)
         except EOFError:
             return
-        _end_after(LONGEST + _GRACE)
-        with _memory_limited(len(body)):
-            answer, content = _answered(bytes(body), **head)
+        _end_after(MAX_SECONDS + _GRACE_SECONDS)
+        with _limit_memory(len(body)):
+            answer, content = _answer(bytes(body), **head)
         _end_after(0)
         send(answers, answer, content)
 
 
 @contextmanager
-def _memory_limited(size: int) -> Iterator[None]:
+def _limit_memory(size: int) -> Iterator[None]:
     """
-    Let a page of *size* bytes take only so much memory beyond what the process has: more is a MemoryError.
+    Limit the memory that a page of *size* bytes may add to what the process has: beyond it, MemoryError is raised.
 
-    It is a limit of the system, so native code keeps to it as well. It holds where there is ``/proc``: elsewhere, what
-    the process has is not known, or (macOS) the limit is not enforced.
+    The system enforces the limit, so it holds for native code too. It needs ``/proc``: elsewhere the memory of the
+    process is not known, or (macOS) the limit is not enforced.
     """
     try:
         import resource
@@ -126,14 +126,14 @@ def _memory_limited(size: int) -> Iterator[None]:
 
 
 def _end_after(seconds: int) -> None:
-    """Let the system end this process, even in the midst of native code; 0 takes it back."""
+    """Set SIGALRM as a hard limit, which stops native code too; 0 cancels it."""
     if hasattr(signal, "alarm"):
         signal.alarm(seconds)
 
 
-def _answered(data: bytes, **question: Any) -> tuple[dict[str, Any], bytes]:
+def _answer(data: bytes, **question: Any) -> tuple[dict[str, Any], bytes]:
     try:
-        page = read_bytes(data, **question)
+        page = convert(data, **question)
     except WebSearchError as error:
         return {"error": error.code, "message": str(error)}, b""
     except MemoryError:

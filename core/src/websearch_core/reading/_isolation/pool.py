@@ -1,10 +1,10 @@
 """
-Reading in other processes: for many pages at once, and so that what crashes the parser costs one page and not the host.
+Read pages in other processes: several at a time, and so that a crash of the parser costs one page, not the application.
 
-The processes serve this whole process: all threads, event loops and readers. Each is an interpreter of its own that
-runs `worker` and nothing of the caller's, so the main module is not imported again, and needs no guard against that.
-They are started when they are needed, one for each page that waits, as many as there are cores; they end when they
-have been idle for a while, and when their standard input does, so that none outlives the process that started it.
+One pool serves the whole application: all threads, event loops and readers. Each process is a new interpreter that runs
+only `child`, so the application's main module is not imported again and needs no ``__main__`` guard. Processes are
+started on demand, one for each waiting page, up to the number of cores. They end after some idle time, and when their
+standard input closes, so that none outlives the application.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ from pathlib import Path
 from ..._deadline import time_left
 from ...errors import ConfigurationError, TimedOut
 from ...models import Page
-from .. import Links, read_bytes
-from .child import LONGEST
+from .._formats import convert
+from .._links import Links
+from .child import MAX_SECONDS
 from .worker import Worker
 
-LARGE = 2**20  # bytes, from which on a page would hold up the other threads, and an event loop among them
-_START_UP = 0.3  # seconds of the processor that starting a process costs
-_PAUSE = 60.0  # seconds until the next attempt, where none can be started
-_IDLE = 30.0  # seconds without a page, after which a process has to go
-_MAX_PROCESSES = 8  # unless told otherwise: as many pages as `WebSearch.read_many` reads at a time
+LARGE_SIZE = 2**20  # bytes: a page this large would block the other threads, and an event loop, for too long
+_START_COST = 0.3  # seconds of processor time to start a process
+_RETRY_AFTER = 60.0  # seconds until the next attempt, after a process could not be started
+_MAX_IDLE = 30.0  # seconds without a page, after which a process is ended
+_MAX_PROCESSES = 8  # by default: as many pages as `WebSearch.read_many` reads at a time
 
 
 def read_isolated(
@@ -43,37 +44,35 @@ def read_isolated(
     processes: int | None = None,
 ) -> Page:
     """
-    Do as `websearch_core.reading.read_bytes` does, here or in another process.
+    Read a page as `websearch_core.reading.read_bytes` does, in this process or in another one.
 
     Args:
         data: The bytes of the page.
         url: Where they came from.
-        content_type: The value of the HTTP header, where there was one.
-        links: What becomes of the links.
+        content_type: The value of the HTTP header, if any.
+        links: What to do with links.
         style_sheets: Whether the style sheets in a page hide text.
-        isolate: ``True``: in another process. ``False``: here. Left out: in another process if one is free, or the
-            page is large, or once reading several at a time has cost what starting one does.
-        processes: How many there may be; as many as cores, but at most 8, if left out.
+        isolate: ``True``: in another process. ``False``: in this one. By default in another process if one is free, if
+            the page is large, or once reading several pages at a time here has cost as much as starting a process.
+        processes: The maximum number of processes; by default the number of cores, up to 8.
 
     Raises:
-        UnsupportedContent: The bytes are no text.
-        BadResponse: The process crashed over this page, or had not enough memory for it.
+        UnsupportedContent: The bytes are not text.
+        BadResponse: The process crashed on this page, or had too little memory for it.
         TimedOut: The page was not read within the time allowed.
-        ConfigurationError: It has to be another process, and none can be started.
+        ConfigurationError: *isolate* is ``True``, and no process can be started.
 
     """
-    if isolate is False:
-        return read_bytes(data, url, content_type, links=links, style_sheets=style_sheets)
     most = processes or count_cores()
     try:
-        worker = _pool.take(most, insist=isolate or len(data) >= LARGE)
+        worker = _pool.take(most, insist=isolate or len(data) >= LARGE_SIZE)
     except ChildProcessError as error:
         if isolate:
             raise ConfigurationError(f"isolate: no process can be started here: {error}") from error
         worker = None
     if worker is None:
         with _pool.reading_here(most):
-            return read_bytes(data, url, content_type, links=links, style_sheets=style_sheets)
+            return convert(data, url, content_type, links=links, style_sheets=style_sheets)
     try:
         return worker.read(data, url=url, content_type=content_type, links=links, style_sheets=style_sheets)
     finally:
@@ -82,7 +81,7 @@ def read_isolated(
 
 @cache
 def count_cores() -> int:
-    """Return how many processes can work at a time, 8 at most: by cores, affinity and the quota of a container."""
+    """Return how many processes can work at a time, up to 8: by cores, affinity and the quota of a container."""
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text("ascii").split()
@@ -101,40 +100,40 @@ class _Pool:
             os.register_at_fork(after_in_child=self.forget)
 
     def forget(self) -> None:
-        """Begin without processes: after a fork, those there are are the parent's."""
+        """Start over without processes: after a fork, the existing ones belong to the parent."""
         for worker in self._workers:
             worker.disown()
         self._changed = threading.Condition()
         self._workers = set()
         self._free: list[Worker] = []
         self._waiting = 0
-        self._here = 0  # pages being read in this process
-        self._spent = 0.0  # seconds that pages took here beside others
+        self._pages_here = 0  # pages being read in this process
+        self._seconds_here = 0.0  # spent on pages that were read here beside others
         self._problem = ""
-        self._not_before = 0.0
-        self._clearing: threading.Timer | None = None
+        self._retry_at = 0.0
+        self._cleaner: threading.Timer | None = None
 
     def take(self, most: int, *, insist: bool) -> Worker | None:
         """
-        Return a process that does nothing else until it is given back.
+        Reserve a process until it is given back.
 
         Args:
-            most: How many there may be.
-            insist: Start one if need be, and wait for it. Otherwise wait only if as many as may be are there, and
-                return None if there are fewer and none is free.
+            most: The maximum number of processes.
+            insist: Start a process if necessary, and wait for it. Otherwise wait only if *most* processes run, and
+                return None if fewer run and none is free.
 
         Raises:
-            ChildProcessError: None can be started.
-            TimedOut: None became free within the time allowed.
+            ChildProcessError: No process can be started.
+            TimedOut: No process became free within the time allowed.
 
         """
-        if not (seconds := min(time_left(), LONGEST)):
+        if not (seconds := min(time_left(), MAX_SECONDS)):
             raise TimedOut("there is no time left to read the page")
         ends = time.monotonic() + seconds
         with self._changed:
             self._waiting += 1
             try:
-                while not (worker := self._rested(most)):
+                while not (worker := self._take_idle(most)):
                     starting = sum(not worker.is_ready for worker in self._workers)
                     if not insist and len(self._workers) - starting < most:
                         return None
@@ -149,58 +148,58 @@ class _Pool:
                 self._waiting -= 1
 
     def give_back(self, worker: Worker) -> None:
-        """Let others have what `take` returned."""
+        """Return a process from `take` to the pool."""
         with self._changed:
             if worker in self._workers:
-                self._rest(worker)
+                self._put_back(worker)
                 return
         worker.end()
 
     @contextmanager
     def reading_here(self, most: int) -> Iterator[None]:
         """
-        Read a page in this process, while that is cheaper.
+        Count a page that is read in this process, and start processes once they pay off.
 
-        When pages that were read side by side have taken as long as it takes to start a process, one is started for
-        each that is being read now: whenever the pages end, less than twice the time was spent that was necessary.
+        Once pages read side by side have taken as long as starting a process does, one process is started for each page
+        being read. Whenever the pages end, less than twice the necessary time was spent.
         """
         with self._changed:
-            self._here += 1
-            alone = self._here == 1 and len(self._free) == len(self._workers)
-        begun = time.thread_time()
+            self._pages_here += 1
+            alone = self._pages_here == 1 and len(self._free) == len(self._workers)
+        started = time.thread_time()
         try:
             yield
         finally:
-            spent = time.thread_time() - begun
+            spent = time.thread_time() - started
             with self._changed:
-                if not alone or self._here > 1:
-                    self._spent += spent
-                    if self._spent >= _START_UP:
-                        self._spent = 0.0
-                        for _ in range(min(self._here, most - len(self._workers))):
+                if not alone or self._pages_here > 1:
+                    self._seconds_here += spent
+                    if self._seconds_here >= _START_COST:
+                        self._seconds_here = 0.0
+                        for _ in range(min(self._pages_here, most - len(self._workers))):
                             self._start()
-                self._here -= 1
+                self._pages_here -= 1
 
     def end(self) -> None:
-        """End all processes; those that are reading as well."""
+        """End all processes, including those that are reading."""
         with self._changed:
             free, busy = self._free, self._workers - set(self._free)
             self._workers, self._free = set(), []
-            if self._clearing:
-                self._clearing.cancel()
-                self._clearing = None
-            self._spent = self._not_before = 0.0
+            if self._cleaner:
+                self._cleaner.cancel()
+                self._cleaner = None
+            self._seconds_here = self._retry_at = 0.0
             self._changed.notify_all()
-        for worker in busy:  # whoever waits for its answer notices, and tidies up
+        for worker in busy:  # the thread that waits for its answer notices and cleans up
             worker.process.kill()
             worker.process.wait()
         for worker in free:
             worker.end()
 
-    # What follows is done with the lock held.
+    # The methods below are called with the lock held, except `_welcome` and `_clean`, which take it.
 
     def _start(self) -> None:
-        if time.monotonic() < self._not_before:
+        if time.monotonic() < self._retry_at:
             return
         try:
             worker = Worker()
@@ -216,49 +215,49 @@ class _Pool:
             if worker in self._workers:
                 if not worker.is_ready:
                     self._stop_trying(f"a new one ended with status {worker.process.returncode}")
-                self._rest(worker)
+                self._put_back(worker)
                 return
         worker.end()
 
     def _stop_trying(self, problem: str) -> None:
         self._problem = problem
-        self._not_before = time.monotonic() + _PAUSE
+        self._retry_at = time.monotonic() + _RETRY_AFTER
 
-    def _rest(self, worker: Worker) -> None:
+    def _put_back(self, worker: Worker) -> None:
         if worker.is_alive():
             worker.resting_since = time.monotonic()
             self._free.append(worker)
-            self._clear_later()
+            self._schedule_cleaning()
         else:
             worker.end()
             self._workers.discard(worker)
         self._changed.notify_all()
 
-    def _rested(self, most: int) -> Worker | None:
-        at_work = sum(worker.is_ready for worker in self._workers) - len(self._free)
-        while self._free and at_work < most:
-            worker = self._free.pop()  # the one that rested least, so that those not needed can go
+    def _take_idle(self, most: int) -> Worker | None:
+        busy = sum(worker.is_ready for worker in self._workers) - len(self._free)
+        while self._free and busy < most:
+            worker = self._free.pop()  # the one used last, so that those not needed become idle for long
             if worker.is_alive():
                 return worker
             worker.end()
             self._workers.discard(worker)
         return None
 
-    def _clear_later(self) -> None:
-        if self._clearing is None:
-            self._clearing = threading.Timer(_IDLE, self._clear)
-            self._clearing.daemon = True
-            self._clearing.start()
+    def _schedule_cleaning(self) -> None:
+        if self._cleaner is None:
+            self._cleaner = threading.Timer(_MAX_IDLE, self._clean)
+            self._cleaner.daemon = True
+            self._cleaner.start()
 
-    def _clear(self) -> None:
-        """End what has been idle for long, and look again later."""
+    def _clean(self) -> None:
+        """End the processes that have been idle for too long, and schedule the next check."""
         with self._changed:
-            idle = [worker for worker in self._free if time.monotonic() - worker.resting_since >= _IDLE]
+            idle = [worker for worker in self._free if time.monotonic() - worker.resting_since >= _MAX_IDLE]
             self._free = [worker for worker in self._free if worker not in idle]
             self._workers -= set(idle)
-            self._clearing = None
+            self._cleaner = None
             if self._workers:
-                self._clear_later()
+                self._schedule_cleaning()
         for worker in idle:
             worker.end()
 

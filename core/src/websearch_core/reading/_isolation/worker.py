@@ -1,4 +1,4 @@
-"""One process that runs `worker`, as seen by who started it."""
+"""The parent's side of a reader process."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from ...errors import (
     WebSearchError,
 )
 from ...models import Page
-from .child import LONGEST, receive, send
+from .child import MAX_SECONDS, receive, send
 
-_TIMEOUT = 20.0  # seconds for it to be ready
-_MAX_ANSWER_SIZE = 2**26  # bytes: far more than any page has, for a process that was taken over
+_START_TIMEOUT = 20.0  # seconds until a new process must be ready
+_MAX_ANSWER_SIZE = 2**26  # bytes: far more than any page needs, in case a page has taken over the process
 _PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {0} import serve; serve()"
 _ERRORS = {error.code: error for error in (ConfigurationError, TooLarge, UnsupportedContent)}
 
@@ -33,33 +33,33 @@ class Worker:
     A process that reads one page at a time.
 
     Raises:
-        OSError: It cannot be started.
+        OSError: The process cannot be started.
 
     """
 
     def __init__(self) -> None:
         self.is_ready = False
         self.resting_since = 0.0
-        self.process = subprocess.Popen(  # noqa: S603 - nothing of it comes from outside
+        self.process = subprocess.Popen(  # noqa: S603 - no part of the command comes from outside
             [_interpreter(), "-P", "-c", _PROGRAM.format(f"{__package__}.child"), json.dumps(sys.path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            bufsize=0,  # a process that is forked must not write the rest of a buffer of ours
+            bufsize=0,  # else a fork of this process would inherit, and write, what is left in the buffer
         )
         self._pipes = cast("FileIO", self.process.stdin), cast("FileIO", self.process.stdout)
 
     def get_ready(self) -> None:
-        """Wait until it is; it is dead if it does not become so."""
+        """Wait until the process is ready; if that fails, the process is killed."""
         try:
-            self._answer(None, _TIMEOUT)
+            self._ask(None, _START_TIMEOUT)
         except WebSearchError:
             return
         self.is_ready = True
 
     def read(self, data: bytes, **question: Any) -> Page:
-        """Have a page read; `read_aside` says what that may raise. Afterwards the process may be dead."""
-        answer, content = self._answer((question, data), min(time_left(), LONGEST))
+        """Have a page read, with the errors of `read_isolated`. The process may be dead afterwards."""
+        answer, content = self._ask((question, data), min(time_left(), MAX_SECONDS))
         try:
             if "error" not in answer:
                 return Page.model_validate({**answer["page"], "content": str(content, "utf-8")})
@@ -70,25 +70,23 @@ class Worker:
         raise error
 
     def is_alive(self) -> bool:
-        """Tell whether it can be given a page."""
+        """Return whether the process still runs."""
         return self.process.poll() is None
 
     def end(self) -> None:
-        """End it, and leave nothing of it. Twice is once."""
+        """Kill the process and close its pipes. Idempotent."""
         self.process.kill()
         self.process.wait()
         for pipe in self._pipes:
             pipe.close()
 
     def disown(self) -> None:
-        """Forget it after a fork: it is the parent's."""
-        self.process.returncode = 0  # nobody here will wait for it
-        for pipe in self._pipes:  # or it would not see its input end before this process does
+        """Let go of the process after a fork: it belongs to the parent."""
+        self.process.returncode = 0  # this process must not wait for it
+        for pipe in self._pipes:  # else its input would stay open as long as this process lives
             pipe.close()
 
-    def _answer(
-        self, question: tuple[dict[str, Any], bytes] | None, seconds: float
-    ) -> tuple[dict[str, Any], bytearray]:
+    def _ask(self, question: tuple[dict[str, Any], bytes] | None, seconds: float) -> tuple[dict[str, Any], bytearray]:
         overdue = threading.Event()
 
         def give_up() -> None:
@@ -108,19 +106,19 @@ class Worker:
             if overdue.is_set():
                 raise TimedOut("the page was not read within the time allowed") from error
             raise BadResponse("the page crashed the reader") from error
-        except BaseException:  # such as Ctrl-C: the answer must not be taken for that to the next question
+        except BaseException:  # such as Ctrl-C: this answer must not be taken for that to the next question
             self.end()
             raise
         finally:
             clock.cancel()
-            clock.join()  # from here on it does not strike
+            clock.join()  # it cannot fire any more
             if overdue.is_set():
                 self.end()
 
 
 def _interpreter() -> str:
-    """Return what runs this, if it is Python itself: an application started again would do who knows what."""
+    """Return the Python interpreter; refuse a frozen application, which would run itself a second time."""
     executable = sys.executable or ""
     if getattr(sys, "frozen", False) or not Path(executable).name.lower().startswith(("python", "pypy")):
-        raise OSError(f"{executable or 'this application'} is no Python interpreter")
+        raise OSError(f"{executable or 'this application'} is not a Python interpreter")
     return executable

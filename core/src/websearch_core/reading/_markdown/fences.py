@@ -1,4 +1,4 @@
-"""Code blocks in Markdown."""
+"""Write and find fenced code blocks in Markdown."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from collections.abc import Callable, Iterator
 from io import StringIO
 
 _BACKTICKS = re.compile("`+")
-
 _FENCE = re.compile(r"^[ >]{0,60}(?:[-*] |\d{1,9}\. )?(`{3,}|~{3,})(.*)$", re.MULTILINE)
 
 
 def fence_code(code: str, language: str) -> str:
-    """Return *code* as a block of code that it cannot end by itself; nothing for nothing."""
+    """Return *code* as a fenced code block that its text cannot close; empty if *code* is empty."""
     ticks = code_fence(code)
     return f"{ticks}{language}\n{code}\n{ticks}" if code else ""
 
 
 def code_fence(code: str, least: int = 3) -> str:
-    """Return as many backticks as *code* needs around it: more than stand together in it, and *least* of them."""
+    """Return a fence for *code*: more backticks than it has in a row, and at least *least*."""
     return "`" * max(least, 1 + max(map(len, _BACKTICKS.findall(code)), default=0))
 
 
@@ -27,14 +26,14 @@ def find_fences(text: str, end: int | None = None) -> list[tuple[int, int]]:
     Find the code blocks that begin before *end*.
 
     Returns:
-        For each its begin and its end, from the start of the line that opens it to the end of the line that closes it.
+        The start and the end of each, from the start of the opening line to the end of the closing line.
 
     """
     return list(_fences(text, end))
 
 
 def outside_fences(text: str, change: Callable[[str], str]) -> str:
-    """Apply *change* to what is not code."""
+    """Apply *change* to the text between code blocks."""
     changed = StringIO()
     position = 0
     for begin, end in _fences(text):
@@ -46,7 +45,7 @@ def outside_fences(text: str, change: Callable[[str], str]) -> str:
 
 
 def _fences(text: str, before: int | None = None) -> Iterator[tuple[int, int]]:
-    if "```" not in text and "~~~" not in text:  # seen at once; to try every line takes time, and Python's lock
+    if "```" not in text and "~~~" not in text:  # fast path: matching every line takes time, and holds the GIL
         return
     opened: tuple[int, str] | None = None
     for line in _FENCE.finditer(text):
@@ -54,7 +53,7 @@ def _fences(text: str, before: int | None = None) -> Iterator[tuple[int, int]]:
         if opened is None:
             if before is not None and line.start() >= before:
                 return
-            if "`" not in rest:  # else it is code within a line
+            if "`" not in rest:  # else it is inline code
                 opened = line.start(), mark
         elif mark.startswith(opened[1]) and not rest.strip():
             yield opened[0], min(line.end() + 1, len(text))

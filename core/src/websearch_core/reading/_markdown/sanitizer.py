@@ -1,13 +1,13 @@
 """
-Markdown of strangers -> Markdown that fetches and runs nothing when it is rendered.
+Make untrusted Markdown safe to render: it fetches nothing and runs nothing.
 
-HTML pages come from our own writer, which makes nothing else. Everything else may hold images, raw HTML and links to
-anywhere: Markdown that a site serves, the text of a PDF, what a reading service returns. Only what is code beyond doubt
-stays as it is. In all other text no tag, image, link definition or link is left, except links that this module wrote
-itself. Where a parser could see less code than we do, the text is changed until both see the same.
+HTML pages go through our own writer, which is safe already. Other Markdown can contain images, raw HTML and links to
+anywhere: Markdown that a site serves, the text of a PDF, the answer of a reading service. Only text that is certainly
+code stays as it is. All other text loses its tags, images, link definitions and links, except links that this module
+wrote itself. Where a parser could see less code than we do, the text is changed until both see the same.
 
-The rules are those of CommonMark 0.31 (https://spec.commonmark.org/0.31.2/) and of the tables of GitHub's dialect
-(https://github.github.com/gfm/). Takes time in proportion to the length of the text.
+The rules are those of CommonMark 0.31 (https://spec.commonmark.org/0.31.2/) and of GitHub's tables
+(https://github.github.com/gfm/). Takes linear time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import NamedTuple
 from ..._text.escaping import TAG
 from .._links import Links, absolute
 
-_PREFIX = r"(?:[ \t>]|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))"  # of a line inside lists and quotations
+_PREFIX = r"(?:[ \t>]|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))"  # of a line in lists and block quotes
 _OPENING = re.compile(rf"({_PREFIX}{{0,60}}+)(`{{3,}}(?=[^`]*$)|~{{3,}})")
 _SAME_LEVEL = re.compile(r" {0,3}|(?: {0,3}> ?)+ {0,3}")  # a fence behind these can interrupt a paragraph
 _MARKER = re.compile(r"[-*+.)0-9]")
@@ -29,7 +29,7 @@ _MARKER = re.compile(r"[-*+.)0-9]")
 _ESCAPE = r"\\[!-/:-@\[-`{-~]"
 _TICKS = re.compile(rf"{_ESCAPE}|`+")
 _TOKEN = re.compile(rf"{_ESCAPE}|`+|!?\[|\]|<https?://[^\s<>`]*+>", re.IGNORECASE)
-_TABLE = re.compile(r"^(?=[^\n]*-)[ \t>*+0-9.)|:-]++$", re.MULTILINE)  # may be the line below the head of a table
+_TABLE = re.compile(r"^(?=[^\n]*-)[ \t>*+0-9.)|:-]++$", re.MULTILINE)  # may be the delimiter row of a table
 _TARGET = re.compile(
     r"\(\s*+(<[^<>\n`]*+>|data:[^()`]*+|[^\s()<>`]*+(?:\([^\s()`]*+\)[^\s()`]*+)*+)"
     r"(?:\s++(?:\"[^\"`]*+\"|'[^'`]*+'|\([^()`]*+\)))?+\s*+\)"
@@ -42,9 +42,10 @@ _LABEL = re.compile(rf"^({_PREFIX}*+)\[", re.MULTILINE)
 _FENCE = re.compile(rf"^({_PREFIX}*+)(?=```|~~~)", re.MULTILINE)
 _ENTITY = re.compile(r"&(?=#?\w+;)")
 _SUSPECT = re.compile(rf"{TAG.pattern}|!\[|\]\((?!https?://[^\s()<>\"'\\^`{{|}}\[\]]*+\))")
-_MAX_DEPTH = 64  # brackets in one another
+_MAX_DEPTH = 64  # nested brackets
 
-# Our own marks in a text that is being rewritten. `clean` removes such characters; so does `sanitize`, to be sure.
+# Marks that stand for our own syntax while a text is rewritten. `strip_invisible` removes these characters from pages;
+# `sanitize` removes them again, to be sure.
 _LINK, _TO, _END, _LEFT, _RIGHT, _CODE, _NOTE = "\x01\x02\x03\x04\x05\x06\x0e"
 _MARKS = re.compile("[\x01-\x06\x0e]")
 _SIGNS = {_LINK: "[", _TO: "](", _END: ")", _LEFT: "<", _RIGHT: ">"}
@@ -52,7 +53,7 @@ _KEPT = re.compile(f"([{_CODE}{_NOTE}])([0-9]+)[{_CODE}{_NOTE}]")
 
 
 class Sanitized(NamedTuple):
-    """The text, and the absolute URLs of its links, in their order."""
+    """The text, and the absolute URLs of its links, in order."""
 
     text: str
     targets: list[str]
@@ -62,39 +63,38 @@ def sanitize(text: str, base: str = "", links: Links = "keep", *, close: bool = 
     """
     Make Markdown safe to render.
 
-    Images become their alternative text. Links become absolute http(s) links, or what *links* says; those that lead
-    elsewhere, such as ``javascript:``, become their text. Raw HTML becomes text that shows it. Code blocks and code
-    spans stay as they are.
+    Images become their alternative text. Links become absolute http(s) links, or what *links* says; other links, such
+    as ``javascript:``, become their text. Raw HTML becomes text that shows it. Code blocks and code spans are kept.
 
     Args:
         text: The Markdown.
-        base: The absolute URL that relative links are relative to.
-        links: ``keep`` links, keep their ``text`` alone, or ``drop`` them with their text.
-        close: End a block of code that the text leaves open.
+        base: The absolute URL that relative links are resolved against.
+        links: ``keep`` links, keep only their ``text``, or ``drop`` them with their text.
+        close: Whether to close a code block that the text leaves open.
 
     """
     text = _MARKS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     rewriter = _Rewriter(base, links)
     for line in text.split("\n"):
         rewriter.define(line)
-    pieces = [piece.text if piece.is_code else rewriter.rewrite(piece.text) for piece in _pieces(text, close=close)]
+    pieces = [piece.text if piece.is_code else rewriter.rewrite(piece.text) for piece in _split(text, close=close)]
     return Sanitized(rewriter.finish("\n".join(pieces)), rewriter.targets)
 
 
 def is_safe(text: str) -> bool:
-    """Return True only if `sanitize` has nothing to do but keep links; this takes a hundredth of its time."""
+    """Return True only if `sanitize` would not change the text, except to resolve links; a hundred times faster."""
     return not _SUSPECT.search(text) and not ("]:" in text and _LABEL.search(text))
 
 
-def opening_of(text: str, place: int) -> str | None:
-    """Return the line that opens the block of code in which *place* is; None if it is in none."""
+def opening_of(text: str, position: int) -> str | None:
+    """Return the opening line of the code block around offset *position*; None outside of code blocks."""
     if "```" not in text and "~~~" not in text:
         return None
     end = 0
-    for piece in _pieces(text, close=False):
+    for piece in _split(text, close=False):
         begin, end = end, end + len(piece.text) + 1
-        if begin < place < end - 1:
-            return piece.text.partition("\n")[0] if piece.is_code and "\n" in text[begin:place] else None
+        if begin < position < end - 1:
+            return piece.text.partition("\n")[0] if piece.is_code and "\n" in text[begin:position] else None
     return None
 
 
@@ -104,7 +104,7 @@ class _Piece(NamedTuple):
 
 
 class _Bracket(NamedTuple):
-    """One that is open: its place in what was written, where its label begins in the text, and the links before it."""
+    """An open bracket: its index in the output, the offset of its label in the text, and the number of links so far."""
 
     written: int
     label: int
@@ -112,7 +112,7 @@ class _Bracket(NamedTuple):
 
 
 class _Fence:
-    """A block of code that is open: what its lines begin with, and what ends it."""
+    """An open code block: the prefix of its lines, and the fence that closes it."""
 
     def __init__(self, prefix: str, ticks: str) -> None:
         self.prefix = _MARKER.sub(" ", prefix)
@@ -121,17 +121,17 @@ class _Fence:
 
     @property
     def closing(self) -> str:
-        """The line that closes it, for every parser."""
+        """The line that closes it in every parser."""
         return self.prefix + self.ticks
 
     def closes(self, line: str) -> bool:
-        """Return whether *line*, inside or just outside of what holds the block, is meant to close it."""
+        """Return whether *line* is meant to close the block, in its list or block quote or just after it."""
         if not self.prefix:
             return _columns(line) <= 3 and self._is_mark(line)
         return self._is_mark(line.removeprefix(self.prefix)) or self._is_mark(line.lstrip(" \t>"))
 
     def holds(self, line: str) -> bool:
-        """Return whether *line* is still in the list or quotation that the block is in."""
+        """Return whether *line* is still in the list or block quote that contains the code block."""
         if not self.prefix:
             return True
         if self._columns is not None:
@@ -143,14 +143,14 @@ class _Fence:
         return len(mark) >= len(self.ticks) and not mark.strip(self.ticks[0])
 
 
-def _pieces(text: str, *, close: bool) -> Iterator[_Piece]:
-    """Yield the blocks of code, in a form in which every parser sees where they end, and what is between them."""
+def _split(text: str, *, close: bool) -> Iterator[_Piece]:
+    """Yield the code blocks, rewritten so that every parser agrees on where they end, and the text between them."""
     waiting: list[str] = []
     fence: _Fence | None = None
     for line in text.split("\n"):
         if fence is not None:
             if fence.prefix:
-                line = _with_spaces(line)  # noqa: PLW2901 (a tab is as wide as what is before it leaves)
+                line = _expand_indent(line)  # noqa: PLW2901 (the width of a tab depends on the text before it)
             closes, holds = fence.closes(line), fence.holds(line)
             if not closes and holds:
                 waiting.append(line)
@@ -163,7 +163,7 @@ def _pieces(text: str, *, close: bool) -> Iterator[_Piece]:
         if opening is None:
             waiting.append(line)
             continue
-        # Otherwise it could go on with the paragraph before, where "~~~" is text.
+        # Without a blank line it could continue the paragraph before, in which "~~~" is text.
         if not _SAME_LEVEL.fullmatch(opening[1]) and waiting and waiting[-1].strip(" \t"):
             waiting.append("")
         if waiting:
@@ -178,7 +178,7 @@ def _pieces(text: str, *, close: bool) -> Iterator[_Piece]:
 
 
 class _Rewriter:
-    """Rewrites what is not in blocks of code, with marks for what stays as it is, until `finish` replaces them."""
+    """Rewrite the text outside of code blocks; marks stand for the parts to keep until `finish` replaces them."""
 
     def __init__(self, base: str, links: Links) -> None:
         self.targets: list[str] = []
@@ -188,91 +188,91 @@ class _Rewriter:
         self._kept: list[str] = []
 
     def define(self, line: str) -> None:
-        """Remember where a link leads whose target is in a definition of its own."""
+        """Remember the target of a link reference definition."""
         if "]:" in line and (found := _DEFINITION.fullmatch(line)) and _is_address(found[2]):
-            self._defined.setdefault(_name(found[1]), found[2])
+            self._defined.setdefault(_normalize_label(found[1]), found[2])
 
     def rewrite(self, text: str) -> str:
-        """Return a text between blocks of code with marks in it."""
+        """Return *text*, from between code blocks, with marks in it."""
         blocks: list[str] = []
         block: list[str] = []
         for line in text.split("\n"):
             if not line.strip(" \t"):
-                blocks += [self._block("\n".join(block)), line] if block else [line]
+                blocks += [self._rewrite_block("\n".join(block)), line] if block else [line]
                 block = []
             elif not block and "]:" in line and (found := _DEFINITION.fullmatch(line)) and _is_address(found[2]):
                 blocks.append(f"{self._keep(_NOTE, line)}")
             else:
                 block.append(line)
-        return "\n".join([*blocks, self._block("\n".join(block))] if block else blocks)
+        return "\n".join([*blocks, self._rewrite_block("\n".join(block))] if block else blocks)
 
     def finish(self, text: str) -> str:
         """Replace the marks in the whole text."""
         for mark, sign in _SIGNS.items():
             text = text.replace(mark, sign)
-        return _KEPT.sub(self._restored, text) if _CODE in text or _NOTE in text else text
+        return _KEPT.sub(self._restore, text) if _CODE in text or _NOTE in text else text
 
-    def _restored(self, mark: re.Match[str]) -> str:
+    def _restore(self, mark: re.Match[str]) -> str:
         kept = self._kept[int(mark[2])]
         if mark[1] == _CODE:
             return kept
         found = _DEFINITION.fullmatch(kept)
-        if self._links != "keep" or (found and _name(found[1]) in self._used):
+        if self._links != "keep" or (found and _normalize_label(found[1]) in self._used):
             return ""
-        return _defused(kept)
+        return _defuse(kept)
 
     def _keep(self, mark: str, text: str) -> str:
         self._kept.append(text)
         return f"{mark}{len(self._kept) - 1}{mark}"
 
-    def _block(self, text: str) -> str:
-        return _defused(self._rewritten(text)) if _TOKEN.search(text) else _defused(text)
+    def _rewrite_block(self, text: str) -> str:
+        return _defuse(self._rewrite_spans(text)) if _TOKEN.search(text) else _defuse(text)
 
-    def _rewritten(self, text: str) -> str:
-        """Rewrite links, images and code spans of a block, as CommonMark 0.31 looks for them (6.1, 6.3, 6.4)."""
+    def _rewrite_spans(self, text: str) -> str:
+        """Rewrite the links, images and code spans of a block, found as in CommonMark 0.31 (6.1, 6.3, 6.4)."""
         spans = _code_spans(text)
         out: list[str] = []
-        opened: deque[_Bracket] = deque(maxlen=_MAX_DEPTH)
-        place = 0
-        while token := _TOKEN.search(text, place):
-            out.append(text[place : token.start()])
-            place, sign = token.end(), token[0]
+        open_brackets: deque[_Bracket] = deque(maxlen=_MAX_DEPTH)
+        position = 0
+        while token := _TOKEN.search(text, position):
+            out.append(text[position : token.start()])
+            position, sign = token.end(), token[0]
             if sign[0] == "`" and (end := spans.get(token.start())):
                 out.append(self._keep(_CODE, text[token.start() : end]))
-                place = end
+                position = end
             elif sign in {"[", "!["}:
-                opened.append(_Bracket(len(out), place, len(self.targets)))
+                open_brackets.append(_Bracket(len(out), position, len(self.targets)))
                 out.append(sign)
-            elif sign == "]" and opened:
-                place = self._closed(text, token.start(), out, opened.pop())
+            elif sign == "]" and open_brackets:
+                position = self._close(text, token.start(), out, open_brackets.pop())
             elif sign[0] == "<":
                 out.append(self._autolink(sign))
             else:
                 out.append("&lt;" if sign == "\\<" else sign)
-        out.append(text[place:])
+        out.append(text[position:])
         return "".join(out)
 
-    def _closed(self, text: str, bracket: int, out: list[str], opened: _Bracket) -> int:
-        """Write what ``[label]`` is, whose last bracket is here, with what follows; return where the text goes on."""
-        place, begin = bracket + 1, opened.written
-        if target := _TARGET.match(text, place):
+    def _close(self, text: str, bracket: int, out: list[str], start: _Bracket) -> int:
+        """Rewrite the ``[label]`` that ends at *bracket*, and its target; return the offset after them."""
+        position, begin = bracket + 1, start.written
+        if target := _TARGET.match(text, position):
             end, address = target.end(), target[1]
         else:
-            reference = _REFERENCE.match(text, place)
-            label = (reference and reference[1]) or text[opened.label : bracket]
-            name = _name(label) if self._defined else ""
+            reference = _REFERENCE.match(text, position)
+            label = (reference and reference[1]) or text[start.label : bracket]
+            name = _normalize_label(label) if self._defined else ""
             if name not in self._defined:
                 out.append("]")
-                return place
+                return position
             self._used.add(name)
-            end, address = reference.end() if reference else place, self._defined[name]
+            end, address = reference.end() if reference else position, self._defined[name]
         is_image = out[begin] == "!["
         out[begin] = ""
         if is_image:
             return end
         if self._links == "drop":
             del out[begin:]
-        elif self._links == "keep" and len(self.targets) == opened.links and (url := self._url(address)):
+        elif self._links == "keep" and len(self.targets) == start.links and (url := self._url(address)):
             out[begin] = _LINK
             out.append(f"{_TO}{url}{_END}")
         return end
@@ -292,24 +292,24 @@ class _Rewriter:
         return _ENTITY.sub("&amp;", url).replace("[", "%5B").replace("]", "%5D")
 
 
-def _defused(text: str) -> str:
-    """Return *text* with nothing in it that Markdown acts on to fetch, run or link; our own marks stay."""
+def _defuse(text: str) -> str:
+    """Break up whatever Markdown would use to fetch, run or link; our own marks stay."""
     if "<" in text:
         text = TAG.sub("&lt;", text)
     if "[" in text or _LINK in text:
         text = text.replace("![", "! [").replace("](", "] (").replace(f"!{_LINK}", f"! {_LINK}")
         if "]:" in text:
             text = _LABEL.sub(r"\1\\[", text)
-    if f"{_CODE}{_CODE}" in text:  # two spans, which would be one
+    if f"{_CODE}{_CODE}" in text:  # two adjacent spans would become one
         text = text.replace(f"{_CODE}{_CODE}", f"{_CODE} {_CODE}")
     return _FENCE.sub(r"\1\\", text) if "```" in text or "~~~" in text else text
 
 
 def _code_spans(text: str) -> dict[int, int]:
     """
-    Find the code spans of a block: where each begins and ends.
+    Map the start of each code span of a block to its end.
 
-    None, unless each run of backticks is closed on its own line. Otherwise a parser could pair them in another way,
+    Empty unless each run of backticks is closed on its own line. Otherwise a parser could pair them differently,
     depending on where it sees the end of a paragraph; a table also divides a span at every ``|``.
     """
     if "`" not in text:
@@ -319,36 +319,36 @@ def _code_spans(text: str) -> dict[int, int]:
     begin = 0
     for line in text.split("\n"):
         if "`" in line:
-            place = 0
-            while found := _TICKS.search(line, place):
-                place = found.end()
+            position = 0
+            while found := _TICKS.search(line, position):
+                position = found.end()
                 if found[0][0] == "\\":
                     continue
-                closing = re.compile(rf"(?<!`)`{{{len(found[0])}}}(?!`)").search(line, place)
-                if closing is None or (in_table and "|" in line[place : closing.start()]):
+                closing = re.compile(rf"(?<!`)`{{{len(found[0])}}}(?!`)").search(line, position)
+                if closing is None or (in_table and "|" in line[position : closing.start()]):
                     return {}
-                place = closing.end()
-                spans[begin + found.start()] = begin + place
+                position = closing.end()
+                spans[begin + found.start()] = begin + position
         begin += len(line) + 1
     return spans
 
 
-def _with_spaces(line: str) -> str:
-    """Return *line* indented by spaces alone."""
+def _expand_indent(line: str) -> str:
+    """Return *line* with its indentation in spaces."""
     rest = line.lstrip(" \t")
     return line[: len(line) - len(rest)].expandtabs(4) + rest
 
 
 def _columns(line: str) -> int:
-    """Return how far a line is indented; a tab leads to the next column that is a multiple of four."""
+    """Return the columns that a line is indented by; a tab goes to the next multiple of four."""
     blank = line[: len(line) - len(line.lstrip(" \t"))]
     return len(blank.expandtabs(4)) if "\t" in blank else len(blank)
 
 
 def _is_address(target: str) -> bool:
-    """Whether it is meant as one: ``[12:30]: hello`` is a line of a chat."""
+    """Return whether *target* is meant as an address: ``[12:30]: hello`` is a line of a chat."""
     return target.startswith("#") or "/" in target or ":" in target
 
 
-def _name(label: str) -> str:
+def _normalize_label(label: str) -> str:
     return " ".join(label.casefold().split())

@@ -1,1 +1,1 @@
-"""What style sheets and inline styles hide: a bounded reading of CSS."""
+"""Find out which elements a browser would hide, from inline styles and style sheets, with a bounded reading of CSS."""

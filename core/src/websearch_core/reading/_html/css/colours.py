@@ -1,4 +1,4 @@
-"""CSS colours as numbers (https://www.w3.org/TR/css-color-4/)."""
+"""Parse CSS colours (https://www.w3.org/TR/css-color-4/) to compare the colour of a text with its background."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import colorsys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .syntax import Token, size
+from .syntax import Token, parse_size
 
 _NAMED = {
     name: value
@@ -45,8 +45,8 @@ _SYSTEM = frozenset(
     "graytext highlight highlighttext linktext mark marktext selecteditem selecteditemtext visitedtext".split()
 )
 _FUNCTIONS = frozenset("rgb rgba hsl hsla hwb lab lch oklab oklch color".split())
-_NEAR = 8  # of 255: no eye tells colours apart that are nearer than that in every channel
-_FAINT = 0.05  # an opacity at which nothing can be read
+_NEAR = 8  # of 255: colours that differ by no more than this in every channel look the same
+_FAINT = 0.05  # an opacity at which text cannot be read
 
 
 class Colour(NamedTuple):
@@ -54,8 +54,8 @@ class Colour(NamedTuple):
     A colour.
 
     Args:
-        channels: Red, green and blue from 0 to 255; None if only a browser knows.
-        alpha: Its opacity from 0 to 1.
+        channels: Red, green and blue from 0 to 255; None if only a browser can compute them.
+        alpha: The opacity from 0 to 1.
 
     """
 
@@ -63,39 +63,39 @@ class Colour(NamedTuple):
     alpha: float = 1.0
 
     def is_clear(self) -> bool:
-        """Return whether nothing is seen of it."""
+        """Return whether the colour is practically transparent."""
         return self.alpha < _FAINT
 
     def is_like(self, ground: Colour) -> bool:
-        """Return whether text of this colour cannot be seen on *ground*."""
+        """Return whether text of this colour is invisible on *ground*."""
         if self.channels is None or ground.channels is None or ground.alpha < 1 - _FAINT:
             return False
         return all(abs(one - other) <= _NEAR for one, other in zip(self.channels, ground.channels, strict=True))
 
 
-def colour(value: Sequence[Token]) -> Colour | None:
-    """Return the colour that *value* is; None if it is none. ``currentcolor`` is not known here."""
+def parse_colour(value: Sequence[Token]) -> Colour | None:
+    """Return the colour that *value* means, or None. The channels of ``currentcolor`` are not known here."""
     if not value:
         return None
     first = value[0]
     if len(value) == 1:
         if first.kind == "hash":
-            return _hex(first.text)
+            return _parse_hex(first.text)
         if first.kind != "ident":
             return None
         if first.text == "transparent":
             return Colour((0, 0, 0), 0)
         if first.text in _NAMED:
-            return _hex(_NAMED[first.text])
+            return _parse_hex(_NAMED[first.text])
         return Colour(None) if first.text in _SYSTEM or first.text == "currentcolor" else None
     if first.kind != "function" or value[-1] != Token("mark", ")"):
         return None
     if first.text not in _FUNCTIONS:
         return Colour(None) if first.text in {"color-mix", "light-dark", "device-cmyk", "contrast-color"} else None
-    return _function(first.text, value[1:-1])
+    return _parse_function(first.text, value[1:-1])
 
 
-def _hex(digits: str) -> Colour | None:
+def _parse_hex(digits: str) -> Colour | None:
     if len(digits) not in {3, 4, 6, 8}:
         return None
     long = digits if len(digits) > 4 else "".join(digit * 2 for digit in digits)
@@ -106,7 +106,7 @@ def _hex(digits: str) -> Colour | None:
     return Colour(tuple(numbers[:3]), numbers[3] / 255 if len(numbers) > 3 else 1.0)
 
 
-def _function(name: str, inside: Sequence[Token]) -> Colour | None:
+def _parse_function(name: str, inside: Sequence[Token]) -> Colour | None:
     channels: list[tuple[float, bool]] = []  # with whether it is a percentage
     alpha = 1.0
     follows_slash = False
@@ -117,9 +117,9 @@ def _function(name: str, inside: Sequence[Token]) -> Colour | None:
         if token == Token("mark", "/"):
             follows_slash = True
             continue
-        found = size([token]) if token.kind == "number" else None
+        found = parse_size([token]) if token.kind == "number" else None
         if found is None and token != Token("ident", "none"):
-            return Colour(None)  # relative to another one, or calculated
+            return Colour(None)  # relative to another colour, or calculated
         number, kind = found or (0.0, "")
         if follows_slash or len(channels) == 3:
             alpha = max(0.0, min(1.0, number))

@@ -1,25 +1,25 @@
-"""When a rule of a style sheet holds: ``@media`` and ``@supports``, as far as that is known without a browser."""
+"""Decide whether ``@media`` and ``@supports`` conditions hold, as far as possible without a browser."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import NamedTuple
 
-from .syntax import Token, parts_of, size, tokenize
+from .syntax import Token, parse_size, split_parts, tokenize
 
-# A page is looked at in two widths, so that what only narrow or only wide screens show is visible.
+# A page is judged at two widths, so that text counts as visible if only narrow or only wide screens show it.
 NARROW, WIDE = 1, 2
 BOTH = NARROW | WIDE
 _WIDTHS = {NARROW: 390.0, WIDE: 1440.0}  # pixels
 _HEIGHT = 800.0
-_SURE_OF = frozenset(
+_SUPPORTED = frozenset(
     "display position color background background-color opacity visibility overflow width height max-width max-height "
     "transform font-size margin padding clip-path".split()
-)  # properties with values that every browser knows
+)  # properties that every browser supports
 
 
 class Condition(NamedTuple):
-    """Bits of the widths at which something holds for sure, and at which it may."""
+    """Bits of the widths at which something certainly holds, and at which it may hold."""
 
     sure: int
     maybe: int
@@ -37,15 +37,15 @@ def read_media(text: str) -> Condition:
     """Return when a media query holds; an empty one always does."""
     found = tuple(span.token for span in tokenize(text[:2_000]) if span.token)
     sure = maybe = 0
-    for query in parts_of(found, ","):
-        one = _query(query)
+    for query in split_parts(found, ","):
+        one = _read_query(query)
         sure |= one.sure
         maybe |= one.maybe
     return Condition(sure, maybe)
 
 
-def _query(query: tuple[Token, ...]) -> Condition:
-    parts = parts_of(query)
+def _read_query(query: tuple[Token, ...]) -> Condition:
+    parts = split_parts(query)
     if parts and parts[0] == (Token("ident", "only"),):
         parts = parts[1:]
     holds = ALWAYS
@@ -60,15 +60,15 @@ def _query(query: tuple[Token, ...]) -> Condition:
             elif first.text not in {"all", "screen"}:
                 return PERHAPS
         else:
-            holds = holds.and_(_feature(part[1:-1]) if first == Token("mark", "(") else PERHAPS)
+            holds = holds.and_(_read_feature(part[1:-1]) if first == Token("mark", "(") else PERHAPS)
     return holds if not parts or len(parts) % 2 else PERHAPS
 
 
-def _feature(inside: tuple[Token, ...]) -> Condition:
-    """Judge a condition on the width or height."""
+def _read_feature(inside: tuple[Token, ...]) -> Condition:
+    """Evaluate a condition on the width or height."""
     if len(inside) < 3 or inside[0].kind != "ident" or inside[1] != Token("mark", ":"):
         return PERHAPS
-    limit = size(inside[2:])
+    limit = parse_size(inside[2:])
     if limit is None or (limit.kind != "length" and limit.number):
         return PERHAPS
     name, pixels = inside[0].text.replace("device-", ""), limit.number
@@ -84,16 +84,16 @@ def _feature(inside: tuple[Token, ...]) -> Condition:
 
 
 def read_supports(text: str) -> Condition:
-    """Return when ``@supports`` holds: always for what every browser knows, else perhaps."""
+    """Return when ``@supports`` holds: always for what every browser supports, else perhaps."""
     found = tuple(span.token for span in tokenize(text[:2_000]) if span.token)
-    for place, part in enumerate(parts_of(found)):
+    for place, part in enumerate(split_parts(found)):
         if place % 2:
             if part != (Token("ident", "and"),):
                 return PERHAPS
         elif (
             len(part) < 5
             or part[0] != Token("mark", "(")
-            or part[1].text not in _SURE_OF
+            or part[1].text not in _SUPPORTED
             or part[2] != Token("mark", ":")
             or len(part) != 5
             or part[3].kind != "ident"

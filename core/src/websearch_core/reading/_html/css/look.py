@@ -1,4 +1,8 @@
-"""What a style makes of an element: whether anybody sees it. Properties are read as CSS says, shorthands included."""
+"""
+Decide from the CSS properties of an element whether people can see it and its text.
+
+Properties have their CSS meaning, including shorthands, invalid values and the order of declarations.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +11,20 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple, TypeVar
 
-from .colours import colour
-from .syntax import Declaration, Size, Token, parse_declarations, parts_of, size, substitute
+from .colours import parse_colour
+from .syntax import Declaration, Size, Token, parse_declarations, parse_size, split_parts, substitute
 
-# What text inherits: it is hidden until an element inside says otherwise. A bit for each.
+# Ways to hide text that elements inside inherit, but can undo: visibility, a tiny font, transparency. A bit for each.
 UNSEEN, TINY, CLEAR = 1, 2, 4
-_FAINT = 0.05  # an opacity at which nothing can be read
-_POINT = 1.0  # pixels: what is no larger shows nothing
-_OFF_PAGE = 100  # pixels beyond the left or upper edge; a box that is moved there is not seen
-_FAR = 2_000  # pixels in any other direction, and by margins: layouts use smaller ones
-_SQUEEZED = -16  # pixels between letters
-_MAX_KEPT_LENGTH = 300  # characters of a style that is remembered
+_FAINT = 0.05  # an opacity at which text cannot be read
+_POINT = 1.0  # pixels: a box this small shows nothing
+_OFF_PAGE = 100  # pixels beyond the left or upper edge, where a box is out of sight
+_FAR = 2_000  # pixels in other directions, and for margins: layouts use smaller values
+_SQUEEZED = -16  # pixels between letters, which put them on top of each other
+_MAX_CACHED_LENGTH = 300  # characters of a style
 
 _T = TypeVar("_T")
-# Styles that hide nothing and take nothing back, as many are: they need no closer look.
+# Fast path: common styles that hide nothing and undo nothing.
 _HARMLESS = re.compile(
     r"(?:\s*+(?:"
     r"(?:padding|border|flex|grid|--|object|list-style|align|justify|text-align|text-decoration|vertical|"
@@ -38,14 +42,14 @@ Style = dict[str, Value]
 
 class Look(NamedTuple):
     """
-    What a style says about being seen.
+    How a style affects whether an element is visible.
 
     Args:
-        closes: It puts the element away, as pages do with what they may show later.
-        disguises: It keeps people from seeing what machines read.
-        mutes: It makes text so, with bits of `UNSEEN`, `TINY` and `CLEAR`, until an element inside says otherwise.
-        resets: The bits that it takes back.
-        displays: It says how to display the element, which shows what is hidden by an attribute alone.
+        closes: It hides the element as pages do with content that they may show later.
+        disguises: It hides the element in a way that only serves to show text to machines, not to people.
+        mutes: The ways (bits `UNSEEN`, `TINY`, `CLEAR`) in which it hides text that elements inside can show again.
+        resets: The bits that it undoes.
+        displays: It sets ``display``, which shows an element that is hidden only by an attribute.
 
     """
 
@@ -59,39 +63,38 @@ class Look(NamedTuple):
 PLAIN = Look()
 
 
-def look_of(text: str) -> Look:
-    """Return what a ``style`` attribute says."""
+def judge_inline_style(text: str) -> Look:
+    """Judge a ``style`` attribute."""
     if _HARMLESS.fullmatch(text):
         return PLAIN
-    return _remembered(text) if len(text) <= _MAX_KEPT_LENGTH else look(by_precedence(parse_declarations(text)))
+    return _judge_cached(text) if len(text) <= _MAX_CACHED_LENGTH else _judge(text)
 
 
 @lru_cache(maxsize=1_024)
-def _remembered(text: str) -> Look:
-    return look(by_precedence(parse_declarations(text)))
+def _judge_cached(text: str) -> Look:
+    return _judge(text)
 
 
-def by_precedence(declared: Iterable[Declaration]) -> list[Declaration]:
-    """Put what is important last: what comes later holds."""
+def _judge(text: str) -> Look:
+    return judge_style(compute_style(sort_by_importance(parse_declarations(text))))
+
+
+def sort_by_importance(declared: Iterable[Declaration]) -> list[Declaration]:
+    """Sort important declarations to the end, since later ones win."""
     return sorted(declared, key=lambda one: one.important)
 
 
-def look(declared: Sequence[Declaration]) -> Look:
-    """Judge declarations, the one that holds last."""
-    return look_at(computed(declared))
-
-
-def look_at(style: Style) -> Look:
-    """Judge the values of properties."""
-    mutes, resets = _inherited(style)
+def judge_style(style: Style) -> Look:
+    """Judge the computed values of properties."""
+    mutes, resets = _read_inherited(style)
     displays = _keyword(style, "display") not in {"", "none"}
     return Look(_closes(style), _disguises(style), mutes, resets, displays)
 
 
-def causes(style: Style) -> frozenset[str]:
-    """Return words of the names of all properties that may undo what hides by this style; none if it hides nothing."""
+def find_causes(style: Style) -> frozenset[str]:
+    """Return words in the names of all properties that may undo the hiding by *style*; empty if it hides nothing."""
     found: list[str] = []
-    mutes, _ = _inherited(style)
+    mutes, _ = _read_inherited(style)
     if _keyword(style, "display") == "none":
         found.append("display")
     if _keyword(style, "content-visibility") == "hidden" or mutes & UNSEEN:
@@ -117,8 +120,8 @@ def causes(style: Style) -> frozenset[str]:
     return frozenset(found)
 
 
-def computed(declared: Sequence[Declaration]) -> Style:
-    """Return the value of each property that matters; an empty one where it is valid but not known."""
+def compute_style(declared: Sequence[Declaration]) -> Style:
+    """Compute the value of each property that matters; it is empty if it is valid but cannot be known."""
     variables = {one.name: one.value for one in declared if one.name.startswith("--")}
     style: Style = {}
     for written, value, _ in declared:
@@ -138,7 +141,7 @@ def computed(declared: Sequence[Declaration]) -> Style:
     return style
 
 
-# What is valid. A declaration that is not is ignored, so that one before it holds.
+# Valid values. A declaration with an invalid value is ignored, so that an earlier one counts.
 
 _GLOBAL = frozenset({"inherit", "initial", "unset", "revert", "revert-layer"})
 _DISPLAYS = frozenset(
@@ -169,24 +172,24 @@ def _is_display(value: Value) -> bool:
 
 
 def _is_number(value: Value) -> bool:
-    found = size(value)
+    found = parse_size(value)
     return found is not None and found.kind in {"", "%"}
 
 
 def _is_length(value: Value) -> bool:
-    found = size(value)
+    found = parse_size(value)
     return found is not None and (found.kind in {"length", "%"} or not (found.kind or found.number))
 
 
 def _is_size(value: Value) -> bool:
-    found = size(value)
+    found = parse_size(value)
     if found is None:
         return value[0].text in _SIZES or value[0] == Token("function", "fit-content")
     return _is_length(value) and found.number >= 0
 
 
 def _is_font_size(value: Value) -> bool:
-    return (len(value) == 1 and value[0].text in _FONT_SIZES) or (size(value) is not None and _is_size(value))
+    return (len(value) == 1 and value[0].text in _FONT_SIZES) or (parse_size(value) is not None and _is_size(value))
 
 
 def _is_offset(value: Value) -> bool:
@@ -194,16 +197,16 @@ def _is_offset(value: Value) -> bool:
 
 
 def _is_indent(value: Value) -> bool:
-    return any(map(_is_length, parts_of(value)))
+    return any(map(_is_length, split_parts(value)))
 
 
 def _is_transform(value: Value) -> bool:
-    parts = parts_of(value)
+    parts = split_parts(value)
     return value == _NONE or all(part[0].kind == "function" and part[0].text in _TRANSFORMS for part in parts)
 
 
 def _is_colour(value: Value) -> bool:
-    return colour(value) is not None
+    return parse_colour(value) is not None
 
 
 def _is_any(value: Value) -> bool:
@@ -229,8 +232,8 @@ _VALID: dict[str, Callable[[Value], bool]] = {
     "clip-path": _is_any,
     "filter": _is_any,
     "transform": _is_transform,
-    "scale": lambda value: value == _NONE or all(map(_is_number, parts_of(value))),
-    "translate": lambda value: value == _NONE or all(map(_is_length, parts_of(value))),
+    "scale": lambda value: value == _NONE or all(map(_is_number, split_parts(value))),
+    "translate": lambda value: value == _NONE or all(map(_is_length, split_parts(value))),
     "color": _is_colour,
     "-webkit-text-fill-color": _is_colour,
     "background-color": _is_colour,
@@ -264,12 +267,12 @@ _ALIASES = {
 }  # fmt: skip
 
 
-# Shorthands, which set several properties, those that they do not mention too.
+# Shorthands set several properties, including those for which they give no value.
 
 
 def _sides(prefix: str, valid: Callable[[Value], bool]) -> Callable[[Value], Style]:
     def sides(value: Value) -> Style:
-        parts = parts_of(value)
+        parts = split_parts(value)
         if not 1 <= len(parts) <= 4 or not all(map(valid, parts)):
             return {}
         return dict(zip((prefix + side for side in _SIDES), _four(parts), strict=True))
@@ -278,7 +281,7 @@ def _sides(prefix: str, valid: Callable[[Value], bool]) -> Callable[[Value], Sty
 
 
 def _four(given: Sequence[_T]) -> tuple[_T, _T, _T, _T]:
-    """Return the values of the four sides, of which those that are not given are like the opposite ones."""
+    """Return the values of the four sides; a missing one is that of the opposite side."""
     right = given[1] if len(given) > 1 else given[0]
     return given[0], right, given[2] if len(given) > 2 else given[0], given[3] if len(given) > 3 else right
 
@@ -290,9 +293,9 @@ def _overflow(value: Value) -> Style:
 
 
 def _font(value: Value) -> Style:
-    """Find the size: the last length before the slash or the family; numbers without a unit before it are weights."""
+    """Find the size: the last length before the slash or the family. Numbers without a unit before it are weights."""
     sizes = []
-    for part in parts_of(value):
+    for part in split_parts(value):
         if part[0] == Token("mark", "/"):
             break
         if _is_font_size(part):
@@ -301,8 +304,8 @@ def _font(value: Value) -> Style:
 
 
 def _background(value: Value) -> Style:
-    layers = parts_of(value, ",")
-    parts = [part for layer in layers for part in parts_of(layer)]
+    layers = split_parts(value, ",")
+    parts = [part for layer in layers for part in split_parts(layer)]
     ground = next((part for part in reversed(parts) if _is_colour(part)), ())
     image = [part for part in parts if part[0].kind == "string" or (part[0].kind == "function" and part != ground)]
     clips = [part for part in parts if part[0] == Token("ident", "text")]
@@ -318,7 +321,7 @@ def _animation(value: Value) -> Style:
 
 
 def _pair(first: str, last: str, value: Value) -> Style:
-    parts = parts_of(value)
+    parts = split_parts(value)
     return {first: parts[0], last: parts[-1]} if 1 <= len(parts) <= 2 and all(map(_is_offset, parts)) else {}
 
 
@@ -341,7 +344,7 @@ _SHORTHANDS: dict[str, tuple[Callable[[Value], Style], tuple[str, ...]]] = {
 }
 
 
-# What cannot be seen.
+# Ways to hide an element.
 
 
 def _keyword(style: Style, name: str) -> str:
@@ -350,13 +353,13 @@ def _keyword(style: Style, name: str) -> str:
 
 
 def _number(style: Style, name: str) -> float | None:
-    """Return a length in pixels, or a number; None for what depends on something else, such as percentages."""
-    found = size(style.get(name, ()))
+    """Return a length in pixels, or a number; None if it depends on something else, such as a percentage."""
+    found = parse_size(style.get(name, ()))
     return None if found is None or (found.kind == "%" and found.number) else found.number
 
 
 def _closes(style: Style) -> bool:
-    """Tell whether this is how pages put away what they may show later."""
+    """Return whether the style hides the element as pages do with content that they may show later."""
     return (
         _keyword(style, "display") == "none"
         or _keyword(style, "content-visibility") == "hidden"
@@ -367,19 +370,19 @@ def _closes(style: Style) -> bool:
 
 
 def _is_faint(style: Style) -> bool:
-    opacity = size(style.get("opacity", ()))
+    opacity = parse_size(style.get("opacity", ()))
     if opacity is not None and opacity.number < _FAINT:
         return True
-    for part in parts_of(style.get("filter", ())):
+    for part in split_parts(style.get("filter", ())):
         if part[0] == Token("function", "opacity"):
-            amount = size(part[1:-1])
+            amount = parse_size(part[1:-1])
             if amount is not None and amount.number < _FAINT:
                 return True
     return False
 
 
 def _is_cut_away(style: Style) -> bool:
-    """Tell whether there is no room for the element, and what does not fit is not shown."""
+    """Return whether the box has no room, and overflowing content is cut off."""
     clips = any(_keyword(style, axis) not in {"", "visible"} for axis in ("overflow-x", "overflow-y"))
     if not clips and not any(token.text in {"paint", "strict", "content"} for token in style.get("contain", ())):
         return False
@@ -393,23 +396,23 @@ def _is_cut_away(style: Style) -> bool:
 def _is_narrow(style: Style, most: Sequence[str], least: str, padding: Sequence[str]) -> bool:
     if not any((number := _number(style, name)) is not None and number <= _POINT for name in most):
         return False
-    widens = size(style.get(least, ()))
+    widens = parse_size(style.get(least, ()))
     if (widens is not None and widens.number > 0 and (widens.kind == "%" or widens.number > _POINT)) or (
         least in style and not style[least]
     ):
         return False
-    sizes = [size(style.get(side, ())) for side in padding]
+    sizes = [parse_size(style.get(side, ())) for side in padding]
     return not any(one is not None and (one.number > 2 * _POINT or (one.kind == "%" and one.number)) for one in sizes)
 
 
 def _collapses(style: Style) -> bool:
-    """Tell whether the element is drawn without width, without height, or from its edge."""
-    scale = [size(part) for part in parts_of(style.get("scale", ()))]
+    """Return whether a transform leaves the element without area: no width, no height, or seen edge-on."""
+    scale = [parse_size(part) for part in split_parts(style.get("scale", ()))]
     if any(one is not None and abs(one.number) < _FAINT for one in scale[:2]):
         return True
-    for part in parts_of(style.get("transform", ())):
+    for part in split_parts(style.get("transform", ())):
         name = part[0].text
-        numbers = [size(argument) for argument in parts_of(part[1:-1], ",")]
+        numbers = [parse_size(argument) for argument in split_parts(part[1:-1], ",")]
         if not numbers or None in numbers:
             continue
         by = [one.number for one in numbers if one is not None]
@@ -428,7 +431,7 @@ def _collapses(style: Style) -> bool:
 
 
 def _disguises(style: Style) -> bool:
-    """Tell whether this keeps people from seeing what machines read."""
+    """Return whether the style only serves to show text to machines, not to people."""
     zoom = _number(style, "zoom")
     return (
         _is_away(style)
@@ -441,11 +444,11 @@ def _disguises(style: Style) -> bool:
 
 
 def _is_away(style: Style) -> bool:
-    """Tell whether the box is far from the page."""
+    """Return whether the position or a margin moves the box far off the page."""
     if _keyword(style, "position") in {"absolute", "fixed", "relative", "sticky", "-webkit-sticky"}:
         most = _OFF_PAGE if _keyword(style, "position") in {"absolute", "fixed"} else _FAR
         for side in _SIDES:
-            offset = size(style.get(side, ()))
+            offset = parse_size(style.get(side, ()))
             if offset is None:
                 continue
             far = offset.number * 100 if offset.kind == "%" else offset.number
@@ -458,17 +461,17 @@ def _is_away(style: Style) -> bool:
 
 
 def _is_shifted(style: Style) -> bool:
-    """Tell whether the element is drawn far from where it stands, and is not a row of slides that is as wide."""
-    moves = [part[0:] for part in parts_of(style.get("translate", ()))][:2]
-    for part in parts_of(style.get("transform", ())):
-        arguments = parts_of(part[1:-1], ",")
+    """Return whether a translation moves the element far away, by more than its width (as a carousel does)."""
+    moves = [part[0:] for part in split_parts(style.get("translate", ()))][:2]
+    for part in split_parts(style.get("transform", ())):
+        arguments = split_parts(part[1:-1], ",")
         if part[0].text in {"translate", "translatex", "translatey", "translate3d"}:
             moves += arguments[:2]
         elif part[0].text == "matrix":
             moves += arguments[4:6]
     width = _number(style, "width") or 0
     for move in moves:
-        by = size(move)
+        by = parse_size(move)
         far = 0.0 if by is None else abs(by.number) * (_FAR / 10 if by.kind == "%" else 1)
         if far >= _FAR and far > width:
             return True
@@ -477,8 +480,8 @@ def _is_shifted(style: Style) -> bool:
 
 def _is_indented(style: Style) -> bool:
     clips = _keyword(style, "overflow-x") in {"hidden", "clip"}
-    for part in parts_of(style.get("text-indent", ())):
-        by = size(part)
+    for part in split_parts(style.get("text-indent", ())):
+        by = parse_size(part)
         if by is None:
             continue
         if by.number <= (-1 if by.kind == "%" else -_OFF_PAGE) or by.number >= _FAR:
@@ -489,15 +492,15 @@ def _is_indented(style: Style) -> bool:
 
 
 def _is_clipped(style: Style) -> bool:
-    """Tell whether what is cut out of the element is nothing."""
+    """Return whether ``clip`` or ``clip-path`` leaves nothing of the element."""
     clip = style.get("clip", ())
     if clip and clip[0] == Token("function", "rect"):
-        edges = [size([token]) for token in clip[1:-1] if token != Token("mark", ",")]
+        edges = [parse_size([token]) for token in clip[1:-1] if token != Token("mark", ",")]
         if len(edges) == 4 and None not in edges:
             top, right, bottom, left = (one.number for one in edges if one is not None)
             if right - left <= _POINT or bottom - top <= _POINT:
                 return True
-    for part in parts_of(style.get("clip-path", ())):
+    for part in split_parts(style.get("clip-path", ())):
         if part[0].kind == "function" and _is_empty_shape(part[0].text, part[1:-1]):
             return True
     return False
@@ -505,14 +508,14 @@ def _is_clipped(style: Style) -> bool:
 
 def _is_empty_shape(name: str, inside: Value) -> bool:
     if name == "polygon":
-        corners = [[size(axis) for axis in parts_of(corner)] for corner in parts_of(inside, ",")]
+        corners = [[parse_size(axis) for axis in split_parts(corner)] for corner in split_parts(inside, ",")]
         points = [(one[-2], one[-1]) for one in corners if len(one) >= 2]
         return bool(points) and any(len({point[axis] for point in points}) == 1 and points[0][axis] for axis in (0, 1))
     numbers: list[Size | None] = []
-    for part in parts_of(inside):
+    for part in split_parts(inside):
         if part[0].kind == "ident" and part[0].text in {"at", "round"}:
             break
-        numbers.append(size(part))
+        numbers.append(parse_size(part))
     if not numbers or None in numbers:
         return False
     sizes = [one for one in numbers if one is not None]
@@ -532,18 +535,18 @@ def _is_empty_shape(name: str, inside: Value) -> bool:
     return False
 
 
-def _inherited(style: Style) -> tuple[int, int]:
-    """Return which bits of what text inherits the style sets, and which it takes back."""
+def _read_inherited(style: Style) -> tuple[int, int]:
+    """Return the bits of `UNSEEN`, `TINY` and `CLEAR` that the style sets, and those that it undoes."""
     mutes = resets = 0
     if visibility := _keyword(style, "visibility"):
         mutes, resets = (UNSEEN, 0) if visibility in {"hidden", "collapse"} else (0, UNSEEN)
     if font := style.get("font-size"):
-        found = size(font)
+        found = parse_size(font)
         if found is not None and found.number <= (_POINT / 16 if found.kind == "%" else _POINT):
             mutes |= TINY
         elif found is None or (found.kind == "length" and not _is_relative(font)):
             resets |= TINY
-    text = colour(style.get("-webkit-text-fill-color", ()) or style.get("color", ()))
+    text = parse_colour(style.get("-webkit-text-fill-color", ()) or style.get("color", ()))
     if text is not None:
         is_clear = text.is_clear() and "text-shadow" not in style and "-webkit-text-stroke" not in style
         if (is_clear and _keyword(style, "background-clip") != "text") or _has_colour_of_ground(style):
@@ -558,12 +561,12 @@ def _is_relative(font: Value) -> bool:
 
 
 def _has_colour_of_ground(style: Style) -> bool:
-    """Tell whether the text has the colour of its background, where the style says both, and nothing else is behind."""
+    """Return whether the style gives text and background the same colour, without an image in the background."""
     if style.get("background-image", _NONE) != _NONE:
         return False
     written = style.get("background-color", ())
     if written == (Token("ident", "currentcolor"),):
         return "-webkit-text-fill-color" not in style
-    ground = colour(written)
-    text = colour(style.get("-webkit-text-fill-color", ()) or style.get("color", ()))
+    ground = parse_colour(written)
+    text = parse_colour(style.get("-webkit-text-fill-color", ()) or style.get("color", ()))
     return ground is not None and text is not None and text.is_like(ground)

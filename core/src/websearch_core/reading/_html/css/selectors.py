@@ -1,8 +1,8 @@
 """
-Selectors of CSS, read as far as they can be: https://www.w3.org/TR/selectors-4/.
+Parse selectors (https://www.w3.org/TR/selectors-4/) and match them with elements, without a document.
 
-What an element is, and its classes and id, is known. States (``:hover``), attributes and siblings are not looked at:
-a selector that asks for them may match.
+Only the name, the classes and the id of an element are known. States (``:hover``), attributes and siblings are not
+checked: a selector that depends on them may match.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from .syntax import CLOSERS, Token, tokenize, unescape
 
-_MOST = 500  # selectors of a rule, and compounds of a selector
-_MAX_LENGTH = 20_000  # characters of the selectors of a rule that is looked at
-_MAX_KEPT_LENGTH = 200  # characters of a selector that is remembered
+_MAX_COUNT = 500  # selectors of a rule, and compounds of a selector
+_MAX_LENGTH = 20_000  # characters of the selectors of a rule
+_MAX_CACHED_LENGTH = 200  # characters
 _SIMPLE = re.compile(r"\s*(?:([a-zA-Z][\w-]*+|\*)?((?:[.#]-?[a-zA-Z_][\w-]*+)*+))\s*")
 IS_SIMPLE = _SIMPLE.fullmatch
 _PARTS = re.compile(r"([.#])([^.#]+)")
-# Boxes and letters of their own: a rule for these says nothing about the element.
+# A rule for one of these says nothing about the element itself.
 _PSEUDO_ELEMENTS = frozenset({"before", "after", "first-line", "first-letter"})
 _STATES_OF_ELEMENTS = frozenset(
     "active any-link autofill checked default defined disabled empty enabled first-child first-of-type focus "
@@ -29,14 +29,14 @@ _STATES_OF_ELEMENTS = frozenset(
     "optional out-of-range placeholder-shown popover-open read-only read-write required root scope target valid "
     "visited where".split()
 )
-# What scripts and style sheets call a page, or a part of it, that is ready. Nobody knows whether it will be.
+# Classes that scripts set on a page, or a part of it, when it is ready. Whether they will be set is unknown.
 _STATES = re.compile(
     r"(?:no-|has-|is-|wf-|with-)?(?:js|javascript|scripts?|loaded|ready|touch|hover)(?:-.*)?|wf-.*|client-js"
 )
 
 
 class Element(NamedTuple):
-    """What a selector can ask of an element."""
+    """The properties of an element that selectors are matched with."""
 
     name: str
     classes: frozenset[str]
@@ -44,12 +44,12 @@ class Element(NamedTuple):
 
     @classmethod
     def of(cls, name: str, attributes: Mapping[str, str | None], fold: Callable[[str], str]) -> Element:
-        """Take what matters of an element's attributes; *fold* makes names alike that are the same."""
+        """Make an element from its attributes; *fold* normalises the case of names where it does not matter."""
         return cls(name, frozenset(fold(attributes.get("class") or "").split()), fold(attributes.get("id") or ""))
 
 
 class Compound(NamedTuple):
-    """What a selector asks of one element; *only_maybe* if it asks for more than is known."""
+    """The conditions of a selector on one element; *only_maybe* if some of them cannot be checked."""
 
     name: str
     classes: frozenset[str]
@@ -57,7 +57,7 @@ class Compound(NamedTuple):
     only_maybe: bool
 
     def matches(self, element: Element) -> bool:
-        """Return whether *element* is, or may be, what is asked for."""
+        """Return whether *element* meets the conditions that can be checked."""
         return (
             (not self.name or self.name == element.name)
             and self.classes <= element.classes
@@ -65,7 +65,7 @@ class Compound(NamedTuple):
         )
 
     def may_come(self) -> bool:
-        """Return whether scripts may make any element, or the page, match this."""
+        """Return whether scripts may make any element, or the page, match."""
         return self.only_maybe or any(map(_STATES.fullmatch, self.classes))
 
 
@@ -74,10 +74,10 @@ class Selector(NamedTuple):
     A selector.
 
     Args:
-        subject: What it asks of the element itself.
-        around: What it asks of elements around it.
-        is_simple: Whether a match is certain: it asks for a name, classes and ids of the element alone.
-        weight: Its specificity.
+        subject: The conditions on the element itself.
+        around: The conditions on elements around it.
+        is_simple: Whether a match is certain, since there are only conditions on the element's name, classes and id.
+        weight: The specificity.
 
     """
 
@@ -87,7 +87,7 @@ class Selector(NamedTuple):
     weight: tuple[int, int, int]
 
     def may_match(self, element: Element, ancestors: Iterable[Element]) -> bool:
-        """Return False only if it surely does not match."""
+        """Return False only if the selector certainly does not match."""
         if not self.subject.matches(element):
             return False
         around = list(ancestors) if self.around else []
@@ -95,25 +95,25 @@ class Selector(NamedTuple):
 
 
 def parse_selectors(prelude: str, fold: Callable[[str], str]) -> tuple[Selector, ...]:
-    """Return the selectors of a rule; those of pseudo-elements are left out."""
+    """Parse the selectors of a rule; leave out those of pseudo-elements."""
     if len(prelude) > _MAX_LENGTH:
         return ()
     prelude = fold(prelude)
-    return _remembered(prelude) if len(prelude) <= _MAX_KEPT_LENGTH else _selectors(prelude)
+    return _parse_cached(prelude) if len(prelude) <= _MAX_CACHED_LENGTH else _parse(prelude)
 
 
 @lru_cache(maxsize=2_048)
-def _remembered(prelude: str) -> tuple[Selector, ...]:
-    return _selectors(prelude)
+def _parse_cached(prelude: str) -> tuple[Selector, ...]:
+    return _parse(prelude)
 
 
-def _selectors(prelude: str) -> tuple[Selector, ...]:
+def _parse(prelude: str) -> tuple[Selector, ...]:
     if simple := _SIMPLE.fullmatch(prelude):
-        return (_simple(simple),) if prelude.strip() else ()
+        return (_make_simple(simple),) if prelude.strip() else ()
     return _Reader().read(prelude)
 
 
-def _simple(written: re.Match[str]) -> Selector:
+def _make_simple(written: re.Match[str]) -> Selector:
     name = (written[1] or "").lower().replace("*", "")
     parts = _PARTS.findall(written[2])
     classes = frozenset(value for mark, value in parts if mark == ".")
@@ -123,14 +123,14 @@ def _simple(written: re.Match[str]) -> Selector:
 
 
 class _Reader:
-    """Reads a list of selectors, token by token."""
+    """Parse a list of selectors, token by token."""
 
     def __init__(self) -> None:
         self.found: list[Selector] = []
-        self.is_valid = True  # as far as is known: browsers ignore the whole rule otherwise
+        self.is_valid = True  # as far as we know; browsers ignore the whole rule otherwise
         self._compounds: list[Compound] = []
-        self._combinators = ""  # those that are no blank
-        self._unseen = False  # this is for a pseudo-element
+        self._combinators = ""  # except white space
+        self._unseen = False  # the selector is for a pseudo-element
         self._weight = [0, 0, 0]
         self._begin()
 
@@ -142,9 +142,9 @@ class _Reader:
         self._is_empty = True
 
     def read(self, text: str) -> tuple[Selector, ...]:
-        """Return the selectors; none of them is simple if one of the list cannot be read."""
+        """Return the selectors; none of them counts as simple if one of the list is invalid."""
         open_: list[str] = []
-        before = ""  # the marks right before
+        before = ""  # the marks directly before the token
         for token, begin, end in tokenize(text):
             if token is None:
                 if not open_:
@@ -160,7 +160,7 @@ class _Reader:
                 continue
             if mark == ",":
                 self._end()
-                if len(self.found) >= _MOST:
+                if len(self.found) >= _MAX_COUNT:
                     return tuple(self.found)
             elif mark and mark in ">+~":
                 self._end_compound()
@@ -169,7 +169,7 @@ class _Reader:
                 before += mark
                 continue
             else:
-                self._part(before, token, unescape(text[begin:end]))
+                self._add_part(before, token, unescape(text[begin:end]))
                 if token.kind == "function" or mark == "[":
                     open_.append(CLOSERS.get(mark, ")"))
             before = ""
@@ -177,7 +177,7 @@ class _Reader:
         self.is_valid = self.is_valid and not open_
         return tuple(self.found if self.is_valid else (one._replace(is_simple=False) for one in self.found))
 
-    def _part(self, before: str, token: Token, written: str) -> None:
+    def _add_part(self, before: str, token: Token, written: str) -> None:
         kind = token.kind
         if not before and (token == Token("mark", "*") or (kind == "ident" and self._is_empty)):
             self._name = "" if kind == "mark" else token.text
@@ -193,7 +193,7 @@ class _Reader:
             self.is_valid = self.is_valid and (token.text in _STATES_OF_ELEMENTS or self._unseen)
             self._only_maybe = True
             self._weight[1] += token.text != "where"
-            self._weight[0] += kind == "function"  # what is inside may weigh as much
+            self._weight[0] += kind == "function"  # its arguments may have that specificity
         else:
             self.is_valid = self.is_valid and token == Token("mark", "[")
             self._only_maybe = True
@@ -201,7 +201,7 @@ class _Reader:
         self._is_empty = False
 
     def _end_compound(self) -> None:
-        if not self._is_empty and len(self._compounds) < _MOST:
+        if not self._is_empty and len(self._compounds) < _MAX_COUNT:
             classes, ids = frozenset(self._classes), frozenset(self._ids)
             self._compounds.append(Compound(self._name, classes, ids, self._only_maybe))
         self._begin()

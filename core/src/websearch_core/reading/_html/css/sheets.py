@@ -1,9 +1,9 @@
 """
-What the style sheets in a page hide: the rules of its own ``<style>`` elements.
+Find the elements that the rules in a page's own ``<style>`` elements hide.
 
-A browser matches thousands of rules with every element. Here, few rules matter: a rule hides only if its selector
-asks for names, classes and ids of the element alone (`Selector.is_simple`). Rules with other selectors may show what
-such a rule hides, and so do conditions that cannot be judged: what is in doubt is visible.
+A browser matches thousands of rules with every element. Here only few rules matter, because a rule can hide only if its
+selector has no conditions except on the name, classes and id of the element (`Selector.is_simple`). Rules with other
+selectors, and conditions that cannot be evaluated, can only show what such a rule hides: in doubt, text is visible.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from .conditions import ALWAYS, NARROW, PERHAPS, WIDE, Condition, read_media, read_supports
-from .look import PLAIN, UNSEEN, Look, Style, by_precedence, causes, computed, look_at
+from .look import PLAIN, UNSEEN, Look, Style, compute_style, find_causes, judge_style, sort_by_importance
 from .selectors import IS_SIMPLE, Element, Selector, parse_selectors
 from .syntax import CLOSERS, Declaration, parse_declarations, tokenize, unescape
 
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
     from ..harden import Hardened
 
-MAX_BYTES = 2**19  # of all style sheets of a page
+MAX_LENGTH = 2**19  # characters of all style sheets of a page
 _MAX_RULES = 10_000
-_MAX_LOOKS = 2_000  # kinds of elements that are remembered
-_MAX_DOUBTS = 8  # rules that may show an element again and are tried one by one
-_MAX_KEPT_LENGTH = 1_000  # characters of a style, or of selectors
-_MAX_EFFORT = 100_000  # characters that are looked at token by token, which takes long
+_MAX_LOOKS = 2_000  # cached results, one for each kind of element
+_MAX_DOUBTS = 8  # rules that may show an element again, tried one at a time
+_MAX_CACHED_LENGTH = 1_000  # characters of a cached style, or of combined selectors
+_MAX_EFFORT = 100_000  # characters that are tokenized, which is slow
 _MAX_BLOCK_LENGTH = 20_000  # characters
-_MAX_DEPTH = 16  # blocks in one another
+_MAX_DEPTH = 16  # nested blocks
 _NO_LAYER = 1_000_000
 
-# A rule as nearly all are written: no block in the block, no odd quotes, no more than two brackets in one another.
+# The usual form of a rule, for the fast path: no nested blocks, no unmatched quotes, at most two nested brackets.
 _STRING = r"""(?:"(?:[^"\\\n\r\f]++|\\[^\n\r\f])*+"|'(?:[^'\\\n\r\f]++|\\[^\n\r\f])*+')"""
 _COMMENT = r"/\*(?:[^*]++|\*(?!/))*+\*/"
 _IN_BRACKETS = r"(?:[^{}\"'\\/()]++|/(?!\*))*+"
@@ -51,8 +51,8 @@ _GAP = re.compile(rf"(?:[ \t\r\n\f]++|{_COMMENT}|<!--|-->)++")
 _GAP_IN_BLOCK = re.compile(rf"(?:[ \t\r\n\f;]++|{_COMMENT})++")
 _CUSTOM = re.compile(r"\s*--[\w-]*+\s*:")
 
-# Where a rule may say what hides: after one of these words, if what follows is like this. What is written with escapes
-# is always looked at, except for the signs of icon fonts.
+# A rule may hide something only if it contains one of these words, followed by its pattern. Escapes always count,
+# except the characters of icon fonts.
 _SPACE = rf"(?:[ \t\r\n\f]++|{_COMMENT})*+"
 _SMALL = (
     r"[^;}]*?(?<![\w.#])(?:0*\.0|0+(?![.\d])|0*1(?:\.0*)?(?:px|%)|\.\d+(?:px|pt|%)|\d+e-|0*[2-6](?:\.\d*)?%|calc\()"
@@ -87,7 +87,7 @@ _HINTS = {
         "currentcolor": "",
     }.items()
 } | {"\\": re.compile(r"\\(?![\da-f]{1,6}[\"'])")}
-# A subject without a class or an id: it may be any element.
+# A subject without a class or an id, which may match any element.
 _GENERAL = re.compile(
     r"(?:^|[\s>+~,&])(?:[\w*|&-]+)?(?:\[[^\]]*\]|::?[\w-]+(?:\([^)]*\))?)*\s*(?:,|$)|&|:(?:is|where|any)"
 )
@@ -96,13 +96,13 @@ _DOCTYPE = re.compile(rb"\s*+<!doctype", re.IGNORECASE)
 
 class _Scope(NamedTuple):
     """
-    What is around a rule.
+    The context of a rule.
 
     Args:
-        condition: When it holds.
-        layer: The place of the cascade layer.
+        condition: When the rule holds.
+        layer: The position of its cascade layer.
         parent: The selectors of the rule around it.
-        is_odd: Whether those are relative to another rule.
+        is_odd: Whether its selectors are relative to another rule.
 
     """
 
@@ -117,10 +117,10 @@ class Rule(NamedTuple):
     A rule of a style sheet.
 
     Args:
-        order: Its place.
+        order: Its position among all rules.
         prelude: Its selectors.
         block: Its declarations.
-        scope: What is around it.
+        scope: Its context.
 
     """
 
@@ -131,21 +131,21 @@ class Rule(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """Declarations that may hold for an element, with their precedence before importance."""
+    """Declarations that may apply to an element, with their precedence, regardless of importance."""
 
     precedence: tuple[int, tuple[int, int, int], int]
     declared: tuple[Declaration, ...]
-    sure: int  # bits of the widths at which they hold for sure
-    maybe: int  # bits of the widths at which they may
+    sure: int  # bits of the widths at which they certainly apply
+    maybe: int  # bits of the widths at which they may apply
 
     @property
     def is_layered(self) -> bool:
-        """Whether they stand in a cascade layer."""
+        """Whether the declarations are in a cascade layer."""
         return self.precedence[0] != _NO_LAYER
 
 
-class _Applying(NamedTuple):
-    """What holds for a kind of element, and what may, with what that asks of the elements around it."""
+class _ApplyingRules(NamedTuple):
+    """The declarations that apply to a kind of element, and those that may apply, with their selectors."""
 
     sure: list[Applied]
     doubtful: list[tuple[Applied, Selector]]
@@ -155,7 +155,7 @@ class Sheets:
     """
     The rules of the style sheets in a page.
 
-    Little is done before it is asked for: of most rules, nothing is ever looked at.
+    Everything is computed on demand, since most rules are never needed.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class Sheets:
         self._keyframes = keyframes
         self._root = root
         self._fold = fold
-        self._keys: dict[str, list[tuple[Selector, int]]] = {}  # what rules that may hide ask for, and these rules
+        self._keys: dict[str, list[tuple[Selector, int]]] = {}  # rules that may hide, by what they match
         for order in suspects:
             prelude = rules[order].prelude
             if "\\" not in prelude and "/*" not in prelude and not any(map(IS_SIMPLE, prelude.split(","))):
@@ -180,20 +180,20 @@ class Sheets:
                     self._keys.setdefault(_key(selector), []).append((selector, order))
         self._named = {key for key in self._keys if key[0] not in ".#"}
         self._classes: dict[str, bool] = {}  # whether a class attribute has one of the keys
-        self._causes: dict[int, frozenset[str]] = {}  # the words of the properties by which a rule hides, if it does
+        self._causes: dict[int, frozenset[str]] = {}  # the result of `find_causes` for each rule
         self._declared: dict[int, tuple[Declaration, ...]] = {}
         self._by_word: dict[str, list[Rule]] = {}
-        self._general: dict[int, bool] = {}  # whether a rule may be for elements of any class
-        self._applied: dict[tuple[str, str, str], _Applying | None] = {}
+        self._general: dict[int, bool] = {}  # whether a rule may match elements of any class
+        self._applied: dict[tuple[str, str, str], _ApplyingRules | None] = {}
         self.closes = True
-        self._lowered: list[str] = []  # the blocks of the rules
+        self._lowered: list[str] = []  # the blocks of the rules in lower case
         self._looks: dict[tuple[tuple[str, str, str], str, tuple[int, ...]], Look] = {}
 
     def __bool__(self) -> bool:
         return bool(self._keys)
 
     def concern(self, name: str, attributes: Mapping[str, str | None]) -> bool:
-        """Return whether a rule may hide such an element. Nearly always none does."""
+        """Return whether a rule may hide such an element. This is rare."""
         if classes := attributes.get("class"):
             known = self._classes.get(classes)
             if known is None:
@@ -211,10 +211,10 @@ class Sheets:
         self, name: str, attributes: Mapping[str, str | None], ancestors: Iterable[tuple[str, Mapping[str, str | None]]]
     ) -> Look | None:
         """
-        Return what the style sheets and its ``style`` say about an element; None if the former hide nothing.
+        Judge an element by the style sheets and its ``style`` attribute; return None if the sheets hide nothing.
 
         Args:
-            name: Its name.
+            name: The name of the element.
             attributes: Its attributes.
             ancestors: The elements around it, up to the body.
 
@@ -223,7 +223,7 @@ class Sheets:
         if key in self._applied:
             found = self._applied[key]
         else:
-            found = self._applying(Element.of(name, attributes, self._fold))
+            found = self._collect_rules(Element.of(name, attributes, self._fold))
             if len(self._applied) < _MAX_LOOKS:
                 self._applied[key] = found
         if found is None:
@@ -237,8 +237,8 @@ class Sheets:
         kind = (key, style, tuple(one.precedence[2] for one in doubts))
         seen = self._looks.get(kind)
         if seen is None:
-            seen = self._judged(found.sure, doubts, tuple(parse_declarations(style)))
-            if len(self._looks) < _MAX_LOOKS and len(style) < _MAX_KEPT_LENGTH:
+            seen = self._judge(found.sure, doubts, tuple(parse_declarations(style)))
+            if len(self._looks) < _MAX_LOOKS and len(style) < _MAX_CACHED_LENGTH:
                 self._looks[kind] = seen
         if not self.closes and not seen.disguises:
             mutes = seen.mutes & ~UNSEEN
@@ -246,23 +246,23 @@ class Sheets:
         return seen
 
     def without_closed(self) -> Sheets:
-        """Return the same rules, without those that put something away which scripts may show."""
+        """Return a copy that ignores hiding that scripts may undo."""
         other = copy(self)
         other.closes = False
         return other
 
-    def _judged(self, sure: Sequence[Applied], doubts: Sequence[Applied], inline: tuple[Declaration, ...]) -> Look:
-        """Judge an element: what may be seen, if some of the *doubts* hold, is seen."""
-        seen = self._at_both(sure, (), inline)
+    def _judge(self, sure: Sequence[Applied], doubts: Sequence[Applied], inline: tuple[Declaration, ...]) -> Look:
+        """Judge an element, which counts as visible if it would be with some of the *doubts*."""
+        seen = self._judge_both(sure, (), inline)
         if doubts:
             for trial in chain([doubts], ([one] for one in doubts[:_MAX_DOUBTS])):
                 if not _hides(seen):
                     break
-                seen = _either(seen, self._at_both(sure, trial, inline))
+                seen = _combine(seen, self._judge_both(sure, trial, inline))
         return seen
 
-    def _at_both(self, sure: Sequence[Applied], doubts: Sequence[Applied], inline: tuple[Declaration, ...]) -> Look:
-        """Judge what holds at both widths: what is seen at one of them is seen."""
+    def _judge_both(self, sure: Sequence[Applied], doubts: Sequence[Applied], inline: tuple[Declaration, ...]) -> Look:
+        """Judge an element at both widths; it counts as visible if it is at one of them."""
         seen: list[Look] = []
         before: list[Applied] | None = None
         for width in (NARROW, WIDE):
@@ -270,31 +270,31 @@ class Sheets:
             holding += [rule for rule in doubts if rule.maybe & width]
             if holding != before:
                 before = holding
-                declared = _cascaded(holding, inline)
-                style = computed(declared)
-                now = look_at(style)
+                declared = _cascade(holding, inline)
+                style = compute_style(declared)
+                now = judge_style(style)
                 seen.append(PLAIN if _hides(now) and self._may_appear(declared, style) else now)
-        return _either(seen[0], seen[-1])
+        return _combine(seen[0], seen[-1])
 
     def _may_appear(self, declared: Sequence[Declaration], style: Style) -> bool:
-        """Return whether an animation or a transition may bring up what is hidden, as pages do on scrolling."""
-        if "display" in causes(style):
+        """Return whether an animation or a transition may show the element, as on many pages when they scroll."""
+        if "display" in find_causes(style):
             return False
         moves = ("transition", "animation-duration", "-webkit-transition", "-webkit-animation-duration")
         names = {token.text for token in style.get("animation-name", ())}
         return any(one.name.startswith(moves) for one in declared) or not names.isdisjoint(self._keyframes)
 
-    def _applying(self, element: Element) -> _Applying | None:
-        """Collect the rules that hold for an element, and those that may; None if none of them hides."""
+    def _collect_rules(self, element: Element) -> _ApplyingRules | None:
+        """Collect the rules that apply or may apply to an element; None if none of them hides it."""
         keys = [*map(".{}".format, element.classes), f"#{element.id}", element.name, "*"]
         suspects = {
             order for key in keys for selector, order in self._keys.get(key, ()) if selector.subject.matches(element)
         }
-        causes = frozenset().union(*map(self._cause, suspects))
+        causes = frozenset().union(*map(self._find_cause, suspects))
         if not causes:
             return None
         names = [*element.classes, *([element.id] if element.id else [])]
-        rules = {rule.order: rule for word in causes for rule in self._with(word)}
+        rules = {rule.order: rule for word in causes for rule in self._rules_with(word)}
         sure: list[Applied] = []
         doubtful: list[tuple[Applied, Selector]] = []
         for order, rule in rules.items():
@@ -311,12 +311,13 @@ class Sheets:
                     sure.append(applied)
                 if not is_sure or applied.maybe != applied.sure:
                     doubtful.append((applied, selector))
-        return _Applying(sure, doubtful)
+        return _ApplyingRules(sure, doubtful)
 
-    def _cause(self, order: int) -> frozenset[str]:
+    def _find_cause(self, order: int) -> frozenset[str]:
         found = self._causes.get(order)
         if found is None:
-            found = self._causes[order] = causes(computed(by_precedence(self._declarations(self._rules[order]))))
+            declared = sort_by_importance(self._declarations(self._rules[order]))
+            found = self._causes[order] = find_causes(compute_style(declared))
         return found
 
     def _declarations(self, rule: Rule) -> tuple[Declaration, ...]:
@@ -325,7 +326,7 @@ class Sheets:
             found = self._declared[rule.order] = tuple(parse_declarations(rule.block[:_MAX_BLOCK_LENGTH]))
         return found
 
-    def _with(self, word: str) -> list[Rule]:
+    def _rules_with(self, word: str) -> list[Rule]:
         """Return the rules that may set a property with *word* in its name."""
         found = self._by_word.get(word)
         if found is None:
@@ -343,19 +344,19 @@ class Sheets:
         return found
 
 
-def read_sheets(document: LexborHTMLParser, tamed: Hardened) -> Sheets | None:
+def read_sheets(document: LexborHTMLParser, hardened: Hardened) -> Sheets | None:
     """
-    Return the style sheets of a page; None if they hide nothing.
+    Read the style sheets of a page; return None if they hide nothing.
 
     Args:
-        document: The page, parsed.
-        tamed: Its source, and those of its style sheets.
+        document: The parsed page.
+        hardened: Its source, with its style sheets.
 
     """
-    sources = tamed.sheets
+    sources = hardened.sheets
     if not sources:
         return None
-    folds = not _DOCTYPE.match(tamed.source)  # then case makes no difference to classes and ids
+    folds = not _DOCTYPE.match(hardened.source)  # in quirks mode the case of classes and ids does not matter
     reader = _Reader()
     for node in document.css("style"):
         number = node.text()
@@ -371,7 +372,7 @@ def read_sheets(document: LexborHTMLParser, tamed: Hardened) -> Sheets | None:
 
 
 def _is_unused(node: LexborNode) -> bool:
-    """Return whether it is for readers without scripts, or in a template."""
+    """Return whether a style sheet does not apply, because it is in ``<noscript>`` or a template."""
     around = node.parent
     while around is not None:
         if around.tag in {"noscript", "template"}:
@@ -381,7 +382,7 @@ def _is_unused(node: LexborNode) -> bool:
 
 
 def _key(selector: Selector) -> str:
-    """What to look for first: an id or a class, if there is one."""
+    """Return the key to look a selector up by: an id or a class, if it has one."""
     subject = selector.subject
     return next(chain(map("#{}".format, subject.ids), map(".{}".format, subject.classes)), subject.name or "*")
 
@@ -390,8 +391,8 @@ def _hides(seen: Look) -> bool:
     return bool(seen.closes or seen.disguises or seen.mutes)
 
 
-def _either(one: Look, other: Look) -> Look:
-    """Return what is so in both cases."""
+def _combine(one: Look, other: Look) -> Look:
+    """Combine two judgements: return what is hidden in both cases."""
     if one == other:
         return one
     if not (_hides(one) and _hides(other)):
@@ -401,11 +402,11 @@ def _either(one: Look, other: Look) -> Look:
     return Look(closes, disguises, one.mutes & other.mutes, one.resets | other.resets, one.displays or other.displays)
 
 
-def _cascaded(rules: list[Applied], inline: tuple[Declaration, ...]) -> list[Declaration]:
+def _cascade(rules: list[Applied], inline: tuple[Declaration, ...]) -> list[Declaration]:
     """
-    Put declarations in the order of the cascade, the one that holds last.
+    Sort declarations in the order of the cascade, so that the last one wins.
 
-    What is important counts more in an earlier layer (https://www.w3.org/TR/css-cascade-5/#layer-ordering).
+    Among important declarations, earlier layers win (https://www.w3.org/TR/css-cascade-5/#layer-ordering).
     """
     rules = sorted(rules, key=lambda rule: rule.precedence)
     normal = [one for rule in rules for one in rule.declared if not one.important]
@@ -417,19 +418,19 @@ def _cascaded(rules: list[Applied], inline: tuple[Declaration, ...]) -> list[Dec
 
 
 class _Reader:
-    """Reads style sheets, one after the other, into rules. Whatever they say, each character is read at most twice."""
+    """Read style sheets, one after the other, into rules. Reads no character more than twice, whatever the input."""
 
     def __init__(self) -> None:
         self.rules: list[Rule] = []
         self.suspects: list[int] = []  # the rules that may hide something
         self.keyframes: set[str] = set()
         self._layers: dict[str, int] = {}
-        self._hints: list[int] = []  # where rules may hide, the last one first
-        self._room = MAX_BYTES
+        self._hints: list[int] = []  # offsets where rules may hide something, in descending order
+        self._room = MAX_LENGTH
         self._effort = 0
 
     def read(self, text: str, condition: Condition) -> None:
-        """Read a style sheet that holds on a *condition*."""
+        """Read a style sheet that applies under a *condition*."""
         text = text[: self._room]
         self._room -= len(text)
         if not condition.maybe:
@@ -451,14 +452,14 @@ class _Reader:
                     del scopes[-1]
                 place += 1
             elif text[place] == "@":
-                place = self._at(text, place, scopes)
+                place = self._at_rule(text, place, scopes)
             elif scope.parent is None:
                 place = self._odd_rule(text, place, scopes)
             elif (rule := _RULE.match(text, place)) and not _CUSTOM.match(rule[1]):
-                self._add(_absolute(rule[1], scope.parent), rule[2], rule.start(2), scope._replace(is_odd=True))
+                self._add(_resolve_nesting(rule[1], scope.parent), rule[2], rule.start(2), scope._replace(is_odd=True))
                 place = rule.end()
             else:
-                place = self._inside(text, place, scopes)
+                place = self._read_in_block(text, place, scopes)
 
     def _add(self, prelude: str, block: str, begin: int, scope: _Scope) -> None:
         """Add a rule, whose block begins at *begin*."""
@@ -471,41 +472,41 @@ class _Reader:
             self.suspects.append(order)
 
     def _odd_rule(self, text: str, place: int, scopes: list[_Scope]) -> int:
-        """Begin a rule that has blocks in its block, or is written oddly."""
-        end, mark = self._until(text, place, "{")
+        """Begin a rule that has nested blocks, or an unusual form."""
+        end, mark = self._find_end(text, place, "{")
         if mark == "{":
             depth = len(scopes)
             self._open(scopes, scopes[-1]._replace(parent=text[place : end - 1]))
             if len(scopes) == depth:
-                return self._until(text, end, "}")[0]
+                return self._find_end(text, end, "}")[0]
         return end
 
-    def _inside(self, text: str, place: int, scopes: list[_Scope]) -> int:
-        """Read a declaration, or begin a rule, in the block of another."""
+    def _read_in_block(self, text: str, place: int, scopes: list[_Scope]) -> int:
+        """Read a declaration, or begin a nested rule, in the block of a rule."""
         scope = scopes[-1]
         found = _DECLARATION.match(text, place)
         if found and found.end() > place:
             end, mark, written = found.end(), found[2], found[1]
         else:
-            end, mark = self._until(text, place, ";{}")
+            end, mark = self._find_end(text, place, ";{}")
             written = text[place : end - len(mark)]
             end -= mark == "}"
         if mark == "{":
             if _CUSTOM.match(written):
-                return self._until(text, end, "}")[0]
+                return self._find_end(text, end, "}")[0]
             depth = len(scopes)
-            self._open(scopes, scope._replace(parent=_absolute(written, scope.parent or ""), is_odd=True))
-            return end if len(scopes) > depth else self._until(text, end, "}")[0]
+            self._open(scopes, scope._replace(parent=_resolve_nesting(written, scope.parent or ""), is_odd=True))
+            return end if len(scopes) > depth else self._find_end(text, end, "}")[0]
         self._add(scope.parent or "", written, place, scope)
         return max(end, place + (mark != "}"))
 
-    def _at(self, text: str, place: int, scopes: list[_Scope]) -> int:
-        """Begin, or pass by, what ``@`` begins."""
+    def _at_rule(self, text: str, place: int, scopes: list[_Scope]) -> int:
+        """Begin or skip an at-rule."""
         found = _AT.match(text, place)
         if found:
             name, written, mark, end = found[1].lower(), found[2], found[3], found.end()
         else:
-            end, mark = self._until(text, place, ";{")
+            end, mark = self._find_end(text, place, ";{")
             name, _, written = unescape(text[place + 1 : end - 1]).lower().partition(" ")
         if name == "layer" and mark == ";":
             for layer in written.split(","):
@@ -522,7 +523,7 @@ class _Reader:
         elif name == "supports":
             condition = read_supports(written.strip())
         elif name == "layer":
-            condition, layer = ALWAYS, self._layer(written)
+            condition, layer = ALWAYS, self._number_layer(written)
         elif name in {"container", "scope", "starting-style", "-moz-document"}:
             condition = PERHAPS
         if condition is not None and condition.maybe:
@@ -531,14 +532,14 @@ class _Reader:
             if len(scopes) > depth:
                 return end
         block = _NESTED_BLOCK.match(text, end - 1)
-        return block.end() if block else self._until(text, end, "}")[0]
+        return block.end() if block else self._find_end(text, end, "}")[0]
 
-    def _layer(self, written: str) -> int:
+    def _number_layer(self, written: str) -> int:
         name = written.strip() or f"\0{len(self._layers)}"
         return self._layers.setdefault(name, len(self._layers))
 
-    def _until(self, text: str, place: int, marks: str) -> tuple[int, str]:
-        """Return where the first of *marks* that is in no bracket ends, and which it is."""
+    def _find_end(self, text: str, place: int, marks: str) -> tuple[int, str]:
+        """Return the end of the first of *marks* outside of brackets, and the mark."""
         open_: list[str] = []
         for token, begin, end in tokenize(text, place):
             self._effort += end - begin
@@ -561,13 +562,13 @@ class _Reader:
             scopes.append(scope)
 
 
-def _absolute(prelude: str, parent: str) -> str:
-    """Return what the selectors of a rule in another rule may be for."""
-    return f"{prelude},{parent}" if "&" in prelude and len(prelude) + len(parent) < _MAX_KEPT_LENGTH else prelude
+def _resolve_nesting(prelude: str, parent: str) -> str:
+    """Return the selectors of a nested rule, with those of its parent if it refers to them."""
+    return f"{prelude},{parent}" if "&" in prelude and len(prelude) + len(parent) < _MAX_CACHED_LENGTH else prelude
 
 
 def _hints(text: str) -> list[int]:
-    """Return where a rule may hide something, the last place first."""
+    """Return the offsets where a rule may hide something, in descending order."""
     text = text.lower()
     places: set[int] = set()
     for word, like in _HINTS.items():

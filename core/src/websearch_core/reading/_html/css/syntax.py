@@ -1,8 +1,8 @@
 """
-CSS as tokens: what a declaration says, however it is spelled.
+Split CSS into tokens and declarations, so that spelling makes no difference.
 
-It follows CSS Syntax Level 3 (https://www.w3.org/TR/css-syntax-3/) for escapes, comments, strings, numbers, functions
-and ``!important``. Nothing raises, and every character is looked at once.
+Follows CSS Syntax Level 3 (https://www.w3.org/TR/css-syntax-3/) for escapes, comments, strings, numbers, functions and
+``!important``. Never raises, and reads every character once.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _QUOTED = re.compile(r"[ \t\r\n\f]*+[\"']")
 _REST_OF_URL = re.compile(r"(?:[^)\\]++|\\[\s\S]?+)*+\)?+")
 CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _MAX_DEPTH = 20  # levels of math functions, or of variables
-_MAX_TOKENS = 1_000  # of a value, with its variables filled in
-_FONT = 16.0  # pixels: what a font has by default
+_MAX_TOKENS = 1_000  # of a value, after its variables are substituted
+_FONT = 16.0  # pixels: the default font size
 _PIXELS = {
     "px": 1.0, "pt": 4 / 3, "pc": 16, "in": 96, "cm": 37.8, "mm": 3.78, "q": 0.945, "em": _FONT,
     "rem": _FONT, "ex": 8, "rex": 8, "ch": 8, "rch": 8, "cap": 11, "ic": _FONT, "lh": 20, "rlh": 20,
@@ -41,12 +41,12 @@ _DEGREES = {"deg": 1.0, "grad": 0.9, "rad": 57.29578, "turn": 360.0}
 
 class Token(NamedTuple):
     """
-    A token that is no blank and no comment.
+    A token other than white space and comments.
 
     Args:
         kind: ``ident``, ``function``, ``number``, ``hash``, ``string`` or ``mark``.
-        text: A name in lower case, the unit of a number, or the mark. Variables keep their case.
-        number: The number.
+        text: A name in lower case, the unit of a number, or the mark. The names of variables keep their case.
+        number: The value of a number.
 
     """
 
@@ -64,7 +64,7 @@ class Declaration(NamedTuple):
 
 
 class Span(NamedTuple):
-    """A token, None for blanks and comments, and where it begins and ends."""
+    """A token, or None for white space and comments, and where it begins and ends."""
 
     token: Token | None
     begin: int
@@ -72,7 +72,7 @@ class Span(NamedTuple):
 
 
 def tokenize(text: str, begin: int = 0) -> Iterator[Span]:
-    """Split *text* from *begin* on; the spans cover all of it, one after the other."""
+    """Split *text* from *begin*; the spans cover all of it without gaps."""
     while begin < len(text):
         match = _TOKEN.match(text, begin)
         assert match, "any character is a token"
@@ -87,7 +87,7 @@ def tokenize(text: str, begin: int = 0) -> Iterator[Span]:
             name = unescape(match["ident"])
             name = name if name.startswith("--") else name.lower()
             if kind == "function" and name == "url" and not _QUOTED.match(text, end):
-                end = _REST_OF_URL.match(text, end).end()  # type: ignore[union-attr]  # it matches nothing too
+                end = _REST_OF_URL.match(text, end).end()  # type: ignore[union-attr]  # it also matches empty text
                 token = Token("string", "url")
             else:
                 token = Token(kind, name)
@@ -100,9 +100,9 @@ def tokenize(text: str, begin: int = 0) -> Iterator[Span]:
 
 
 def parse_declarations(text: str) -> Iterator[Declaration]:
-    """Return what *text*, the inside of a block or a ``style`` attribute, declares; all else is ignored."""
+    """Yield the declarations in *text*, a ``style`` attribute or the inside of a block; ignore everything else."""
     parts: list[Token] = []
-    open_: list[str] = []  # what ends the brackets that are open
+    open_: list[str] = []  # the marks that close the open brackets
     for token, _, _ in tokenize(text):
         if token is None:
             continue
@@ -116,7 +116,7 @@ def parse_declarations(text: str) -> Iterator[Declaration]:
                 elif token.text in CLOSERS:
                     open_.append(CLOSERS[token.text])
             elif token.text == ";":
-                if declared := _declaration(parts):
+                if declared := _make_declaration(parts):
                     yield declared
                 parts = []
                 continue
@@ -125,11 +125,11 @@ def parse_declarations(text: str) -> Iterator[Declaration]:
         elif token.kind == "function":
             open_.append(")")
         parts.append(token)
-    if declared := _declaration(parts):
+    if declared := _make_declaration(parts):
         yield declared
 
 
-def _declaration(parts: list[Token]) -> Declaration | None:
+def _make_declaration(parts: list[Token]) -> Declaration | None:
     if len(parts) < 3 or parts[0].kind != "ident" or parts[1] != Token("mark", ":"):
         return None
     important = len(parts) > 4 and parts[-1] == Token("ident", "important") and parts[-2] == Token("mark", "!")
@@ -139,7 +139,7 @@ def _declaration(parts: list[Token]) -> Declaration | None:
 def substitute(
     value: Sequence[Token], variables: dict[str, tuple[Token, ...]], depth: int = 0
 ) -> tuple[Token, ...] | None:
-    """Return *value* with its variables filled in; None if one is not known."""
+    """Substitute the variables in *value*; return None if one of them is not known."""
     if Token("function", "var") not in value:
         return tuple(value)
     out: list[Token] = []
@@ -150,7 +150,7 @@ def substitute(
             out.append(token)
             place += 1
             continue
-        end = closing(value, place)
+        end = find_closing(value, place)
         inside = value[place + 1 : end]
         known = variables.get(inside[0].text) if inside else None
         if known is None and Token("mark", ",") in inside[1:2]:
@@ -167,8 +167,8 @@ def substitute(
     return tuple(out)
 
 
-def closing(value: Sequence[Token], place: int) -> int:
-    """Return where the function or bracket that begins at *place* ends, or the length of *value*."""
+def find_closing(value: Sequence[Token], place: int) -> int:
+    """Return the index where the function or bracket at *place* ends, or the length of *value*."""
     depth = 0
     for here in range(place, len(value)):
         token = value[here]
@@ -181,8 +181,8 @@ def closing(value: Sequence[Token], place: int) -> int:
     return len(value)
 
 
-def parts_of(value: Sequence[Token], mark: str = "") -> list[tuple[Token, ...]]:
-    """Split at *mark*, or into single tokens, but never inside a function."""
+def split_parts(value: Sequence[Token], mark: str = "") -> list[tuple[Token, ...]]:
+    """Split *value* at *mark*, or into single tokens, but never inside a function."""
     parts: list[tuple[Token, ...]] = []
     part: list[Token] = []
     place = 0
@@ -193,7 +193,7 @@ def parts_of(value: Sequence[Token], mark: str = "") -> list[tuple[Token, ...]]:
             part = []
             place += 1
             continue
-        end = closing(value, place) if token.kind == "function" or token == Token("mark", "(") else place
+        end = find_closing(value, place) if token.kind == "function" or token == Token("mark", "(") else place
         if mark:
             part += value[place : end + 1]
         else:
@@ -203,23 +203,23 @@ def parts_of(value: Sequence[Token], mark: str = "") -> list[tuple[Token, ...]]:
 
 
 class Size(NamedTuple):
-    """A number in pixels, in degrees, or a plain one or a percentage in hundredths, according to *kind*."""
+    """A number; *kind* says whether it is in pixels, in degrees, a fraction (from a percentage) or a plain number."""
 
     number: float
     kind: str  # "length", "angle", "%" or ""
 
 
-def size(value: Sequence[Token], depth: int = 0) -> Size | None:
-    """Return the number that *value* is, math functions included; None if it is none."""
+def parse_size(value: Sequence[Token], depth: int = 0) -> Size | None:
+    """Return the number that *value* means, also from math functions, or None."""
     if len(value) == 1:
-        return _plain(value[0])
-    if not value or depth > _MAX_DEPTH or closing(value, 0) != len(value) - 1 or value[0].kind == "number":
+        return _read_number(value[0])
+    if not value or depth > _MAX_DEPTH or find_closing(value, 0) != len(value) - 1 or value[0].kind == "number":
         return None
     name = value[0].text if value[0].kind == "function" else "calc"
     inside = value[1:-1]
     if name in {"calc", "-webkit-calc", "-moz-calc"}:
         return _sum(inside, depth + 1)
-    found = [_sum(part, depth + 1) for part in parts_of(inside, ",")]
+    found = [_sum(part, depth + 1) for part in split_parts(inside, ",")]
     numbers = [one for one in found if one is not None]
     if not numbers or len(numbers) < len(found) or len({one.kind for one in numbers if one.number}) > 1:
         return None
@@ -234,7 +234,7 @@ def size(value: Sequence[Token], depth: int = 0) -> Size | None:
     return None
 
 
-def _plain(token: Token) -> Size | None:
+def _read_number(token: Token) -> Size | None:
     if token.kind != "number":
         return None
     unit = token.text
@@ -249,17 +249,17 @@ def _plain(token: Token) -> Size | None:
 
 
 def _sum(value: Sequence[Token], depth: int) -> Size | None:
-    """Add, subtract, multiply and divide what a math function has inside."""
+    """Evaluate the sum inside a math function."""
     total: Size | None = None
     product: Size | None = None
     sign, times = 1.0, None
     expects = True  # a number, not a sign
-    for part in parts_of(value):
+    for part in split_parts(value):
         if expects:
-            number = size(part, depth)
+            number = parse_size(part, depth)
             if number is None:
                 return None
-            product = number if times is None or product is None else _scaled(product, number, times)
+            product = number if times is None or product is None else _scale(product, number, times)
             if product is None:
                 return None
             expects = False
@@ -268,23 +268,23 @@ def _sum(value: Sequence[Token], depth: int) -> Size | None:
         if mark in {"*", "/"}:
             times = mark
         elif mark in {"+", "-"}:
-            total = _added(total, product, sign)
+            total = _add(total, product, sign)
             if total is None:
                 return None
             sign, times = 1.0 if mark == "+" else -1.0, None
         else:
             return None
         expects = True
-    return None if expects else _added(total, product, sign)
+    return None if expects else _add(total, product, sign)
 
 
-def _scaled(one: Size, other: Size, mark: str) -> Size | None:
+def _scale(one: Size, other: Size, mark: str) -> Size | None:
     if mark == "/":
         return Size(one.number / other.number, one.kind) if other.number and not other.kind else None
     return Size(one.number * other.number, one.kind or other.kind)
 
 
-def _added(total: Size | None, product: Size | None, sign: float) -> Size | None:
+def _add(total: Size | None, product: Size | None, sign: float) -> Size | None:
     if product is None:
         return None
     signed = Size(sign * product.number, product.kind)
@@ -296,15 +296,15 @@ def _added(total: Size | None, product: Size | None, sign: float) -> Size | None
 
 
 def _number(written: str) -> float:
-    return max(-1e9, min(1e9, float(written)))  # float() has no error for these: far too large is infinite
+    return max(-1e9, min(1e9, float(written)))  # float() never fails on these: a large one is infinite
 
 
 def unescape(name: str) -> str:
     """Return a name without its escapes."""
-    return _ESCAPED.sub(_character, name) if "\\" in name else name
+    return _ESCAPED.sub(_decode_escape, name) if "\\" in name else name
 
 
-def _character(escape: re.Match[str]) -> str:
+def _decode_escape(escape: re.Match[str]) -> str:
     if escape[2]:
         return escape[2]
     number = int(escape[1], 16)
