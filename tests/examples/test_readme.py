@@ -45,8 +45,8 @@ def asked(monkeypatch):
         return send(self, request)
 
     monkeypatch.setenv("TAVILY_API_KEY", SECRET)
-    monkeypatch.setattr("websearch_core.client.Sender.send", send)
-    monkeypatch.setattr("websearch_core.client.Sender.asend", asend)
+    monkeypatch.setattr("websearch_core._net.sender.Sender.send", send)
+    monkeypatch.setattr("websearch_core._net.sender.Sender.asend", asend)
     return requests
 
 

@@ -54,7 +54,6 @@ from ._ports import (
     Provider,
     Role,
     SearchProvider,
-    SupportsOptions,
     can,
 )
 from ._results import Getter, parse_results, plain_text
@@ -94,7 +93,6 @@ __all__ = [
     "SearchResult",
     "ServiceError",
     "Sleep",
-    "SupportsOptions",
     "TimedOut",
     "TooLarge",
     "Unavailable",

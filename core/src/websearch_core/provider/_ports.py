@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from collections.abc import Set as AbstractSet
 from typing import Any, Literal, Protocol, TypeAlias, TypedDict, TypeGuard, overload
 
 from ..errors import ConfigurationError
@@ -86,20 +85,6 @@ class PageReader(Protocol):
 
 
 Provider: TypeAlias = SearchProvider | PageReader
-
-
-class SupportsOptions(Protocol):
-    """A provider that says which options of a query it supports."""
-
-    @property
-    def name(self) -> str:
-        """The name that users choose it by."""
-        ...
-
-    @property
-    def options(self) -> AbstractSet[str]:
-        """The fields of `SearchQuery` that it supports, beyond ``text``, ``limit`` and ``extra``."""
-        ...
 
 
 class HTTPClient(Protocol):
