@@ -102,7 +102,7 @@ def _packed(data: bytes) -> bytes:
 
 
 def _lzw(data_length: int) -> bytes:
-    """Return LZW of that many zeros: each code stands for one zero more than the previous one, until the table is full."""
+    """Return LZW of that many zeros: each code is one zero longer than the previous one, until the table is full."""
     bits, count, made = "", 0, 0
     while made < data_length:
         bits += f"{256:09b}{0:09b}"
