@@ -139,7 +139,7 @@ def test_a_hanging_service_ends_with_the_timeout(server, endless, tavily, call):
 
     with pytest.raises(TimedOut):
         call(tavily(timeout=0.5), "search", "kelp")
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 15
 
 
 def test_a_hanging_service_leaves_time_for_the_next(server, http, endless, call):
@@ -558,7 +558,7 @@ def test_a_client_of_ones_own_cannot_outlast_the_deadline_either(server, endless
 
     with httpx.Client() as own, pytest.raises(TimedOut):
         WebSearch("searxng", base_url=server.url, timeout=0.5, attempts=1, http_client=own).search("kelp")
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 15
 
 
 def test_where_a_page_was_found_is_said_in_a_form_that_cannot_break_out(server, http, tavily, call):

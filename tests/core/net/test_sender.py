@@ -334,7 +334,7 @@ def test_no_drip_outlasts_the_deadline(server, endless, send, drip, guarded):
 
     with pytest.raises(TimedOut):
         send(server.url, seconds=0.4, guarded=guarded)
-    assert time.monotonic() - started < 5  # generous: what matters is that it ends at all
+    assert time.monotonic() - started < 15  # the server would go on for 20 s
 
 
 def test_a_name_that_takes_for_ever_to_resolve_ends_with_the_deadline(send, library):
