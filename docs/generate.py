@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
+import websearch_core.providers
 from docs.generators import classes, commands, providers, reference, settings
 from docs.generators.markdown import replace_part
 
 ROOT = Path(__file__).resolve().parents[1]
+_CLASSES = ROOT / "core" / "src" / "websearch_core" / "providers" / "__init__.py"
 
 
 def render() -> dict[Path, str]:
     """Return what each file with generated parts should say."""
     docs = ROOT / "docs"
-    package = ROOT / "core" / "src" / "websearch_core" / "providers" / "__init__.py"
     return {
-        package: classes.write_module(package),
+        _CLASSES: classes.write_module(_CLASSES),
         docs / "providers.md": providers.write_page(),
         docs / "api.md": reference.write_page(),
         ROOT / "README.md": _fill(ROOT / "README.md", {"providers": providers.write_table()}),
@@ -32,5 +34,7 @@ def _fill(page: Path, parts: dict[str, str]) -> str:
 
 
 if __name__ == "__main__":
+    _CLASSES.write_text(classes.write_module(_CLASSES), "utf-8")
+    importlib.reload(websearch_core.providers)  # the reference lists its names, a new provider's included
     for path, text in render().items():
         path.write_text(text, "utf-8")
