@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import importlib
 from pathlib import Path
 
+import websearch_core.providers
 from docs.generators import classes, commands, providers, reference, settings
 from docs.generators.markdown import replace_part
 
 ROOT = Path(__file__).resolve().parents[1]
-PROVIDERS = ROOT / "core" / "src" / "websearch_core" / "providers" / "__init__.py"
+_CLASSES = ROOT / "core" / "src" / "websearch_core" / "providers" / "__init__.py"
 
 
 def render() -> dict[Path, str]:
     """Return what each file with generated parts should say."""
     docs = ROOT / "docs"
     return {
-        PROVIDERS: classes.write_module(PROVIDERS),
+        _CLASSES: classes.write_module(_CLASSES),
         docs / "providers.md": providers.write_page(),
         docs / "api.md": reference.write_page(),
         ROOT / "README.md": _fill(ROOT / "README.md", {"providers": providers.write_table()}),
@@ -33,18 +33,8 @@ def _fill(page: Path, parts: dict[str, str]) -> str:
     return text
 
 
-def main() -> None:
-    """Write what is out of date."""
-    text = classes.write_module(PROVIDERS)
-    if text != PROVIDERS.read_text("utf-8"):
-        PROVIDERS.write_text(text, "utf-8")
-        subprocess.run(
-            [sys.executable, "-m", "docs.generate"], cwd=ROOT, check=True
-        )  # the reference imports the module
-        return
-    for path, page in render().items():
-        path.write_text(page, "utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    _CLASSES.write_text(classes.write_module(_CLASSES), "utf-8")
+    importlib.reload(websearch_core.providers)  # the reference lists its names, a new provider's included
+    for path, text in render().items():
+        path.write_text(text, "utf-8")
