@@ -45,6 +45,8 @@ _END = re.compile(
     re.IGNORECASE,
 )
 _YEAR = re.compile(r"[12]\d{3}")
+# A date after these is not that of the page: "Valid until 31 October 2026", "Open from 1 April to 31 October 2026".
+_PERIOD = re.compile(r"\b(?:valid|until|expir\w+)\b|\bfrom\b[^.]*\d[^.]*\bto\b", re.IGNORECASE)
 _CHANGED = re.compile(r"updat|modif|revis|edited|changed", re.IGNORECASE)
 _NO_NAME = re.compile(
     r"https?:|www\.|@\S+\.\w|[{}<>\[\]]|[.!?]\s+\w+\s+\w+\s+\w+|^\W*$|^\d+\b"
@@ -69,7 +71,7 @@ class Byline:
 
     def date(self, date: datetime | None, words: str) -> None:
         """Add a date, as published or modified depending on the *words* around it."""
-        if date is None:
+        if date is None or _PERIOD.search(words):
             return
         if _CHANGED.search(words):
             self.modified = self.modified or date
