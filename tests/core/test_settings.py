@@ -67,7 +67,7 @@ def test_names_from_other_tools_are_understood_in_the_file():
         ("timeout = -1", "timeout"),
         ("tiemout = 3", "tiemout"),
         ('[providers.brvae]\napi_key = "x"', "unknown provider 'brvae'"),
-        ('[providers.brave]\nkey = "SECRET"', "key: Unexpected"),
+        ('[providers.brave]\nkey = "SECRET"', "key: not an option"),
         ("http_library = 'requests'", "http_library"),
     ],
 )
@@ -77,6 +77,57 @@ def test_a_mistake_in_the_file_is_told_without_showing_values(content, complaint
     with pytest.raises(ConfigurationError, match=complaint) as caught:
         WebSearch("brave", provider_options={})
     assert "SECRET" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("timout = 5", "websearch.toml: timout: not an option; did you mean timeout?"),
+        ('api_key = "x"', "websearch.toml: api_key: not an option; known are provider, reader, "),
+        ('links = "none"', "websearch.toml: links: Input should be 'keep', 'text' or 'drop'"),
+        ("[layers.retry]\natempts = 2", "layers.retry: atempts: not an option; did you mean attempts?"),
+        ("[providers.duckduckgo]\npaus = 2", "duckduckgo: paus: not an option; did you mean pause?"),
+    ],
+)
+def test_a_wrong_name_or_value_in_the_file_is_answered_with_the_file_and_the_right_name(content, complaint):
+    Path("websearch.toml").write_text(content)
+
+    with pytest.raises(ConfigurationError) as caught:
+        WebSearch("duckduckgo")
+    assert complaint in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "complaint"),
+    [
+        ("WEB_SEARCH_TIMEOUT", "soon", "environment WEB_SEARCH_TIMEOUT: timeout: "),
+        ("WEB_SEARCH_LAYERS", "{retry", "environment WEB_SEARCH_LAYERS: not JSON"),
+    ],
+)
+def test_a_wrong_value_in_the_environment_is_answered_with_the_variable(monkeypatch, variable, value, complaint):
+    monkeypatch.setenv(variable, value)
+
+    with pytest.raises(ConfigurationError) as caught:
+        WebSearch("duckduckgo")
+    assert str(caught.value).startswith(complaint)
+    assert value not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        (
+            lambda: WebSearch("duckduckgo").search("kelp", time_rang="day"),
+            "time_rang: not an option; did you mean time_range?",
+        ),
+        (lambda: WebSearch("duckduckgo", api_key="k"), "api_key: not an option; known are base_url, pause"),
+        (lambda: WebSearch.resolve(None, {"provder": "brave"}), "unknown arguments: provder; did you mean provider?"),
+    ],
+)
+def test_a_misspelled_argument_is_answered_with_the_right_one(call, hint):
+    with pytest.raises(WebSearchError) as caught:
+        call()
+    assert hint in str(caught.value)
 
 
 def test_a_mistake_in_the_environment_is_told(monkeypatch):

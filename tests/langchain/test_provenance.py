@@ -96,7 +96,7 @@ def test_a_ledger_of_ones_own_can_be_shared(sea):
 
 
 def test_a_mode_that_is_none_is_told(sea):
-    with pytest.raises(ValueError, match="provenance: 'sene' is none of any, seen"):
+    with pytest.raises(ValueError, match="provenance: 'sene' is not one of any, seen"):
         tools(sea, provenance="sene")
 
 

@@ -18,12 +18,14 @@ from pydantic import ValidationError
 from ._build import build, by_name, collect_options, is_this_machine
 from ._net.guard import Guard
 from ._registry import known, provider_class, registered_name
+from ._text.suggestion import suggest_name
 from ._urls import find_origin
 from .errors import Blocked, ConfigurationError, MissingKey, PageNotFound
 from .layers import Fallback, Layer, Rank, Relax, layer_class, leaves
 from .layers._layer import held, parts
 from .layers._stack import Stack, rank
 from .models import describe_problems
+from .provider._declare import field_notes
 from .provider._ports import PageReader, Provider, Role, SearchProvider, can, check_port, needs_network
 from .settings import Settings
 
@@ -172,8 +174,13 @@ def layers_of(settings: Settings, given: Sequence[Layer] | None, attempts: int |
 def _from_table(name: str, table: Mapping[str, Any]) -> Layer:
     if "inner" in table:
         raise ConfigurationError(f"settings: layers.{name}: inner is not an option")
+    cls = layer_class(name)
+    options = [option for option in field_notes(cls) if option != "inner"]
+    for option in table:
+        if options and option not in options:
+            raise ConfigurationError(f"settings: layers.{name}: {option}: not an option{suggest_name(option, options)}")
     try:
-        made: Layer = layer_class(name)(**table)
+        made: Layer = cls(**table)
     except ValidationError as error:
         raise ConfigurationError(f"settings: layers.{name}: {describe_problems(error)}") from None
     except (TypeError, ValueError) as error:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, TypeVar, Unpa
 
 from ._bugs import contain_bugs
 from ._deadline import time_limit
+from ._text.suggestion import suggest_name
 from ._urls import canonicalize, is_web_url
 from .errors import ConfigurationError, InvalidOption, WebSearchError
 from .flow import Call, Flow, Gather, arun, run
@@ -169,7 +170,8 @@ class WebSearch:
 
         """
         if unknown := sorted(set(arguments) - set(WebSearchArguments.__annotations__)):
-            raise ConfigurationError(f"unknown arguments: {', '.join(unknown)}")
+            hint = suggest_name(unknown[0], WebSearchArguments.__annotations__)
+            raise ConfigurationError(f"unknown arguments: {', '.join(unknown)}{hint}")
         if web is None:
             return cls(**arguments)
         if arguments:
@@ -311,7 +313,7 @@ class WebSearch:
 
     def _search(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
         if read_top < 0:
-            raise InvalidOption(f"read_top: must not be negative, not {read_top}")
+            raise InvalidOption(f"read_top: must be at least 0, not {read_top}")
         from ._enforce import attach_content, enforce_query
 
         started = time.monotonic()

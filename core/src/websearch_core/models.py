@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Annotated, Any, ClassVar, Literal, TypedDict, Unpack
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from ._text.suggestion import suggest_name
 from .errors import InvalidOption
 
 __all__ = [
@@ -129,7 +130,7 @@ class SearchQuery(_Model):
         try:
             return cls.model_validate({"text": text, "unsupported": unsupported, **options})
         except ValidationError as error:
-            raise InvalidOption(describe_problems(error)) from error
+            raise InvalidOption(describe_problems(error, SearchOptions.__annotations__)) from error
 
     @model_validator(mode="before")
     @classmethod
@@ -297,9 +298,22 @@ class Page(_Model):
         return self.model_copy(update={"notes": (*self.notes, *notes)})
 
 
-def describe_problems(error: ValidationError) -> str:
-    """Say what is wrong in one line, without the values, which may be secret."""
+def describe_problems(error: ValidationError, known: Iterable[str] = ()) -> str:
+    """
+    Say what is wrong in one line, without the values, which may be secret.
+
+    Args:
+        error: What pydantic found.
+        known: The names that would have been right, to suggest one for a name that is misspelled.
+
+    """
     return "; ".join(
-        f"{'.'.join(map(str, problem['loc']))}: {problem['msg'].removeprefix('Value error, ')}".removeprefix(": ")
+        f"{'.'.join(map(str, problem['loc']))}: {_describe_problem(problem, known)}".removeprefix(": ")
         for problem in error.errors(include_url=False, include_context=False, include_input=False)
     )
+
+
+def _describe_problem(problem: Mapping[str, Any], known: Iterable[str]) -> str:
+    if problem["type"] in {"extra_forbidden", "unexpected_keyword_argument"}:
+        return f"not an option{suggest_name(str(problem['loc'][-1]), known)}"
+    return str(problem["msg"]).removeprefix("Value error, ")

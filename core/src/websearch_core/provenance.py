@@ -55,7 +55,7 @@ class Ledger:
 
     def __init__(self, mode: Provenance = "any", named: Iterable[str] = ()) -> None:
         if mode not in get_args(Provenance):
-            raise ConfigurationError(f"provenance: {mode!r} is none of {', '.join(get_args(Provenance))}")
+            raise ConfigurationError(f"provenance: {mode!r} is not one of {', '.join(get_args(Provenance))}")
         self.mode = mode
         self._named = {_key(url) for url in named}
         self._seen: dict[Hashable, dict[str, bool]] = {}

@@ -20,7 +20,9 @@ A file that was merely found may set only the fields with the note `FoundFile`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, ValidationError
@@ -128,7 +130,10 @@ class Settings(BaseSettings):
         for place in places:
             cls._check_entries(place)
         chosen, overruled = _merged(places)
-        settings = cls._made({path: value for path, (value, _) in chosen.items()})
+        settings = cls._made(
+            {path: value for path, (value, _) in chosen.items()},
+            {path[0]: source for path, (_, source) in chosen.items() if len(path) == 1},
+        )
         settings._remember(chosen, overruled, files)  # noqa: SLF001 - it is one of these
         return settings
 
@@ -175,10 +180,12 @@ class Settings(BaseSettings):
         try:
             return EnvSettingsSource(cls)()
         except SettingsError as error:
-            raise ConfigurationError(f"settings: {error}") from None
+            name = re.search('field "(\\w+)"', str(error))
+            where = f"environment WEB_SEARCH_{name[1].upper()}" if name else "environment"
+            raise ConfigurationError(f"{where}: not JSON") from None
 
     @classmethod
-    def _made(cls, said: Mapping[_Path, Any]) -> Settings:
+    def _made(cls, said: Mapping[_Path, Any], sources: Mapping[str, Source] = MappingProxyType({})) -> Settings:
         values: dict[str, Any] = {}
         for path, value in said.items():
             if len(path) == 3:
@@ -190,7 +197,10 @@ class Settings(BaseSettings):
         try:
             return cls(**values)
         except ValidationError as error:
-            raise ConfigurationError(f"settings: {describe_problems(error)}") from None
+            wrong = {sources.get(str(problem["loc"][0]), ARGUMENT) for problem in error.errors(include_input=False)}
+            where = wrong.pop() if len(wrong) == 1 else ARGUMENT
+            place = "settings" if where == ARGUMENT else where
+            raise ConfigurationError(f"{place}: {describe_problems(error, cls.model_fields)}") from None
 
     @classmethod
     def _check_entries(cls, place: _Said) -> None:

@@ -162,7 +162,7 @@ class WebSearchToolSpec(BaseToolSpec):
         **arguments: Unpack[WebSearchArguments],
     ) -> None:
         if output_format not in get_args(Format):
-            raise ConfigurationError(f"output_format: {output_format!r} is none of {', '.join(get_args(Format))}")
+            raise ConfigurationError(f"output_format: {output_format!r} is not one of {', '.join(get_args(Format))}")
         if read_top < 0 or passage_length < 1:
             raise ConfigurationError("read_top: must be at least 0; passage_length: at least 1")
         self.web: WebSearch = WebSearch.resolve(web, arguments)

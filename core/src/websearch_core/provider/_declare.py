@@ -215,7 +215,7 @@ def _misconfigured(cls: Any, error: ValidationError) -> ConfigurationError:
             return own
     if all(problem["type"].startswith("missing") or "is empty" in problem["msg"] for problem in problems):
         return missing_field_error(cls, str(problems[0]["loc"][0]))
-    return ConfigurationError(f"{cls.name}: {describe_problems(error)}")
+    return ConfigurationError(f"{cls.name}: {describe_problems(error, field_notes(cls))}")
 
 
 def _parts(hint: Any) -> Iterator[Any]:

@@ -65,7 +65,7 @@ def check(max_length: int, offset: int) -> None:
     if max_length < 1:
         raise InvalidOption(f"max_length: must be at least 1, not {max_length}")
     if offset < 0:
-        raise InvalidOption(f"offset: must not be negative, not {offset}")
+        raise InvalidOption(f"offset: must be at least 0, not {offset}")
 
 
 def _end(text: str, start: int, limit: int) -> int:
