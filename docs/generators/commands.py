@@ -29,7 +29,8 @@ def _describe(name: str, command: Any) -> str:
 
 
 def _metavar(argument: TyperArgument) -> str:
-    return argument.metavar or f"{(argument.name or '').upper()}{'...' if argument.nargs == -1 else ''}"
+    name = argument.metavar or (argument.name or "").upper()
+    return f"{name if argument.required else f'[{name}]'}{'...' if argument.nargs == -1 else ''}"
 
 
 def _default(option: Any) -> str:

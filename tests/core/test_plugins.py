@@ -278,7 +278,7 @@ def test_an_async_method_is_refused_with_what_to_write_instead(mine, role, webse
     ("thing", "complaint"),
     [
         (Brave, r"Brave is a class: give an instance of it, Brave\(...\)"),
-        (3, "a int is not a provider: it has no name"),
+        (3, "int is not a provider: it has no name"),
     ],
 )
 def test_what_is_not_a_provider_is_refused(thing, complaint):

@@ -121,10 +121,12 @@ def test_a_wrong_value_in_the_environment_is_answered_with_the_variable(monkeypa
             "time_rang: not an option; did you mean time_range?",
         ),
         (lambda: WebSearch("duckduckgo", api_key="k"), "api_key: not an option; known are base_url, pause"),
+        (lambda: WebSearch("duckduckgo", token_counter=5), "token_counter: must be a function"),
+        (lambda: WebSearch([]), "the list of providers is empty"),
         (lambda: WebSearch.resolve(None, {"provder": "brave"}), "unknown arguments: provder; did you mean provider?"),
     ],
 )
-def test_a_misspelled_argument_is_answered_with_the_right_one(call, hint):
+def test_a_wrong_argument_is_answered_with_what_is_right(call, hint):
     with pytest.raises(WebSearchError) as caught:
         call()
     assert hint in str(caught.value)

@@ -195,7 +195,7 @@ def _as_list(choice: Choice | None) -> list[str | Provider]:
         choice = [name.strip() for name in choice.split(",") if name.strip()]
     several: list[str | Provider] = list(choice) if isinstance(choice, list | tuple) else [cast("Provider", choice)]
     if not several:
-        raise ConfigurationError("an empty choice of providers is none")
+        raise ConfigurationError("the list of providers is empty")
     return several
 
 

@@ -149,6 +149,8 @@ class WebSearch:
         readers, implied = selection.readers(reader, searchers)
         stack = layers_of(settings, layers, attempts)
         self.settings: Settings = settings
+        if token_counter is not None and not callable(token_counter):
+            raise ConfigurationError("token_counter: must be a function from a text to its number of tokens")
         self.token_counter: TokenCounter = token_counter or estimate_tokens
         self.provider: SearchProvider = search_chain(searchers, stack, automatic=automatic)
         self.reader: PageReader = read_chain(readers, stack, automatic=implied)

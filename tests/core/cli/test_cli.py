@@ -6,6 +6,7 @@ import importlib.util
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -444,8 +445,24 @@ def test_a_settings_file_that_is_wrong_is_exit_code_two(websearch, monkeypatch, 
 def test_help_documents_the_exit_codes(websearch, command):
     text = " ".join(websearch(*command, "--help").stdout.split())
 
-    assert "0 done (finding nothing included); 1 a service failed" in text
+    assert "0 done, even if nothing was found; 1 a service failed" in text
     assert "2 wrong usage or configuration; 3 the URL may not be opened" in text
+
+
+def test_the_usage_of_each_command_is_the_one_in_the_documentation(websearch):
+    page = (ROOT / "docs" / "cli.md").read_text()
+
+    for command, arguments in {
+        "search": "QUERY...",
+        "read": "URL",
+        "index": "PATH_OR_URL...",
+        "doctor": "[PROVIDER]...",
+    }.items():
+        usage = re.sub(
+            r"[{}]|\.\.\.", "", websearch(command, "--help").stdout.splitlines()[0]
+        )  # typer's versions differ
+        assert usage.endswith(f"websearch {command} [OPTIONS] {arguments.removesuffix('...')}")
+        assert f"`websearch {command} {arguments}`" in page
 
 
 def test_the_documentation_names_every_command_and_option(websearch):

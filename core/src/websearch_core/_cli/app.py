@@ -73,7 +73,7 @@ def websearch(
 @app.command(epilog=EXIT_CODES)
 def search(
     *,
-    query: Annotated[list[str], typer.Argument(help="The words to look for")],
+    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="The words to look for")],
     provider: Annotated[
         str | None,
         typer.Option(
@@ -130,7 +130,7 @@ def search(
 @app.command(epilog=EXIT_CODES)
 def read(
     *,
-    url: Annotated[str, typer.Argument(help="The page, an absolute http or https URL")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="The page, an absolute http or https URL")],
     reader: Annotated[
         str | None,
         typer.Option(
@@ -175,7 +175,7 @@ def read(
 @app.command(epilog=EXIT_CODES)
 def index(
     *,
-    places: Annotated[list[str], typer.Argument(metavar="PATH_OR_URL...", help="Files, folders, or web sites")],
+    places: Annotated[list[str], typer.Argument(metavar="PATH_OR_URL", help="Files, folders, or web sites")],
     path: Annotated[
         Path | None,
         typer.Option(
@@ -236,7 +236,7 @@ def providers(form: _TextOrJson = "text") -> None:
 def doctor(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PROVIDER]...", help="Which to try; if left out, those that are configured or in use"),
+        typer.Argument(metavar="PROVIDER", help="Which to try; if left out, those that are configured or in use"),
     ] = None,
     form: _TextOrJson = "text",
 ) -> None:

@@ -14,7 +14,7 @@ import typer
 from ..errors import ServiceError, UnsafeURL, WebSearchError
 from ..render import Format, error_as_json, render_error
 
-EXIT_CODES = """Exit codes: 0 done (finding nothing included); 1 a service failed, or the way there; 2 wrong usage or
+EXIT_CODES = """Exit codes: 0 done, even if nothing was found; 1 a service failed or could not be reached; 2 wrong usage or
 configuration; 3 the URL may not be opened."""
 
 # What would be a command to a terminal, or turn the direction in which it shows what follows.

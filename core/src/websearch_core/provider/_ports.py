@@ -152,7 +152,7 @@ def check_port(provider: object) -> None:
         raise ConfigurationError(f"{kind} is a class: give an instance of it, {kind}(...)")
     name = getattr(provider, "name", None)
     if not isinstance(name, str):
-        raise ConfigurationError(f"a {kind} is not a provider: it has no name")
+        raise ConfigurationError(f"{kind} is not a provider: it has no name")
     for role in ("search", "read"):
         method = getattr(provider, role, None)
         if inspect.iscoroutinefunction(method) or inspect.isasyncgenfunction(method):
