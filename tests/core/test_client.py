@@ -355,7 +355,7 @@ def test_the_first_results_come_with_what_their_pages_say(server, tavily, shelf,
     assert {result.snippet for result in response.results} == {"Snippet"}
     assert response.notes == (
         "result 2 could not be read (page_not_found): only its snippet is known",
-        "the page of result 3 holds no word of the query: its snippet stands",
+        "the page of result 3 contains no word of the query: only its snippet is known",
     )
     assert sorted(server.paths)[:-1] == ["/forest", "/missing", "/other"]
 

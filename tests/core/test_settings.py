@@ -321,8 +321,8 @@ def test_a_provider_is_registered_by_its_own_name():
 
 
 @pytest.mark.parametrize("choice", ["", " , ", []])
-def test_an_empty_choice_is_none(choice):
-    with pytest.raises(ConfigurationError, match="empty choice"):
+def test_an_empty_choice_is_an_error(choice):
+    with pytest.raises(ConfigurationError, match="list of providers is empty"):
         WebSearch(choice)
 
 

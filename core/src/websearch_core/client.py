@@ -131,7 +131,7 @@ class WebSearch:
         # Import slow modules only now: a program may import this one and search much later, or never.
         from ._net.guard import Guard
         from ._net.sender import Sender
-        from ._selection import Selection, layers_of, read_chain, search_chain
+        from ._selection import Selection, make_stack, read_chain, search_chain
         from .settings import Settings
 
         settings = Settings.load(
@@ -147,7 +147,7 @@ class WebSearch:
         one = {"api_key": api_key, "base_url": base_url}
         searchers, automatic = selection.searchers(provider, **{k: v for k, v in one.items() if v is not None})
         readers, implied = selection.readers(reader, searchers)
-        stack = layers_of(settings, layers, attempts)
+        stack = make_stack(settings, layers, attempts)
         self.settings: Settings = settings
         if token_counter is not None and not callable(token_counter):
             raise ConfigurationError("token_counter: must be a function from a text to its number of tokens")
@@ -342,10 +342,10 @@ class WebSearch:
             return (yield Call(self._take_excerpt, page, part))  # type: ignore[no-any-return]
 
     def _take_excerpt(self, page: Page, part: Excerpt) -> Page:
-        from ._enforce import enforce_page, without_links
+        from ._enforce import enforce_page, remove_links
 
         page, links = enforce_page(page), self.settings.links
-        return part.of(page if links == "keep" else without_links(page, links))
+        return part.of(page if links == "keep" else remove_links(page, links))
 
     def _read_many(
         self, urls: Iterable[str], part: Excerpt, timeout: float | None = None

@@ -633,8 +633,8 @@ def test_a_key_that_a_redirect_repeats_is_in_no_location(server, send):
     assert send(server.url, **KEYED).headers["location"] == "/?k=[key]"
 
 
-def test_the_one_private_way_into_httpx_is_still_there(library):
-    """Should this fail, the guard would no longer stand at the socket: see `websearch_core._net.sender._prepared`."""
+def test_the_private_attributes_of_httpx_still_exist(library):
+    """If this fails, connections bypass the guard: see `websearch_core._net.sender._make_client`."""
     http = importlib.import_module(library)
 
     for client in (http.Client(), http.AsyncClient()):
