@@ -14,8 +14,8 @@ import typer
 from ..errors import ServiceError, UnsafeURL, WebSearchError
 from ..render import Format, error_as_json, render_error
 
-EXIT_CODES = """Exit codes: 0 done, even if nothing was found; 1 a service failed or could not be reached; 2 wrong usage or
-configuration; 3 the URL may not be opened."""
+EXIT_CODES = """Exit codes: 0 done, even if nothing was found; 1 a service failed or could not be reached; 2 wrong
+usage or configuration; 3 the URL may not be opened."""
 
 # What would be a command to a terminal, or turn the direction in which it shows what follows.
 _TERMINAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
