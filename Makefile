@@ -1,10 +1,11 @@
-# Python 3.11 or newer and make are all it takes: each target sets up the environment that it needs, once.
-# VENV names the environment to work in: .venv is editable, build/wheels holds what users get.
+# Requires only make and Python 3.11 or newer: each target sets up the environment it needs, once.
+# VENV selects the environment: .venv has the packages editable, build/wheels has them as users install them.
 
 VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO := $(if $(wildcard .venv/installed),.venv,build/demo)
 PEERS := build/peers
+FETCHERS := build/fetchers
 UV := $(or $(shell command -v uv),build/uv/bin/uv)
 INSTALL := .ci/install
 PACKAGES := core langchain_websearch llamaindex_websearch
@@ -19,20 +20,21 @@ PYTHON := $(shell for each in python3.11 python3.12 python3.13 python3; do \
 endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
-.PHONY: help install wheels demo test coverage lint types format docs provider bench bench-reading model record lock matrix
-help:  ## show this
+.PHONY: help install wheels demo test fuzz coverage lint types format docs provider bench bench-reading bench-memory bench-ssrf \
+	model record matrix lock
+help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
-install: $(VENV)/installed  ## set up .venv: the three packages, editable, and the tools of a developer
+install: $(VENV)/installed  ## set up .venv: the three packages, editable, and all development tools
 
 .venv/installed: requirements.txt $(MANIFESTS)
-	@echo "Setting up .venv with all tools of a developer, once:"
+	@echo "Setting up .venv with all development tools, once:"
 	$(NEW_VENV) .venv
 	$(INSTALL) .venv --require-hashes --requirement requirements.txt
 	$(INSTALL) .venv --no-deps --no-build-isolation $(PACKAGES:%=--editable %)
 	@touch $@
 
-wheels: build/wheels/dependencies  ## build dist/*.whl, and set up build/wheels with them
+wheels: build/wheels/dependencies  ## build dist/*.whl and install them into build/wheels
 	rm -rf dist
 	$(foreach package,$(PACKAGES),(cd $(package) && $(CURDIR)/build/wheels/bin/hatchling build -t sdist -d ../dist) &&) true
 	build/wheels/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist dist/*.tar.gz
@@ -55,51 +57,57 @@ build/demo/installed: examples/requirements.txt $(MANIFESTS)
 	@echo "Setting up build/demo, once:"
 	@echo "1 of 3: create the environment"
 	@$(NEW_VENV) build/demo
-	@echo "2 of 3: install LangChain, LlamaIndex and what they need ($$(grep -c == examples/requirements.txt) packages)"
+	@echo "2 of 3: install LangChain, LlamaIndex and their dependencies ($$(grep -c == examples/requirements.txt) packages)"
 	@$(INSTALL) build/demo --require-hashes --requirement examples/requirements.txt
-	@echo "3 of 3: install the three packages of this tree"
+	@echo "3 of 3: install the three packages of this repository"
 	@$(INSTALL) build/demo --no-deps --no-build-isolation $(PACKAGES:%=--editable %)
 	@touch $@
 
 test: $(VENV)/installed  ## run all tests
 	$(BIN)/python -m pytest
 
-fuzz: $(VENV)/installed  ## try to break what the tests promise with new inputs: make fuzz SECONDS=600 for each target
+fuzz: $(VENV)/installed  ## fuzz each target for a minute, or longer: make fuzz SECONDS=600
 	$(BIN)/python tests/fuzz/run.py --seconds $(or $(SECONDS),60)
 
-coverage: $(VENV)/installed  ## run all tests, and hold the floors of coverage
+coverage: $(VENV)/installed  ## run all tests and check that coverage is above its floors
 	@mkdir -p build
 	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered --cov-report=json:build/coverage.json
 	@$(BIN)/python .ci/floors.py coverage build/coverage.json
 
-lint: $(VENV)/installed  ## check style, types and the direction of imports
+lint: $(VENV)/installed  ## check style, types and which module may import which
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
-types: build/wheels/installed  ## hold the floor of types: what share of the public names has a known type
+types: build/wheels/installed  ## check that enough of the public names have a complete type
 	build/wheels/bin/python .ci/floors.py types
 
-format: $(VENV)/installed  ## bring the code into shape
+format: $(VENV)/installed  ## fix and format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(VENV)/installed  ## bring the generated parts of the documentation up to date
+docs: $(VENV)/installed  ## update the generated parts of the documentation
 	$(BIN)/python -m docs.generate
 
-provider: $(VENV)/installed  ## begin a provider: make provider NAME=kagi writes its file, its line and its cassettes
+provider: $(VENV)/installed  ## start a new provider with its file, registration and cassettes: make provider NAME=kagi
 	$(BIN)/python tools/new_provider.py "$(NAME)"
 	$(BIN)/python -m docs.generate
 
-bench: $(VENV)/measuring  ## measure, and write docs/measured/benchmarks.md
+bench: $(VENV)/measuring  ## measure the cost of a call, and write docs/measured/benchmarks.md
 	$(BIN)/python -m benchmarks.calls
 
-bench-reading: $(VENV)/measuring $(PEERS)/installed  ## measure reading pages beside other readers, and write its part of docs/measured/benchmarks.md
+bench-reading: $(VENV)/measuring $(PEERS)/installed  ## compare our reader with others, and write that part of docs/measured/benchmarks.md
 	$(BIN)/python -m benchmarks.reading --peers $(PEERS)/bin/python --unseen training.train:unseen
 
-model: $(VENV)/measuring  ## train the model that tells the content of a page
+bench-memory: $(VENV)/installed  ## measure what the worst pages cost to read, and write docs/measured/memory.md
+	$(BIN)/python -m benchmarks.reading.memory
+
+bench-ssrf: $(VENV)/installed $(FETCHERS)/installed  ## compare our guard with others, and write docs/measured/ssrf.md
+	$(BIN)/python -m benchmarks.ssrf --peers $(FETCHERS)/bin/python
+
+model: $(VENV)/measuring  ## train the model that finds the main content of a page
 	$(BIN)/python -m training.train
 
 $(VENV)/measuring: $(VENV)/installed benchmarks/requirements.txt
@@ -111,15 +119,20 @@ $(PEERS)/installed: benchmarks/reading/requirements.txt
 	$(INSTALL) $(PEERS) --no-deps --require-hashes --requirement $<
 	@touch $@
 
-record: $(VENV)/installed  ## record the cassettes of a provider again: make record PROVIDER=tavily, with its key set
+$(FETCHERS)/installed: benchmarks/ssrf/requirements.txt
+	$(NEW_VENV) $(FETCHERS)
+	$(INSTALL) $(FETCHERS) --requirement $<
+	@touch $@
+
+record: $(VENV)/installed  ## record a provider's cassettes again, with its key in the environment: make record PROVIDER=tavily
 	$(BIN)/python -m tests.cassettes.record $(PROVIDER)
 
-matrix:  ## run the tests on every Python that is found, with the lowest and the highest dependencies
+matrix:  ## run the tests on every supported Python on PATH, with the lowest and the highest dependencies
 	.ci/matrix
 
-# uv.lock names hosts of registries, and so stays out of git. What is exported from it names none.
+# uv.lock contains the URLs of the package index it was made with, so it stays out of git; the exports contain none.
 EXPORT := $(UV) export --quiet --no-emit-workspace --no-annotate --no-header
-lock: $(UV)  ## resolve all dependencies anew, and export the hashed requirements
+lock: $(UV)  ## upgrade all dependencies, and export them with hashes
 	$(UV) lock --upgrade
 	$(EXPORT) --all-packages --all-extras --group dev --output-file requirements.txt
 	$(EXPORT) --only-group demo --output-file examples/requirements.txt

@@ -143,7 +143,7 @@ def hostile_page(request: pytest.FixtureRequest) -> Iterator[HostilePage]:
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
     url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
-    yield HostilePage(url, told, failed=told.startswith("ERROR"), timeout=0.5 if answer is None else 20)
+    yield HostilePage(url, told, failed=told.startswith("ERROR"), timeout=0.5 if answer is None else 60)
     listening.shutdown(socket.SHUT_RDWR)
     listening.close()
     thread.join(5)

@@ -1,8 +1,8 @@
 """
-Pages made to cost the reader as much as they can, and a server on this machine that sends them.
+Pages that cost the reader as much as possible, and a local server that sends them.
 
-Each is as long as the reader reads by default, 10 MiB, unless it needs less to do its worst. The server runs in a
-process of its own, listens on 127.0.0.1 alone, and ends when the process that started it does.
+Each page has the length that the reader reads by default, 10 MiB, unless a shorter one costs more. The server runs in
+its own process, listens on 127.0.0.1 only, and ends with the process that started it.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _CHUNK = 2**16
 
 class Page(NamedTuple):
     """
-    A page that hurts.
+    A page that is expensive to read.
 
     Args:
-        what: It in a few words.
-        body: Makes it.
-        content_type: What it is said to be.
-        encoding: How it is compressed.
+        what: The page in a few words.
+        body: Makes the body.
+        content_type: The value of the HTTP header.
+        encoding: How the body is compressed.
 
     """
 
@@ -42,7 +42,7 @@ class Page(NamedTuple):
 
 
 def _full(piece: str, begin: str = "") -> Callable[[], list[bytes]]:
-    """Make a body of *piece*, again and again after *begin*, of the full length."""
+    """Make a body of the full length that repeats *piece* after *begin*."""
 
     def body() -> list[bytes]:
         head, again = begin.encode(), piece.encode()
@@ -56,7 +56,7 @@ def _once(make: Callable[[], str]) -> Callable[[], list[bytes]]:
 
 
 def _bomb() -> list[bytes]:
-    """One member of 16 MiB, 64 times: making them is no reason to hold a GiB."""
+    """Yield one member of 16 MiB 64 times, without holding a GiB."""
     return [gzip.compress(b"<p>boom " * 2**21) * 64]
 
 
@@ -102,7 +102,7 @@ def _packed(data: bytes) -> bytes:
 
 
 def _lzw(data_length: int) -> bytes:
-    """LZW of that many zeros: each code stands for one zero more than the one before, until the table is full."""
+    """Return LZW of that many zeros: each code is one zero longer than the previous one, until the table is full."""
     bits, count, made = "", 0, 0
     while made < data_length:
         bits += f"{256:09b}{0:09b}"
@@ -264,7 +264,7 @@ class _Site(BaseHTTPRequestHandler):
             return
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def _serve() -> None:
@@ -272,7 +272,7 @@ def _serve() -> None:
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(server.server_port, flush=True)
-    sys.stdin.read()  # until whoever started this closes the pipe, or dies
+    sys.stdin.read()  # until the parent closes the pipe or dies
 
 
 if __name__ == "__main__":

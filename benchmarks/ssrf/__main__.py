@@ -3,12 +3,7 @@ Measure what a stranger's URL can reach: our guard and the guards found on PyPI,
 
 Every candidate fetches every row in its own process, on a network that leads nowhere (`benchmarks.ssrf.network`). What
 counts is the addresses it connects to, not what it returns. Writes ``docs/measured/ssrf.md``, and exits with an error
-if our guard misses its goal.
-
-::
-
-    python3 -m venv /tmp/peers && /tmp/peers/bin/pip install --requirement benchmarks/ssrf/requirements.txt
-    .venv/bin/python -m benchmarks.ssrf --peers /tmp/peers/bin/python
+if our guard misses its goal. ``make bench-ssrf`` installs the other candidates first.
 """
 
 from __future__ import annotations

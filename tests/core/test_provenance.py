@@ -13,7 +13,7 @@ from websearch_core import provenance
 from websearch_core._net import guard
 from websearch_core.errors import ConfigurationError, UnsafeURL
 from websearch_core.models import Page, SearchResponse, SearchResult
-from websearch_core.provenance import Ledger, _without_punctuation
+from websearch_core.provenance import Ledger, _strip_punctuation
 
 FOUND = SearchResponse(query="kelp", results=(SearchResult(title="Kelp", url="https://sea.example/kelp?a=b#top"),))
 
@@ -246,7 +246,7 @@ class Counted(str):
 def test_naming_urls_takes_work_in_proportion_to_the_text(tail):
     work = []
     text = Counted("https://a.example/" + tail * (80_000 // len(tail)), work)
-    _without_punctuation(text)
+    _strip_punctuation(text)
 
     assert sum(work) < 10 * len(text)
 
@@ -277,4 +277,4 @@ def test_what_is_cut_off_a_url_does_not_depend_on_how(tail):
             url = url[:-1]
         return url
 
-    assert _without_punctuation(f"https://a.example/{tail}") == one_by_one(f"https://a.example/{tail}")
+    assert _strip_punctuation(f"https://a.example/{tail}") == one_by_one(f"https://a.example/{tail}")

@@ -122,6 +122,7 @@ def test_a_wrong_value_in_the_environment_is_answered_with_the_variable(monkeypa
         ),
         (lambda: WebSearch("duckduckgo", api_key="k"), "api_key: not an option; known are base_url, pause"),
         (lambda: WebSearch("duckduckgo", token_counter=5), "token_counter: must be a function"),
+        (lambda: WebSearch([]), "the list of providers is empty"),
         (lambda: WebSearch.resolve(None, {"provder": "brave"}), "unknown arguments: provder; did you mean provider?"),
     ],
 )
@@ -320,8 +321,8 @@ def test_a_provider_is_registered_by_its_own_name():
 
 
 @pytest.mark.parametrize("choice", ["", " , ", []])
-def test_an_empty_choice_is_none(choice):
-    with pytest.raises(ConfigurationError, match="the list of providers is empty"):
+def test_an_empty_choice_is_an_error(choice):
+    with pytest.raises(ConfigurationError, match="list of providers is empty"):
         WebSearch(choice)
 
 

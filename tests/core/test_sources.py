@@ -313,8 +313,8 @@ def test_the_documentation_says_what_a_found_file_may_set():
         variable = f"`WEB_SEARCH_{name.upper()}`"
         (row,) = [line.split(" | ") for line in page.splitlines() if line.startswith("|") and variable in line]
         note = next((note for note in field.metadata if isinstance(note, FoundFile)), None)
-        says = "nothing" if note is None else "any" if note.at_most is None else f"up to {note.at_most:,}"
-        assert row[-1].strip(" |").partition(", unless")[0] == says, name
+        stated = "nothing" if note is None else "any" if note.at_most is None else f"up to {note.at_most:,}"
+        assert row[-2].strip().partition(", unless")[0] == stated, name
 
 
 # Which files

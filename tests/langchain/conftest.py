@@ -90,7 +90,7 @@ class Service:
             answer = self._reply(urlsplit(path).path)
             time.sleep(answer.delay)
             if answer.together is not None:
-                answer.together.wait(5)
+                answer.together.wait(10)
             return answer
         finally:
             with self._lock:

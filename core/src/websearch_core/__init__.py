@@ -10,9 +10,9 @@ Search the web and read pages: one typed interface over many services, safe by d
         print(result.title, result.url)
     print(web.read("https://docs.python.org/3/").content)
 
-One import deeper: `websearch_core.errors` for everything that can go wrong, `websearch_core.providers` for the services
-there are, `websearch_core.provider` to write one, `websearch_core.layers` to compose them, `websearch_core.render` to
-show results to a model, and `websearch_core.testing` to test a provider. ``docs/api.md`` lists all that is public.
+Submodules: `websearch_core.errors` has the errors, `websearch_core.providers` the built-in providers,
+`websearch_core.provider` the tools to write one, and `websearch_core.testing` those to test it. `websearch_core.layers`
+composes providers, and `websearch_core.render` shows results to a model. ``docs/api.md`` lists the whole public API.
 """
 
 import typing
@@ -55,10 +55,10 @@ _MODULES = frozenset(
     "tools".split()
 )
 
-if not typing.TYPE_CHECKING:  # type checkers see the imports above, and would take any name for one of these
+if not typing.TYPE_CHECKING:  # type checkers see the imports above; with this function, they would accept any name
 
     def __getattr__(name: str) -> object:
-        """Import a public module, or look up the version, when it is first asked for."""
+        """Import a public module, or look up the version, on first access."""
         if name == "__version__":
             from importlib.metadata import version
 

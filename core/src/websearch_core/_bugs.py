@@ -1,8 +1,8 @@
 """
-Bugs met while reading a page: they cost that page, not the batch, crawl or agent run that it belongs to.
+Contain bugs in reading a page: only that page fails, not the batch, crawl or agent run that it belongs to.
 
-The web sends what no test has seen. Whatever exception a page provokes becomes a `BadResponse`, so callers handle it as
-they handle every page that cannot be read. The bug stays visible: it is the ``__cause__`` of that error, and the logger
+The web sends pages that no test has seen. Any exception that one provokes becomes a `BadResponse`, so callers handle it
+like every page that cannot be read. The bug stays visible: it is the ``__cause__`` of that error, and the logger
 ``websearch_core.bugs`` gets its traceback.
 """
 
@@ -18,20 +18,20 @@ from .errors import BadResponse, WebSearchError
 E = TypeVar("E")
 T = TypeVar("T")
 
-_log = logging.getLogger("websearch_core.bugs")  # a name that applications configure
-_MAX_CHAIN_LENGTH = 5  # exceptions, each the cause of the one before
+_log = logging.getLogger("websearch_core.bugs")  # a stable name, for the logging configuration of applications
+_MAX_CHAIN_LENGTH = 5  # exceptions, each the cause of the previous one
 
 
 def contain_bugs(read: Callable[[], Generator[E, Any, T]], provider: str) -> Generator[E, Any, T]:
     """
-    Read one page; a bug becomes the error of that page.
+    Read one page; a bug becomes an error of that page.
 
     Args:
-        read: Starts the flow that reads.
+        read: Starts the flow that reads the page.
         provider: The name of the reader, for the message.
 
     Raises:
-        WebSearchError: The page cannot be read. For a bug, it is a `BadResponse` with the bug as its ``__cause__``.
+        WebSearchError: The page cannot be read. A bug becomes a `BadResponse` with the bug as its ``__cause__``.
 
     """
     try:
@@ -44,10 +44,10 @@ def contain_bugs(read: Callable[[], Generator[E, Any, T]], provider: str) -> Gen
 
 def as_error(bug: Exception, what: str, provider: str | None = None) -> BadResponse:
     """
-    Log *bug* and return the error that stands for it.
+    Log *bug* and return an error in its place.
 
-    Neither the log nor the error repeats the text of the exception: it may quote a key, or a page that wants to be read
-    as an instruction. Whoever needs the text finds it in ``__cause__``.
+    Neither the log nor the error repeats the text of the exception: it may quote a key, or a page that poses as an
+    instruction. The text is in ``__cause__``.
 
     Args:
         bug: The exception.
@@ -56,14 +56,14 @@ def as_error(bug: Exception, what: str, provider: str | None = None) -> BadRespo
 
     """
     kind = type(bug).__name__
-    _log.error("%s failed: unexpected %s\n%s", what, kind, _traceback(bug))
+    _log.error("%s failed: unexpected %s\n%s", what, kind, _format_stack(bug))
     error = BadResponse(f"{what} failed: unexpected {kind}", provider=provider)
     error.__cause__ = bug
     return error
 
 
-def _traceback(bug: BaseException) -> str:
-    """Return the stack of *bug* and of its causes, each with its type but without its text."""
+def _format_stack(bug: BaseException) -> str:
+    """Format the stacks of *bug* and its causes, each with its type but without its text."""
     parts: list[str] = []
     error: BaseException | None = bug
     while error is not None and len(parts) < _MAX_CHAIN_LENGTH:

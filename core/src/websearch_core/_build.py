@@ -1,8 +1,8 @@
 """
-Making a provider from what is said of it in several places, none of which may abuse the other.
+Build a provider from options of several sources, none of which may abuse another.
 
-A key meets a `BaseUrl` only if whoever wrote the URL is trusted, or wrote the key as well. Of what a settings file says
-that was merely found, only fields count that have the note `FoundFile`.
+A key is combined with a `BaseUrl` only if the source of the URL is trusted, or is also the source of the key. A found
+settings file may set only fields annotated with `FoundFile`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pydantic import Secret, SecretStr
 from ._keys import KeyFromEnvironment, is_in_keyring
 from ._net.guard import Guard
 from ._registry import registered_name
-from ._sources import ARGUMENT, DEFAULT, Source, refusal
+from ._sources import ARGUMENT, DEFAULT, Source, make_refusal
 from ._urls import canonicalize, parse_address
 from .errors import ConfigurationError, UnsafeURL
 from .provider._declare import Destination, FoundFile, construct, environment, field_notes, is_secret
@@ -29,12 +29,12 @@ _THIS_MACHINE = Guard.allowing(("127.0.0.0/8", "::1/128"))
 @dataclass(frozen=True)
 class Option:
     """
-    What one source says of one field of a provider.
+    The value of one field of a provider, and its source.
 
     Args:
         value: The value.
-        source: Who says so.
-        limit: What a trusted source says that this one overrules, if there is one.
+        source: Where it comes from.
+        limit: The value of a trusted source that this one overrules, if there is one.
 
     """
 
@@ -47,17 +47,17 @@ def collect_options(cls: type[Any], settings: Mapping[str, Option], explicit: Ma
     """Return the options of the provider *cls*: *explicit* ones, else the environment's, else those of *settings*."""
     return {
         **settings,
-        **_from_environment(cls),
+        **_read_environment(cls),
         **{name: Option(value, ARGUMENT) for name, value in explicit.items() if value is not None},
     }
 
 
 def by_name(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """
-    Return the *options* of providers by their real names instead of their aliases.
+    Return the *options* of providers, with names instead of aliases.
 
     Raises:
-        UnknownProvider: There is no provider of that name.
+        UnknownProvider: No provider has that name.
 
     """
     return {registered_name(name): dict(given) for name, given in options.items()}
@@ -68,13 +68,13 @@ def build(cls: type[Any], options: Mapping[str, Option], name: str) -> Any:
     Construct the provider *cls*, which is registered under *name*.
 
     Raises:
-        MissingKey: Its key is nowhere; the message names the variable.
+        MissingKey: Its key is missing; the message names the variable.
         ConfigurationError: An option is wrong, or a found file may not set it.
 
     """
     fields = field_notes(cls)
     check_entries(cls, options)
-    given = {field: _given(option, fields.get(field)) for field, option in options.items()}
+    given = {field: _convert(option, fields.get(field)) for field, option in options.items()}
     made = construct(cls, name, given)
     _check_values(made, options)
     return made
@@ -82,49 +82,49 @@ def build(cls: type[Any], options: Mapping[str, Option], name: str) -> Any:
 
 def check_entries(cls: type[Any], options: Mapping[str, Option]) -> None:
     """
-    Refuse what a found file may not say, as far as that shows before the provider is made.
+    Reject options that a found file may not set, as far as this can be known before the provider is built.
 
-    Those of a class without declared fields are all refused, since nobody knows what they do. An option that is not
-    among declared fields is left to the class, which refuses it whoever sets it.
+    A class without declared fields gets none of them, since its options may do anything. If the class declares its
+    fields, it rejects unknown options itself, from every source.
 
     Raises:
-        ConfigurationError: There is such an option.
+        ConfigurationError: A found file may not set one of the options.
 
     """
     fields = field_notes(cls)
     for name, option in options.items():
         if option.source.trusted:
             continue
-        harmless = any(isinstance(note, FoundFile) for note in fields.get(name, ()))
-        if not harmless and (name in fields or not fields):
-            raise _refused(cls, name, option.source, "may not be set here")
+        allowed = any(isinstance(note, FoundFile) for note in fields.get(name, ()))
+        if not allowed and (name in fields or not fields):
+            raise _make_refusal(cls, name, option.source, "may not be set here")
         if name in fields and is_secret(fields[name]) and is_in_keyring(option.value):
-            raise _refused(cls, name, option.source, "may not name a keyring here")
+            raise _make_refusal(cls, name, option.source, "may not name a keyring here")
 
 
 def conceal(cls: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *options* of the provider *cls* so that no key among them shows. What is not declared may be one."""
+    """Return *options* of the provider *cls* with all keys concealed. An undeclared option may be a key."""
     fields = field_notes(cls)
     return {
-        name: value if name in fields and not is_secret(fields[name]) else _concealed(value)
+        name: value if name in fields and not is_secret(fields[name]) else _conceal(value)
         for name, value in options.items()
     }
 
 
 def is_this_machine(host: str) -> bool:
-    """Tell whether *host* is ``localhost`` or a loopback address; a name that merely looks so is not."""
+    """Return whether *host* is ``localhost`` or a loopback address. Names that only look like one do not count."""
     address = parse_address(host)
     return host == "localhost" or (address is not None and address.is_loopback)
 
 
-def _concealed(value: Any) -> Any:
+def _conceal(value: Any) -> Any:
     if isinstance(value, SecretStr | Secret) or callable(value):
         return value
     return SecretStr(value) if isinstance(value, str) else Secret(value)
 
 
-def _given(option: Option, notes: tuple[Any, ...] | None) -> Any:
-    """Return the value in the form that the class takes it in."""
+def _convert(option: Option, notes: tuple[Any, ...] | None) -> Any:
+    """Return the value in the form that the class accepts."""
     value = option.value
     if notes is None and isinstance(value, SecretStr | Secret):
         return value.get_secret_value()
@@ -133,7 +133,7 @@ def _given(option: Option, notes: tuple[Any, ...] | None) -> Any:
     return value
 
 
-def _from_environment(cls: type[Any]) -> dict[str, Option]:
+def _read_environment(cls: type[Any]) -> dict[str, Option]:
     found = {}
     for option, names in environment(cls).items():
         for name in names:
@@ -144,7 +144,7 @@ def _from_environment(cls: type[Any]) -> dict[str, Option]:
 
 
 def _check_values(made: Any, options: Mapping[str, Option]) -> None:
-    """Judge what came of the options, not how they were spelt."""
+    """Check the resulting values, not how the options spell them."""
     cls = type(made)
     fields = field_notes(cls)
     keys = [
@@ -157,26 +157,26 @@ def _check_values(made: Any, options: Mapping[str, Option]) -> None:
             continue
         value, notes = getattr(made, name), fields[name]
         if any(isinstance(note, Destination) for note in notes):
-            if problem := _problem(value, option.source, keys):
-                raise _refused(cls, name, option.source, problem)
+            if problem := _find_problem(value, option.source, keys):
+                raise _make_refusal(cls, name, option.source, problem)
         elif too_high(value, notes, option.limit):
-            raise _refused(cls, name, option.source, f"may not be more than {limit_of(notes, option.limit)} here")
+            raise _make_refusal(cls, name, option.source, f"may not be more than {limit_of(notes, option.limit)} here")
 
 
 def too_high(value: Any, notes: Iterable[Any], trusted: Any) -> bool:
-    """Tell whether *value* is more than a found file may set."""
+    """Return whether *value* is more than a found file may set."""
     limit = limit_of(notes, trusted)
     return limit is not None and value is not None and not value <= limit
 
 
 def limit_of(notes: Iterable[Any], trusted: Any) -> float | None:
-    """Return what a trusted source says of a limit, else the most that its notes allow a found file to set."""
+    """Return the trusted value of a limit, else the maximum that its notes allow a found file to set."""
     limit = next((note.at_most for note in notes if isinstance(note, FoundFile)), None)
     return trusted if limit is not None and isinstance(trusted, int | float) else limit
 
 
-def _problem(url: Any, source: Source, keys: Iterable[Source]) -> str | None:
-    """Say what is wrong with a destination that a found file names."""
+def _find_problem(url: Any, source: Source, keys: Iterable[Source]) -> str | None:
+    """Return what is wrong with a destination in a found file, or None."""
     if any(key != source for key in keys):
         return "may not be set here for a key that comes from elsewhere"
     try:
@@ -190,7 +190,7 @@ def _problem(url: Any, source: Source, keys: Iterable[Source]) -> str | None:
     return None
 
 
-def _refused(cls: Any, name: str, source: Source, why: str) -> ConfigurationError:
+def _make_refusal(cls: Any, name: str, source: Source, why: str) -> ConfigurationError:
     own = getattr(cls, "name", None)
-    whose = own if isinstance(own, str) else cls.__name__  # the name of a plain class may be a property
-    return refusal(source, f"providers.{whose}.{name}", why, variables=environment(cls).get(name, ()))
+    whose = own if isinstance(own, str) else cls.__name__  # a plain class may have a property here
+    return make_refusal(source, f"providers.{whose}.{name}", why, variables=environment(cls).get(name, ()))

@@ -1,8 +1,8 @@
 """
-How much time is left for what is going on now.
+The time left for the current operation.
 
-A limit holds for everything done inside its ``with`` block, in this thread or task and in those it starts: for
-sending, reading, sleeping, however many exchanges a conversation has. Limits nest, and the nearest one counts.
+A limit applies to everything inside its ``with`` block, in this thread or task and in those it starts: sending, reading
+and pausing, over all exchanges. Limits nest, and the earliest one counts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MIN_TIMEOUT = 0.001  # seconds; zero would make a socket non-blocking
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Let nothing in this block take longer than *seconds*, together with the limits around it."""
+    """Limit this block to *seconds*, or to the time left of the limits around it, if that is less."""
     outer = _deadline.get()
     _deadline.set(min(outer, time.monotonic() + seconds))
     try:
@@ -39,9 +39,9 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 def in_time(work: Callable[[], T]) -> T:
     """
-    Do blocking *work*, but wait for it no longer than there is time.
+    Run blocking *work*, and wait for it only until the deadline.
 
-    Nothing can interrupt it: past the limit, it goes on by itself in a thread that nobody waits for.
+    Nothing can interrupt it: past the deadline, it continues in a daemon thread.
 
     Raises:
         TimedOut: It took too long.
@@ -53,13 +53,13 @@ def in_time(work: Callable[[], T]) -> T:
     done: Future[T] = Future()
     context = copy_context()
 
-    def do() -> None:
+    def run() -> None:
         try:
             done.set_result(context.run(work))
-        except BaseException as error:  # noqa: BLE001 - it is raised again by whoever waits
+        except BaseException as error:  # noqa: BLE001 - raised again by the waiting thread
             done.set_exception(error)
 
-    threading.Thread(target=do, name="websearch-work", daemon=True).start()
+    threading.Thread(target=run, name="websearch-work", daemon=True).start()
     try:
         return done.result(left)
     except FutureTimeout:
@@ -74,13 +74,13 @@ def time_left() -> float:
 
 
 def timeout_left() -> float | None:
-    """The time left, in the form that timeouts take."""
+    """Return the seconds left as a timeout: None without a limit."""
     left = time_left()
     return left if left < math.inf else None
 
 
 def clamp(timeout: float | None) -> float | None:
-    """Shorten *timeout* to the time left."""
+    """Shorten *timeout* to the time left; raise `TimedOut` if none is left."""
     left = time_left()
     if left <= 0:
         raise TimedOut("no answer within the time allowed")

@@ -1,7 +1,7 @@
 """
-Renaming what is public without breaking those who use it.
+Rename public names without breaking the code that uses them.
 
-A public name stays for at least one minor version after it is replaced, and warns. For a function, class or overload
+A replaced public name stays for at least one minor version, and warns. For a function, class or overload
 that stays callable, `typing_extensions.deprecated` (PEP 702) does this; a type checker shows it too. For a name that
 moved or was renamed, a module calls `renamed`::
 
@@ -18,12 +18,12 @@ from typing import Any
 
 def renamed(module: str, names: Mapping[str, str], *, removal: str) -> Callable[[str], Any]:
     """
-    Return a module ``__getattr__`` (PEP 562) that resolves old names and warns about each.
+    Return a module's ``__getattr__`` (PEP 562) that resolves old names with a warning.
 
     Args:
         module: The ``__name__`` of the module that had the names.
         names: Where each old name is now, as ``"module:attribute"``.
-        removal: The version in which the old names go.
+        removal: The version that removes the old names.
 
     """
 

@@ -1,4 +1,4 @@
-"""Hold responses and pages to what was asked, whoever answered."""
+"""Enforce the query and the promises of readers on every response and page, for all providers."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from .errors import WebSearchError
 from .models import Page, SearchQuery, SearchResponse, SearchResult
 from .provider._results import in_domains
 
-_FACTS = ("title", "author", "description", "site_name", "language")  # plain text, in the words of the page
+_FACTS = ("title", "author", "description", "site_name", "language")  # plain text, written by the page
 
 
 def enforce_query(response: SearchResponse, query: SearchQuery) -> SearchResponse:
     """
-    Hold a response to what was asked, whatever the service did with it.
+    Enforce *query* on a response, whatever the service returned.
 
-    No URL twice, none outside the domain filter, at most ``limit``; ranked and numbered from 1. What was taken out
-    because the service did not honour the filter is said in ``notes``. No text in it is Markdown or HTML.
+    No duplicate URLs, none outside the domain filter, at most ``limit`` results, ranked and numbered from 1. ``notes``
+    counts the results outside the filter. Texts are escaped, so that they contain neither Markdown nor HTML.
     """
-    response = _escaped(response)
+    response = _escape_response(response)
     inside = [result for result in response.results if in_domains(result.url, query)]
-    strangers = len(response.results) - len(inside)
+    outside = len(response.results) - len(inside)
     kept: dict[str, SearchResult] = {}
     for result in inside:
         kept.setdefault(result.url, result)
-    numbered = tuple(_numbered(result, n) for n, result in enumerate(list(kept.values())[: query.limit], 1))
-    settled = response if numbered == response.results else response.model_copy(update={"results": numbered})
-    if strangers:
-        return settled.with_notes(f"{strangers} result{'s' * (strangers > 1)} outside the domain filter left out")
-    return settled
+    numbered = tuple(_number(result, n) for n, result in enumerate(list(kept.values())[: query.limit], 1))
+    limited = response if numbered == response.results else response.model_copy(update={"results": numbered})
+    if outside:
+        return limited.with_notes(f"{outside} result{'s' * (outside > 1)} outside the domain filter left out")
+    return limited
 
 
-def _escaped(response: SearchResponse) -> SearchResponse:
+def _escape_response(response: SearchResponse) -> SearchResponse:
     update = {
-        "results": tuple(map(_escaped_result, response.results)),
+        "results": tuple(map(_escape_result, response.results)),
         "answer": escape_text(response.answer) if response.answer else response.answer,
         "suggestions": tuple(map(escape_text, response.suggestions)),
         "notes": tuple(map(escape_text, response.notes)),
@@ -46,31 +46,33 @@ def _escaped(response: SearchResponse) -> SearchResponse:
     return response.model_copy(update=changed) if changed else response
 
 
-def _escaped_result(result: SearchResult) -> SearchResult:
+def _escape_result(result: SearchResult) -> SearchResult:
     texts = {"title": escape_text(result.title), "snippet": escape_text(result.snippet), "url": escape_url(result.url)}
     changed = {name: text for name, text in texts.items() if text != getattr(result, name)}
     return result.model_copy(update=changed) if changed else result
 
 
-def _numbered(result: SearchResult, n: int) -> SearchResult:
+def _number(result: SearchResult, n: int) -> SearchResult:
     return result if result.rank == n == result.citation_id else result.model_copy(update={"rank": n, "citation_id": n})
 
 
 def attach_content(response: SearchResponse, pages: Sequence[Page | WebSearchError]) -> SearchResponse:
-    """Put into the first results what their *pages* say to the query; notes say of which there is nothing, and why."""
+    """Put the passages of *pages* into the first results; notes name those without passages, and why."""
     results, notes = list(response.results), []
     for n, (result, page) in enumerate(zip(results, pages, strict=False)):
         if isinstance(page, WebSearchError):
             notes.append(f"result {result.citation_id} could not be read ({page.code}): only its snippet is known")
         elif page.passages:
-            results[n] = result.model_copy(update={"content": _closed(page.content)})
+            results[n] = result.model_copy(update={"content": _close_code(page.content)})
         else:
-            notes.append(f"the page of result {result.citation_id} holds no word of the query: its snippet stands")
+            notes.append(
+                f"the page of result {result.citation_id} contains no word of the query: only its snippet is known"
+            )
     return response.model_copy(update={"results": tuple(results)}).with_notes(*notes)
 
 
-def _closed(content: str) -> str:
-    """End a block of code that was cut: it would go on in the results after it."""
+def _close_code(content: str) -> str:
+    """Close a code block that was cut: otherwise, it would continue into the next results."""
     if "```" not in content and "~~~" not in content:
         return content
     from .reading import sanitize
@@ -80,19 +82,19 @@ def _closed(content: str) -> str:
 
 def enforce_page(page: Page) -> Page:
     """
-    Hold a whole page to what readers promise, whoever read it.
+    Enforce what readers promise on a whole page, for every reader.
 
-    Nothing in it that a person would not see, and nothing that a front end would fetch or run.
+    The page contains nothing that a person would not see, and nothing that a front end would fetch or run.
     """
-    from .reading import is_safe, sanitize  # brings the parser, which a search does not need
+    from .reading import is_safe, sanitize  # imports the parser, which a search does not need
 
     content, count = strip_invisible(page.content)
-    there = canonicalize(page.final_url) if is_web_url(page.final_url) else page.url
-    final = page.final_url if page.final_url.startswith("file:") else there
+    web_url = canonicalize(page.final_url) if is_web_url(page.final_url) else page.url
+    final = page.final_url if page.final_url.startswith("file:") else web_url
     if not is_safe(content):
         content = sanitize(content, final).text
     facts = {name: escape_text(text) for name in _FACTS if (text := getattr(page, name))}
-    tidy = page.model_copy(
+    clean = page.model_copy(
         update={
             **facts,
             "content": content,
@@ -101,11 +103,11 @@ def enforce_page(page: Page) -> Page:
             "notes": tuple(map(escape_text, page.notes)),
         }
     )
-    return tidy.with_notes(*removal_note(count))
+    return clean.with_notes(*removal_note(count))
 
 
-def without_links(page: Page, links: Literal["text", "drop"]) -> Page:
-    """Return a whole page whose links are their ``text`` alone, or dropped with it."""
+def remove_links(page: Page, links: Literal["text", "drop"]) -> Page:
+    """Return a whole page with its links reduced to their ``text``, or dropped."""
     from .reading import sanitize
 
     content = sanitize(page.content, page.final_url, links).text

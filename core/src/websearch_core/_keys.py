@@ -1,9 +1,9 @@
 """
-Keys: where one comes from, and what is never done with it.
+API keys: their sources, and how they stay secret.
 
-A key is given as text, as a function that returns it, or as ``keyring:service/name`` for the keyring of the system. A
-`ApiKey` hides which: a provider calls ``get_secret_value()`` when it makes a request. A key never shows in a repr or a
-dump, and a pickle leaves it out unless it is made inside `pickle_keys`.
+A key is given as text, as a function that returns it, or as ``keyring:service/name`` for the system's keyring. An
+`ApiKey` hides which: a provider calls ``get_secret_value()`` when it makes a request. A key never appears in a repr or
+a dump, and a pickle leaves it out unless it is made inside `pickle_keys`.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ KEYRING = "keyring:"
 
 _pickling_keys: ContextVar[bool] = ContextVar("pickling_keys", default=False)
 _INSTALL = "needs the package keyring: pip install 'websearch-core[keyring]'"
-_REMEMBERED = 8  # keys that a function returned last: a failing service may echo one of them
+_MAX_REMEMBERED = 8  # last keys that a function returned: a failing service may echo one of them
 
 
 @contextmanager
 def pickle_keys() -> Iterator[None]:
     """
-    Put keys into the pickles that are made inside this block.
+    Include keys in the pickles that are made inside this block.
 
     ::
 
         with pickle_keys():
-            data = pickle.dumps(WebSearch("brave", api_key="..."))  # whoever reads the data has the key
+            data = pickle.dumps(WebSearch("brave", api_key="..."))  # anybody who can read the data has the key
     """
     token = _pickling_keys.set(True)
     try:
@@ -48,11 +48,11 @@ def pickle_keys() -> Iterator[None]:
 
 
 class KeyFromEnvironment(SecretStr):
-    """A key that an environment variable holds; after unpickling it is read there again."""
+    """A key from an environment variable, from which it is read again after unpickling."""
 
 
 class ApiKey(SecretStr):
-    """A key that a provider asks for with each request, and that nobody else sees."""
+    """A key that a provider reads for each request, and that appears nowhere else."""
 
     def __init__(self, source: _Source, owner: _Owner | None = None) -> None:
         self._source = source
@@ -62,10 +62,10 @@ class ApiKey(SecretStr):
     @classmethod
     def of(cls, value: Any) -> ApiKey:
         """
-        Make a key of what a user may give for one: text, a `SecretStr`, or a function.
+        Make a key from text, a `SecretStr`, or a function.
 
         Raises:
-            ValueError: It can be no key. The message does not show it.
+            ValueError: The value is not a valid key. The message does not show it.
             ConfigurationError: It is in a keyring, and the package ``keyring`` is not installed.
 
         """
@@ -75,7 +75,7 @@ class ApiKey(SecretStr):
         if is_in_keyring(text):
             return cls(_Keyring.at(text))
         if isinstance(text, str):
-            return cls((_Variable if isinstance(value, KeyFromEnvironment) else _Text)(_checked(text)))
+            return cls((_Variable if isinstance(value, KeyFromEnvironment) else _Text)(_check_key(text)))
         if not callable(value):
             raise ValueError("a key is text, or a function that returns it")  # noqa: TRY004 - pydantic expects it
         if inspect.iscoroutinefunction(value) or inspect.iscoroutinefunction(getattr(value, "__call__", None)):  # noqa: B004
@@ -84,29 +84,29 @@ class ApiKey(SecretStr):
 
     @classmethod
     def hiding(cls, secret: SecretStr) -> ApiKey:
-        """Return *secret* with what this class promises of pickles; any text is good."""
+        """Wrap *secret* so that pickles leave it out; any text is valid."""
         return secret if isinstance(secret, ApiKey) else cls(_Text(secret.get_secret_value()))
 
     def owned(self, provider: str, option: str, variables: tuple[str, ...]) -> ApiKey:
-        """Return the same key, knowing whose it is, for the text of errors and for reading it again."""
+        """Return the same key with its owner, for error messages and for reading it again."""
         return type(self)(self._source, _Owner(provider, option, variables))
 
     def get_secret_value(self) -> str:
         """
-        Return the key, now.
+        Return the current key.
 
         Raises:
-            MissingKey: There is none; the message names the variable that would hold it.
-            ConfigurationError: The function or the keyring that should give it failed.
+            MissingKey: There is no key; the message names the variable to set.
+            ConfigurationError: The function or the keyring that should return it failed.
 
         """
         key = self._source.read(self._owner)
         if (kept := SecretStr(key)) not in self._returned:
-            self._returned = (kept, *self._returned[: _REMEMBERED - 1])
+            self._returned = (kept, *self._returned[: _MAX_REMEMBERED - 1])
         return key
 
     def returned(self) -> list[str]:
-        """Return the keys that were in use lately, without asking for one: for keeping them out of texts."""
+        """Return the keys used recently, without reading a new one, so that they can be removed from texts."""
         fixed = self._source.fixed()
         return [fixed] if fixed else [key.get_secret_value() for key in self._returned]
 
@@ -144,7 +144,7 @@ class ApiKey(SecretStr):
 
 @dataclass(frozen=True)
 class _Owner:
-    """Whose key it is, for errors."""
+    """The provider and option that a key is for, for error messages."""
 
     provider: str = "the provider"
     option: str = "api_key"
@@ -167,11 +167,11 @@ class _Source(Protocol):
         ...
 
     def fixed(self) -> str | None:
-        """Return the key if it is known without asking for it."""
+        """Return the key if it is known without reading it."""
         ...
 
     def without_key(self) -> _Source:
-        """Return what a pickle may hold."""
+        """Return the source to pickle."""
         ...
 
 
@@ -179,19 +179,19 @@ class _Source(Protocol):
 class _Text:
     text: str = field(repr=False)
 
-    def read(self, owner: _Owner) -> str:  # noqa: ARG002 - the others need it
+    def read(self, owner: _Owner) -> str:  # noqa: ARG002 - part of the protocol
         return self.text
 
     def fixed(self) -> str | None:
         return self.text
 
     def without_key(self) -> _Source:
-        return _LeftOut()
+        return _Omitted()
 
 
 @dataclass(frozen=True)
-class _LeftOut:
-    """In the place of a key that a pickle does not hold. Another key of the environment would be another customer."""
+class _Omitted:
+    """Replaces a key that a pickle left out. A key of the environment could belong to another customer."""
 
     def read(self, owner: _Owner) -> str:
         raise owner.missing(
@@ -208,7 +208,7 @@ class _LeftOut:
 
 @dataclass(frozen=True)
 class _Variable:
-    """A key of the environment. Its text is None after unpickling: it is then read where it is needed."""
+    """A key from the environment. Its text is None after unpickling: it is then read in that process."""
 
     text: str | None = field(repr=False)
 
@@ -219,7 +219,7 @@ class _Variable:
             if key := os.environ.get(name, "").strip():
                 if is_in_keyring(key):
                     return _Keyring.at(key).read(owner)
-                return _checked_for(owner, key, name)
+                return _check_key_for(owner, key, name)
         raise owner.missing(f"it came from the environment, and the pickle does not hold it: set {owner.named}")
 
     def fixed(self) -> str | None:
@@ -244,15 +244,15 @@ class _Function:
             if inspect.iscoroutine(key):
                 key.close()
             raise owner.failed("the function that returns the key must not be async")
-        return _checked_for(owner, key, "what the function returned")
+        return _check_key_for(owner, key, "what the function returned")
 
     def fixed(self) -> str | None:
         return None
 
     def without_key(self) -> _Source:
-        """A function of a module is pickled by its name; any other callable may hold the key."""
+        """A function of a module is pickled by its name; any other callable may contain the key."""
         by_name = isinstance(self.function, FunctionType) and "<" not in self.function.__qualname__
-        return self if by_name else _LeftOut()
+        return self if by_name else _Omitted()
 
 
 @dataclass(frozen=True)
@@ -262,7 +262,7 @@ class _Keyring:
 
     @classmethod
     def at(cls, text: str) -> _Keyring:
-        """Read ``keyring:service/name``."""
+        """Parse ``keyring:service/name``."""
         service, _, name = text.strip().removeprefix(KEYRING).partition("/")
         if not service or not name:
             raise ValueError("a key in a keyring is written keyring:service/name")
@@ -283,7 +283,7 @@ class _Keyring:
             raise owner.failed(f"{place}: the keyring cannot be read: {type(error).__name__}") from error
         if key is None:
             raise owner.missing(f"the keyring has none at {place}: keyring set {self.service} {self.name}")
-        return _checked_for(owner, key, place)
+        return _check_key_for(owner, key, place)
 
     def fixed(self) -> str | None:
         return None
@@ -293,11 +293,11 @@ class _Keyring:
 
 
 def is_in_keyring(value: Any) -> bool:
-    """Tell whether *value* names a place in a keyring instead of being a key."""
+    """Return whether *value* names a key in a keyring instead of being one."""
     return isinstance(value, str) and value.strip().startswith(KEYRING)
 
 
-def _checked(value: str) -> str:
+def _check_key(value: str) -> str:
     key = value.strip()
     if not key:
         raise ValueError("the key is empty")
@@ -306,12 +306,12 @@ def _checked(value: str) -> str:
     return key
 
 
-def _checked_for(owner: _Owner, value: Any, what: str) -> str:
+def _check_key_for(owner: _Owner, value: Any, what: str) -> str:
     if isinstance(value, SecretStr):
         value = value.get_secret_value()
     if not isinstance(value, str):
         raise owner.failed(f"{what}: a key is text, not {type(value).__name__}")
     try:
-        return _checked(value)
+        return _check_key(value)
     except ValueError as error:
         raise owner.failed(f"{what}: {error}") from None

@@ -1,10 +1,10 @@
 """
-Keeping keys out of what comes back.
+Remove keys from responses.
 
-A service may repeat the key that it was sent: in its answer, in a header, in an error. It is taken out of every
-response when it arrives, before a provider sees it, so that results, pages, notes and errors cannot hold it.
+A service may repeat the key that it was sent: in its answer, in a header, in an error. The key is removed from every
+response on arrival, before a provider sees it, so that results, pages, notes and errors cannot contain it.
 
-A key of fewer than eight characters is not looked for: it would be found inside of words.
+A key of fewer than eight characters is not removed: it would match inside words.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _CREDENTIAL = re.compile("auth|cookie|credential|key|passw|secret|signature|toke
 
 
 def keys_in(headers: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the keys in the *headers* of a request: what stands, after a scheme, where a name says it is one."""
+    """Return the keys in the *headers* of a request: the values, without a scheme, of headers named for credentials."""
     values = [value.rpartition(" ")[::2] for name, value in headers.items() if _CREDENTIAL.search(name)]
-    passwords = [_password(value) for scheme, value in values if scheme.lower() == "basic"]
+    passwords = [_decode_password(value) for scheme, value in values if scheme.lower() == "basic"]
     return tuple(filter(None, [*(value for _, value in values), *passwords]))
 
 
 def without_keys(text: str, keys: Iterable[str]) -> str:
-    """Return *text* without *keys*, in whatever spelling they stand in it."""
-    for spelling in _spellings(keys):
+    """Return *text* without *keys* in any of their spellings."""
+    for spelling in _spell(keys):
         text = text.replace(spelling, _MARK)
     return text
 
@@ -43,17 +43,17 @@ def redact_response(response: Response, request: Request) -> Response:
     """Return *response* without the keys that were sent with *request*."""
     keys = keys_in(request.headers)
     content = response.content
-    for spelling in _spellings(keys):
+    for spelling in _spell(keys):
         content = content.replace(spelling.encode(), _MARK.encode())
-    lower = [key.lower() for key in keys]  # as names of headers are
+    lower = [key.lower() for key in keys]  # as the names of headers are
     headers = {without_keys(name, lower): without_keys(value, keys) for name, value in response.headers.items()}
     if content == response.content and headers == response.headers:
         return response
     return replace(response, content=content, headers=headers)
 
 
-def _spellings(keys: Iterable[str]) -> list[str]:
-    """How *keys* look in JSON, HTML, URLs, base64 and the repr of bytes; the longest first, since some hold others."""
+def _spell(keys: Iterable[str]) -> list[str]:
+    """Spell *keys* as in JSON, HTML, URLs, base64 and the repr of bytes; longest first, since some contain others."""
     found: set[str] = set()
     for key in keys:
         if len(key) < _MIN_LENGTH:
@@ -72,13 +72,13 @@ def _spellings(keys: Iterable[str]) -> list[str]:
             quote(quoted, safe=""),
             quote(key),
             repr(key)[1:-1],
-            *_in_base64(key.encode()),
+            *_spell_in_base64(key.encode()),
         }
     return sorted(found, key=lambda spelling: (-len(spelling), spelling))
 
 
-def _in_base64(key: bytes) -> Iterable[str]:
-    """Yield the letters that all of *key* decides, for each of the three places where it may begin among others."""
+def _spell_in_base64(key: bytes) -> Iterable[str]:
+    """Yield the base64 characters that depend on *key* alone, for each of its three possible alignments."""
     for before in range(3):
         encoded = base64.b64encode(bytes(before) + key).decode()
         decided = encoded[-(-before * 8 // 6) : (before + len(key)) * 8 // 6]
@@ -86,7 +86,7 @@ def _in_base64(key: bytes) -> Iterable[str]:
         yield decided.translate(str.maketrans("+/", "-_"))
 
 
-def _password(credentials: str) -> str:
+def _decode_password(credentials: str) -> str:
     """Return the password of Basic authentication (RFC 7617)."""
     try:
         return base64.b64decode(credentials, validate=True).decode().partition(":")[2]

@@ -1,4 +1,4 @@
-"""The table of providers: their names, and where their classes are. `websearch_core.providers` is its public face."""
+"""The registry of providers: their names and classes. `websearch_core.providers` is its public interface."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _registered: dict[str, type[Any]] = {}
 
 def register(name: str, provider: type[Any]) -> None:
     """
-    Make a provider known by *name* in this process.
+    Register the class *provider* under *name* in this process.
 
     Raises:
-        ConfigurationError: The name is taken, or is not the provider's own.
+        ConfigurationError: The name is taken, or differs from the ``name`` of the provider.
 
     """
     if name in known() or name in _ALIASES:
-        raise _already(name)
+        raise _make_conflict(name)
     own = getattr(provider, "name", name)
-    if isinstance(own, str) and own != name:  # it may also be a property, which only instances know
+    if isinstance(own, str) and own != name:  # it may also be a property, which only instances have
         raise ConfigurationError(f"the provider is called {provider.name!r}, not {name!r}")
     _registered[name] = provider
 
@@ -53,21 +53,21 @@ def registered_name(name: str) -> str:
     Return the name under which a provider is registered: ``duckduckgo`` for its alias ``ddg``.
 
     Raises:
-        UnknownProvider: There is none of that name; the message lists those there are.
+        UnknownProvider: No provider has that name; the message lists the known ones.
 
     """
     name = _ALIASES.get(name, name)
-    if name in _BUILT_IN or name in _registered or name in _plugged_in():  # looking for plug-ins takes a while
+    if name in _BUILT_IN or name in _registered or name in _plugged_in():  # plug-ins last: finding them is slow
         return name
     raise UnknownProvider(f"unknown provider {name!r}; known are {', '.join(known())}")
 
 
 def provider_class(name: str) -> type[Any]:
     """
-    Return the class of the provider called *name* (``ddg`` is understood too).
+    Return the class of the provider called *name*, which may be an alias such as ``ddg``.
 
     Raises:
-        UnknownProvider: There is none of that name; the message lists those there are.
+        UnknownProvider: No provider has that name; the message lists the known ones.
 
     """
     name = registered_name(name)
@@ -79,7 +79,7 @@ def provider_class(name: str) -> type[Any]:
 
 
 def built_in() -> Mapping[str, str]:
-    """Return the names of our own providers, by the names of their classes."""
+    """Return the names of the built-in providers, by the names of their classes."""
     return {place.partition(":")[2]: name for name, place in _BUILT_IN.items()}
 
 
@@ -88,10 +88,10 @@ def _plugged_in() -> Mapping[str, str]:
     plugged: dict[str, str] = {}
     for entry in entry_points(group=_GROUP):
         if entry.name in _BUILT_IN or entry.name in _ALIASES or entry.name in plugged:
-            raise _already(entry.name)
+            raise _make_conflict(entry.name)
         plugged[entry.name] = entry.value
     return plugged
 
 
-def _already(name: str) -> ConfigurationError:
+def _make_conflict(name: str) -> ConfigurationError:
     return ConfigurationError(f"Web search provider {name!r} is already registered")

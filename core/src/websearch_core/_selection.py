@@ -1,9 +1,9 @@
 """
-Who searches and who reads, decided once, when a `WebSearch` is made.
+Select the providers for search and reading, once, when a `WebSearch` is made.
 
 Explicit argument > ``WEB_SEARCH_PROVIDER`` or the settings file > the first of `AUTOMATIC` that is configured >
-DuckDuckGo. A choice that was made is kept: nothing falls back from it unless several were named. Only the automatic
-choice without any key goes on by itself, from a DuckDuckGo that answers with a challenge to Tavily's keyless tier.
+DuckDuckGo. An explicit choice is kept: there is no fallback unless several providers are named. Only the automatic
+choice without any key falls back by itself: if DuckDuckGo answers with a challenge, to Tavily's keyless tier.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class Selection:
     """
     Makes the providers of one `WebSearch`.
 
-    A name asked for twice is one instance, so that a service which searches and reads is one customer.
+    Each name has one instance, so that a provider that searches and reads shares its state.
 
     Args:
         settings: The settings.
-        options: What was given for each provider, by its name.
+        options: The explicit options of each provider, by its name.
 
     """
 
@@ -60,7 +60,7 @@ class Selection:
 
         Args:
             choice: A name, a provider, several of them, or None.
-            one: Options for the one provider that is named.
+            one: Options for the only provider named.
 
         """
         chosen = _as_list(choice) or list(self.settings.provider)
@@ -69,41 +69,41 @@ class Selection:
                 f"{' and '.join(one)}: name the provider that this is for, or use provider_options={{name: {{...}}}}"
             )
         if chosen:
-            return [self._playing(item, "search", **one) for item in chosen], False
+            return [self._find_for_role(item, "search", **one) for item in chosen], False
         for name in AUTOMATIC:
             try:
-                return [self._playing(name, "search")], True
+                return [self._find_for_role(name, "search")], True
             except MissingKey:
                 continue
         keyless = build_provider("tavily", self.settings, **{**self.options.get("tavily", {}), "keyless": True})
-        return [self._playing("duckduckgo", "search"), self._playing(keyless, "search")], True
+        return [self._find_for_role("duckduckgo", "search"), self._find_for_role(keyless, "search")], True
 
     def readers(self, choice: Choice | None, searchers: Sequence[Provider]) -> tuple[list[Provider], bool]:
-        """Return the readers to read with, in order, and whether that was automatic; *searchers* search already."""
+        """Return the readers, in order, and whether the choice was automatic. Some *searchers* can read as well."""
         chosen = _as_list(choice) or list(self.settings.reader)
         if chosen:
-            return [self._playing(item, "read") for item in chosen], False
-        at_hand = [item for item in searchers if _is_at_hand(item)]  # what an index holds needs no fetching
-        return [self._playing(item, "read") for item in (*at_hand, "direct")], True
+            return [self._find_for_role(item, "read") for item in chosen], False
+        offline = [item for item in searchers if _reads_offline(item)]  # an index returns its pages without fetching
+        return [self._find_for_role(item, "read") for item in (*offline, "direct")], True
 
     def name_of(self, provider: Provider) -> str:
-        """Return the name that *provider* was asked for by; a plug-in may call itself something else."""
+        """Return the name by which *provider* was requested; a plug-in may call itself something else."""
         return next((name for name, made in self._made.items() if made is provider), provider.name)
 
-    def _playing(self, item: str | Provider, role: Role, **one: Any) -> Provider:
-        """Return the provider that *item* is or names, if it can do what *role* says."""
-        provider = self._named(item, **one) if isinstance(item, str) else item
+    def _find_for_role(self, item: str | Provider, role: Role, **one: Any) -> Provider:
+        """Return the provider that *item* is or names, after checking that it can do *role*."""
+        provider = self._find_by_name(item, **one) if isinstance(item, str) else item
         check_provider(provider, self.settings)
         if not _can_all(provider, role):
             able = ", ".join(name for name in known() if can(provider_class(name), role))
             raise ConfigurationError(f"{provider.name!r} cannot {role}; those that can: {able}")
         return provider
 
-    def _named(self, name: str, **one: Any) -> Provider:
+    def _find_by_name(self, name: str, **one: Any) -> Provider:
         name = registered_name(name)
         if name not in self._made:
             options = {**self.options.get(name, {}), **one}
-            if name == "direct" and self.settings.links != "keep":  # it sees more of a page than its Markdown
+            if name == "direct" and self.settings.links != "keep":  # it has the whole page, not only its Markdown
                 options.setdefault("links", self.settings.links)
             self._made[name] = build_provider(name, self.settings, **options)
         return self._made[name]
@@ -111,7 +111,7 @@ class Selection:
 
 def check_provider(provider: Provider, settings: Settings) -> None:
     """
-    Make sure that *provider*, and each one inside of it if it is a layer, meets its port and keeps its key to itself.
+    Check that *provider*, and each provider inside it if it is a layer, meets its port and keeps its key secure.
 
     Raises:
         ConfigurationError: One does not, or ``allow`` of the settings is wrong.
@@ -131,7 +131,7 @@ def search_chain(providers: Sequence[Provider], stack: Stack, *, automatic: bool
     Compose *providers* and the layers of *stack* into one that searches.
 
     Args:
-        providers: In the order to ask them.
+        providers: The providers, in the order to call them.
         stack: The layers.
         automatic: We chose the providers, so fall back only when one is blocked.
 
@@ -141,37 +141,37 @@ def search_chain(providers: Sequence[Provider], stack: Stack, *, automatic: bool
 
 
 def read_chain(readers: Sequence[Provider], stack: Stack, *, automatic: bool) -> PageReader:
-    """Compose *readers* likewise. A miss in the local index adds no note unless the index was asked for."""
+    """Compose *readers* in the same way. A miss in the local index adds no note unless the index was asked for."""
     combine = Fallback(tacit=(PageNotFound,) if automatic else ())
     return cast("PageReader", stack.chain(readers, "read", combine=combine))
 
 
-def layers_of(settings: Settings, given: Sequence[Layer] | None, attempts: int | None = None) -> Stack:
+def make_stack(settings: Settings, given: Sequence[Layer] | None, attempts: int | None = None) -> Stack:
     """
-    Return the layers of one `WebSearch`: the defaults, changed by the settings, changed by those *given*.
+    Return the layers of one `WebSearch`: the defaults, adjusted by the settings and then by *given*.
 
     Args:
-        settings: The settings; ``attempts`` there beats that of the table of the layer.
+        settings: The settings; their ``attempts`` overrides that of the layer's table.
         given: The argument ``layers``.
-        attempts: The argument ``attempts``; it is part of the settings already.
+        attempts: The argument ``attempts``, which is already part of the settings.
 
     Raises:
-        ConfigurationError: A table or a layer is wrong, or there is no `Retry` that *attempts* could be for.
+        ConfigurationError: A table or a layer is wrong, or *attempts* is given without a default `Retry`.
 
     """
     tables = {name: dict(table) for name, table in settings.layers.items()}
     retry = tables.pop("retry", {})
     if "attempts" in settings.model_fields_set or "attempts" not in retry:
         retry["attempts"] = settings.attempts
-    defaults: dict[str, Layer] = {"relax": Relax(unsupported="raise"), "retry": _from_table("retry", retry)}
-    defaults |= {name: _from_table(name, table) for name, table in tables.items()}
+    defaults: dict[str, Layer] = {"relax": Relax(unsupported="raise"), "retry": _make_layer("retry", retry)}
+    defaults |= {name: _make_layer(name, table) for name, table in tables.items()}
     stack = Stack(given, list(defaults.values()))
     if attempts is not None and (given is None or any(rank(layer) == Rank.RETRY for layer in given)):
         raise ConfigurationError("attempts: is for the default Retry; with layers, write layers=[Retry(attempts=...)]")
     return stack
 
 
-def _from_table(name: str, table: Mapping[str, Any]) -> Layer:
+def _make_layer(name: str, table: Mapping[str, Any]) -> Layer:
     if "inner" in table:
         raise ConfigurationError(f"settings: layers.{name}: inner is not an option")
     cls = layer_class(name)
@@ -200,11 +200,11 @@ def _as_list(choice: Choice | None) -> list[str | Provider]:
 
 
 def _can_all(provider: Provider, role: Role) -> bool:
-    """A layer can do what it has a method for and all that is inside of it can."""
+    """A layer can do what it has a method for, if everything inside it can, too."""
     return all(can(part, role) for part in parts(provider))
 
 
-def _is_at_hand(provider: Provider) -> bool:
+def _reads_offline(provider: Provider) -> bool:
     return _can_all(provider, "read") and not any(needs_network(leaf) for leaf in leaves(provider))
 
 
@@ -213,9 +213,9 @@ def build_provider(name: str, settings: Settings, **explicit: Any) -> Any:
     Construct the provider called *name* from arguments, environment and file.
 
     Raises:
-        UnknownProvider: There is none of that name.
-        MissingKey: Its key is nowhere; the message names the variable.
-        ConfigurationError: An option is wrong, or stands in a file that is not trusted with it.
+        UnknownProvider: No provider has that name.
+        MissingKey: Its key is missing; the message names the variable.
+        ConfigurationError: An option is wrong, or in a file that may not set it.
 
     """
     cls, own = provider_class(name), registered_name(name)
@@ -224,10 +224,10 @@ def build_provider(name: str, settings: Settings, **explicit: Any) -> Any:
 
 def check_transport(provider: Any, guard: Guard) -> None:
     """
-    Make sure that a provider's key does not travel over plain http, except within this machine.
+    Check that a provider's key is not sent over plain http, except within this machine.
 
     Raises:
-        ConfigurationError: It would, and the caller has not allowed the origin.
+        ConfigurationError: It would be, and the caller has not allowed the origin.
 
     """
     parts = urlsplit(getattr(provider, "base_url", None) or "https://")

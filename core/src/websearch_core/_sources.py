@@ -1,8 +1,8 @@
 """
-Where a setting comes from, which decides how far it is trusted, and which files are read.
+Find the settings files, and decide how far each source of a setting is trusted.
 
 Arguments, the environment, a file that ``WEB_SEARCH_CONFIG`` names and the user's own file are trusted. A file that was
-merely *found*, in the working directory or above it, is not: whoever wrote that folder wrote it.
+only *found*, in the working directory or above it, is not: the author of that folder wrote it.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _log = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class Source:
     """
-    Where a value comes from.
+    The source of a value.
 
     Args:
-        kind: ``file`` is a file that the user chose, ``found`` one that merely was in the way.
+        kind: ``file`` is a file that the user chose, ``found`` one in the working directory or above it.
         name: The environment variable, or the path of the file.
 
     """
@@ -39,7 +39,7 @@ class Source:
 
     @property
     def trusted(self) -> bool:
-        """False for what whoever wrote the working directory may have written."""
+        """False for a value that the author of the working directory may have written."""
         return self.kind != "found"
 
     def __str__(self) -> str:
@@ -57,9 +57,9 @@ DEFAULT, ARGUMENT = Source("default"), Source("argument")
 
 def read_files() -> list[tuple[Source, dict[str, Any]]]:
     """
-    Return the settings of each file that counts, the one that wins first.
+    Return the settings of each file that applies, in order of precedence.
 
-    That is the file that ``WEB_SEARCH_CONFIG`` names, or else the one found from the working directory upwards; and
+    These are the file that ``WEB_SEARCH_CONFIG`` names, or else the one found from the working directory upwards, and
     the user's own file.
 
     Raises:
@@ -68,23 +68,23 @@ def read_files() -> list[tuple[Source, dict[str, Any]]]:
     """
     own = user_file()
     named = os.environ.get(NAMED, "").strip()
-    files = [(Source("file", named), _named(Path(named).expanduser()))] if named else list(_found(own))
+    files = [(Source("file", named), _read_named(Path(named).expanduser()))] if named else list(_find(own))
     if own is not None and _is_readable(own):
         files.append((Source("file", str(own)), _read(own)))
     return files
 
 
 def user_file() -> Path | None:
-    """Return the path of the user's own file, whether it exists or not; None where the user has no home."""
+    """Return the path of the user's own file, whether it exists or not; None if the user has no home."""
     import platformdirs
 
     folder = platformdirs.user_config_path("websearch", appauthor=False, roaming=True)
-    # The XDG specification has relative paths ignored; one would lead into the working directory.
+    # The XDG specification says to ignore relative paths; one would lead into the working directory.
     return folder / "websearch.toml" if folder.is_absolute() else None
 
 
-def refusal(source: Source, key: str, why: str, *, variables: tuple[str, ...] = ()) -> ConfigurationError:
-    """Make the error for an entry that a found file may not have: which, why, and where to put it instead."""
+def make_refusal(source: Source, key: str, why: str, *, variables: tuple[str, ...] = ()) -> ConfigurationError:
+    """Make the error for an entry that a found file may not have, with the reason and where to put it instead."""
     places = [f"in {own}"] if (own := user_file()) else []
     places += [f"in the environment ({' or '.join(variables)})"] if variables else []
     places += [f"in a file that {NAMED} names", "or pass it as an argument"]
@@ -97,50 +97,50 @@ def refusal(source: Source, key: str, why: str, *, variables: tuple[str, ...] = 
 def _is_readable(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # its folder is closed to this user
+    except OSError:  # this user may not read its folder
         return False
 
 
-def _named(path: Path) -> dict[str, Any]:
+def _read_named(path: Path) -> dict[str, Any]:
     try:
         table = _read(path)
     except ConfigurationError as error:
         raise ConfigurationError(f"{NAMED}: {error}") from error
     if path.name != "pyproject.toml":
         return table
-    if (ours := _ours(table)) is None:
+    if (own_table := _get_own_table(table)) is None:
         raise ConfigurationError(f"{path}, which {NAMED} names, has no table [tool.websearch]")
-    return _checked(ours, path)
+    return _check_table(own_table, path)
 
 
-def _found(own: Path | None) -> Iterator[tuple[Source, dict[str, Any]]]:
-    """Look from the working directory upwards, as far as the root of the project."""
+def _find(own: Path | None) -> Iterator[tuple[Source, dict[str, Any]]]:
+    """Search from the working directory upwards to the root of the project."""
     try:
         here = Path.cwd()
     except OSError:  # it was deleted
         return
     for folder in (here, *here.parents):
         try:
-            path, is_root = _look(folder, own)
-        except OSError:  # a folder that cannot be looked into: nobody knows whether the project ends there
+            path, is_root = _search_folder(folder, own)
+        except OSError:  # an unreadable folder: it may be the root of the project
             return
         if path is not None:
             table = _read(path)
-            ours = table if path.name == "websearch.toml" else _checked(_ours(table), path)
-            yield Source("found", str(path)), ours
+            own_table = table if path.name == "websearch.toml" else _check_table(_get_own_table(table), path)
+            yield Source("found", str(path)), own_table
         if path is not None or is_root:
             return
 
 
-def _look(folder: Path, own: Path | None) -> tuple[Path | None, bool]:
+def _search_folder(folder: Path, own: Path | None) -> tuple[Path | None, bool]:
     """Return the settings file in *folder*, and whether the search ends there without one."""
-    ours, project = folder / "websearch.toml", folder / "pyproject.toml"
-    if ours.is_file():
-        if ours == own:
+    settings, project = folder / "websearch.toml", folder / "pyproject.toml"
+    if settings.is_file():
+        if settings == own:
             return None, True  # it is read anyway, and trusted
-        if _is_of_this_user(ours):
-            return ours, True
-        _log.warning("skipped %s: it belongs to another user; name it by %s if you trust it", ours, NAMED)
+        if _belongs_to_user(settings):
+            return settings, True
+        _log.warning("skipped %s: it belongs to another user; name it by %s if you trust it", settings, NAMED)
         return None, True
     if project.is_file():
         return (project if _has_settings(project) else None), True
@@ -148,22 +148,22 @@ def _look(folder: Path, own: Path | None) -> tuple[Path | None, bool]:
 
 
 def _has_settings(project: Path) -> bool:
-    """Tell whether a pyproject.toml has our table. It belongs to all tools: a broken one is not ours to complain of."""
-    if not _is_of_this_user(project):
+    """Return whether a pyproject.toml has our table. All tools share this file: a broken one is not our error."""
+    if not _belongs_to_user(project):
         _log.debug("skipped %s: it belongs to another user", project)
         return False
     try:
-        return _ours(_read(project)) is not None
+        return _get_own_table(_read(project)) is not None
     except ConfigurationError as error:
         _log.warning("skipped %s", error)
         return False
 
 
-def _is_of_this_user(path: Path) -> bool:
+def _belongs_to_user(path: Path) -> bool:
     """
-    Tell whether this user wrote *path*, as git does for ``safe.directory``; a link and its target both count.
+    Return whether this user owns *path*, as git does for ``safe.directory``; a link and its target both count.
 
-    Where files have no owners in this sense (Windows), it is always true.
+    On systems without such owners (Windows), it is always true.
     """
     if not hasattr(os, "geteuid"):
         return True
@@ -189,12 +189,12 @@ def _read(path: Path) -> dict[str, Any]:
         raise ConfigurationError(f"{path}: not TOML: {error}") from error
 
 
-def _ours(table: dict[str, Any]) -> Any:
+def _get_own_table(table: dict[str, Any]) -> Any:
     tools = table.get("tool")
     return tools.get("websearch") if isinstance(tools, dict) else None
 
 
-def _checked(table: Any, path: Path) -> dict[str, Any]:
+def _check_table(table: Any, path: Path) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise ConfigurationError(f"{path}: tool.websearch is not a table")
     return table

@@ -1,4 +1,4 @@
-"""Read URLs strictly: one canonical form, or an error."""
+"""Parse URLs strictly: one canonical form, or an error."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _DOT_ALIKE = re.compile("[\u2024\u3002\ua4f8\ufe52\uff0e\uff61]")
 
 def canonicalize(url: str) -> str:
     """
-    Return *url* in the one form that all its spellings share, wherever it leads.
+    Return the canonical form of *url*, the same for all its spellings. The host may be any, internal ones included.
 
     Raises:
-        UnsafeURL: It is not absolute http(s), or can be read in more than one way.
+        UnsafeURL: It is not an absolute http(s) URL, or is ambiguous.
 
     """
     scheme, host, port, rest = split_url(url)
@@ -44,7 +44,7 @@ def locate(url: str) -> tuple[str, int]:
     Return the host of *url*, in lower-case ASCII, and its port.
 
     Raises:
-        UnsafeURL: It is not absolute http(s), or can be read in more than one way.
+        UnsafeURL: It is not an absolute http(s) URL, or is ambiguous.
 
     """
     return split_url(url)[1:3]
@@ -59,7 +59,7 @@ def find_origin(url: str) -> Origin | None:
 
 
 def is_web_url(url: str) -> bool:
-    """Tell whether *url* is an absolute http(s) URL that can be read in one way only, wherever it leads."""
+    """Return whether *url* is an absolute, unambiguous http(s) URL. The host may be any, internal ones included."""
     return find_origin(url) is not None
 
 
@@ -68,22 +68,22 @@ def split_url(url: str) -> tuple[str, str, int, str]:
     if len(url) > _MAX_LENGTH:
         raise UnsafeURL(f"the URL is longer than {_MAX_LENGTH} characters")
     if _CONTROL.search(url) or url != url.strip():
-        raise UnsafeURL("the URL holds control characters or surrounding blanks")
+        raise UnsafeURL("the URL contains control characters or surrounding blanks")
     match = _URL.fullmatch(url)
     if match is None:
         other = _SCHEME.match(url) and not re.match("https?:", url, re.IGNORECASE)
         raise UnsafeURL("only http and https URLs can be opened" if other else "not an absolute http(s) URL")
     scheme, authority, rest = match[1].lower(), match[2], match[3] or "/"
     if "@" in authority:
-        raise UnsafeURL("the URL holds credentials")
+        raise UnsafeURL("the URL contains credentials")
     if _BLANK.search(authority):
-        raise UnsafeURL("the host name holds blanks")
+        raise UnsafeURL("the host name contains blanks")
     if bracketed := _BRACKETED.fullmatch(authority):
-        host, digits = _ipv6(bracketed[1]), bracketed[2]
+        host, digits = _parse_ipv6(bracketed[1]), bracketed[2]
     elif named := _NAMED.fullmatch(authority):
-        host, digits = _name(named[1]), named[2]
+        host, digits = _parse_name(named[1]), named[2]
     else:
-        raise UnsafeURL("the host cannot be read in one way only")
+        raise UnsafeURL("the host is ambiguous")
     port = int(digits) if digits else _default_port(scheme)
     if not 0 <= port <= 65535:
         raise UnsafeURL("the port is out of range")
@@ -92,23 +92,21 @@ def split_url(url: str) -> tuple[str, str, int, str]:
     return scheme, host, port, _TO_ENCODE.sub(lambda found: quote(found[0]), rest)
 
 
-def _ipv6(text: str) -> str:
+def _parse_ipv6(text: str) -> str:
     try:
         return str(ipaddress.IPv6Address(text))
     except ValueError:
         raise UnsafeURL("the IPv6 address is malformed") from None
 
 
-def _name(raw: str) -> str:
+def _parse_name(raw: str) -> str:
     host = raw.lower()
     if not host.isascii():
         host = _to_ascii(host)
     host = host.removesuffix(".")
     if len(host) > 253 or not _LABELS.fullmatch(host):
         raise UnsafeURL("the host name is malformed")
-    if _NUMERIC.fullmatch(
-        host.rpartition(".")[2]
-    ):  # numbers that some resolvers take for an address: 127.1, 0x7f000001
+    if _NUMERIC.fullmatch(host.rpartition(".")[2]):  # some resolvers take this for an address: 127.1, 0x7f000001
         try:
             return str(ipaddress.IPv4Address(host))
         except ValueError:
@@ -116,22 +114,22 @@ def _name(raw: str) -> str:
     if "xn--" in host:
         for label in host.split("."):
             if label.startswith("xn--"):
-                _from_punycode(label)
+                _check_punycode(label)
     return host
 
 
 def _to_ascii(host: str) -> str:
-    import idna  # large tables: only for those who need them
+    import idna  # large tables: import them only if needed
 
     if _DOT_ALIKE.search(host):
-        raise UnsafeURL("the host name holds something that only looks like a dot")
+        raise UnsafeURL("the host name contains a character that only looks like a dot")
     try:
         return idna.encode(host).decode("ascii")
     except UnicodeError:
-        raise UnsafeURL("the host name is not a valid international one") from None
+        raise UnsafeURL("the host name is not a valid internationalized one") from None
 
 
-def _from_punycode(label: str) -> None:
+def _check_punycode(label: str) -> None:
     import idna
 
     try:

@@ -1,4 +1,4 @@
-"""`WebSearch`: search the web and read pages, blocking or async, with whatever provider there is."""
+"""`WebSearch`: search the web and read pages with any provider, blocking or async."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ __all__ = ["Choice", "WebSearch", "WebSearchArguments"]
 
 Choice: TypeAlias = "str | SearchProvider | PageReader | Sequence[str | SearchProvider | PageReader]"
 _T = TypeVar("_T")
-_SIDE_BY_SIDE = 8  # pages that `WebSearch.read_many` reads at a time
+_MAX_CONCURRENT_READS = 8  # pages that `WebSearch.read_many` reads at a time
 
 
 class WebSearchArguments(TypedDict, total=False):
-    """The arguments of `WebSearch`, for what makes one."""
+    """The arguments of `WebSearch`, for code that creates one."""
 
     provider: Choice | None
     reader: Choice | None
@@ -63,46 +63,47 @@ class WebSearch:
 
     ::
 
-        web = WebSearch()                                     # whatever the environment has a key for
+        web = WebSearch()                                     # the first provider with a key in the environment
         web.search("rotate a key", limit=5).results[0].url
         web.read("https://docs.python.org/3/").content
         await web.asearch("rotate a key")
 
-    It opens connections when first used and pools them, for threads together and for each event loop apart. It can
-    be shared, copied, pickled, and closed by a ``with`` block, or left to the garbage collector. A pickle holds no
-    key: one from the environment is read again there, one that was passed is missing there with a clear error, unless
-    the pickle is made inside `websearch_core.keys.pickle_keys`.
+    It opens connections on first use and pools them: one pool for all threads, and one for each event loop. It can be
+    shared, copied and pickled. Close it with a ``with`` block, or leave that to the garbage collector. A pickle has no
+    keys: a key from the environment is read again after unpickling, and a key passed as an argument is missing then,
+    with a clear error, unless the pickle was made inside `websearch_core.keys.pickle_keys`.
 
     Args:
-        provider: Who searches: a name, a provider of your own, or several, asked in order until one answers. Left
-            out, it is chosen: ``WEB_SEARCH_PROVIDER``, else the first that has a key, else DuckDuckGo.
-        reader: Who reads pages, likewise; left out, our own reader, ``direct``.
+        provider: The provider to search with: a name, a provider object, or several, called in order until one
+            answers. By default: ``WEB_SEARCH_PROVIDER``, else the first that has a key, else DuckDuckGo.
+        reader: The provider to read pages with, in the same forms. By default, the built-in reader ``direct``.
         api_key: The key of the one provider named: text, a function that returns it and is called for each request, or
             ``"keyring:service/name"``.
-        base_url: Where the one provider named is to be reached.
+        base_url: The URL of the one provider named.
         provider_options: The options of each provider by its name: ``{"tavily": {"search_depth": "advanced"}}``.
         allow: Networks (``"10.1.0.0/16"``) and origins (``"https://wiki.corp:8443"``) that pages may be read from
             although they are not public. They are the only holes in the guard.
-        timeout: Seconds for a whole call, in all: retries, redirects and slow bodies included.
+        timeout: Seconds for a whole call, including retries, redirects and slow bodies.
         connect_timeout: Seconds to wait for one connection.
-        attempts: How often a request is sent when its failures may pass; the same as ``layers=[Retry(attempts=...)]``.
-        layers: What stands around the providers, besides the defaults, `websearch_core.layers.Retry` and
-            `websearch_core.layers.Relax`: ``[Retry(attempts=5)]``. The rank of a layer decides where it stands, not
-            its place in the list. One of the same rank as a default replaces it; None removes the defaults.
-        http_client: An ``httpx.Client`` of your own for services. Pages never go through it.
+        attempts: How often to send a request whose failures may be temporary; the same as
+            ``layers=[Retry(attempts=...)]``.
+        layers: Layers around the providers, such as ``[Retry(attempts=5)]``, besides the defaults
+            `websearch_core.layers.Retry` and `websearch_core.layers.Relax`. A layer's rank decides its position, not
+            the order of the list. A layer of the same rank as a default replaces it; None removes the defaults.
+        http_client: Your own ``httpx.Client`` for services. Pages never go through it.
         http_async_client: The same for async calls; it belongs to one event loop.
-        verify: An ``ssl.SSLContext`` that says which certificates to trust.
+        verify: An ``ssl.SSLContext`` with the certificates to trust.
         http_library: ``httpx`` or ``httpx2``.
-        max_tokens: Tokens of a page that `read` returns at most, unless a call says otherwise, and of a text that a
-            tool shows a model; in the place of the 15,000 characters that are the limit else.
-        token_counter: How many tokens a text is; left out, `websearch_core.tokens.estimate_tokens` says.
-        links: What becomes of the links in pages, whoever reads them and whatever their type: ``keep`` them with their
-            targets, keep their ``text`` alone, or ``drop`` them altogether.
+        max_tokens: The maximum number of tokens of a page that `read` returns, unless a call overrides it, and of a
+            text that a tool shows to a model; instead of the default of 15,000 characters.
+        token_counter: Counts the tokens of a text; by default `websearch_core.tokens.estimate_tokens`.
+        links: What to do with the links in pages, for every reader and type of page: ``keep`` them with their targets,
+            keep only their ``text``, or ``drop`` them with their text.
 
     Raises:
-        UnknownProvider: A name is not known; the message lists those that are.
-        MissingKey: A provider was asked for by name and its key is nowhere.
-        ConfigurationError: Anything else in the set-up is wrong.
+        UnknownProvider: A name is unknown; the message lists the known ones.
+        MissingKey: A provider was requested by name, and its key is missing.
+        ConfigurationError: Anything else in the configuration is wrong.
 
     """
 
@@ -127,10 +128,10 @@ class WebSearch:
         token_counter: TokenCounter | None = None,
         links: Links | None = None,
     ) -> None:
-        # What takes long to import waits until it is needed: a program may import this and search much later, or never.
+        # Import slow modules only now: a program may import this one and search much later, or never.
         from ._net.guard import Guard
         from ._net.sender import Sender
-        from ._selection import Selection, layers_of, read_chain, search_chain
+        from ._selection import Selection, make_stack, read_chain, search_chain
         from .settings import Settings
 
         settings = Settings.load(
@@ -146,7 +147,7 @@ class WebSearch:
         one = {"api_key": api_key, "base_url": base_url}
         searchers, automatic = selection.searchers(provider, **{k: v for k, v in one.items() if v is not None})
         readers, implied = selection.readers(reader, searchers)
-        stack = layers_of(settings, layers, attempts)
+        stack = make_stack(settings, layers, attempts)
         self.settings: Settings = settings
         if token_counter is not None and not callable(token_counter):
             raise ConfigurationError("token_counter: must be a function from a text to its number of tokens")
@@ -165,10 +166,10 @@ class WebSearch:
     @classmethod
     def resolve(cls, web: WebSearch | None, arguments: WebSearchArguments) -> WebSearch:
         """
-        Return *web*, or a `WebSearch` made of *arguments*. For tools that accept either.
+        Return *web*, or a `WebSearch` made from *arguments*. For tools that accept either.
 
         Raises:
-            ConfigurationError: Both were given, or the arguments are wrong.
+            ConfigurationError: Both are given, or the arguments are wrong.
 
         """
         if unknown := sorted(set(arguments) - set(WebSearchArguments.__annotations__)):
@@ -194,23 +195,23 @@ class WebSearch:
         Search the web.
 
         Args:
-            query: The words to look for, or a whole `SearchQuery`.
-            read_top: How many of the first results to read, side by side, within the time of the whole call: their
-                ``content`` is then what the page says to the query. A page that cannot be read has none, and a note
-                says why.
-            passage_length: Characters of the ``content`` of each, at most.
+            query: The words to look for, or a `SearchQuery`.
+            read_top: How many of the first results to read, concurrently, within the time of the whole call. Their
+                ``content`` then holds the passages that answer the query. If a page cannot be read, its ``content``
+                stays empty, and a note says why.
+            passage_length: Maximum characters of each ``content``.
             unsupported: What to do about options that the provider does not support: ``raise``, or ignore them and
-                ``note`` it in the response. Left out, what the query or the layers say, which is ``raise`` unless
-                set up otherwise.
+                ``note`` it in the response. By default, the query or the layers decide: ``raise``, unless configured
+                otherwise.
             options: The fields of `SearchQuery`: ``limit``, ``allowed_domains``, ``time_range`` and so on.
 
         Raises:
-            InvalidOption: The query makes no sense.
-            UnsupportedOption: The provider cannot express an option.
-            ServiceError: The service failed, in one of the ways that `websearch_core.errors` draws.
+            InvalidOption: The query is invalid.
+            UnsupportedOption: The provider does not support an option.
+            ServiceError: The service failed; `websearch_core.errors` has a subclass for each way.
 
         """
-        return self.run(self._search(_query(query, options, unsupported), read_top, passage_length))
+        return self.run(self._search(_make_query(query, options, unsupported), read_top, passage_length))
 
     async def asearch(
         self,
@@ -222,8 +223,8 @@ class WebSearch:
         unsupported: Unsupported | None = None,
         **options: Unpack[SearchOptions],
     ) -> SearchResponse:
-        """Do as `search` does, on the running event loop."""
-        return await self.arun(self._search(_query(query, options, unsupported), read_top, passage_length))
+        """Do the same as `search` on the running event loop."""
+        return await self.arun(self._search(_make_query(query, options, unsupported), read_top, passage_length))
 
     def read(self, url: str, /, **part: Unpack[ReadOptions]) -> Page:
         """
@@ -237,61 +238,61 @@ class WebSearch:
             web.read(url, find="grace period")                  # the places around a phrase
 
         Args:
-            url: Absolute http(s) URL. Its fragment stays here: no reader is given it, as no browser sends it.
-            part: Which part of it: ``max_length``, ``max_tokens``, ``offset``, and ``query`` or ``find``, as
-                `websearch_core.reading.ReadOptions` explains. Without a limit, those of the settings hold: 15,000
-                characters unless set otherwise.
+            url: Absolute http(s) URL. Its fragment is not passed to the reader, just as a browser does not send it.
+            part: Which part to return: ``max_length``, ``max_tokens``, ``offset``, and ``query`` or ``find``, as
+                `websearch_core.reading.ReadOptions` explains. Without a limit, the settings apply: 15,000 characters
+                by default.
 
         Raises:
-            InvalidOption: There can be no such part.
-            UnsafeURL: The URL may not be opened from here.
-            PageNotFound: There is no such page.
+            InvalidOption: The part is invalid.
+            UnsafeURL: The URL must not be opened from here.
+            PageNotFound: The page does not exist.
             ServiceError: The page or the reading service failed in another way.
 
         """
-        return self.run(self._read(url, self._part(part)))
+        return self.run(self._read(url, self._make_excerpt(part)))
 
     async def aread(self, url: str, /, **part: Unpack[ReadOptions]) -> Page:
-        """Do as `read` does, on the running event loop."""
-        return await self.arun(self._read(url, self._part(part)))
+        """Do the same as `read` on the running event loop."""
+        return await self.arun(self._read(url, self._make_excerpt(part)))
 
     def read_many(
         self, urls: Iterable[str], /, *, timeout: float | None = None, **part: Unpack[ReadOptions]
     ) -> list[Page | WebSearchError]:
         """
-        Read pages side by side, eight at a time, each within the timeout of one call.
+        Read pages concurrently, eight at a time, each within the timeout of one call.
 
         Args:
             urls: Absolute http(s) URLs.
-            timeout: Seconds for all of them together; left out, the timeout of one call for every eight pages begun.
-                A page that is not read by then has `TimedOut` in its place.
-            part: Which part of each, as for `read`.
+            timeout: Seconds for all pages together; by default, the timeout of one call for every eight pages, rounded
+                up. A page that is not read by then is replaced by `TimedOut`.
+            part: Which part of each page to return, as for `read`.
 
         Returns:
-            For each URL, in order, the page or what went wrong with it.
+            For each URL, in order, the page or its error.
 
         Raises:
-            InvalidOption: There can be no such part.
+            InvalidOption: The part is invalid.
 
         """
-        return self.run(self._read_many(urls, self._part(part), timeout))
+        return self.run(self._read_many(urls, self._make_excerpt(part), timeout))
 
     async def aread_many(
         self, urls: Iterable[str], /, *, timeout: float | None = None, **part: Unpack[ReadOptions]
     ) -> list[Page | WebSearchError]:
-        """Do as `read_many` does, on the running event loop."""
-        return await self.arun(self._read_many(urls, self._part(part), timeout))
+        """Do the same as `read_many` on the running event loop."""
+        return await self.arun(self._read_many(urls, self._make_excerpt(part), timeout))
 
     def run(self, flow: Flow[_T]) -> _T:
-        """Do what a flow of your own asks for, such as `websearch_core.index.crawl`, with the connections of this."""
+        """Run your own flow, such as `websearch_core.index.crawl`, with these connections and this guard."""
         return run(flow, self._sender.send)
 
     async def arun(self, flow: Flow[_T]) -> _T:
-        """Do as `run` does, on the running event loop."""
+        """Do the same as `run` on the running event loop."""
         return await arun(flow, self._sender.asend)
 
     def close(self) -> None:
-        """Close the connections of blocking calls. Using the object again opens new ones."""
+        """Close the connections of blocking calls. Using this object again opens new ones."""
         self._sender.close()
 
     async def aclose(self) -> None:
@@ -319,7 +320,7 @@ class WebSearch:
         from ._enforce import attach_content, enforce_query
 
         started = time.monotonic()
-        reads = self._part({"query": query.text, "max_length": passage_length}) if read_top else None
+        reads = self._make_excerpt({"query": query.text, "max_length": passage_length}) if read_top else None
         with time_limit(self.settings.timeout):
             response = enforce_query((yield from self.provider.search(query)), query)
             if reads and response.results:
@@ -331,30 +332,32 @@ class WebSearch:
         return contain_bugs(lambda: self._read_part(url, part), self.reader.name)
 
     def _read_part(self, url: str, part: Excerpt) -> Flow[Page]:
-        asked = _without_fragment(url)
+        asked = _strip_fragment(url)
         with time_limit(self.settings.timeout):
             page = yield from self.reader.read(asked)
             if page.url == asked != url:
                 page = page.model_copy(update={"url": url})
             if part.is_cheap(page):
-                return self._part_of(page, part)
-            return (yield Call(self._part_of, page, part))  # type: ignore[no-any-return]
+                return self._take_excerpt(page, part)
+            return (yield Call(self._take_excerpt, page, part))  # type: ignore[no-any-return]
 
-    def _part_of(self, page: Page, part: Excerpt) -> Page:
-        from ._enforce import enforce_page, without_links
+    def _take_excerpt(self, page: Page, part: Excerpt) -> Page:
+        from ._enforce import enforce_page, remove_links
 
         page, links = enforce_page(page), self.settings.links
-        return part.of(page if links == "keep" else without_links(page, links))
+        return part.of(page if links == "keep" else remove_links(page, links))
 
     def _read_many(
         self, urls: Iterable[str], part: Excerpt, timeout: float | None = None
     ) -> Flow[list[Page | WebSearchError]]:
         pages = [self._read(url, part) for url in urls]
-        with time_limit(timeout if timeout is not None else self.settings.timeout * ceil(len(pages) / _SIDE_BY_SIDE)):
-            return (yield Gather(pages, limit=_SIDE_BY_SIDE))  # type: ignore[no-any-return]
+        with time_limit(
+            timeout if timeout is not None else self.settings.timeout * ceil(len(pages) / _MAX_CONCURRENT_READS)
+        ):
+            return (yield Gather(pages, limit=_MAX_CONCURRENT_READS))  # type: ignore[no-any-return]
 
-    def _part(self, options: ReadOptions) -> Excerpt:
-        """The limits of a call take the place of those of the settings, and tokens that of characters."""
+    def _make_excerpt(self, options: ReadOptions) -> Excerpt:
+        """Limits of the call replace those of the settings, and a limit in tokens replaces one in characters."""
         from .reading import Excerpt
 
         part: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
@@ -364,7 +367,7 @@ class WebSearch:
         return Excerpt(count=self.token_counter, **part)
 
 
-def _query(query: str | SearchQuery, options: SearchOptions, unsupported: Unsupported | None) -> SearchQuery:
+def _make_query(query: str | SearchQuery, options: SearchOptions, unsupported: Unsupported | None) -> SearchQuery:
     if not isinstance(query, SearchQuery):
         return SearchQuery.of(query, **options, unsupported=unsupported)
     if options:
@@ -375,15 +378,15 @@ def _query(query: str | SearchQuery, options: SearchOptions, unsupported: Unsupp
     return SearchQuery.of(**fields)
 
 
-def _without_fragment(url: str) -> str:
+def _strip_fragment(url: str) -> str:
     """
-    Return what of *url* a reader is given: a service that reads pages could hand the fragment to their scripts.
+    Return *url* without its fragment, which a reading service could pass on to the scripts of the page.
 
     Raises:
-        UnsafeURL: The fragment holds what no URL may hold.
+        UnsafeURL: The fragment contains characters that are not allowed in a URL.
 
     """
     target, mark, _ = url.partition("#")
     if mark and is_web_url(target):
-        canonicalize(url)  # what is cut off is judged too, since `Page.url` still shows it
+        canonicalize(url)  # check the fragment too, since `Page.url` still shows it
     return target

@@ -1,17 +1,16 @@
 """
-Conversations with the world, written without touching it.
+Conversations with services, written as generators that do no I/O.
 
-A provider builds a request and understands a response. Some need a second page, a token, a pause: one or more
-exchanges, for which Python's word is a generator. A *flow* yields what it wants done and gets the answer back::
+A provider builds a request and parses a response. Some also need a second page, a token or a pause. Such a series of
+exchanges is a generator: a *flow* yields what it wants done and gets the answer back::
 
     def search(self, query):
         response = yield Request(url="https://api.example/search", params={"q": query.text})
         return parse(response)
 
-There are four things a flow may ask for: `Request`, `Sleep`, `Call` and `Gather`. Everything else (retrying, falling
-back, following redirects, polling) is ordinary Python around a ``yield``. The two drivers below, `run` and `arun`,
-are the only code that knows whether the world is blocking or asynchronous, so nothing above them is written twice.
-In a test, `websearch_core.testing.play` is the world.
+A flow may yield four effects: `Request`, `Sleep`, `Call` and `Gather`. Everything else (retries, fallback, redirects,
+polling) is ordinary Python around a ``yield``. Only the two drivers below, `run` and `arun`, know whether a call is
+blocking or asynchronous, so nothing above them is written twice. In tests, `websearch_core.testing.play` drives.
 """
 
 from __future__ import annotations
@@ -49,27 +48,27 @@ __all__ = [
 
 _T = TypeVar("_T")
 
-_MAX_THREADS = 32  # for what blocks; most of them wait for a process that parses
+_MAX_THREADS = 32  # for blocking calls; most of them wait for a process that parses
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """
-    An HTTP request that somebody else will send.
+    An HTTP request, for a driver to send.
 
     Args:
         url: Absolute URL. Never holds a key.
         method: The HTTP method.
         params: Appended to the URL as its query string.
-        headers: Not part of the repr, since keys travel here, under a name that says so (``Authorization``,
-            ``X-Api-Key``, ``...-Token``). Should the service repeat one of these, it is taken out of the response.
+        headers: Left out of the repr, since keys travel here, under a name that says so (``Authorization``,
+            ``X-Api-Key``, ``...-Token``). A key that the service repeats is removed from the response.
         json: A body to send as JSON.
         form: A body to send as an HTML form.
-        max_bytes: How much of the decoded body to keep; what is beyond is cut and flagged.
+        max_bytes: Maximum length of the decoded body; a longer one is cut and flagged.
         guarded: True for a page of the open web: only public addresses, no proxy, no cookies, no credentials.
-        target: The page that a service is asked to open for us; the guard has to find its URL harmless.
-        judge_target: True if that service may stand inside this network, where internal names lead somewhere: the
-            target's name is then resolved here and its addresses judged, before anything is sent.
+        target: The URL of the page that the service should open for us; the guard checks it.
+        judge_target: True if that service may be inside this network, where internal names resolve: the name in
+            ``target`` is then resolved here and its addresses judged, before anything is sent.
 
     """
 
@@ -88,11 +87,11 @@ class Request:
 @dataclass(frozen=True, kw_only=True)
 class Response:
     """
-    An HTTP response that somebody else has received.
+    An HTTP response, received by a driver.
 
     Args:
         status: The HTTP status.
-        url: Where it came from, without what `Request.params` added.
+        url: The URL of the request, without `Request.params`.
         headers: Names in lower case.
         content: The body, decompressed; empty for a redirect, whose body is never read.
         truncated: True if the body is known to be longer than *content*.
@@ -106,7 +105,7 @@ class Response:
     truncated: bool = False
 
     def json(self) -> Any:
-        """Return the body as JSON; raises ValueError if it is not."""
+        """Return the body parsed as JSON; raises ValueError if it is not JSON."""
         return json.loads(self.content)
 
 
@@ -119,9 +118,9 @@ class Sleep:
 
 class Call:
     """
-    A function to be run off the event loop if it blocks, or awaited if it is asynchronous.
+    A function to run off the event loop if it blocks, or to await if it is asynchronous.
 
-    For what is no HTTP: parsing a large page, a database, a browser, a vendor's SDK.
+    For anything that is not HTTP: parsing a large page, a database, a browser, a vendor's SDK.
     """
 
     def __init__(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
@@ -133,16 +132,16 @@ class Call:
         return f"Call({getattr(self.function, '__qualname__', self.function)!s})"
 
     def __call__(self) -> Any:
-        """Do it, here and now."""
+        """Call the function, in this thread."""
         return self.function(*self.args, **self.kwargs)
 
 
 @dataclass(frozen=True)
 class Gather:
     """
-    Several flows to run side by side, *limit* at a time; answers in order, each a result or a `WebSearchError`.
+    Several flows to run concurrently, *limit* at a time; the answers are in order, each a result or a `WebSearchError`.
 
-    A bug in one of them costs the others nothing: it is answered with a `BadResponse` whose cause it is.
+    A bug in one of them does not affect the others: its answer is a `BadResponse` with the bug as its cause.
     """
 
     flows: Sequence[Flow[Any]]
@@ -156,13 +155,13 @@ AsyncSend: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
 def run(flow: Flow[_T], send: Send) -> _T:
-    """Drive *flow* to its end, blocking. What fails while doing its wishes is raised inside it."""
+    """Run *flow* to its end, blocking. Errors from an effect are raised inside the flow."""
     try:
         effect = next(flow)
         while True:
             try:
                 answer = _perform(effect, send)
-            except Exception as error:  # noqa: BLE001 - it is raised again, inside the flow
+            except Exception as error:  # noqa: BLE001 - raised again, inside the flow
                 effect = flow.throw(error)
             else:
                 effect = flow.send(answer)
@@ -173,13 +172,13 @@ def run(flow: Flow[_T], send: Send) -> _T:
 
 
 async def arun(flow: Flow[_T], send: AsyncSend) -> _T:
-    """Drive *flow* to its end, on asyncio. Cancelling leaves nothing running."""
+    """Run *flow* to its end on asyncio. Errors are raised as in `run`; cancelling leaves nothing running."""
     try:
         effect = next(flow)
         while True:
             try:
                 answer = await _aperform(effect, send)
-            except Exception as error:  # noqa: BLE001 - it is raised again, inside the flow
+            except Exception as error:  # noqa: BLE001 - raised again, inside the flow
                 effect = flow.throw(error)
             else:
                 effect = flow.send(answer)
@@ -194,10 +193,10 @@ def _perform(effect: Effect, send: Send) -> Any:
         case Request():
             return send(effect)
         case Sleep(seconds):
-            return time.sleep(_affordable(seconds))
+            return time.sleep(_check_pause(seconds))
         case Call():
             if inspect.iscoroutinefunction(effect.function):
-                return _finish(effect())
+                return _run_async(effect())
             return in_time(effect)
         case Gather(flows, limit):
 
@@ -206,13 +205,13 @@ def _perform(effect: Effect, send: Send) -> Any:
                     return run(flow, send)
                 except WebSearchError as error:
                     return error
-                except Exception as bug:  # noqa: BLE001 - logged, and answered as an error
+                except Exception as bug:  # noqa: BLE001 - logged, and returned as an error
                     return as_error(bug, "one of several")
 
             with ThreadPoolExecutor(min(limit, len(flows)) or 1) as threads:
                 return list(threads.map(lambda job: job[0].run(one, job[1]), [(copy_context(), f) for f in flows]))
         case _:
-            raise _no_effect(effect)
+            raise _make_effect_error(effect)
 
 
 async def _aperform(effect: Effect, send: AsyncSend) -> Any:
@@ -220,49 +219,49 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
         case Request():
             return await send(effect)
         case Sleep(seconds):
-            return await asyncio.sleep(_affordable(seconds))
+            return await asyncio.sleep(_check_pause(seconds))
         case Call():
             if inspect.iscoroutinefunction(effect.function):
                 return await _in_time(effect())
-            return await _in_time(asyncio.wrap_future(_threads().submit(copy_context().run, effect)))
+            return await _in_time(asyncio.wrap_future(_get_threads().submit(copy_context().run, effect)))
         case Gather(flows, limit):
-            places = asyncio.Semaphore(limit)
+            slots = asyncio.Semaphore(limit)
 
             async def one(flow: Flow[Any]) -> Any:
-                async with places:
+                async with slots:
                     try:
                         return await arun(flow, send)
                     except WebSearchError as error:
                         return error
-                    except Exception as bug:  # noqa: BLE001 - logged, and answered as an error
+                    except Exception as bug:  # noqa: BLE001 - logged, and returned as an error
                         return as_error(bug, "one of several")
 
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(one(flow)) for flow in flows]
             return [task.result() for task in tasks]
         case _:
-            raise _no_effect(effect)
+            raise _make_effect_error(effect)
 
 
 @cache
-def _threads() -> ThreadPoolExecutor:
-    """Return threads of our own: parsing must not hold up the application's `asyncio.to_thread`."""
+def _get_threads() -> ThreadPoolExecutor:
+    """Return a separate pool: parsing must not hold up the application's `asyncio.to_thread`."""
     return ThreadPoolExecutor(_MAX_THREADS, "websearch-work")
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_threads.cache_clear)  # a child has none of its parent's threads
+    os.register_at_fork(after_in_child=_get_threads.cache_clear)  # a forked child does not have its parent's threads
 
 
-def _no_effect(effect: object) -> TypeError:
+def _make_effect_error(effect: object) -> TypeError:
     return TypeError(
         f"a flow may ask for a Request, Sleep, Call or Gather, not for {effect!r}; search and read of a provider are "
         "generators, and websearch_core.provider.from_function makes one of a function that returns its answer"
     )
 
 
-def _affordable(seconds: float) -> float:
-    """A pause that outlasts the deadline is not begun."""
+def _check_pause(seconds: float) -> float:
+    """Return *seconds*, or raise `TimedOut` now if the pause would outlast the deadline."""
     if seconds > time_left():
         raise TimedOut(f"a pause of {seconds:.1f} s does not fit the time that is left")
     return seconds
@@ -274,12 +273,12 @@ async def _in_time(work: Awaitable[_T]) -> _T:
         async with limit:
             return await work
     except TimeoutError as error:
-        if not limit.expired():  # somebody else's timeout
+        if not limit.expired():  # a timeout inside the work
             raise
         raise TimedOut("no answer within the time allowed") from error
 
 
-def _finish(work: Awaitable[_T]) -> _T:
-    """Await *work* from blocking code, on a loop of its own in a thread of its own."""
+def _run_async(work: Awaitable[_T]) -> _T:
+    """Await *work* from blocking code, on a new loop in a new thread."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(copy_context().run, asyncio.run, _in_time(work)).result()

@@ -1,8 +1,8 @@
 """
-Keys of services, and where they may go.
+API keys, and how to pickle them.
 
-A provider takes a key as text, as a function that returns it, or as ``"keyring:service/name"``. It is asked for with
-each request, never shown, and left out of pickles unless they are made inside `pickle_keys`.
+A provider accepts a key as text, as a function that returns it, or as ``"keyring:service/name"``. It is read for each
+request, never shown, and left out of pickles unless they are made inside `pickle_keys`.
 """
 
 from ._keys import ApiKey, pickle_keys

@@ -1,4 +1,4 @@
-"""What is asked, and what comes back. Values: frozen, comparable, and JSON when dumped with ``mode="json"``."""
+"""Queries, results and pages. Values: frozen, comparable, and JSON when dumped with ``mode="json"``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year", "all": None,
 
 
 def _domain(value: str) -> str:
-    """``https://www.Python.org/`` -> ``python.org``. A filter is by domain; a path would be widened in silence."""
+    """``https://www.Python.org/`` -> ``python.org``. A path is an error: dropping it would widen the filter."""
     text = value.strip().lower()
     host = re.sub(r"^(https?://)?(\*\.|www\.|\.)?", "", text).removesuffix("/").removesuffix(".")
     if not host.isascii():
@@ -78,32 +78,32 @@ class SearchOptions(TypedDict, total=False):
 
 
 class _Model(BaseModel):
-    """A frozen value without room for misspelt fields."""
+    """A frozen value that rejects misspelt fields."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
 
 class SearchQuery(_Model):
     """
-    What to search for. No field is ever dropped in silence: a provider that cannot express one says so.
+    What to search for. No field is dropped silently: a provider that does not support one reports it.
 
     Args:
         text: The words to look for.
-        limit: How many results, at most.
+        limit: Maximum number of results.
         allowed_domains: Only results from these domains and their subdomains; empty means anywhere. A leading ``www.``
-            is taken for the domain it stands before.
+            is ignored.
         blocked_domains: No results from these domains and their subdomains.
         time_range: Only results of the last day, week, month or year (``d w m y`` and ``all`` are understood too).
         after: Only results published on or after this date.
         before: Only results published on or before this date.
-        country: Results for readers in this country, by ISO 3166 code.
-        language: Results in this language, by BCP 47 tag.
-        safe_search: How strictly to leave out adult content.
-        topic: ``news`` asks for news alone.
+        country: Results for readers in this country, as an ISO 3166 code.
+        language: Results in this language, as a BCP 47 tag.
+        safe_search: How strictly to filter out adult content.
+        topic: ``news`` searches only news.
         page: Which page of results, from 1.
         extra: Parameters of the service itself, sent to it verbatim.
         unsupported: What to do about options that the provider does not support: ``raise``, or ignore them and
-            ``note`` it in the response. None leaves it to the layers, which raise unless set up otherwise.
+            ``note`` it in the response. None lets the layers decide, which raise by default.
 
     """
 
@@ -126,7 +126,7 @@ class SearchQuery(_Model):
 
     @classmethod
     def of(cls, text: str, *, unsupported: Unsupported | None = None, **options: Unpack[SearchOptions]) -> SearchQuery:
-        """Make a query, or raise `InvalidOption` that says what is wrong with it."""
+        """Make a query, or raise `InvalidOption` with what is wrong with it."""
         try:
             return cls.model_validate({"text": text, "unsupported": unsupported, **options})
         except ValidationError as error:
@@ -168,14 +168,14 @@ class SearchResult(_Model):
     Args:
         title: Plain text.
         url: Absolute http(s) URL (a local index may also hold ``file:`` URLs).
-        snippet: Plain text: what the service shows of the page, not the page.
-        content: Markdown: the passages of the page that answer the query, where it was read (``read_top``).
-        score: The service's own relevance, where it tells one; not comparable between services.
-        published: When, if the service says so in a way that can be understood; always with a time zone.
-        provider: Who found it.
-        rank: Its place in the response, from 1.
-        citation_id: The number that a text refers to it by, as in ``[1]``.
-        raw: What the service said of it, verbatim.
+        snippet: Plain text: the service's extract or summary, not the page itself.
+        content: Markdown: the passages of the page that answer the query, if it was read (``read_top``).
+        score: The service's own relevance score, if it gives one; not comparable between services.
+        published: The publication date, if the service gives one that can be parsed; always with a time zone.
+        provider: The name of the provider that found it.
+        rank: Its position in the response, from 1.
+        citation_id: The number to cite it by, as in ``[1]``.
+        raw: The service's own record of it, verbatim.
 
     """
 
@@ -196,14 +196,14 @@ class SearchResponse(_Model):
     What a search found. Finding nothing is an answer, with an empty ``results``.
 
     Args:
-        query: The words that were looked for.
-        results: In the order of relevance.
-        provider: Who answered.
-        answer: A direct answer, where the service gives one.
+        query: The text of the query.
+        results: The results, most relevant first.
+        provider: The name of the provider that answered.
+        answer: A direct answer, if the service gives one.
         suggestions: Other queries that the service proposes.
-        notes: What the caller should know of how this came about, in plain words.
-        request_id: The service's own name for this exchange, for its support.
-        cost: What the service says it charged, in US dollars.
+        notes: What the caller should know about how this was found, as sentences.
+        request_id: The service's ID of this request, to quote to its support.
+        cost: The cost in US dollars, as reported by the service.
         elapsed: Seconds from the call to the answer.
 
     """
@@ -225,12 +225,12 @@ class SearchResponse(_Model):
 
 class Passage(_Model):
     """
-    A part of a page that was chosen for what it says.
+    A part of a page, selected by its content.
 
     Args:
-        offset: Where it begins in the whole text, in characters: reading on from there gives it and what follows.
-        length: Characters in it.
-        headings: The titles that it stands under, outermost first, without that of the page.
+        offset: Where it begins in the whole text, in characters: reading from there returns it and what follows.
+        length: Its length in characters.
+        headings: The headings above it, outermost first, without the title of the page.
 
     """
 
@@ -244,30 +244,29 @@ class Page(_Model):
     A page as text, or a part of it: a window, the passages for a query, or the places of a phrase.
 
     Args:
-        url: What was asked for.
-        final_url: Where it was found, after redirects.
+        url: The requested URL.
+        final_url: Its URL after redirects.
         title: Plain text.
-        content: Markdown: the window from ``offset`` on; or the ``passages``, with marks between them that say how
-            much is left out.
+        content: Markdown: the window that starts at ``offset``, or the ``passages``, with marks between them that say
+            how much is left out.
         content_length: Characters in ``content``.
         original_length: Characters in the whole text.
-        offset: Where ``content`` begins in the whole text, or where the text begins that passages were chosen from.
+        offset: Where ``content`` begins in the whole text, or where the text that passages were selected from begins.
         truncated: True if text is missing in or after ``content``, or the page was cut before it was read.
-        next_offset: The ``offset`` to read on from, or for the next places of a phrase; None at the end, and for the
-            passages for a query, which are chosen from all of the text.
-        passages: What was chosen for a query or a phrase, and where it stands; empty if nothing holds what was asked
-            for.
+        next_offset: The ``offset`` to continue from, or for the next places of a phrase; None at the end, and for the
+            passages for a query, which are selected from all of the text.
+        passages: The parts selected for a query or a phrase; empty if nothing matches.
         media_type: Such as ``text/html``.
-        language: BCP 47 tag, where the page tells.
-        author: Who wrote it, where the page tells: one name, or several with commas between them.
-        published: When, where the page tells; always with a time zone.
-        modified: When it was last changed, where the page tells; always with a time zone.
+        language: BCP 47 tag, if the page states one.
+        author: One name, or several separated by commas, if the page states them.
+        published: The publication date, if the page states one; always with a time zone.
+        modified: The date of the last change, if the page states one; always with a time zone.
         description: The page's own summary.
-        canonical_url: The address that the page gives as its own, if that is one of the same site.
-        site_name: What the site calls itself, where the page tells.
+        canonical_url: The canonical URL that the page declares, if it is on the same site.
+        site_name: The name of the site, if the page states one.
         links: Absolute http(s) URLs that the page links to.
-        provider: Who read it.
-        notes: What the caller should know of how this came about, in plain words.
+        provider: The name of the provider that read it.
+        notes: What the caller should know about how this was read, as sentences.
 
     """
 
@@ -300,11 +299,11 @@ class Page(_Model):
 
 def describe_problems(error: ValidationError, known: Iterable[str] = ()) -> str:
     """
-    Say what is wrong in one line, without the values, which may be secret.
+    Describe all problems in one line, without the values, which may be secret.
 
     Args:
         error: What pydantic found.
-        known: The names that would have been right, to suggest one for a name that is misspelled.
+        known: The right names, to suggest one for a misspelled name.
 
     """
     return "; ".join(

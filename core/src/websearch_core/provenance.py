@@ -1,12 +1,12 @@
 """
-Which URLs a model may have opened at all.
+Limit which URLs a model may open.
 
 A page can talk a model into opening ``https://evil.example/?q=`` followed by whatever the model knows. The guard cannot
-help: that address is public. What helps is to open only URLs that came from elsewhere: from a search, whose index
-knows nothing of the conversation, or from the user. A `Ledger` keeps them, whole, for each conversation apart.
+help: that address is public. It helps to open only URLs that came from elsewhere: from a search, whose index knows
+nothing about the conversation, or from the user. A `Ledger` keeps these URLs, complete, for each conversation.
 
-What names a conversation is up to the caller: any hashable value, such as the id of a thread, or a tuple of tenant and
-thread. None stands for the one conversation of a caller that has only one.
+The caller chooses what identifies a conversation: any hashable value, such as the ID of a thread, or a tuple of tenant
+and thread. None is for callers with a single conversation.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ _IN_TEXT = re.compile(r"https?://[^\s<>\"'`\\^{|}]+", re.IGNORECASE)
 
 class Ledger:
     """
-    Keeps which URLs have been seen, and says which may be opened.
+    Keeps the URLs that have been seen, and decides which may be opened.
 
     - ``any``: every URL that the guard lets through.
-    - ``seen``: those that a search of this conversation returned, or that the caller or the user named.
-    - ``seen+links``: also the links, within the same host, of pages that were opened from those. A page that redirects
-      to another host adds no links. A page can then offer a choice of links, and a model talked into following them
-      leaks a little with each: prefer ``seen``.
+    - ``seen``: URLs that a search of this conversation returned, or that the caller or the user named.
+    - ``seen+links``: also links on those pages, within the same host. A page that redirects to another host adds no
+      links. A page can then offer a choice of links, and a model that is talked into following some leaks a little
+      with each: prefer ``seen``.
 
     Args:
         mode: One of the three.
@@ -57,7 +57,7 @@ class Ledger:
         if mode not in get_args(Provenance):
             raise ConfigurationError(f"provenance: {mode!r} is not one of {', '.join(get_args(Provenance))}")
         self.mode = mode
-        self._named = {_key(url) for url in named}
+        self._named = {_make_key(url) for url in named}
         self._seen: dict[Hashable, dict[str, bool]] = {}
         self._lock = threading.Lock()
 
@@ -70,40 +70,40 @@ class Ledger:
 
     def allow_text(self, text: str, conversation: Hashable = None) -> None:
         """
-        Let the URLs in *text*, such as a message of the user, be opened.
+        Allow the URLs in *text*, such as a message of the user.
 
         Args:
-            text: Where to look. The time this takes grows in proportion to its length.
-            conversation: Whose URLs they are.
+            text: The text to search. The time is proportional to its length.
+            conversation: The conversation that the URLs belong to.
 
         """
-        self._add(map(_without_punctuation, _IN_TEXT.findall(text)), conversation, links=True)
+        self._add(map(_strip_punctuation, _IN_TEXT.findall(text)), conversation, links=True)
 
     def allow_results(self, response: SearchResponse, conversation: Hashable = None) -> None:
-        """Let the results of a search be opened."""
+        """Allow the results of a search."""
         self._add([result.url for result in response.results], conversation, links=True)
 
     def allow_links(self, page: Page, conversation: Hashable = None) -> None:
-        """Let the links of a page be opened that was itself no such link, if the mode says so."""
-        if self.mode != "seen+links" or not self._may_lead_on(page.url, conversation):
+        """In mode ``seen+links``, allow the links of a page, unless the page was itself allowed as such a link."""
+        if self.mode != "seen+links" or not self._may_add_links(page.url, conversation):
             return
-        host = _host(page.url)
-        if host is None or _host(page.final_url or page.url) != host:
-            return  # a search vouched for the host that was asked for, not for the one where a redirect ends
-        links = [link for link in page.links if _host(link) == host]
+        host = _find_host(page.url)
+        if host is None or _find_host(page.final_url or page.url) != host:
+            return  # a search vouched for the requested host, not for the one where a redirect ends
+        links = [link for link in page.links if _find_host(link) == host]
         self._add(links[:_MAX_LINKS], conversation, links=False)
 
     def check(self, url: str, conversation: Hashable = None) -> None:
         """
-        Make sure that *url* may be opened. Asks the network nothing.
+        Check that *url* may be opened, without using the network.
 
         Raises:
-            UnsafeURL: It may not; the message tells the model why.
+            UnsafeURL: It must not; the message explains why to the model.
 
         """
         if self.mode == "any":
             return
-        key = _key(url)
+        key = _make_key(url)
         with self._lock:
             known = key in self._named or key in self._seen.get(conversation, ())
         if not known:
@@ -112,31 +112,31 @@ class Ledger:
                 "search for the page first"
             )
 
-    def _may_lead_on(self, url: str, conversation: Hashable) -> bool:
-        key = _key(url)
+    def _may_add_links(self, url: str, conversation: Hashable) -> bool:
+        key = _make_key(url)
         with self._lock:
             return key in self._named or self._seen.get(conversation, {}).get(key, False)
 
     def _add(self, urls: Iterable[str], conversation: Hashable, *, links: bool) -> None:
         if self.mode == "any":
             return
-        keys = list(_keys(urls))  # before the lock: a long text of one tenant must not keep the others waiting
+        keys = list(_make_keys(urls))  # before the lock: a long text of one tenant must not make the others wait
         with self._lock:
             seen = self._seen.pop(conversation, {})
-            self._seen[conversation] = seen  # the last one used is the last one forgotten
+            self._seen[conversation] = seen  # the conversation used last is forgotten last
             for key in keys:
                 seen[key] = seen.pop(key, False) or links
-            _forget(seen, _MAX_URLS)
-            _forget(self._seen, _MAX_CONVERSATIONS)
+            _evict(seen, _MAX_URLS)
+            _evict(self._seen, _MAX_CONVERSATIONS)
 
 
-def _forget(crowd: dict[Any, Any], most: int) -> None:
-    while len(crowd) > most:
-        del crowd[next(iter(crowd))]
+def _evict(entries: dict[Any, Any], limit: int) -> None:
+    while len(entries) > limit:
+        del entries[next(iter(entries))]
 
 
-def _without_punctuation(url: str) -> str:
-    """Take off what belongs to the sentence around a URL; a bracket that the URL itself opened stays."""
+def _strip_punctuation(url: str) -> str:
+    """Strip the punctuation of the sentence around a URL; keep a closing bracket that the URL itself opened."""
     unopened = {closing: url.count(closing) - url.count(opening) for closing, opening in _BRACKETS.items()}
     end = len(url)  # count once and cut once: text from outside may hold a URL of nothing but brackets
     for last in reversed(url):
@@ -148,21 +148,21 @@ def _without_punctuation(url: str) -> str:
     return url[:end]
 
 
-def _host(url: str) -> str | None:
+def _find_host(url: str) -> str | None:
     try:
         return urlsplit(canonicalize(url)).hostname
     except UnsafeURL:
         return None
 
 
-def _keys(urls: Iterable[str]) -> Iterator[str]:
+def _make_keys(urls: Iterable[str]) -> Iterator[str]:
     for url in dict.fromkeys(urls):
         with suppress(UnsafeURL):
-            yield _key(url)
+            yield _make_key(url)
 
 
-def _key(url: str) -> str:
-    """The whole URL in its one canonical form, without the fragment, which `WebSearch` shows to no reader."""
-    if url.startswith("file:"):  # of an index of one's own, which opens nothing but what it holds
+def _make_key(url: str) -> str:
+    """Return the canonical URL without its fragment, which `WebSearch` passes to no reader."""
+    if url.startswith("file:"):  # from a local index, which returns only what it contains
         return url
     return canonicalize(url).partition("#")[0]

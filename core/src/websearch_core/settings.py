@@ -1,9 +1,9 @@
 """
-Where settings come from: an explicit argument, else the environment, else a file, else the default.
+Load settings: from arguments, else the environment, else files, else the defaults.
 
-The file is the one that ``WEB_SEARCH_CONFIG`` names, else the nearest ``websearch.toml`` or table
-``[tool.websearch]`` of a ``pyproject.toml`` from the working directory up to the root of the project, and below it the
-user's own ``websearch.toml``::
+The first file is the one that ``WEB_SEARCH_CONFIG`` names, else the nearest ``websearch.toml`` or ``[tool.websearch]``
+table of a ``pyproject.toml``, from the working directory up to the root of the project. The second one, with lower
+priority, is the user's own ``websearch.toml``::
 
     provider = "searxng"             # or a chain: ["tavily", "brave"]
     reader = "direct"
@@ -12,10 +12,10 @@ user's own ``websearch.toml``::
     [providers.searxng]
     base_url = "http://localhost:8888"
 
-In the environment: ``WEB_SEARCH_PROVIDER``, ``WEB_SEARCH_READER``, ``WEB_SEARCH_ALLOW`` and so on, lists separated by
-commas, and for each provider the variables that its file names, such as ``BRAVE_API_KEY``.
+Environment variables: ``WEB_SEARCH_PROVIDER``, ``WEB_SEARCH_READER``, ``WEB_SEARCH_ALLOW`` and so on, with lists
+separated by commas, and for each provider the variables that its module declares, such as ``BRAVE_API_KEY``.
 
-A file that was merely found may set only the fields with the note `FoundFile`.
+A file found in or above the working directory may set only the fields annotated with `FoundFile`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from pydantic_settings import (
 
 from ._build import Option, by_name, check_entries, conceal, limit_of, too_high
 from ._registry import provider_class
-from ._sources import ARGUMENT, DEFAULT, Source, read_files, refusal
+from ._sources import ARGUMENT, DEFAULT, Source, make_refusal, read_files
 from .errors import ConfigurationError
 from .layers import layer_class
 from .models import describe_problems
@@ -48,37 +48,38 @@ __all__ = [
 ]
 
 _Path = tuple[str, ...]
-_Said = dict[_Path, tuple[Any, Source]]  # what one place says of each setting, by name or ("providers", whose, option)
+_Entries = dict[_Path, tuple[Any, Source]]  # the settings of one place, by name or ("providers", name, option)
 
 
-def _listed(value: Any) -> Any:
+def _split_list(value: Any) -> Any:
     if isinstance(value, str):
         value = [part.strip() for part in value.split(",") if part.strip()]
     return value
 
 
-def _by_name_concealed(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+def _conceal_by_name(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     return {name: conceal(provider_class(name), given) for name, given in by_name(options).items()}
 
 
-_Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
+_Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split_list)]
 
 
 class Settings(BaseSettings):
     """
-    The settings that are not a provider's own.
+    The settings, including the options of providers and layers.
 
     Args:
-        provider: Who searches. Several names are a chain, asked in order. Left out, one is chosen automatically.
-        reader: Who reads pages. Several names are a chain. Left out, ``direct`` does.
-        allow: Networks and origins that pages may be read from although they are not public. Left out, only public
+        provider: The provider to search with. Several names are a chain, called in order. By default, one is chosen
+            automatically.
+        reader: The provider to read pages with. Several names are a chain. By default, ``direct``.
+        allow: Networks and origins that pages may be read from although they are not public. By default, only public
             addresses.
         timeout: Seconds for a whole call.
         connect_timeout: Seconds to wait for one connection.
-        attempts: How often a request is sent if its failure may be temporary.
-        max_length: Characters of a page in one part.
-        max_tokens: Tokens of a page in one part, and of a text of the tools. It takes the place of ``max_length``.
-        links: What becomes of the links in pages: ``keep`` them, keep their ``text`` alone, or ``drop`` them.
+        attempts: How often to send a request whose failures may be temporary.
+        max_length: Maximum characters of one part of a page.
+        max_tokens: Maximum tokens of one part of a page, and of a tool's text. It replaces ``max_length``.
+        links: What to do with the links in pages: ``keep`` them, keep only their ``text``, or ``drop`` them.
         http_library: ``httpx`` or ``httpx2``.
         providers: The options of each provider, by its name.
         layers: The options of each layer, by its name. By default requests are retried, and an option that no provider
@@ -100,7 +101,7 @@ class Settings(BaseSettings):
     max_tokens: Annotated[int | None, FoundFile(at_most=25_000, replaces="max_length")] = Field(default=None, ge=1)
     links: Annotated[Literal["keep", "text", "drop"], FoundFile()] = "keep"
     http_library: Literal["httpx", "httpx2"] = "httpx"
-    providers: Annotated[dict[str, dict[str, Any]], AfterValidator(_by_name_concealed)] = Field(
+    providers: Annotated[dict[str, dict[str, Any]], AfterValidator(_conceal_by_name)] = Field(
         default_factory=dict, repr=False
     )
     layers: dict[str, dict[str, Any]] = Field(default_factory=dict, repr=False)
@@ -113,61 +114,61 @@ class Settings(BaseSettings):
     @classmethod
     def load(cls, **explicit: object) -> Settings:
         """
-        Read the settings; those of *explicit* that are not None win.
+        Load the settings; those of *explicit* that are not None win.
 
         Raises:
-            ConfigurationError: A value is wrong, or stands in a file that is not trusted with it; the message says
-                which, and never shows it.
+            ConfigurationError: A value is wrong, or in a file that may not set it; the message names the setting, and
+                never shows the value.
 
         """
         files = read_files()
         arguments = {name: value for name, value in explicit.items() if value is not None}
         places = [
-            _flat(arguments, lambda _: ARGUMENT),
-            _flat(cls._from_environment(), lambda name: Source("environment", f"WEB_SEARCH_{name.upper()}")),
-            *(_flat(table, lambda _, source=source: source) for source, table in files),  # type: ignore[misc]
+            _flatten(arguments, lambda _: ARGUMENT),
+            _flatten(cls._read_environment(), lambda name: Source("environment", f"WEB_SEARCH_{name.upper()}")),
+            *(_flatten(table, lambda _, source=source: source) for source, table in files),  # type: ignore[misc]
         ]
         for place in places:
             cls._check_entries(place)
-        chosen, overruled = _merged(places)
-        settings = cls._made(
+        chosen, overruled = _merge(places)
+        settings = cls._make(
             {path: value for path, (value, _) in chosen.items()},
             {path[0]: source for path, (_, source) in chosen.items() if len(path) == 1},
         )
-        settings._remember(chosen, overruled, files)  # noqa: SLF001 - it is one of these
+        settings._remember(chosen, overruled, files)  # noqa: SLF001 - an instance of this class
         return settings
 
     def source(self, name: str) -> Source:
-        """Return where the setting *name* comes from."""
+        """Return the source of the setting *name*."""
         return self._sources.get(name, DEFAULT)
 
     def layer_source(self, layer: str, option: str) -> Source:
-        """Return where an *option* in the table of a *layer* comes from."""
+        """Return the source of an *option* in the table of a *layer*."""
         return self._layer_sources.get((layer, option), DEFAULT)
 
     @property
     def files(self) -> tuple[Source, ...]:
-        """The files that were read, the one that wins first."""
+        """The files that were read, in order of precedence."""
         return self._files
 
     def options(self, name: str) -> Mapping[str, Option]:
-        """Return what was set for the provider called *name*, and by whom; its environment variables are not here."""
+        """Return the options set for the provider *name*, with their sources, except its environment variables."""
         return self._options.get(name, {})
 
     @classmethod
     def settings_customise_sources(
         cls,
-        settings_cls: type[BaseSettings],  # noqa: ARG003 - their names are given
+        settings_cls: type[BaseSettings],  # noqa: ARG003 - pydantic-settings fixes the names
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Take only what `load` puts together: it reads the environment and the files, to know who says what."""
+        """Use only what `load` collects: it reads the environment and the files itself, to know each source."""
         return (init_settings,)
 
     def __getstate__(self) -> dict[Any, Any]:
-        """Leave out the options of providers, which may be keys: the providers are made, and pickled beside this."""
+        """Leave out the options of providers, which may be keys: the providers are pickled themselves."""
         state = super().__getstate__()
         return {
             **state,
@@ -176,7 +177,7 @@ class Settings(BaseSettings):
         }
 
     @classmethod
-    def _from_environment(cls) -> dict[str, Any]:
+    def _read_environment(cls) -> dict[str, Any]:
         try:
             return EnvSettingsSource(cls)()
         except SettingsError as error:
@@ -185,9 +186,9 @@ class Settings(BaseSettings):
             raise ConfigurationError(f"{where}: not JSON") from None
 
     @classmethod
-    def _made(cls, said: Mapping[_Path, Any], sources: Mapping[str, Source] = MappingProxyType({})) -> Settings:
+    def _make(cls, entries: Mapping[_Path, Any], sources: Mapping[str, Source] = MappingProxyType({})) -> Settings:
         values: dict[str, Any] = {}
-        for path, value in said.items():
+        for path, value in entries.items():
             if len(path) == 3:
                 values.setdefault(path[0], {}).setdefault(path[1], {})[path[2]] = value
             elif len(path) == 2:
@@ -203,8 +204,8 @@ class Settings(BaseSettings):
             raise ConfigurationError(f"{place}: {describe_problems(error, cls.model_fields)}") from None
 
     @classmethod
-    def _check_entries(cls, place: _Said) -> None:
-        """Refuse what a found file may not set. A name that is no setting at all is refused later, whoever sets it."""
+    def _check_entries(cls, place: _Entries) -> None:
+        """Reject what a found file may not set. Unknown names are rejected later, for every source."""
         for path, (value, source) in place.items():
             if path[0] == "layers" and path[1:]:
                 cls._check_layer(path, source)
@@ -214,20 +215,20 @@ class Settings(BaseSettings):
                 continue
             field = cls.model_fields.get(path[0])
             if field and not source.trusted and not any(isinstance(note, FoundFile) for note in field.metadata):
-                raise refusal(source, path[0], "may not be set here", variables=(f"WEB_SEARCH_{path[0].upper()}",))
+                raise make_refusal(source, path[0], "may not be set here", variables=(f"WEB_SEARCH_{path[0].upper()}",))
 
     @classmethod
     def _check_layer(cls, path: _Path, source: Source) -> None:
-        """Refuse what a found file may not set of a layer: nobody knows what those of other packages do."""
+        """Reject layer options that a found file may not set: layers of other packages may do anything."""
         if source.trusted:
             return
         notes = field_notes(layer_class(path[1]))
-        harmless = {option for option, some in notes.items() if any(isinstance(note, FoundFile) for note in some)}
-        refused = path[2] not in harmless and path[2] in notes if len(path) == 3 else not harmless
+        allowed = {option for option, some in notes.items() if any(isinstance(note, FoundFile) for note in some)}
+        refused = path[2] not in allowed and path[2] in notes if len(path) == 3 else not allowed
         if refused:
-            raise refusal(source, ".".join(path), "may not be set here")
+            raise make_refusal(source, ".".join(path), "may not be set here")
 
-    def _remember(self, chosen: _Said, overruled: Mapping[_Path, Any], files: list[tuple[Source, Any]]) -> None:
+    def _remember(self, chosen: _Entries, overruled: Mapping[_Path, Any], files: list[tuple[Source, Any]]) -> None:
         self._files = tuple(source for source, _ in files)
         for path, (value, source) in chosen.items():
             if len(path) == 1:
@@ -246,17 +247,17 @@ class Settings(BaseSettings):
         value = option.value
         if not option.source.trusted and isinstance(value, int | float) and too_high(value, notes, option.limit):
             why = f"may not be more than {limit_of(notes, option.limit)} here"
-            raise refusal(option.source, ".".join(path), why)
+            raise make_refusal(option.source, ".".join(path), why)
 
     def _check_limits(self, overruled: Mapping[str, Any]) -> None:
         """
-        Refuse a limit of a found file that is higher than what it may set.
+        Reject a limit in a found file that is higher than the file may set.
 
         Args:
-            overruled: What trusted sources say of the settings that the file overrules.
+            overruled: The values from trusted sources that the file overrules.
 
         """
-        trusted = self._made({(name,): value for name, value in overruled.items()})
+        trusted = self._make({(name,): value for name, value in overruled.items()})
         set_by_trusted = {*overruled, *(name for name, source in self._sources.items() if source.trusted)}
         for name, source in self._sources.items():
             if source.trusted:
@@ -269,29 +270,29 @@ class Settings(BaseSettings):
             elif replaced := {note.replaces for note in notes if isinstance(note, FoundFile)} & set_by_trusted:
                 why = f"may not take the place of {', '.join(map(str, replaced))} here"
             if why:
-                raise refusal(source, name, why, variables=(f"WEB_SEARCH_{name.upper()}",))
+                raise make_refusal(source, name, why, variables=(f"WEB_SEARCH_{name.upper()}",))
 
 
-def _flat(table: Mapping[str, Any], source: Callable[[str], Source]) -> _Said:
-    """Bring the settings of one place under the names used here, those of providers under the providers' real names."""
-    said: _Said = {}
+def _flatten(table: Mapping[str, Any], source: Callable[[str], Source]) -> _Entries:
+    """Flatten the settings of one place, with current names for settings and providers instead of aliases."""
+    entries: _Entries = {}
     for given, value in table.items():
         name = _OTHER_NAMES.get(given, given)
         if name not in {"providers", "layers"}:
-            said[name,] = value, source(name)
+            entries[name,] = value, source(name)
             continue
         if not isinstance(value, Mapping) or not all(isinstance(options, Mapping) for options in value.values()):
             raise ConfigurationError(f"{source(name)}: {name}: not a table for each {name.removesuffix('s')}")
         for whose, options in (by_name(value) if name == "providers" else value).items():
             if name == "layers":
-                said[name, whose] = {}, source(name)  # an empty table asks for a layer as well
-            said |= {(name, whose, option): (given, source(name)) for option, given in options.items()}
-    return said
+                entries[name, whose] = {}, source(name)  # an empty table adds the layer, too
+            entries |= {(name, whose, option): (given, source(name)) for option, given in options.items()}
+    return entries
 
 
-def _merged(places: list[_Said]) -> tuple[_Said, dict[_Path, Any]]:
-    """Return what is first said of each setting and, where a found file says it, what a trusted source would have."""
-    chosen: _Said = {}
+def _merge(places: list[_Entries]) -> tuple[_Entries, dict[_Path, Any]]:
+    """Return the first entry for each setting and, if that is from a found file, the first trusted value."""
+    chosen: _Entries = {}
     overruled: dict[_Path, Any] = {}
     for place in places:
         for path, (value, source) in place.items():

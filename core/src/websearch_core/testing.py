@@ -1,17 +1,17 @@
 """
-For tests of providers: be the server.
+Test providers without a server.
 
-A provider is a generator, so a test needs no network and no patching::
+A provider is a generator, so a test needs neither a network nor patches::
 
     outcome = play(provider.search(query), reply({"results": []}))
     assert outcome.requests[0].params["q"] == "kelp"
     assert outcome.result.results == ()
 
-`play` hands the flow each of the *answers* when it asks for something: a `Response` for a `Request`, an exception to
-be raised there, anything for a `Call` or a `Gather`. A key that a `Request` holds is taken out of its `Response`, as
-in real life. Pauses take no time; they are recorded.
+`play` passes the next of the *answers* to the flow for each effect: a `Response` for a `Request`, an exception to raise
+there, anything for a `Call` or a `Gather`. The keys of a `Request` are removed from its `Response`, as in production.
+Pauses take no time, and are recorded.
 
-`search_promises` and `read_promises` are what every provider promises, for those who write one::
+`search_promises` and `read_promises` return the checks that every provider must pass::
 
     @pytest.mark.parametrize("promise", search_promises(Kagi(api_key=SECRET), some=..., none=...), ids=str)
     def test_kagi_keeps(promise):
@@ -49,12 +49,12 @@ __all__ = [
 
 _T = TypeVar("_T")
 
-SECRET = "SECRET-of-a-test"  # noqa: S105 - the key that providers under test are given, and must never show
+SECRET = "SECRET-of-a-test"  # noqa: S105 - the key of providers under test, which must never show
 
 
 @dataclass(frozen=True)
 class Outcome(Generic[_T]):
-    """What a flow returned, and all that it asked for on the way."""
+    """The result of a flow, and the effects that it yielded."""
 
     result: _T
     effects: tuple[Effect, ...] = field(default=())
@@ -72,10 +72,10 @@ class Outcome(Generic[_T]):
 
 def play(flow: Flow[_T], *answers: object) -> Outcome[_T]:
     """
-    Drive *flow* to its end with prepared *answers*. A `Call` without one prepared is really done.
+    Run *flow* to its end with prepared *answers*. A `Call` is executed if no answers are left.
 
     Raises:
-        AssertionError: The flow asked for more than was prepared, or ended before all was used.
+        AssertionError: The flow needs more answers, or ended before all were used.
 
     """
     waiting = list(answers)
@@ -103,7 +103,7 @@ def play(flow: Flow[_T], *answers: object) -> Outcome[_T]:
 
 
 def reply(body: object = b"", status: int = 200, **headers: str) -> Response:
-    """Make a `Response`: *body* as it is if it is text or bytes, else as JSON. ``retry_after`` names Retry-After."""
+    """Make a `Response` with *body* as text, bytes, or else JSON. The header ``retry_after`` becomes Retry-After."""
     if isinstance(body, str):
         body = body.encode()
     kind = "text/html" if isinstance(body, bytes) else "application/json"
@@ -114,7 +114,7 @@ def reply(body: object = b"", status: int = 200, **headers: str) -> Response:
 
 @dataclass(frozen=True)
 class Promise:
-    """One thing that a provider promises; calling it checks it, with an AssertionError if it is broken."""
+    """One promise of a provider; calling it checks it, with an AssertionError if it is broken."""
 
     says: str
     check: Callable[[], None]
@@ -158,35 +158,35 @@ _GARBAGE = [b"", b"<html><p>Log in", b"[]", b"null", b'"x"', b'{"results": 3}', 
 
 def search_promises(provider: SearchProvider, *, some: Response, none: Response) -> list[Promise]:
     """
-    Return what a search provider over HTTP promises.
+    Return the promises of a search provider that uses HTTP.
 
     Args:
-        provider: Made with the key `SECRET`, if it takes one.
-        some: An answer of its service with at least one result.
-        none: An answer of its service without any.
+        provider: The provider, made with the key `SECRET` if it takes one.
+        some: A response of its service with at least one result.
+        none: A response of its service without results.
 
     """
     search = partial(_search, provider)
     return [
-        Promise("finds what is there", lambda: _finds(provider, search(some))),
-        Promise("finds nothing without failing", lambda: _same((), search(none).results)),
-        Promise("asks its own service alone", lambda: _asks_its_own(provider, _first(provider))),
-        Promise("never shows its key", lambda: _keeps_its_key(provider, _first(provider))),
-        *_no_echo(provider, lambda: _first(provider), search, some),
-        Promise("sends extra parameters verbatim", lambda: _sends_extra(provider)),
-        *(Promise(f"tells what {status} means", partial(_means, search, status)) for status in _STATUSES),
-        *(Promise(f"refuses {body[:20]!r}", partial(_refuses, search, body)) for body in _GARBAGE),
-        *(Promise(f"drops no {option} in silence", partial(_no_silence, provider, option)) for option in _OPTIONS),
+        Promise("finds results", lambda: _check_results(provider, search(some))),
+        Promise("finds nothing without failing", lambda: _check_equal((), search(none).results)),
+        Promise("calls only its own service", lambda: _check_address(provider, _start_search(provider))),
+        Promise("never shows its key", lambda: _check_key_is_hidden(provider, _start_search(provider))),
+        *_make_echo_promises(provider, lambda: _start_search(provider), search, some),
+        Promise("sends extra parameters verbatim", lambda: _check_extra(provider)),
+        *(Promise(f"understands status {status}", partial(_check_status, search, status)) for status in _STATUSES),
+        *(Promise(f"refuses {body[:20]!r}", partial(_check_garbage, search, body)) for body in _GARBAGE),
+        *(Promise(f"never drops {option} silently", partial(_check_option, provider, option)) for option in _OPTIONS),
     ]
 
 
 def read_promises(reader: PageReader, *, some: Response) -> list[Promise]:
     """
-    Return what a page reader over HTTP promises.
+    Return the promises of a page reader that uses HTTP.
 
     Args:
-        reader: Made with the key `SECRET`, if it takes one.
-        some: An answer that holds a page.
+        reader: The reader, made with the key `SECRET` if it takes one.
+        some: A response that contains a page.
 
     """
     url = "https://page.example/a?b=c"
@@ -200,39 +200,39 @@ def read_promises(reader: PageReader, *, some: Response) -> list[Promise]:
         assert isinstance(effect, Request)
         return effect
 
-    def reads() -> None:
+    def check_page() -> None:
         page = read(some)
         assert page.content
         assert (page.url, page.provider) == (url, reader.name)
         assert not page.truncated
 
-    def is_guarded() -> None:
+    def check_guard() -> None:
         request = first()
-        assert request.guarded or request.target == url, "neither guarded nor a target for the guard to look at"
+        assert request.guarded or request.target == url, "neither guarded nor a target for the guard to check"
 
-    def is_judged() -> None:
+    def check_judging() -> None:
         made: Any = reader  # a dataclass, as `provider` makes them
         request = next(replace(made, base_url="https://inside.example").read(url))
         assert isinstance(request, Request)
-        assert request.judge_target, "a server of one's own may stand inside: see `is_vendor`"
-        assert not first().judge_target, "what the vendor's own server can reach is not ours to judge"
+        assert request.judge_target, "your own server may be inside this network: see `is_vendor`"
+        assert not first().judge_target, "the vendor's own server is outside: do not judge its targets"
 
     statuses = [status for status in _STATUSES if status != 302]
     return [
-        Promise("reads what is there", reads),
-        Promise("lets the guard see the URL", is_guarded),
+        Promise("reads a page", check_page),
+        Promise("lets the guard see the URL", check_guard),
         *(
-            [Promise("has pages judged before another server reads them", is_judged)]
+            [Promise("has pages judged before another server reads them", check_judging)]
             if hasattr(reader, "base_url")
             else []
         ),
-        Promise("never shows its key", lambda: _keeps_its_key(reader, first())),
-        *_no_echo(reader, first, read, some),
-        *(Promise(f"tells what {status} means", partial(_means, read, status)) for status in statuses),
+        Promise("never shows its key", lambda: _check_key_is_hidden(reader, first())),
+        *_make_echo_promises(reader, first, read, some),
+        *(Promise(f"understands status {status}", partial(_check_status, read, status)) for status in statuses),
     ]
 
 
-def _first(provider: Any, **options: Any) -> Request:
+def _start_search(provider: Any, **options: Any) -> Request:
     effect = next(provider.search(SearchQuery.of("kelp", **options)))
     assert isinstance(effect, Request), "a search begins with a request"
     return effect
@@ -243,46 +243,46 @@ def _search(provider: Any, response: Response) -> SearchResponse:
     return found
 
 
-def _same(expected: Any, found: Any) -> None:
+def _check_equal(expected: Any, found: Any) -> None:
     assert expected == found, f"{found!r} instead of {expected!r}"
 
 
-def _finds(provider: Any, response: SearchResponse) -> None:
+def _check_results(provider: Any, response: SearchResponse) -> None:
     assert response.results, "no result"
     assert response.provider == provider.name
     for result in response.results:
         assert urlsplit(result.url).scheme in {"http", "https"}, f"not an absolute URL: {result.url!r}"
-        assert result.title, "a result without title"
+        assert result.title, "a result without a title"
         assert result.provider == provider.name
-        assert result.raw, "what the service said is not kept"
+        assert result.raw, "`raw` is empty: keep the service's own record"
 
 
-def _asks_its_own(provider: Any, request: Request) -> None:
+def _check_address(provider: Any, request: Request) -> None:
     assert request.url.startswith(provider.base_url), f"asks {request.url}, not {provider.base_url}"
     assert not request.guarded, "the guard is for pages"
 
 
-def _keeps_its_key(provider: Any, request: Request) -> None:
+def _check_key_is_hidden(provider: Any, request: Request) -> None:
     for shown in (repr(provider), str(provider), repr(request), request.url, str(request.params), str(request.json)):
         assert SECRET not in shown, "the key shows"
 
 
-def _no_echo(
+def _make_echo_promises(
     provider: Any, first: Callable[[], Request], ask: Callable[[Response], Any], some: Response
 ) -> list[Promise]:
-    """Return the promise that a key is redacted where the service repeats it; none for a provider without a key."""
+    """Return promises that a key repeated by the service is redacted; none for a provider without a key."""
 
     def check(repeated: str) -> None:
         assert SECRET in str(first().headers), "the key does not travel in a header"
         try:
-            told = ask(_repeating(some, repeated))
-        except errors.ServiceError as error:  # a service's own words may steer its provider, and are changed here
-            told = error
-        said = [repr(told), str(told)]
-        if isinstance(told, BaseModel):
-            said += [told.model_dump_json(), *(repr(result.raw) for result in getattr(told, "results", ()))]
-        shown = [text for text in said if repeated in text]
-        assert not shown, f"an echoed key shows: its header has to be named for a key, token or secret: {shown}"
+            outcome = ask(_echo_key(some, repeated))
+        except errors.ServiceError as error:  # a provider may parse the service's texts, which are changed here
+            outcome = error
+        texts = [repr(outcome), str(outcome)]
+        if isinstance(outcome, BaseModel):
+            texts += [outcome.model_dump_json(), *(repr(result.raw) for result in getattr(outcome, "results", ()))]
+        shown = [text for text in texts if repeated in text]
+        assert not shown, f"an echoed key shows: the name of its header must contain key, token or secret: {shown}"
 
     if getattr(provider, "api_key", None) is None:
         return []
@@ -290,8 +290,8 @@ def _no_echo(
     return [Promise(f"redacts an echoed key{how}", partial(check, spelling)) for how, spelling in spellings.items()]
 
 
-def _repeating(some: Response, key: str) -> Response:
-    """Put *key* at the end of every text of an answer."""
+def _echo_key(some: Response, key: str) -> Response:
+    """Append *key* to every text of a response."""
 
     def with_key(value: Any) -> Any:
         if isinstance(value, dict):
@@ -307,13 +307,13 @@ def _repeating(some: Response, key: str) -> Response:
     return replace(some, content=content, headers={**some.headers, "x-echo": key})
 
 
-def _sends_extra(provider: Any) -> None:
-    request = _first(provider, extra={"x_of_its_own": "y"})
+def _check_extra(provider: Any) -> None:
+    request = _start_search(provider, extra={"x_of_its_own": "y"})
     sent = {**request.params, **(request.form or {}), **(request.json or {})}
     assert sent.get("x_of_its_own") == "y", "the extra parameter is missing"
 
 
-def _means(ask: Callable[[Response], Any], status: int) -> None:
+def _check_status(ask: Callable[[Response], Any], status: int) -> None:
     echo = {"error": f"no {SECRET}", "detail": {"error": f"no {SECRET} {'x' * 5000}"}}
     answer = replace(reply(echo, status), headers={"content-type": "application/json", "retry-after": "7"})
     try:
@@ -327,26 +327,26 @@ def _means(ask: Callable[[Response], Any], status: int) -> None:
         assert "xxx" not in str(error), "the service's words are in the message: they belong in detail"
         assert len(str(error)) + len(error.detail or "") < 500, "the service's words are not bounded"
     else:
-        raise AssertionError(f"{status} passes for success")
+        raise AssertionError(f"{status} is treated as success")
 
 
-def _refuses(ask: Callable[[Response], Any], body: bytes) -> None:
+def _check_garbage(ask: Callable[[Response], Any], body: bytes) -> None:
     try:
         ask(reply(body))
     except errors.BadResponse:
         return
-    raise AssertionError("garbage passes for an answer")
+    raise AssertionError("garbage is treated as an answer")
 
 
-def _no_silence(provider: Any, option: str) -> None:
+def _check_option(provider: Any, option: str) -> None:
     supported: frozenset[str] = getattr(provider, "options", frozenset())
-    company = {"language": "en"} if option == "country" and "language" in supported else {}
+    others = {"language": "en"} if option == "country" and "language" in supported else {}
     try:
-        asked = _first(provider, **{option: _OPTIONS[option]}, **company)
+        request = _start_search(provider, **{option: _OPTIONS[option]}, **others)
     except errors.UnsupportedOption as error:
         assert option in error.options, "the error does not name the option"
-        assert option not in supported, "an option it says it supports"
+        assert option not in supported, "the option is declared as supported"
         return
-    assert option in supported, "an option it does not say it supports"
-    # A page may be reached only through the ones before it; then it is no part of the first request.
-    assert option == "page" or asked != _first(provider, **company), "the option makes no difference"
+    assert option in supported, "the option is not declared as supported"
+    # A page may be reachable only through the previous ones; then it is not part of the first request.
+    assert option == "page" or request != _start_search(provider, **others), "the option makes no difference"

@@ -1,8 +1,8 @@
 """
-The face that models see: two tools, the same in every framework.
+What models see: two tools, the same in every framework.
 
-The wrappers give these names, descriptions and arguments to their framework, and check with them what a model wrote.
-Plain types with defaults throughout: not every model understands others. Each tool costs a model fewer than 250 tokens.
+The wrappers pass these names, descriptions and arguments to their framework, and validate a model's arguments with
+them. All types are plain and have defaults: some models handle no others. Each tool costs fewer than 250 tokens.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ READ = (
 )
 
 
-def _untitled(schema: dict[str, Any]) -> None:
-    """Leave out the titles, which repeat the names and cost a model's context."""
+def _remove_titles(schema: dict[str, Any]) -> None:
+    """Remove the titles: they repeat the names and use up a model's context."""
     for argument in schema["properties"].values():
         argument.pop("title", None)
 
 
 class Arguments(BaseModel):
-    """What a model may say to a tool: the schema that it reads, and the check of what it writes."""
+    """The arguments of a tool: the schema for the model, and the validation of what it passes."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
-        extra="forbid", str_strip_whitespace=True, json_schema_extra=_untitled
+        extra="forbid", str_strip_whitespace=True, json_schema_extra=_remove_titles
     )
 
 
@@ -80,7 +80,7 @@ class PageArguments(Arguments):
 
 
 def render_search_text(web: WebSearch, response: SearchResponse, form: Format) -> str:
-    """Return what a model is shown of a search, within the budget of tokens, if there is one."""
+    """Return the text of a response for a model, within the token limit, if one is set."""
     return search_for_model(response, form, max_tokens=web.settings.max_tokens, count=web.token_counter)
 
 
@@ -90,7 +90,7 @@ def search_options(
     """
     Return the arguments of `WebSearch.search` for a search that a model asked for.
 
-    An option that the provider does not support is left out, and a note says so: a model can do without.
+    An option that the provider does not support is left out with a note: a model can do without it.
     """
     return {
         "limit": limit,
@@ -106,7 +106,7 @@ def page_options(web: WebSearch, max_length: int, offset: int, query: str, find:
     """
     Return the arguments of `WebSearch.read` for the part of a page that a model asked for.
 
-    A *max_length* of 0 leaves the limit to the settings. A model cannot raise the limit in tokens.
+    A *max_length* of 0 means the limit of the settings. A model cannot raise the limit in tokens.
     """
     return {
         "max_length": max_length or None,

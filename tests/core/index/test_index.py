@@ -559,7 +559,7 @@ def test_many_stars_do_not_take_long():
     started = time.thread_time()
 
     assert robots.allows("https://sea.example/" + "a" * 8000)
-    assert time.thread_time() - started < 1
+    assert time.thread_time() - started < 5
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Providers made of providers, played without a network."""
+"""Providers made of providers, run without a network."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ KELP = SearchQuery.of("kelp")
 
 
 class Stub:
-    """A provider whose flow makes one request and finds nothing; what is thrown at it comes out again."""
+    """A provider whose flow makes one request and finds nothing; errors thrown into it come out again."""
 
     def __init__(self, name="stub", options=frozenset()):
         self.name, self.options = name, options
@@ -70,17 +70,17 @@ def test_reading_is_tried_again_as_well():
     assert len(play(Retry(Stub()).read("https://a.example"), Unavailable("down"), reply()).requests) == 2
 
 
-def test_the_last_failure_stands():
+def test_the_last_failure_is_raised():
     with pytest.raises(Unavailable, match="third"):
         play(Retry(Stub(), attempts=3).search(KELP), *(Unavailable(which) for which in ("first", "second", "third")))
 
 
-def test_a_service_that_says_when_to_come_back_is_taken_at_its_word():
+def test_the_pause_is_the_one_that_the_service_asks_for():
     assert play(Retry(Stub()).search(KELP), RateLimited("slow down", retry_after=2), reply()).pauses == [2]
 
 
 @pytest.mark.parametrize("wait", [11, 99_999_999_999])
-def test_a_wait_that_is_not_worth_it_ends_the_attempts(wait):
+def test_a_pause_that_is_too_long_ends_the_attempts(wait):
     with pytest.raises(RateLimited) as caught:
         play(Retry(Stub()).search(KELP), RateLimited("slow down", retry_after=wait))
     assert caught.value.retry_after == wait
@@ -100,7 +100,7 @@ def test_pauses_double_at_random_up_to_a_bound():
     assert len({each[0] for each in pauses}) > 40
 
 
-def test_a_failure_on_the_way_learns_whose_it_was():
+def test_a_network_failure_gets_the_name_of_its_provider():
     with pytest.raises(Unavailable) as caught:
         play(Retry(Stub("brave"), attempts=1).search(KELP), Unavailable("cannot connect"))
     assert caught.value.provider == "brave"
@@ -114,7 +114,7 @@ def test_the_next_provider_is_asked_when_one_fails_and_the_answer_says_so():
     assert outcome.result.notes == ("a failed (quota_exhausted); b failed (blocked); answered by c",)
 
 
-def test_a_first_answer_needs_no_remark():
+def test_an_answer_of_the_first_provider_has_no_note():
     assert play(Fallback((Stub("a"), Stub("b"))).search(KELP), reply()).result.notes == ()
 
 
@@ -137,7 +137,7 @@ def test_all_failed_knows_the_shortest_wait():
     assert caught.value.retry_after == 3
 
 
-def test_a_provider_that_cannot_express_the_question_is_passed_over():
+def test_a_provider_that_does_not_support_an_option_is_skipped():
     chain = Fallback((Stub("a"), Stub("b", options={"time_range"})))
     outcome = play(chain.search(SearchQuery.of("kelp", time_range="week")), reply())
 
@@ -145,7 +145,7 @@ def test_a_provider_that_cannot_express_the_question_is_passed_over():
     assert "a failed (unsupported_option)" in outcome.result.notes[0]
 
 
-def test_only_the_failures_named_lead_on():
+def test_only_the_failures_in_after_ask_the_next_provider():
     chain = Fallback((Stub("a"), Stub("b")), after=(Blocked,))
 
     assert play(chain.search(KELP), Blocked("robot"), reply()).result.provider == "b"
@@ -173,14 +173,14 @@ def test_each_provider_gets_a_fair_share_of_the_time():
     assert [round(share) for share in shares] == [10, 15, 30]
 
 
-def test_what_cannot_be_expressed_is_left_out_and_noted():
+def test_unsupported_options_are_left_out_with_a_note():
     query = SearchQuery.of("kelp", time_range="week", country="GB", language="en")
     response = play(Relax(Stub(options={"language"})).search(query), reply()).result
 
     assert response.notes == ("stub does not support country, time_range: ignored",)
 
 
-def test_what_the_question_says_of_unsupported_options_comes_first():
+def test_the_query_takes_precedence_over_the_layer():
     asked = {"time_range": "week"}
 
     assert play(Relax(Stub(), unsupported="raise").search(SearchQuery.of("kelp", **asked, unsupported="note")), reply())
@@ -191,7 +191,7 @@ def test_what_the_question_says_of_unsupported_options_comes_first():
         play(Relax(Stub(), unsupported="raise").search(SearchQuery.of("kelp", **asked)))
 
 
-def test_inside_of_relax_the_question_is_the_same_whoever_asks():
+def test_relax_always_passes_on_the_same_query():
     seen = []
 
     class Noted(Stub):
@@ -204,7 +204,7 @@ def test_inside_of_relax_the_question_is_the_same_whoever_asks():
     assert seen == [KELP, KELP]
 
 
-def test_of_several_providers_one_that_supports_all_is_preferred_to_leaving_options_out():
+def test_a_provider_that_supports_all_options_is_preferred_to_leaving_some_out():
     chain = Relax(Fallback((Stub("a"), Stub("b", options={"time_range"}))))
     response = play(chain.search(SearchQuery.of("kelp", time_range="week")), reply()).result
 
@@ -212,7 +212,7 @@ def test_of_several_providers_one_that_supports_all_is_preferred_to_leaving_opti
     assert "ignored" not in str(response.notes)
 
 
-def test_when_none_of_several_supports_all_the_first_leaves_out_what_it_must():
+def test_if_no_provider_supports_all_options_the_first_searches_without_some():
     first, second = Stub("a", options={"language"}), Stub("b", options={"country"})
     query = SearchQuery.of("kelp", language="en", country="GB")
     response = play(Relax(Fallback((first, second))).search(query), reply()).result
@@ -221,7 +221,7 @@ def test_when_none_of_several_supports_all_the_first_leaves_out_what_it_must():
     assert response.notes == ("a|b does not support country: ignored",)
 
 
-def test_if_the_first_fails_the_next_leaves_out_what_it_must_and_each_is_named():
+def test_if_the_first_fails_the_next_searches_without_some_options_and_notes_name_each():
     class Named(Stub):
         def search(self, query):
             if unknown := sorted(query.requested() - self.options):
@@ -241,7 +241,7 @@ def test_if_the_first_fails_the_next_leaves_out_what_it_must_and_each_is_named()
 
 
 @pytest.mark.parametrize("options", [[], ["no_such_field"], ["topic"]], ids=str)
-def test_an_error_that_leaving_options_out_does_not_help_stands(options):
+def test_an_error_that_fewer_options_cannot_fix_is_raised(options):
     class Stubborn(Stub):
         def search(self, query):
             raise UnsupportedOption("no", options=options)
@@ -269,11 +269,11 @@ def test_layers_compose():
     )
 
 
-# Layers of anybody
+# Layers of other packages
 
 
 class Cache:
-    """A layer that somebody else wrote, knowing only that it shows what is inside."""
+    """A layer of another package, which knows only that it must show what is inside."""
 
     def __init__(self, inner):
         self.inner, self.name = inner, f"cached {inner.name}"
@@ -321,7 +321,7 @@ class SearchOnly:
 
 
 def shape(provider):
-    """The layers from outside in, down to one provider: ``Relax Retry stub``."""
+    """Return the layers from the outside in, down to one provider: ``Relax Retry stub``."""
     kind = getattr(provider, "label", "") or type(provider).__name__
     inner = getattr(provider, "inner", None)
     if inner is None:
@@ -329,7 +329,7 @@ def shape(provider):
     return f"{kind}({', '.join(map(shape, inner))})" if isinstance(inner, tuple) else f"{kind} {shape(inner)}"
 
 
-def test_a_layer_of_anybodys_hides_no_key_sent_over_plain_http():
+def test_a_foreign_layer_does_not_hide_a_key_sent_over_plain_http():
     brave = Brave(api_key="key", base_url="http://evil.example/")
     for provider in (
         brave,
@@ -342,7 +342,7 @@ def test_a_layer_of_anybodys_hides_no_key_sent_over_plain_http():
             WebSearch(provider)
 
 
-def test_a_layer_of_anybodys_can_do_no_more_than_what_is_inside():
+def test_a_foreign_layer_can_do_only_what_the_provider_inside_can():
     with pytest.raises(ConfigurationError, match="'cached brave' cannot read"):
         WebSearch(Stub(), reader=Cache(Brave(api_key="key")))
     with pytest.raises(ConfigurationError, match="cannot search"):
@@ -351,23 +351,23 @@ def test_a_layer_of_anybodys_can_do_no_more_than_what_is_inside():
         WebSearch(Stub(), reader=SearchOnly(Stub()))
 
 
-def test_a_layer_of_anybodys_is_not_wrapped_in_a_retry_that_nobody_asked_for():
+def test_a_foreign_layer_is_not_wrapped_in_the_default_retry():
     assert shape(WebSearch(Cache(Stub())).provider) == "Relax Cache stub"
     assert shape(WebSearch(Stub()).provider) == "Relax Retry stub"
     assert shape(WebSearch(Cache(Stub()), layers=[Retry(attempts=2)]).provider) == "Relax Retry Cache stub"
 
 
-def test_an_index_inside_of_a_layer_is_read_before_the_web(tmp_path):
+def test_an_index_inside_a_layer_is_read_before_the_web(tmp_path):
     web = WebSearch(Cache(Local(path=tmp_path / "i.db")))
 
     assert shape(web.reader) == "Relax Fallback(Cache local, Retry direct)"
     assert shape(WebSearch(Stub()).reader) == "Relax Retry direct"
 
 
-def test_a_layer_that_holds_itself_is_refused():
+def test_a_layer_that_contains_itself_is_refused():
     loop = Cache(Stub())
     loop.inner = loop
-    with pytest.raises(ConfigurationError, match="a Cache holds itself"):
+    with pytest.raises(ConfigurationError, match="a Cache contains itself"):
         WebSearch(loop)
 
 
@@ -377,14 +377,14 @@ def test_a_layer_holds_providers_and_not_their_names(layer):
         WebSearch(layer)
 
 
-def test_the_leaves_are_what_is_at_the_bottom():
+def test_the_leaves_are_the_innermost_providers():
     a, b = Stub("a"), Stub("b")
 
     assert leaves(Relax(Fallback((Retry(a), Cache(b))))) == [a, b]
     assert leaves(a) == [a]
 
 
-def test_layers_tell_what_is_inside():
+def test_layers_show_what_is_inside():
     a, b = Stub("a", options={"page"}), Stub("b", options={"topic"})
     chain = Relax(Fallback((Retry(a), b)))
 
@@ -397,14 +397,16 @@ def test_layers_tell_what_is_inside():
 @pytest.mark.parametrize("layer", [Retry(), Relax(), Fallback()], ids=lambda layer: type(layer).__name__)
 def test_a_layer_without_a_provider_says_what_to_write(layer):
     kind = type(layer).__name__
-    with pytest.raises(ConfigurationError, match=rf"{kind} holds no provider: .*WebSearch\(layers=\[{kind}\(\)\]\)"):
+    with pytest.raises(
+        ConfigurationError, match=rf"{kind} has no provider inside: .*WebSearch\(layers=\[{kind}\(\)\]\)"
+    ):
         WebSearch(layer)
     for ask in (layer.search, layer.read):
-        with pytest.raises(ConfigurationError, match="holds no provider"):
+        with pytest.raises(ConfigurationError, match="has no provider inside"):
             play(ask(KELP))
 
 
-def test_asking_a_layer_for_what_the_provider_inside_cannot_is_told():
+def test_a_layer_says_what_the_provider_inside_cannot_do():
     with pytest.raises(ConfigurationError, match="direct cannot search"):
         play(Fallback((Direct(),)).search(KELP))
 
@@ -425,7 +427,7 @@ def test_asking_a_layer_for_what_the_provider_inside_cannot_is_told():
         (lambda: Fallback(tacit=("blocked",)), "tacit"),
     ],
 )
-def test_a_layer_that_makes_no_sense_is_refused(make, complaint):
+def test_invalid_values_are_refused(make, complaint):
     with pytest.raises(ConfigurationError, match=complaint):
         make()
 
@@ -433,7 +435,7 @@ def test_a_layer_that_makes_no_sense_is_refused(make, complaint):
 # The list
 
 
-def test_the_rank_decides_where_a_layer_stands_and_not_its_place_in_the_list():
+def test_the_rank_decides_the_position_of_a_layer_and_not_its_place_in_the_list():
     ranks = {"cache": Rank.CACHE, "throttle": Rank.THROTTLE, "budget": Rank.BUDGET, "rerank": Rank.RERANK,
              "breaker": Rank.BREAKER, "flight": Rank.SINGLE_FLIGHT, "policy": Rank.POLICY}  # fmt: skip
     around = [Around(label, rank) for label, rank in ranks.items()]
@@ -444,7 +446,7 @@ def test_the_rank_decides_where_a_layer_stands_and_not_its_place_in_the_list():
         assert shape(web.provider) == shape(web.reader) == expected
 
 
-def test_a_layer_without_rank_is_the_outermost_of_its_provider_and_the_first_named_of_several():
+def test_layers_without_rank_are_outermost_around_each_provider_the_first_one_farthest_out():
     web = WebSearch([Stub("a"), Stub("b")], layers=[Around("one"), Around("two"), Around("cache", Rank.CACHE)])
 
     assert shape(web.provider) == "Relax Fallback(one two cache Retry a, one two cache Retry b)"
@@ -456,7 +458,7 @@ def test_a_rank_may_be_any_number():
     assert shape(web.provider) == "Relax outside Retry inside stub"
 
 
-def test_a_layer_takes_the_place_of_a_default_of_its_rank():
+def test_a_layer_replaces_the_default_of_its_rank():
     web = WebSearch([Stub("a"), Stub("b")], layers=[Retry(attempts=7), Relax(), Fallback(after=(Blocked,))])
 
     assert shape(web.provider) == "Relax Fallback(Retry a, Retry b)"
@@ -467,7 +469,7 @@ def test_a_layer_takes_the_place_of_a_default_of_its_rank():
     assert shape(other.provider) == "Relax Fallback(again a, again b)"
 
 
-def test_none_removes_all_layers_but_what_makes_one_of_several():
+def test_none_removes_all_layers_except_the_one_that_combines_providers():
     stub = Stub()
     web = WebSearch(stub, layers=None)
 
@@ -476,7 +478,7 @@ def test_none_removes_all_layers_but_what_makes_one_of_several():
     assert shape(WebSearch([Stub("a"), Stub("b")], layers=None).provider) == "Fallback(a, b)"
 
 
-def test_what_searches_and_reads_has_one_layer_for_both():
+def test_a_provider_that_searches_and_reads_has_one_layer_for_both():
     stub = Stub()
     web = WebSearch(stub, reader=stub, layers=[Around()])
 
@@ -484,7 +486,7 @@ def test_what_searches_and_reads_has_one_layer_for_both():
     assert web.provider is web.reader
 
 
-def test_a_layer_that_cannot_read_stands_aside_when_pages_are_read():
+def test_a_layer_that_cannot_read_is_skipped_when_pages_are_read():
     stub = Stub()
     web = WebSearch(stub, reader=stub, layers=[SearchOnly()])
 
@@ -493,7 +495,7 @@ def test_a_layer_that_cannot_read_stands_aside_when_pages_are_read():
     assert web.provider.inner.inner is web.reader.inner
 
 
-def test_a_layer_has_one_state_for_all_providers_of_a_web_search_and_none_for_two():
+def test_the_providers_of_one_web_search_share_the_state_of_a_layer_and_two_web_searches_do_not():
     layer = Around()
     one, other = (WebSearch([Stub("a"), Stub("b")], reader=Direct(), layers=[layer]) for _ in range(2))
     a, b = one.provider.inner.inner
@@ -503,7 +505,7 @@ def test_a_layer_has_one_state_for_all_providers_of_a_web_search_and_none_for_tw
     assert other.provider.inner.inner[0].kept == layer.kept == []
 
 
-def test_a_copy_of_a_web_search_has_a_state_of_its_own():
+def test_a_copy_of_a_web_search_has_its_own_state():
     web = WebSearch(Stub(), layers=[Around()])
     twins = [copy.deepcopy(web), pickle.loads(pickle.dumps(web))]
     play(web.provider.search(KELP), reply())
@@ -543,10 +545,10 @@ class Coroutine(Around):
     [
         (["retry"], "str has no method wrap"),
         ([Retry], r"Retry is a class: write Retry\(\)"),
-        ([Retry(Stub())], "Retry holds a provider already"),
+        ([Retry(Stub())], "Retry already holds a provider"),
         (Retry(), "give a list of layers, not Retry"),
         ("retry", "give a list of layers, not str"),
-        ([Fallback(), Around("fuse", Rank.COMBINE)], "only one can make one provider of several"),
+        ([Fallback(), Around("fuse", Rank.COMBINE)], "only one layer may combine several providers"),
         ([Around("x", "high")], "the rank of Around is not a number"),
         ([Locked()], "Locked cannot be copied .*lock.* __deepcopy__"),
         ([ReturnsItself()], r"ReturnsItself\.wrap\(inner\) must return a new layer"),
@@ -555,12 +557,12 @@ class Coroutine(Around):
         ([Coroutine()], "stub.search is an async def"),
     ],
 )
-def test_what_is_not_a_layer_is_refused(given, complaint):
+def test_anything_but_a_layer_is_refused(given, complaint):
     with pytest.raises(ConfigurationError, match=complaint):
         WebSearch(Stub(), layers=given)
 
 
-def test_attempts_are_those_of_the_default_retry():
+def test_attempts_configure_the_default_retry():
     assert WebSearch(Stub(), attempts=5).provider.inner.attempts == 5
     assert WebSearch(Stub(), attempts=5, layers=[Around()]).provider.inner.inner.attempts == 5
     for given in ([Retry(attempts=2)], None):
@@ -568,10 +570,10 @@ def test_attempts_are_those_of_the_default_retry():
             WebSearch(Stub(), attempts=5, layers=given)
 
 
-# The question, and the one chain
+# The query, and the one chain
 
 
-def test_a_program_and_a_tool_ask_through_the_same_chain():
+def test_programs_and_tools_use_the_same_chain():
     web = WebSearch(Stub(), layers=[Around()])
     for unsupported in ("raise", "note", None):
         play(web.provider.search(SearchQuery.of("kelp", unsupported=unsupported)), reply())
@@ -588,21 +590,21 @@ class Instant(Stub):
         yield
 
 
-def test_the_argument_beats_the_question_and_the_question_the_layers():
+def test_the_argument_beats_the_query_and_the_query_the_layers():
     web, noting = WebSearch(Instant()), WebSearch(Instant(), layers=[Relax()])
-    said = {choice: SearchQuery.of("kelp", page=2, unsupported=choice) for choice in ("raise", "note", None)}
+    queries = {choice: SearchQuery.of("kelp", page=2, unsupported=choice) for choice in ("raise", "note", None)}
 
-    assert web.search(said["note"]).notes
-    assert web.search(said["raise"], unsupported="note").notes
+    assert web.search(queries["note"]).notes
+    assert web.search(queries["raise"], unsupported="note").notes
     assert web.search("kelp", page=2, unsupported="note").notes
     assert noting.search("kelp", page=2).notes
-    assert noting.search(said[None]).notes
+    assert noting.search(queries[None]).notes
     for refused in (
         lambda: web.search("kelp", page=2),
-        lambda: web.search(said["note"], unsupported="raise"),
+        lambda: web.search(queries["note"], unsupported="raise"),
         lambda: noting.search("kelp", page=2, unsupported="raise"),
-        lambda: noting.search(said["raise"]),
-        lambda: WebSearch(Instant(), layers=None).search(said["note"]),
+        lambda: noting.search(queries["raise"]),
+        lambda: WebSearch(Instant(), layers=None).search(queries["note"]),
     ):
         with pytest.raises(UnsupportedOption):
             refused()
@@ -611,7 +613,7 @@ def test_the_argument_beats_the_question_and_the_question_the_layers():
             wrong()
 
 
-def test_what_to_do_about_unsupported_options_is_not_an_option_of_the_service():
+def test_unsupported_is_not_an_option_of_the_service():
     assert SearchQuery.of("kelp", unsupported="note").requested() == frozenset()
     assert SearchQuery.of("kelp", page=2, unsupported="note").without("page").unsupported == "note"
 
@@ -652,13 +654,13 @@ def test_the_settings_file_has_a_table_for_each_layer(monkeypatch):
     ],
 )
 @pytest.mark.parametrize("given", [(), None], ids=str)
-def test_a_mistake_in_the_table_of_a_layer_is_told(content, complaint, given):
+def test_a_mistake_in_the_table_of_a_layer_is_reported(content, complaint, given):
     settings_file(content)
     with pytest.raises(ConfigurationError, match=complaint):
         WebSearch(Stub(), layers=given)
 
 
-def test_a_file_that_was_merely_found_sets_no_more_than_it_may(plugged):
+def test_a_file_that_was_merely_found_sets_only_what_it_may(plugged):
     plugged([("around", "Around")], Around=Around)
     found = Path("websearch.toml")
     found.write_text('[layers.retry]\nattempts = 5\n[layers.relax]\nunsupported = "note"')
@@ -685,12 +687,12 @@ def test_a_file_that_was_merely_found_sets_no_more_than_it_may(plugged):
 @pytest.fixture
 def plugged(monkeypatch):
     """Make entry points of layers, whose module has *contents*."""
-    module = ModuleType("layers_of_somebody")
+    module = ModuleType("foreign_layers")
     monkeypatch.setitem(sys.modules, module.__name__, module)
 
     def plug(names, **contents):
         vars(module).update(contents)
-        points = [EntryPoint(name, f"layers_of_somebody:{kind}", "websearch_core.layers") for name, kind in names]
+        points = [EntryPoint(name, f"foreign_layers:{kind}", "websearch_core.layers") for name, kind in names]
         monkeypatch.setattr(layers, "entry_points", lambda group: points)
         layers._plugged_in.cache_clear()
 
@@ -752,14 +754,14 @@ def test_two_layers_of_one_name_are_refused(plugged, names):
         WebSearch(Stub())
 
 
-def test_the_layers_of_the_package_meet_the_port():
+def test_the_built_in_layers_fit_the_port():
     for name in ("fallback", "relax", "retry"):
         layer: Layer = layer_class(name)()
         assert callable(layer.wrap)
         assert isinstance(layer.rank, Rank)
 
 
-def test_relaxing_leaves_reading_as_it_is():
+def test_relax_does_not_change_reading():
     assert play(Relax(Stub()).read("https://a.example"), reply()).result.url == "https://a.example"
 
 

@@ -106,7 +106,7 @@ class Reader:
         client._transport._pool._network_backend._inner = self.wire
 
     async def _async_client(self):
-        return await self._sender._on_loop().client(guarded=True)
+        return await self._sender._get_loop_clients().client(guarded=True)
 
     def handed_over(self, url):
         """Tell whether a reading service that may stand inside would be asked to open *url*."""

@@ -12,7 +12,7 @@ import pytest
 from websearch_core._deadline import time_limit
 from websearch_core._net import lookup
 from websearch_core._net.guard import Guard
-from websearch_core._net.lookup import AT_ONCE, MAX_WAITING, Line, Threads
+from websearch_core._net.lookup import MAX_RUNNING, MAX_WAITING, Line, Threads
 from websearch_core._net.sender import Sender
 from websearch_core.errors import TimedOut, Unavailable
 from websearch_core.flow import Request
@@ -55,7 +55,7 @@ async def hanging(sender, count, seconds=20.0):
 
     tasks = [asyncio.create_task(one(n)) for n in range(count)]
     await asyncio.sleep(0)
-    while len(threads()) < min(count, AT_ONCE):
+    while len(threads()) < min(count, MAX_RUNNING):
         await asyncio.sleep(0.01)
     return tasks
 
@@ -77,7 +77,7 @@ async def test_names_that_hang_hold_up_neither_a_service_nor_another_tenant(syst
         page = await other.asend(Request(url=f"http://page.example:{server.port}/", guarded=True))
 
     assert (service.content, page.content) == (b"here", b"here")
-    assert len(threads()) <= AT_ONCE + 2
+    assert len(threads()) <= MAX_RUNNING + 2
     await end(tasks)
     await one.aclose()
     await other.aclose()
@@ -92,13 +92,13 @@ def test_blocking_calls_do_not_hold_each_other_up_either(system, server, http):
         with time_limit(20), pytest.raises((TimedOut, Unavailable)):
             one.send(Request(url=f"http://hang{n}.example/", guarded=True))
 
-    waiting = [threading.Thread(target=hang, args=(n,), daemon=True) for n in range(AT_ONCE + 10)]
+    waiting = [threading.Thread(target=hang, args=(n,), daemon=True) for n in range(MAX_RUNNING + 10)]
     for thread in waiting:
         thread.start()
     with time_limit(10):
         assert one.send(Request(url=f"http://service.example:{server.port}/")).content == b"here"
         assert other.send(Request(url=f"http://page.example:{server.port}/", guarded=True)).content == b"here"
-    assert len(threads()) <= AT_ONCE + 2
+    assert len(threads()) <= MAX_RUNNING + 2
     system.ends.set()
     for thread in waiting:
         thread.join(10)
@@ -108,14 +108,14 @@ def test_blocking_calls_do_not_hold_each_other_up_either(system, server, http):
 
 async def test_whoever_gave_up_waiting_is_not_looked_up(system):
     one = sender(system)
-    tasks = await hanging(one, AT_ONCE + 5, seconds=0.2)
+    tasks = await hanging(one, MAX_RUNNING + 5, seconds=0.2)
     failures = await asyncio.gather(*tasks, return_exceptions=True)
 
     assert {type(failure) for failure in failures} == {TimedOut}
     system.ends.set()
     for thread in threads():
         thread.join(10)
-    assert len(system.asked) == AT_ONCE
+    assert len(system.asked) == MAX_RUNNING
 
 
 def test_a_line_that_is_full_is_a_temporary_error(system):
@@ -173,7 +173,7 @@ def test_a_sender_with_names_that_hang_is_pickled_without_them(system):
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this system does not fork")
 def test_a_forked_process_looks_up_again(system):
     line = Line(lookup.FOR_PAGES)
-    for _ in range(AT_ONCE + 1):
+    for _ in range(MAX_RUNNING + 1):
         line.look_up(lambda: system("hang.example", 80))
     context = multiprocessing.get_context("fork")
     answers = context.Queue()

@@ -334,7 +334,7 @@ def test_no_drip_outlasts_the_deadline(server, endless, send, drip, guarded):
 
     with pytest.raises(TimedOut):
         send(server.url, seconds=0.4, guarded=guarded)
-    assert time.monotonic() - started < 5  # generous: what matters is that it ends at all
+    assert time.monotonic() - started < 15  # the server would go on for 20 s
 
 
 def test_a_name_that_takes_for_ever_to_resolve_ends_with_the_deadline(send, library):
@@ -633,8 +633,8 @@ def test_a_key_that_a_redirect_repeats_is_in_no_location(server, send):
     assert send(server.url, **KEYED).headers["location"] == "/?k=[key]"
 
 
-def test_the_one_private_way_into_httpx_is_still_there(library):
-    """Should this fail, the guard would no longer stand at the socket: see `websearch_core._net.sender._prepared`."""
+def test_the_private_attributes_of_httpx_still_exist(library):
+    """If this fails, connections bypass the guard: see `websearch_core._net.sender._make_client`."""
     http = importlib.import_module(library)
 
     for client in (http.Client(), http.AsyncClient()):

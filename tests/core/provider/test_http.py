@@ -1,4 +1,4 @@
-"""What HTTP services have in common."""
+"""What HTTP services share."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def test_seconds_are_read_and_bounded(value, seconds):
 @pytest.mark.parametrize(
     "value", ["", "soon", "-5", "NaN", "inf", "1e9", "٣", "0x10", "Wed, 99 Foo 2026", "Wed, 21 Oct 99999 07:28:00 GMT"]
 )
-def test_what_cannot_be_trusted_is_no_wait(value):
+def test_an_invalid_retry_after_is_ignored(value):
     assert wait(value) is None
 
 
-def test_dates_are_read_and_never_lie_in_the_past():
+def test_dates_are_read_and_a_past_date_means_now():
     soon = datetime.now(UTC) + timedelta(seconds=90)
 
     assert 85 < wait(format_datetime(soon, usegmt=True)) < 91
@@ -52,7 +52,7 @@ def test_dates_are_read_and_never_lie_in_the_past():
 
 
 @given(st.text(max_size=40))
-def test_no_retry_after_is_ever_an_error(value):
+def test_no_retry_after_raises_an_error(value):
     seconds = wait(value)
 
     assert seconds is None or 0 <= seconds <= 30 * 86_400
@@ -76,17 +76,17 @@ def test_the_services_words_are_short_and_without_the_key():
     assert len(words) == 201
 
 
-def test_a_body_beyond_the_size_allowed_is_too_large():
+def test_a_body_over_the_size_limit_is_too_large():
     with pytest.raises(TooLarge):
         decode_json(Response(status=200, content=b'{"a": ', truncated=True), Kagi())
 
 
-def test_what_is_not_json_is_told_by_its_type():
+def test_an_answer_that_is_not_json_is_named_by_its_type():
     with pytest.raises(BadResponse, match="not JSON but text/html"):
         decode_json(reply("<html>Log in"), Kagi())
 
 
-def test_domains_can_be_said_in_the_words_of_the_query():
+def test_domain_filters_can_be_added_to_the_text_of_the_query():
     query = SearchQuery.of("kelp", allowed_domains=["a.org", "b.org"], blocked_domains=["c.org"])
 
     assert with_sites(query) == "kelp (site:a.org OR site:b.org) -site:c.org"
@@ -101,7 +101,7 @@ def test_a_provider_without_options_supports_none():
 
 
 @pytest.mark.parametrize("key", ["", "   ", "two words", "clé", "line\nbreak"])
-def test_a_key_that_cannot_be_one_is_refused_without_repeating_it(key):
+def test_an_impossible_key_is_refused_without_repeating_it(key):
     with pytest.raises(ConfigurationError) as refused:
         Brave(api_key=key)
 

@@ -1,4 +1,4 @@
-"""From what services say to results that keep our promises."""
+"""Turning the data of services into results and plain text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from websearch_core.provider._results import in_domains, parse_results, plain_te
         (42, ""),
     ],
 )
-def test_markup_is_stripped_then_entities_are_undone_once(markup, text):
+def test_markup_is_stripped_then_entities_are_unescaped_once(markup, text):
     assert plain_text(markup) == text
 
 
@@ -38,14 +38,14 @@ def test_markup_is_stripped_then_entities_are_undone_once(markup, text):
         "https://user:password@a.example/", "https://a.example/\n", "https://a.example\\@b.example/", None, 42,
     ],
 )  # fmt: skip
-def test_a_result_whose_url_nobody_could_open_is_left_out(url):
+def test_a_result_without_a_usable_url_is_left_out(url):
     items = [{"title": "bad", "url": url}, {"title": "good", "url": "https://a.example/"}]
 
     expected = ["good"] if url != "https://a.example/\n" else ["bad", "good"]  # blanks around a URL are harmless
     assert expected == [result.title for result in parse_results(items, "stub")]
 
 
-def test_what_is_missing_or_of_the_wrong_type_does_no_harm():
+def test_missing_values_and_wrong_types_are_tolerated():
     items = [
         {"url": "https://a.example/", "title": None, "snippet": ["x"], "score": "high", "published": {}},
         "not an object",
@@ -58,7 +58,7 @@ def test_what_is_missing_or_of_the_wrong_type_does_no_harm():
 
 
 @pytest.mark.parametrize("items", [None, 3, {}, "x", [{}], [{"link": "https://a.example"}], [1, 2]])
-def test_what_is_nothing_like_a_list_of_results_is_a_bad_response(items):
+def test_anything_unlike_a_list_of_results_is_a_bad_response(items):
     with pytest.raises(BadResponse):
         parse_results(items, "stub")
 
@@ -74,7 +74,7 @@ json = st.recursive(
 
 
 @given(json)
-def test_no_json_makes_it_stumble(items):
+def test_any_json_gives_results_or_a_bad_response(items):
     try:
         results = parse_results(items, "stub")
     except BadResponse:
@@ -86,12 +86,12 @@ def response(*urls):
     return SearchResponse(query="kelp", results=tuple(SearchResult(title="t", url=url) for url in urls))
 
 
-def settled(*urls, **options):
+def enforce(*urls, **options):
     return enforce_query(response(*urls), SearchQuery.of("kelp", **options))
 
 
-def test_results_are_numbered_from_one_without_doubles_up_to_the_limit():
-    results = settled(
+def test_results_are_numbered_from_one_without_duplicates_up_to_the_limit():
+    results = enforce(
         "https://a.example/", "https://b.example/", "https://a.example/", "https://c.example/", limit=2
     ).results
 
@@ -101,8 +101,8 @@ def test_results_are_numbered_from_one_without_doubles_up_to_the_limit():
     ]
 
 
-def test_what_is_outside_the_domain_filter_is_left_out_and_told():
-    kept = settled(
+def test_results_outside_the_domain_filter_are_left_out_with_a_note():
+    kept = enforce(
         "https://docs.python.org/3/",
         "https://python.org.evil.example/",
         "https://evil.example/python.org",
@@ -128,24 +128,24 @@ def test_what_is_outside_the_domain_filter_is_left_out_and_told():
         ("https://xn--bcher-kva.example/", {"allowed_domains": ["b\xfccher.example"]}, True),
     ],
 )
-def test_a_domain_stands_for_its_subdomains(url, options, inside):
+def test_a_domain_includes_its_subdomains(url, options, inside):
     assert in_domains(url, SearchQuery.of("kelp", **options)) is inside
 
 
 @pytest.mark.parametrize("score", [float("nan"), float("inf"), 10**400, True, "0.9"])
-def test_a_score_is_a_number_that_json_knows_or_none(score):
+def test_a_score_that_json_cannot_hold_is_none(score):
     (result,) = parse_results([{"title": "t", "url": "https://a.example/", "score": score}], "stub")
 
     assert result.score is None
 
 
-def test_half_a_character_does_not_get_through():
+def test_lone_surrogates_are_removed():
     (result,) = parse_results([{"title": "ke\ud800lp", "url": "https://a.example/", "snippet": "\udfff"}], "stub")
 
     assert (result.title, result.snippet) == ("kelp", "")
 
 
-def test_a_page_shows_nothing_that_a_person_would_not_see_whoever_read_it():
+def test_invisible_characters_are_removed_from_the_page_of_any_reader():
     page = enforce_page(Page(url="https://a.example/", title="Ke\u200blp", content="Brown\U000e0041\u202e algae"))
 
     assert (page.title, page.content) == ("Kelp", "Brown algae")

@@ -23,7 +23,7 @@ def hits(*names, more=False, **query):
     return reply({"type": "search", "query": {"more_results_available": more, **query}, "web": {"results": results}})
 
 
-def test_the_key_travels_in_braves_own_header():
+def test_the_key_is_sent_in_braves_own_header():
     assert first().headers["X-Subscription-Token"] == SECRET
 
 
@@ -50,7 +50,7 @@ def test_each_option_has_braves_own_word(options, name, value):
     assert first(**options).params[name] == value
 
 
-def test_booleans_are_the_words_that_brave_knows():
+def test_booleans_are_sent_as_the_words_that_brave_knows():
     assert first().params["text_decorations"] == "false"
 
 
@@ -64,7 +64,7 @@ def test_news_have_their_own_endpoint_and_results_at_the_top():
     assert [result.url for result in outcome.result.results] == ["https://news.example/kelp"]
 
 
-def test_a_limit_beyond_one_page_is_met_by_asking_for_more():
+def test_a_limit_beyond_one_page_requests_more_pages():
     outcome = play(BRAVE.search(SearchQuery.of("kelp", limit=30)), hits("a", "b", more=True), hits("c"))
 
     assert [(request.params["count"], request.params.get("offset")) for request in outcome.requests] == [
@@ -78,7 +78,7 @@ def test_it_stops_asking_when_there_is_no_more():
     assert len(play(BRAVE.search(SearchQuery.of("kelp", limit=60)), hits("a")).requests) == 1
 
 
-def test_markup_and_entities_are_undone_once():
+def test_markup_is_stripped_and_entities_are_unescaped_once():
     body = {
         "type": "search",
         "web": {
@@ -99,7 +99,7 @@ def test_markup_and_entities_are_undone_once():
     assert result.published == datetime(2026, 5, 4, 8, 0, 3, tzinfo=UTC)
 
 
-def test_a_corrected_query_is_told():
+def test_a_corrected_query_is_noted():
     response = play(BRAVE.search(SearchQuery.of("kelpp", limit=1)), hits("a", altered="kelp")).result
 
     assert response.notes == ("brave corrected the spelling of the query: see suggestions",)
@@ -125,7 +125,7 @@ def problem(status, code, meta=None, **headers):
     ],
     ids=lambda case: getattr(case, "__name__", None) or str(case.content[:60]),
 )
-def test_the_body_tells_what_the_status_does_not(answer, kind):
+def test_the_body_distinguishes_what_the_status_does_not(answer, kind):
     with pytest.raises(kind) as caught:
         play(BRAVE.search(SearchQuery.of("kelp")), answer)
     assert type(caught.value) is kind
@@ -152,8 +152,8 @@ def test_a_page_beyond_the_last_is_refused():
         first(page=11)
 
 
-def test_a_further_page_that_fails_does_not_cost_what_was_found():
+def test_a_failure_on_a_later_page_keeps_the_results_so_far():
     outcome = play(BRAVE.search(SearchQuery.of("kelp", limit=30)), hits("a", more=True), problem(429, "RATE_LIMITED"))
 
     assert [result.title for result in outcome.result.results] == ["a"]
-    assert outcome.result.notes == ("brave failed at a further page (rate_limited)",)
+    assert outcome.result.notes == ("brave failed on a later page (rate_limited)",)

@@ -1,4 +1,4 @@
-"""Our own reader, as a conversation; tests/core/test_http.py and test_pages.py have it talk to a server."""
+"""The built-in reader as a flow; tests/core/net/test_sender.py and tests/core/test_pages.py run it with a server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def redirect(location, status=302):
     return reply(b"", status, location=location)
 
 
-def test_a_page_is_fetched_through_the_guard_without_anything_of_the_callers():
+def test_a_page_is_fetched_through_the_guard_without_data_of_the_caller():
     request = next(Direct().read(URL))
 
     assert request.guarded
@@ -49,7 +49,7 @@ def test_html_becomes_a_page():
     ],
 )
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_redirects_are_followed_by_hand(status, location, there):
+def test_it_follows_redirects_itself(status, location, there):
     outcome = play(Direct().read(URL), redirect(location, status), reply(HTML))
 
     assert [request.url for request in outcome.requests] == [URL, there]
@@ -62,7 +62,7 @@ def test_at_most_five_redirects_are_followed():
         play(Direct().read(URL), *(redirect(f"/{n}") for n in range(6)))
 
 
-def test_a_redirect_that_leads_nowhere_is_told():
+def test_a_redirect_without_location_is_an_error():
     with pytest.raises(BadResponse, match="leads nowhere"):
         play(Direct().read(URL), reply(b"", 302))
 
@@ -112,7 +112,7 @@ def test_a_file_that_cannot_be_read_because_it_was_cut_says_so(kind, content, mo
     assert caught.value.provider == "direct"
 
 
-def test_what_could_not_be_read_whole_either_is_not_said_to_be_too_large():
+def test_an_unsupported_file_that_was_cut_is_not_called_too_large():
     film = Response(status=200, headers={"content-type": "video/mp4"}, content=b"\0\0\0\x20ftypisom", truncated=True)
 
     with pytest.raises(UnsupportedContent, match="video/mp4"):

@@ -100,7 +100,7 @@ def test_odd_statuses_are_blocked_too(status):
         found(reply("", status))
 
 
-def test_no_results_are_told_from_a_page_that_has_changed():
+def test_no_results_differ_from_a_changed_page():
     assert found(reply('<div class="no-results">No  results.</div>')).result.results == ()
     with pytest.raises(BadResponse, match="changed its format"):
         found(reply("<title>DuckDuckGo</title><p>Welcome to our new design"))
@@ -148,7 +148,7 @@ def test_a_region_it_does_not_have_is_refused():
     assert caught.value.options == ("country", "language")
 
 
-def test_a_bang_is_quoted_since_it_would_lead_elsewhere():
+def test_a_bang_is_quoted_because_it_would_redirect():
     assert form_of("!w kelp !")["q"] == '"!w" kelp "!"'
 
 
@@ -159,7 +159,7 @@ def test_every_region_is_spelt_country_first():
 
 
 @pytest.mark.parametrize("href", ["//[", "http://[", "//duckduckgo.com/l/?uddg=http%3A%2F%2F%5B", "//\u2100.example"])
-def test_a_link_that_is_no_url_costs_that_result_alone(href):
+def test_an_invalid_link_drops_only_its_result(href):
     response = found(page(row(href), row("https://sea.example/kelp"))).result
 
     assert [result.url for result in response.results] == ["https://sea.example/kelp"]

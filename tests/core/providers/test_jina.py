@@ -16,22 +16,22 @@ def read(data=None, status=200, reader=None, **fields):
     return play((reader or Jina()).read(URL), answer)
 
 
-def test_it_works_without_a_key_and_sends_one_that_it_has():
+def test_a_key_is_optional_and_sent_if_set():
     assert "Authorization" not in next(Jina().read(URL)).headers
     assert next(Jina(api_key=SECRET).read(URL)).headers["Authorization"] == f"Bearer {SECRET}"
 
 
-def test_the_whole_url_travels_in_the_body():
+def test_the_whole_url_is_sent_in_the_body():
     request = next(Jina().read(URL))
 
     assert (request.method, request.url, request.json) == ("POST", "https://r.jina.ai/", {"url": URL})
 
 
-def test_nothing_is_kept_by_jina_if_asked():
+def test_private_asks_jina_to_keep_no_copy():
     assert next(Jina(private=True).read(URL)).headers["DNT"] == "1"
 
 
-def test_what_it_tells_of_a_page_is_kept():
+def test_the_metadata_of_a_page_is_kept():
     page = read(
         {
             "title": "Kelp",
@@ -54,7 +54,7 @@ def test_what_it_tells_of_a_page_is_kept():
     ("status", "kind", "temporary"),
     [(404, PageNotFound, False), (410, PageNotFound, False), (503, Unavailable, True), (403, Unavailable, False)],
 )
-def test_a_page_that_is_not_there_is_an_error_although_jina_says_success(status, kind, temporary):
+def test_a_missing_page_is_an_error_although_jina_reports_success(status, kind, temporary):
     with pytest.raises(kind) as caught:
         read({"content": "Not here", "warning": f"Target URL returned error {status}: Nope"})
     assert (caught.value.status, caught.value.temporary) == (status, temporary)
@@ -73,7 +73,7 @@ def test_statuses_of_its_own(status, kind):
 
 
 @pytest.mark.parametrize("base_url", ["https://r.jina.ai", "https://R.JINA.AI/"])
-def test_what_jina_itself_can_reach_is_not_ours_to_judge(base_url):
+def test_the_guard_does_not_judge_pages_that_jinas_own_server_reads(base_url):
     request = next(Jina(base_url=base_url).read(URL))
 
     assert (request.target, request.judge_target) == (URL, False)
@@ -89,7 +89,7 @@ def test_what_jina_itself_can_reach_is_not_ours_to_judge(base_url):
         "https://r.jina.ai.example",
     ],
 )
-def test_a_server_of_ones_own_gets_no_page_that_was_not_judged(base_url):
+def test_a_self_hosted_server_only_gets_urls_that_the_guard_checked(base_url):
     request = next(Jina(base_url=base_url).read(URL))
 
     assert (request.target, request.judge_target) == (URL, True)

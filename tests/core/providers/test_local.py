@@ -39,7 +39,7 @@ def urls(local, text, **options):
     return [result.url for result in search(local, text, **options).results]
 
 
-def test_a_result_has_all_that_is_known_of_the_page(local):
+def test_a_result_has_the_metadata_of_the_page(local):
     published = datetime(2026, 5, 4, tzinfo=UTC)
     add(local, "https://sea.example/kelp", "**Kelp** is a brown alga.", title="Kelp", published=published)
 
@@ -73,7 +73,7 @@ def test_pages_with_all_the_words_come_before_those_with_some(local):
     assert urls(local, "kelp dulse", limit=1) == ["https://sea.example/all"]
 
 
-def test_pages_follow_one_another_without_gap_or_repetition(local):
+def test_pages_of_results_have_no_gap_or_repetition(local):
     for n in range(7):
         add(local, f"https://sea.example/{n}", "kelp dulse" if n < 4 else "kelp")
     together = urls(local, "kelp dulse", limit=7)
@@ -84,7 +84,7 @@ def test_pages_follow_one_another_without_gap_or_repetition(local):
     assert [url for page in pages for url in page] == together
 
 
-def test_nothing_found_is_an_answer(local):
+def test_finding_nothing_is_an_empty_response(local):
     add(local, "https://sea.example/1")
 
     assert search(local, "zeppelin").results == ()
@@ -121,7 +121,7 @@ def test_the_filter_is_applied_before_the_limit(local):
     assert urls(local, "kelp", allowed_domains=["sea.example"], limit=1) == ["https://sea.example/"]
 
 
-def test_days_are_whole_and_inclusive_and_those_of_utc(local):
+def test_after_and_before_are_inclusive_days_in_utc(local):
     for name, moment in {
         "before": datetime(2026, 5, 3, 23, 59, 59, tzinfo=UTC),
         "first": datetime(2026, 5, 4, tzinfo=UTC),
@@ -159,7 +159,7 @@ def test_pages_without_a_date_are_left_out_of_a_time_range_and_counted(local):
     assert search(local, "kelp").notes == ()
 
 
-def test_a_language_stands_for_its_regions_and_not_the_other_way_round(local):
+def test_a_language_includes_its_regions_and_not_the_other_way_round(local):
     for language in ("pt", "pt-BR", "PT-pt", "en", None):
         add(local, f"https://sea.example/{language}", language=language)
 
@@ -171,7 +171,7 @@ def test_a_language_stands_for_its_regions_and_not_the_other_way_round(local):
 @pytest.mark.parametrize(
     "options", [{"country": "US"}, {"safe_search": "strict"}, {"topic": "news"}, {"extra": {"fuzzy": True}}]
 )
-def test_what_an_index_cannot_express_is_refused(local, options):
+def test_options_that_an_index_cannot_support_are_refused(local, options):
     add(local, "https://sea.example/")
 
     with pytest.raises(UnsupportedOption) as caught:
@@ -222,14 +222,14 @@ def filled(tmp_path_factory):
 @example("\x00")
 @example("ﷺ")
 @example("½ ﬁ ㌔")
-def test_no_query_can_break_the_language_of_the_index(filled, text):
+def test_no_query_can_break_the_syntax_of_the_index(filled, text):
     response = search(filled, text)
 
     assert {result.url for result in response.results} <= {"https://sea.example/kelp"}
     assert filled.index.page("https://sea.example/kelp").content
 
 
-def test_a_very_long_query_is_cut_and_that_is_said(local):
+def test_a_very_long_query_is_cut_with_a_note(local):
     add(local, "https://sea.example/1", "word63x")
     add(local, "https://sea.example/2", "word64x")
 
@@ -239,7 +239,7 @@ def test_a_very_long_query_is_cut_and_that_is_said(local):
     assert response.notes == ("only the first 64 words were looked for",)
 
 
-def test_a_limit_beyond_all_numbers_is_just_everything(local):
+def test_a_huge_limit_returns_everything(local):
     add(local, "https://sea.example/1")
 
     assert len(urls(local, "kelp", limit=10**30)) == 1
@@ -297,7 +297,7 @@ def test_it_can_be_copied_and_pickled(local):
         assert urls(twin, "kelp") == ["https://sea.example/kelp"]
 
 
-async def test_a_web_search_with_it_finds_and_reads_in_both_colours(local):
+async def test_a_web_search_with_it_finds_and_reads_blocking_and_async(local):
     add(local, "file:///notes/kelp.md", "# Kelp\n\n" + "Brown algae. " * 50)
     web = WebSearch(local)
 

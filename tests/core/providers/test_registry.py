@@ -27,7 +27,7 @@ from websearch_core.settings import Settings
 
 
 class Ebb:
-    """A plain class, as another package may have it: no dataclass, and its name is a property."""
+    """A plain class from another package: not a dataclass, and its name is a property."""
 
     def __init__(self, token: Annotated[str, Env("EBB_TOKEN")], depth: int = 1) -> None:
         self.token, self.depth = token, depth
@@ -69,7 +69,7 @@ def test_every_provider_is_listed_with_what_it_can_do():
     assert info("direct").secrets == ()
 
 
-def test_every_one_of_ours_has_a_name_for_people():
+def test_every_built_in_provider_has_a_label():
     for name in known():
         assert info(name).label
         assert isinstance(getattr(provider_class(name), "label", ""), str)
@@ -91,7 +91,7 @@ def test_whether_it_is_configured_follows_the_environment_and_the_settings(monke
     assert "SECRET" not in repr(get_all(settings))
 
 
-def test_the_default_is_whom_a_websearch_asks_first(monkeypatch):
+def test_the_default_is_the_provider_that_a_websearch_uses_first(monkeypatch):
     assert get_default().name == "duckduckgo"
     assert get_default(role="read").name == "direct"
     assert get_default() == info("duckduckgo")
@@ -111,11 +111,11 @@ def test_a_default_that_cannot_be_used_is_an_error():
 
 
 @pytest.mark.usefixtures("ebb")
-def test_a_plain_class_is_known_like_any_other(monkeypatch):
+def test_a_plain_class_works_like_any_other(monkeypatch):
     assert get("ebb") is Ebb
     shown = info("ebb")
     assert (shown.label, shown.search, shown.read, shown.configured) == ("Ebb", True, False, False)
-    assert shown.secrets == ("token", "depth")  # nobody knows which
+    assert shown.secrets == ("token", "depth")  # it cannot say which
     assert shown.limits == {}
 
     monkeypatch.setenv("WEB_SEARCH_PROVIDER", "ebb")
@@ -133,7 +133,7 @@ def test_a_plug_in_may_call_itself_something_else(monkeypatch):
 
 
 @pytest.mark.usefixtures("ebb")
-def test_attributes_of_another_kind_do_no_harm(monkeypatch):
+def test_attributes_of_the_wrong_type_are_ignored(monkeypatch):
     for label, limits in ((3, [1]), (None, "many"), (property(lambda _: "x"), None)):
         monkeypatch.setattr(Ebb, "label", label, raising=False)
         monkeypatch.setattr(Ebb, "limits", limits, raising=False)
@@ -152,6 +152,6 @@ def test_a_record_cannot_be_changed_and_shares_nothing_with_the_class():
     assert pickle.loads(pickle.dumps(brave)) == brave
 
 
-def test_limits_are_what_a_query_meets():
+def test_limits_are_a_plain_dictionary():
     assert Limits(results_per_request=3) == {"results_per_request": 3}
     assert Direct().name == "direct"

@@ -25,7 +25,7 @@ def test_a_server_below_a_path_is_asked_there():
     assert first().url == "https://searx.example/sub/search"
 
 
-def test_it_looks_like_a_client_that_a_limiter_lets_through():
+def test_it_sends_the_headers_that_a_limiter_lets_through():
     headers = first().headers
 
     assert "text/html" in headers["Accept"]
@@ -60,28 +60,28 @@ def test_engines_are_named_when_chosen():
     assert next(provider.search(SearchQuery.of("kelp"))).params["engines"] == "brave,wikipedia"
 
 
-def test_a_larger_limit_is_met_by_asking_for_more_pages_until_nothing_new_comes():
+def test_a_larger_limit_requests_pages_until_one_has_nothing_new():
     outcome = play(SEARXNG.search(SearchQuery.of("kelp", limit=9)), hits("a", "b"), hits("b", "c"), hits("c"))
 
     assert [request.params.get("pageno") for request in outcome.requests] == [None, 2, 3]
     assert [result.title for result in outcome.result.results] == ["a", "b", "c"]
 
 
-def test_a_page_is_as_long_as_the_limit_whatever_the_server_has_to_a_page():
+def test_a_page_is_as_long_as_the_limit_whatever_the_page_size_of_the_server():
     outcome = play(SEARXNG.search(SearchQuery.of("kelp", limit=2, page=2)), hits("a", "b", "c"), hits("d"))
 
     assert [request.params.get("pageno") for request in outcome.requests] == [None, 2]
     assert [result.title for result in outcome.result.results] == ["c", "d"]
 
 
-def test_a_further_page_that_fails_does_not_cost_what_was_found():
+def test_a_failure_on_a_later_page_keeps_the_results_so_far():
     outcome = play(SEARXNG.search(SearchQuery.of("kelp", limit=9)), hits("a"), reply({}, 429))
 
     assert [result.title for result in outcome.result.results] == ["a"]
-    assert outcome.result.notes == ("searxng failed at a further page (rate_limited)",)
+    assert outcome.result.notes == ("searxng failed on a later page (rate_limited)",)
 
 
-def test_nothing_found_while_engines_failed_is_a_failure():
+def test_no_results_while_engines_failed_is_a_failure():
     answer = hits(unresponsive_engines=[["brave", "Suspended: too many requests"], ["bing", "CAPTCHA"]])
 
     with pytest.raises(Unavailable, match=r"brave \(Suspended: too many requests\), bing \(CAPTCHA\)") as caught:
@@ -89,7 +89,7 @@ def test_nothing_found_while_engines_failed_is_a_failure():
     assert not caught.value.temporary
 
 
-def test_something_found_while_engines_failed_is_noted():
+def test_results_while_engines_failed_have_a_note():
     response = play(
         SEARXNG.search(SearchQuery.of("kelp", limit=1)), hits("a", unresponsive_engines=[["bing", "timeout"]])
     )
@@ -118,19 +118,19 @@ def test_a_result_without_url_is_left_out():
     ]
 
 
-def test_json_switched_off_is_told_with_its_remedy():
+def test_the_error_for_disabled_json_says_how_to_enable_it():
     with pytest.raises(AuthenticationError, match="add json under 'search: formats:'"):
         play(SEARXNG.search(SearchQuery.of("kelp")), reply("<!doctype html><title>403 Forbidden", 403))
 
 
-def test_a_bad_parameter_is_told_in_the_servers_words():
+def test_a_bad_parameter_is_reported_in_the_servers_words():
     with pytest.raises(BadRequest, match="Invalid value xx_YY for parameter language"):
         play(
             SEARXNG.search(SearchQuery.of("kelp")), reply({"error": "Invalid value xx_YY for parameter language"}, 400)
         )
 
 
-def test_a_bang_that_leads_outside_is_told():
+def test_a_bang_that_redirects_is_an_error():
     with pytest.raises(BadResponse, match="begin with !"):
         play(SEARXNG.search(SearchQuery.of("!!g kelp")), reply(b"", 302, location="https://www.google.com/"))
 

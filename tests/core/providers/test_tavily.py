@@ -26,7 +26,7 @@ def test_the_key_is_a_bearer_token_and_never_in_the_body():
     assert "api_key" not in request.json
 
 
-def test_without_a_key_and_not_keyless_on_purpose_it_cannot_be_made():
+def test_it_needs_a_key_unless_keyless():
     with pytest.raises(MissingKey, match="TAVILY_API_KEY"):
         Tavily()
 
@@ -56,11 +56,11 @@ def test_each_option_has_tavilys_own_word(options, name, value):
     assert body_of(**options)[name] == value
 
 
-def test_what_nobody_asked_for_is_not_sent():
+def test_only_given_options_are_sent():
     assert body_of() == {"query": "kelp", "max_results": 5, "search_depth": "basic", "topic": "general"}
 
 
-def test_a_country_gives_weight_in_general_search_alone():
+def test_a_country_is_supported_in_general_search_only():
     with pytest.raises(UnsupportedOption) as caught:
         body_of(country="GB", topic="news")
     assert caught.value.options == ("country",)
@@ -90,20 +90,20 @@ def test_answers_dates_scores_and_the_request_id_are_kept():
     assert (result.score, result.published) == (0.91, datetime(2026, 3, 3, 9, tzinfo=UTC))
 
 
-def test_more_than_it_can_give_is_told():
+def test_a_limit_above_the_maximum_is_noted():
     response = play(TAVILY.search(SearchQuery.of("tides", limit=50)), reply({"results": []})).result
 
-    assert response.notes == ("tavily gives 20 results at most",)
+    assert response.notes == ("tavily returns at most 20 results",)
 
 
 @pytest.mark.parametrize("status", [432, 433])
-def test_plan_limits_are_an_empty_purse_not_a_rate(status):
+def test_plan_limits_mean_an_exhausted_quota_not_a_rate_limit(status):
     with pytest.raises(QuotaExhausted, match="usage limit") as caught:
         play(TAVILY.search(SearchQuery.of("kelp")), reply({"detail": {"error": "your plan's usage limit"}}, status))
     assert not caught.value.temporary
 
 
-def test_the_keyless_allowance_has_its_own_envelope():
+def test_the_keyless_allowance_has_its_own_error_format():
     cap = {"code": "daily_cap_reached", "message": "Daily allowance reached.", "retry_after_seconds": 3600}
 
     with pytest.raises(QuotaExhausted, match="Daily allowance") as caught:
@@ -135,7 +135,7 @@ def test_a_page_in_neither_list_is_an_error():
         play(TAVILY.read(URL), reply({"results": []}))
 
 
-def test_extra_parameters_are_sent_even_if_they_say_no():
+def test_extra_parameters_are_sent_even_if_false():
     assert (
         body_of(extra={"auto_parameters": False, "chunks_per_source": 0}).items()
         >= {
@@ -145,7 +145,7 @@ def test_extra_parameters_are_sent_even_if_they_say_no():
     )
 
 
-def test_a_gateway_of_ones_own_gets_no_page_that_was_not_judged():
+def test_a_gateway_only_gets_urls_that_the_guard_checked():
     url = "https://page.example/"
 
     assert not next(Tavily(api_key=SECRET).read(url)).judge_target

@@ -19,9 +19,9 @@ SECONDS = 20
 
 
 def read(html: str) -> Page:
-    begin = time.perf_counter()
+    begin = time.thread_time()
     page = read_html(html.encode(), URL, "text/html")
-    assert time.perf_counter() - begin < SECONDS
+    assert time.thread_time() - begin < SECONDS
     return page
 
 
@@ -121,9 +121,9 @@ def test_an_ordinary_page_is_not_changed() -> None:
     "piece", ["<a ", "<a x='", '<a x="', "<a x", "<!--", "<script>", "</", "<a/b", "<a x=y", "<a b='c' "]
 )
 def test_hardening_takes_linear_time(piece: str) -> None:
-    begin = time.perf_counter()
+    begin = time.thread_time()
     harden(piece.encode() * 300_000)
-    assert time.perf_counter() - begin < 10
+    assert time.thread_time() - begin < 10
 
 
 @pytest.mark.parametrize("instruction", ["<?e ", "<?xml-stylesheet ", f"<?{'e' * 50}ï"])

@@ -1,1 +1,1 @@
-"""The network: the only room that opens a socket or resolves a name."""
+"""The network: the only package that opens sockets and resolves names."""

@@ -1,9 +1,9 @@
 """
-Where connections are opened: every address judged, every wait bounded.
+Open connections, with every address judged and every wait bounded.
 
-A `Door` stands in the place of httpcore's network backend, below TLS and the connection pool. So certificates are still
+A `GuardedBackend` replaces httpcore's network backend, below TLS and the connection pool. So certificates are still
 checked against the name in the URL, pools are still keyed by origin and never by address, and redirects, reconnections
-and rebinding DNS all pass here.
+and rebinding DNS all pass through here.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ _STAGGER = 0.25  # seconds until the next address is tried beside the first (RFC
 
 
 class GuardedBackend:
-    """A network backend of httpcore that connects only where the guard lets it, and only while there is time."""
+    """An httpcore network backend that connects only where the guard allows it, and only before the deadline."""
 
     def __init__(self, inner: Any, guard: Guard | None, line: Line) -> None:
         self._inner, self._guard, self._line = inner, guard, line
 
     def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> Any:
-        addresses = resolve(self._line, self._guard, _text(host), port, timeout)
+        addresses = resolve(self._line, self._guard, _decode_host(host), port, timeout)
         failure: Exception | None = None
         for n, address in enumerate(addresses):
             share = (clamp(timeout) or math.inf) / (len(addresses) - n)
             try:
-                patience = max(share, _MIN_TIMEOUT) if share < math.inf else None
-                return _Stream(self._inner.connect_tcp(address, port, patience, **options))
-            except Exception as error:  # noqa: BLE001 - whichever of httpcore's it is, the next address may do better
+                allowed = max(share, _MIN_TIMEOUT) if share < math.inf else None
+                return _Stream(self._inner.connect_tcp(address, port, allowed, **options))
+            except Exception as error:  # noqa: BLE001 - of any kind: the next address may work
                 failure = error
         raise failure or Unavailable("the name has no address")
 
     def connect_unix_socket(self, *_: Any, **__: Any) -> Any:
-        raise UnsafeURL("sockets of this machine are not for pages")
+        raise UnsafeURL("pages cannot be read from a Unix socket")
 
     def sleep(self, seconds: float) -> None:
         self._inner.sleep(seconds)
 
 
 class _Stream:
-    """A network stream of httpcore on which nothing outlasts the deadline."""
+    """An httpcore network stream on which nothing outlasts the deadline."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
@@ -69,7 +69,7 @@ class _Stream:
 
 
 class AsyncGuardedBackend:
-    """The same door on an event loop, where cancelling keeps the time."""
+    """The same backend on an event loop, where cancellation enforces the deadline."""
 
     def __init__(self, inner: Any, guard: Guard | None, line: Line) -> None:
         self._inner, self._guard, self._line = inner, guard, line
@@ -77,13 +77,13 @@ class AsyncGuardedBackend:
     async def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> Any:
         try:
             async with asyncio.timeout(timeout):
-                addresses = await aresolve(self._line, self._guard, _text(host), port)
+                addresses = await aresolve(self._line, self._guard, _decode_host(host), port)
                 return await self._race(addresses, port, options)
         except TimeoutError as error:
             raise TimedOut("no connection within the time allowed") from error
 
     async def _race(self, addresses: list[str], port: int, options: dict[str, Any]) -> Any:
-        """Happy eyeballs (RFC 8305) over addresses already judged: the first connection wins, the rest is undone."""
+        """Race the judged addresses (Happy Eyeballs, RFC 8305): the first connection wins, the others are closed."""
         attempts: set[asyncio.Task[Any]] = set()
         failure: BaseException | None = None
         waiting = list(addresses)
@@ -102,26 +102,26 @@ class AsyncGuardedBackend:
                     failure = attempt.exception()
         finally:
             for attempt in attempts:
-                attempt.add_done_callback(_undo)
+                attempt.add_done_callback(_close_loser)
                 attempt.cancel()
         raise failure or Unavailable("the name has no address")
 
     async def connect_unix_socket(self, *_: Any, **__: Any) -> Any:
-        raise UnsafeURL("sockets of this machine are not for pages")
+        raise UnsafeURL("pages cannot be read from a Unix socket")
 
     async def sleep(self, seconds: float) -> None:
         await self._inner.sleep(seconds)
 
 
-def _undo(attempt: asyncio.Task[Any]) -> None:
-    """Close what connected although another attempt had won."""
+def _close_loser(attempt: asyncio.Task[Any]) -> None:
+    """Close the connection of an attempt that connected too late."""
     if not attempt.cancelled() and attempt.exception() is None:
         _closing.add(closing := asyncio.ensure_future(attempt.result().aclose()))
         closing.add_done_callback(_closing.discard)
 
 
-_closing: set[asyncio.Future[None]] = set()  # asyncio itself keeps only weak references to its tasks
+_closing: set[asyncio.Future[None]] = set()  # asyncio keeps only weak references to tasks
 
 
-def _text(host: str | bytes) -> str:
+def _decode_host(host: str | bytes) -> str:
     return host.decode("ascii") if isinstance(host, bytes) else host

@@ -1,4 +1,4 @@
-"""Undo the compression of a body without letting it grow past a bound: 1 MB of gzip can be a gigabyte."""
+"""Decompress a body up to a limit: 1 MB of gzip can become a gigabyte."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import zlib
 from ..errors import BadResponse
 
 _STEP = 2**16  # bytes inflated at a time
-OFFERED = "gzip, deflate"  # what we say we accept; anything else in an answer is refused
+OFFERED = "gzip, deflate"  # the encodings we accept; any other in a response is an error
 
 
 class BoundedBody:
     """
-    Collects a body as it arrives, up to *most* bytes after decompression.
+    Collects a body as it arrives, up to *most* decompressed bytes.
 
     Args:
         encoding: The ``Content-Encoding`` header.
-        most: How many decoded bytes to keep.
+        most: Maximum number of decoded bytes to keep.
 
     """
 
@@ -27,7 +27,7 @@ class BoundedBody:
         self._inflate = _make_inflater(encoding)
 
     def add(self, raw: bytes) -> bool:
-        """Take in what arrived; False when there is no use in reading on."""
+        """Add the bytes that arrived; return False if reading more is useless."""
         self._arrived += len(raw)
         room = self._most + 1 - len(self.content)
         self.content += self._inflate.feed(raw, room) if self._inflate else raw[:room]
@@ -35,21 +35,21 @@ class BoundedBody:
 
     @property
     def truncated(self) -> bool:
-        """True if bytes are missing at the end, cut off by us or by a compressed stream that stops half-way."""
+        """True if bytes are missing at the end: cut off by us, or a compressed stream that stops half-way."""
         return self._is_full or (self._inflate is not None and self._arrived > 0 and not self._inflate.complete)
 
     @property
     def _is_full(self) -> bool:
-        # The wire is capped too: an endless stream may decode to nothing at all.
+        # Limit the raw bytes, too: an endless stream may decode to nothing.
         return len(self.content) > self._most or self._arrived > self._most
 
     def __bytes__(self) -> bytes:
-        with memoryview(self.content) as content:  # a slice of the bytearray would be one copy more
+        with memoryview(self.content) as content:  # slicing the bytearray would make another copy
             return bytes(content[: self._most])
 
 
 class _Inflater:
-    """gzip or deflate, every member of it, never more at a time than there is room for."""
+    """Decompresses gzip or deflate, with all members, and never more at a time than there is room for."""
 
     def __init__(self, window: int) -> None:
         self._window = window
@@ -64,12 +64,12 @@ class _Inflater:
             try:
                 out += self._stream.decompress(data, min(room - len(out), _STEP))
             except zlib.error:
-                if self.complete:  # what follows a whole member is padding or rubbish
+                if self.complete:  # after a complete member: padding or rubbish
                     data = b""
                     break
                 if self._window != zlib.MAX_WBITS or out:
                     raise BadResponse("the compressed body is corrupt") from None
-                self._window = -zlib.MAX_WBITS  # "deflate" without the header it should have: common enough
+                self._window = -zlib.MAX_WBITS  # common: "deflate" without its zlib header
                 self._stream = zlib.decompressobj(self._window)
                 continue
             self.complete = self._stream.eof

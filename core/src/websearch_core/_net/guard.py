@@ -1,14 +1,14 @@
 """
-Which places a page may be read from.
+Decide where pages may be read from.
 
-The model chooses the URL and the hostile web chooses the answer, so there are two checks. `Guard.check` reads a URL,
-strictly: what two parsers could read differently is refused, not guessed. `Guard.judge` looks at the addresses that a
-name resolves to, at the moment of connecting, and `websearch_core._net.backend` connects to the very address judged.
-Redirects, rebinding DNS and odd spellings of an address all end at one of the two. This module opens nothing: what has
-to be asked of the operating system is handed in, as ``resolve`` and ``is_own``, whose defaults are in `system`.
+The model chooses the URL and the hostile web chooses the answer, so there are two checks. `Guard.check` parses a URL
+strictly: a URL that two parsers could read differently is refused, not guessed. `Guard.judge` checks the addresses that
+a name resolves to, at the moment of connecting, and `websearch_core._net.backend` connects to exactly these addresses.
+Redirects, rebinding DNS and odd spellings of an address all meet one of the two. This module opens nothing: the calls
+to the operating system are passed in as ``resolve`` and ``is_own``, whose defaults are in `system`.
 
-The tables follow the IANA special-purpose registries (RFC 6890 and updates); Python's ``ipaddress.is_global`` is no
-policy: it changed between versions and calls multicast, NAT64 and unallocated space global.
+The tables follow the IANA special-purpose registries (RFC 6890 and updates). Python's ``ipaddress.is_global`` is not
+enough: it changed between versions and calls multicast, NAT64 and unallocated space global.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _V6_SPECIAL = [
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _LOCAL_NAT64 = ipaddress.IPv6Network("64:ff9b:1::/48")  # RFC 8215
 _ISATAP = (b"\x00\x00\x5e\xfe", b"\x02\x00\x5e\xfe")
-_NEVER = [
+_FORBIDDEN = [
     ipaddress.ip_network(network)
     for network in (
         "169.254.0.0/16", "fe80::/10",  # link-local: AWS, Azure, Google, Oracle, Tencent, OpenStack, Scaleway, ...
@@ -55,13 +55,13 @@ _NEVER = [
         "fd00:ec2::/32",  # AWS
         "fd20:ce::254",  # Google
     )
-]  # where clouds hand out credentials to whoever asks from inside; no hole is ever made for them  # fmt: skip
+]  # where clouds give credentials to any machine inside; never allowed, not even by a hole  # fmt: skip
 
 _INTERNAL = (
     "arpa", "corp", "home", "internal", "intranet", "invalid", "lan", "local", "localdomain", "localdomain6",
     "localhost", "onion", "private", "test",
 )  # fmt: skip
-_PORTS_OF_OTHERS = frozenset((
+_BLOCKED_PORTS = frozenset((
     0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109,
     110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531,
     532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060,
@@ -70,22 +70,22 @@ _PORTS_OF_OTHERS = frozenset((
 
 
 def verdict(address: str) -> str | None:
-    """Return why *address* is not one of the public internet's, or None if it is."""
+    """Return why *address* is not a public internet address, or None if it is one."""
     ip = ipaddress.ip_address(address)
     if isinstance(ip, ipaddress.IPv4Address):
         special = any(ip in network for network in _V4_SPECIAL)
-        return "not a public address" if special or _is_never(ip) else None
+        return "not a public address" if special or _is_forbidden(ip) else None
     if ip.scope_id is not None:
         return "a scoped address"
-    if ip in _NAT64:  # what DNS64 answers for every IPv4 site: judge the address inside
+    if ip in _NAT64:  # the answer of DNS64 for every IPv4 site: judge the address inside
         return verdict(str(ipaddress.IPv4Address(ip.packed[12:])))
     if ip not in _V6_UNICAST or any(ip in network for network in _V6_SPECIAL):
         return "not a public address"
     return "an embedded address" if ip.packed[8:12] in _ISATAP else None
 
 
-class HandedIn(TypedDict, total=False):
-    """What a `Guard` asks the operating system."""
+class SystemCalls(TypedDict, total=False):
+    """The calls of a `Guard` to the operating system."""
 
     resolve: Resolve
     is_own: Callable[[Address], bool]
@@ -96,13 +96,13 @@ class Guard:
     """
     The policy for pages of the open web.
 
-    No hole reaches a link-local address or another one where a cloud is known to hand out credentials.
+    No hole allows link-local addresses, or others where a cloud is known to give out credentials.
 
     Args:
-        networks: Addresses that may be reached although they are not public.
-        origins: ``(scheme, host, port)`` that may be reached wherever the name leads.
-        resolve: How names become addresses; a test puts its own table here.
-        is_own: Whether an address is one of this machine's.
+        networks: Networks that are allowed although they are not public.
+        origins: ``(scheme, host, port)`` that are allowed whatever address the name has.
+        resolve: Resolves a name to addresses; a test passes its own table.
+        is_own: Returns whether an address belongs to this machine.
 
     """
 
@@ -112,19 +112,19 @@ class Guard:
     is_own: Callable[[Address], bool] = field(default=is_own_address, repr=False)
 
     @classmethod
-    def allowing(cls, entries: Iterable[str], **handed_in: Unpack[HandedIn]) -> Guard:
+    def allowing(cls, entries: Iterable[str], **system_calls: Unpack[SystemCalls]) -> Guard:
         """
         Make a guard with holes: networks such as ``10.1.0.0/16``, origins such as ``https://wiki.corp:8443``.
 
         Raises:
-            ConfigurationError: An entry is neither.
+            ConfigurationError: An entry is neither a network nor an origin.
 
         """
         networks: list[Network] = []
         origins: set[Origin] = set()
         for entry in entries:
             if "://" in entry:
-                origins.add(_origin(entry))
+                origins.add(_parse_origin(entry))
                 continue
             try:
                 networks.append(ipaddress.ip_network(entry))
@@ -133,56 +133,56 @@ class Guard:
                     f"allow: {entry!r} is neither a network such as '10.1.0.0/16' nor an origin such as "
                     "'https://wiki.corp:8443'"
                 ) from error
-        return cls(tuple(networks), frozenset(origins), **handed_in)
+        return cls(tuple(networks), frozenset(origins), **system_calls)
 
     def check(self, url: str) -> str:
         """
-        Read *url* strictly, without asking the network anything.
+        Check *url* strictly, without using the network.
 
         Returns:
-            The same URL in its one canonical form.
+            The canonical form of the URL.
 
         Raises:
-            UnsafeURL: It is ambiguous, or its scheme, name, port or literal address is not for pages.
+            UnsafeURL: It is ambiguous, or its scheme, name, port or literal address is not allowed for pages.
 
         """
         scheme, host, port, _ = split_url(url)
-        if (ip := parse_address(host)) and _is_never(ip):
+        if (ip := parse_address(host)) and _is_forbidden(ip):
             raise UnsafeURL("the address is not a public one")
         if (scheme, host, port) not in self.origins:
-            if self._is_origin(host, port):  # `judge` does not see the scheme, and would let it in
+            if self._is_origin(host, port):  # `judge` does not see the scheme, and would allow it
                 raise UnsafeURL("this host and port are allowed over another scheme only")
-            self._check_place(host, port)
+            self._check_host(host, port)
         return canonicalize(url)
 
-    def _check_place(self, host: str, port: int) -> None:
-        if port in _PORTS_OF_OTHERS:
+    def _check_host(self, host: str, port: int) -> None:
+        if port in _BLOCKED_PORTS:
             raise UnsafeURL("this port belongs to another kind of service")
         if ip := parse_address(host):
             if verdict(str(ip)) and not self._is_hole(ip):
                 raise UnsafeURL("the address is not a public one")
-        elif not self.networks and _is_internal(host):  # with a hole in the wall, its address decides
+        elif not self.networks and _is_internal(host):  # with allowed networks, its address decides
             raise UnsafeURL("the host name is an internal one")
 
     def judge(self, host: str, port: int, addresses: Sequence[str]) -> list[str]:
         """
-        Decide which of the *addresses* found for *host* may be connected to, in the order to try them.
+        Return the *addresses* of *host*, in the order to try them, if all of them may be connected to.
 
-        One bad address refuses the whole name: honest names do not mix. Connecting has no scheme: `check` has
-        already refused the URL if *host* and *port* are allowed over another one only.
+        One non-public address refuses the whole name: honest names do not mix. Connecting has no scheme: `check` has
+        already refused the URL if *host* and *port* are allowed only with another scheme.
 
         Raises:
-            UnsafeURL: They are not public. The message does not tell what they are.
+            UnsafeURL: An address is not public. The message does not contain the addresses.
 
         """
         ips = [ipaddress.ip_address(address) for address in addresses]
         named = self._is_origin(host, port)
         if not all(self._may_connect(ip, named) for ip in ips):
             raise UnsafeURL("the address is not a public one")
-        return _alternating([str(ip) for ip in ips])
+        return _alternate([str(ip) for ip in ips])
 
     def _may_connect(self, ip: Address, named: bool) -> bool:
-        if _is_never(ip):
+        if _is_forbidden(ip):
             return False
         return named or self._is_hole(ip) or (verdict(str(ip)) is None and not self.is_own(ip))
 
@@ -193,7 +193,7 @@ class Guard:
         return any(ip in network for network in self.networks if network.version == ip.version)
 
 
-def _origin(entry: str) -> Origin:
+def _parse_origin(entry: str) -> Origin:
     try:
         scheme, host, port, rest = split_url(entry)
     except UnsafeURL as error:
@@ -203,13 +203,15 @@ def _origin(entry: str) -> Origin:
     return scheme, host, port
 
 
-def _is_never(ip: Address) -> bool:
-    """Tell whether a cloud may hand out credentials at *ip*, or at an address that *ip* stands for."""
-    return any(each in network for each in _meanings(ip) for network in _NEVER if network.version == each.version)
+def _is_forbidden(ip: Address) -> bool:
+    """Return whether a cloud may give out credentials at *ip* or an address embedded in it."""
+    return any(
+        each in network for each in _find_embedded(ip) for network in _FORBIDDEN if network.version == each.version
+    )
 
 
-def _meanings(ip: Address) -> list[Address]:
-    """Return *ip* and the IPv4 addresses that it may stand for."""
+def _find_embedded(ip: Address) -> list[Address]:
+    """Return *ip* and the IPv4 addresses that may be embedded in it."""
     if isinstance(ip, ipaddress.IPv4Address):
         return [ip]
     found: list[Address] = [ip]
@@ -220,7 +222,7 @@ def _meanings(ip: Address) -> list[Address]:
     packed = ip.packed
     if ip in _NAT64 or int(ip) >> 64 == 0 or packed[8:12] in _ISATAP:  # the second: ::, ::ffff: and ::ffff:0:
         found.append(ipaddress.IPv4Address(packed[12:]))
-    if ip in _LOCAL_NAT64:  # whatever the length of its prefix: byte 8 is never part of the address (RFC 6052, 2.2)
+    if ip in _LOCAL_NAT64:  # any prefix length: byte 8 is never part of the address (RFC 6052, 2.2)
         octets = packed[6:8] + packed[9:]
         found += [ipaddress.IPv4Address(octets[begin : begin + 4]) for begin in range(3)]
         found.append(ipaddress.IPv4Address(packed[12:]))
@@ -231,7 +233,7 @@ def _is_internal(host: str) -> bool:
     return "." not in host or any(host == suffix or host.endswith(f".{suffix}") for suffix in _INTERNAL)
 
 
-def _alternating(addresses: list[str]) -> list[str]:
+def _alternate(addresses: list[str]) -> list[str]:
     """Alternate the families, IPv6 first, keeping the resolver's order in each (RFC 8305, section 4)."""
     six = [address for address in addresses if ":" in address]
     four = [address for address in addresses if ":" not in address]

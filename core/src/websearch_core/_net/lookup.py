@@ -1,10 +1,9 @@
 """
-Looking names up: in threads that nobody has to wait for, few enough that one caller cannot starve another.
+Look names up in daemon threads, few enough that one caller cannot starve another.
 
-``getaddrinfo`` can neither be cancelled nor be given a timeout, so a name whose server is silent holds its thread for
-as long as the system likes. A page chooses the names it links to. So each `websearch_core._net.sender.Sender` has one
-line for pages and another for services; whoever waits in line holds no thread; and all lines together hold a bounded
-number of threads.
+``getaddrinfo`` cannot be cancelled and takes no timeout, so a name whose server is silent blocks its thread for as long
+as the system waits. A page chooses the names it links to. So each `websearch_core._net.sender.Sender` has one line for
+pages and another for services. A waiting look-up uses no thread, and all lines share a bounded number of threads.
 """
 
 from __future__ import annotations
@@ -21,34 +20,34 @@ from ..errors import Unavailable
 
 Ask: TypeAlias = Callable[[], Sequence[str]]
 
-AT_ONCE = 16  # look-ups of one line
+MAX_RUNNING = 16  # look-ups of one line
 MAX_WAITING = 256  # look-ups of one line
-MAX_THREADS = 256  # of all lines for pages together, and again of all lines for services
+MAX_THREADS = 256  # for pages, shared by all their lines, and as many again for services
 
 
 class Threads:
     """
-    A number of threads that lines share.
+    A limit on the number of threads, shared by several lines.
 
     Args:
-        most: How many there may be at a time.
+        most: Maximum number of threads at a time.
 
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self.forget()
+        self.reset()
 
-    def forget(self) -> None:
-        """Begin with none in use."""
+    def reset(self) -> None:
+        """Reset: no thread is in use."""
         self._free = threading.BoundedSemaphore(self._most)
 
     def take(self) -> bool:
-        """Take one, if there is one."""
+        """Reserve a thread; return False if none is left."""
         return self._free.acquire(blocking=False)
 
     def give_back(self) -> None:
-        """Let others have it."""
+        """Release a reserved thread."""
         self._free.release()
 
 
@@ -57,30 +56,30 @@ FOR_PAGES, FOR_SERVICES = Threads(MAX_THREADS), Threads(MAX_THREADS)
 
 class Line:
     """
-    Look-ups, done in the order they come, a few at a time.
+    A queue of look-ups, of which a few run at a time.
 
     Args:
-        threads: What this line shares with others.
+        threads: The limit that this line shares with others.
 
     """
 
     def __init__(self, threads: Threads) -> None:
         self._threads = threads
-        self.forget()
+        self.reset()
         _lines.add(self)
 
-    def forget(self) -> None:
-        """Begin with no look-up."""
+    def reset(self) -> None:
+        """Reset: no look-up is waiting or running."""
         self._lock = threading.Lock()
         self._waiting: deque[tuple[Future[Sequence[str]], Ask]] = deque()
         self._running = 0
 
     def look_up(self, ask: Ask) -> Future[Sequence[str]]:
         """
-        Begin a look-up, or put it in line. Whoever no longer waits for the answer cancels it.
+        Start a look-up, or queue it. A caller that stops waiting for the answer cancels it.
 
         Args:
-            ask: Blocks until the system has answered.
+            ask: Makes the look-up, and blocks until the system has answered.
 
         Raises:
             Unavailable: Too many look-ups are waiting already.
@@ -91,17 +90,17 @@ class Line:
             if len(self._waiting) >= MAX_WAITING:
                 self._waiting = deque(one for one in self._waiting if not one[0].cancelled())
             if len(self._waiting) >= MAX_WAITING:
-                raise _busy()
+                raise _make_busy_error()
             self._waiting.append((found, ask))
-            if self._running < AT_ONCE:
+            if self._running < MAX_RUNNING:
                 self._start()
-            if not self._running:  # nobody would ever come to it
+            if not self._running:  # no thread would ever do it
                 self._waiting.clear()
-                raise _busy()
+                raise _make_busy_error()
         return found
 
     def _start(self) -> None:
-        """Start a thread, if there may be one more."""
+        """Start a thread, if the limit allows one more."""
         if not self._threads.take():
             return
         try:
@@ -112,7 +111,7 @@ class Line:
             self._running += 1
 
     def _work(self) -> None:
-        while (job := self._next()) is not None:
+        while (job := self._take_next()) is not None:
             found, ask = job
             try:
                 answer = ask()
@@ -121,12 +120,12 @@ class Line:
                 failure.temporary = False
                 failure.__cause__ = error
                 found.set_exception(failure)
-            except BaseException as error:  # noqa: BLE001 - it is raised again by whoever waits
+            except BaseException as error:  # noqa: BLE001 - raised again by the waiting caller
                 found.set_exception(error)
             else:
                 found.set_result(answer)
 
-    def _next(self) -> tuple[Future[Sequence[str]], Ask] | None:
+    def _take_next(self) -> tuple[Future[Sequence[str]], Ask] | None:
         with self._lock:
             while self._waiting:
                 found, ask = self._waiting.popleft()
@@ -137,18 +136,18 @@ class Line:
             return None
 
 
-def _busy() -> Unavailable:
+def _make_busy_error() -> Unavailable:
     return Unavailable("too many host names are being looked up")
 
 
-def _forget() -> None:
-    """Begin again after a fork, which copies the numbers but not the threads."""
+def _reset_after_fork() -> None:
+    """Reset after a fork, which copies the counters but not the threads."""
     for threads in (FOR_PAGES, FOR_SERVICES):
-        threads.forget()
+        threads.reset()
     for line in _lines:
-        line.forget()
+        line.reset()
 
 
 _lines: WeakSet[Line] = WeakSet()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+    os.register_at_fork(after_in_child=_reset_after_fork)

@@ -1,4 +1,4 @@
-"""Resolve names, and have the guard judge the addresses."""
+"""Resolve names, and let the guard judge the addresses."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .system import resolve_name
 
 def resolve(line: Line, guard: Guard | None, host: str, port: int, timeout: float | None = None) -> list[str]:
     """
-    Resolve *host*, and have *guard* judge its addresses.
+    Resolve *host*, and let *guard* judge its addresses.
 
     Args:
-        line: Where the look-up waits its turn.
-        guard: Who judges the addresses; None lets all of them pass.
+        line: The queue for the look-up.
+        guard: Judges the addresses; None allows all of them.
         host: A name or an address.
         port: The port to connect to.
-        timeout: Seconds to wait, at most; the deadline bounds it too.
+        timeout: Maximum seconds to wait; the deadline limits it, too.
 
     Raises:
         UnsafeURL: The guard forbids one of the addresses.
@@ -39,21 +39,21 @@ def resolve(line: Line, guard: Guard | None, host: str, port: int, timeout: floa
     except FutureTimeout as error:
         waiting.cancel()
         raise TimedOut("the name did not resolve within the time allowed") from error
-    return _judged(guard, host, port, found)
+    return _judge(guard, host, port, found)
 
 
 async def aresolve(line: Line, guard: Guard | None, host: str, port: int, timeout: float | None = None) -> list[str]:
-    """Do as `resolve` does, off the event loop, where cancelling keeps the time."""
+    """Do the same as `resolve` off the event loop, where cancellation enforces the deadline."""
     try:
         async with asyncio.timeout(timeout):
             found = await asyncio.wrap_future(_look_up(line, guard, host, port))
     except TimeoutError as error:
         raise TimedOut("the name did not resolve within the time allowed") from error
-    return _judged(guard, host, port, found)
+    return _judge(guard, host, port, found)
 
 
 def _look_up(line: Line, guard: Guard | None, host: str, port: int) -> Future[Sequence[str]]:
-    """Resolve *host*, unless it is an address."""
+    """Start the look-up of *host*; an address needs none."""
     if parse_address(host):
         found: Future[Sequence[str]] = Future()
         found.set_result([host])
@@ -61,5 +61,5 @@ def _look_up(line: Line, guard: Guard | None, host: str, port: int) -> Future[Se
     return line.look_up(partial(guard.resolve if guard else resolve_name, host, port))
 
 
-def _judged(guard: Guard | None, host: str, port: int, addresses: Sequence[str]) -> list[str]:
+def _judge(guard: Guard | None, host: str, port: int, addresses: Sequence[str]) -> list[str]:
     return guard.judge(host, port, addresses) if guard else list(addresses)

@@ -1,10 +1,10 @@
 """
 Send requests: the only module that knows the HTTP libraries.
 
-Two kinds of request leave here. Those to a *service* go where the operator configured, with a key, through the
-proxies of the environment. Those for a *page* go where a model or a stranger pointed: guarded, over HTTP/1.1, without
-proxy, cookies or credentials. Neither follows redirects, neither outlasts `websearch_core._deadline.time_limit`, and
-neither keeps more of a body than asked for. Works with ``httpx`` and with ``httpx2``, its maintained continuation.
+There are two kinds of request. Those to a *service* go where the operator configured, with a key, through the proxies
+of the environment. Those for a *page* go where a model or a stranger points: guarded, over HTTP/1.1, without proxy,
+cookies or credentials. Neither kind follows redirects, outlasts `websearch_core._deadline.time_limit`, or keeps more of
+a body than requested. Works with ``httpx`` and with ``httpx2``, its maintained continuation.
 """
 
 from __future__ import annotations
@@ -40,12 +40,11 @@ from .resolve import aresolve, resolve
 
 Library = Literal["httpx", "httpx2"]
 
-_IN_FLIGHT = (
-    100  # pages, and as many to services, at once and per event loop; a pool that has to queue requests becomes slow
-)
-_MAX_HEADERS = 256  # the block of headers itself is capped at 100 KiB by h11
-_ASIDE = "websearch_location"
-_LOGGERS = (  # a filter of a logger does not see what the loggers below it say
+# Requests for pages, and as many to services, per event loop. A pool that has to queue requests becomes slow.
+_MAX_CONCURRENT = 100
+_MAX_HEADERS = 256  # h11 limits the header block to 100 KiB
+_HIDDEN_LOCATION = "websearch_location"
+_LOGGERS = (  # a logger's filter does not see the records of its child loggers
     *("httpx", "httpx2"),
     *(f"httpcore.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")),
     *(f"httpcore2.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")),
@@ -59,9 +58,9 @@ class Sender:
     Args:
         guard: The policy for pages.
         connect_timeout: Seconds to wait for a connection.
-        client: The caller's own ``Client``, for services; pages never go through it.
+        client: The caller's own ``Client`` for services; pages never go through it.
         async_client: The caller's own ``AsyncClient``; it belongs to one event loop.
-        verify: Which certificates to trust; those that the HTTP library trusts if left out.
+        verify: Which certificates to trust; by default, those of the HTTP library.
         library: Which HTTP library to use.
 
     """
@@ -84,10 +83,10 @@ class Sender:
 
     def _start(self) -> None:
         for name in _LOGGERS:
-            logging.getLogger(name).addFilter(_discretion)
+            logging.getLogger(name).addFilter(_log_redaction)
         self._lock = threading.Lock()
         self._clients: dict[bool, Any] = {}
-        self._end = weakref.finalize(self, _close, self._clients)  # nobody has to close anything
+        self._end = weakref.finalize(self, _close, self._clients)  # closing is optional
         self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopClients] = WeakKeyDictionary()
         self._lines = {True: Line(FOR_PAGES), False: Line(FOR_SERVICES)}
 
@@ -106,40 +105,40 @@ class Sender:
         Send *request* and read the answer.
 
         Raises:
-            UnsafeURL: The guard forbids it.
-            ServiceError: No answer, not in time, or not a well-formed one.
+            UnsafeURL: The guard forbids the URL.
+            ServiceError: There was no answer, or it was late or malformed.
 
         """
         client = self._client(request.guarded)
-        if client is self._own_client:  # its sockets know nothing of our deadline
+        if client is self._own_client:  # its sockets do not know our deadline
             return in_time(partial(self._send, client, request))
         return self._send(client, request)
 
     def _send(self, client: Any, request: Request) -> Response:
         with _translate_errors(request):
-            if target := self._checked_target(request):
+            if target := self._check_target(request):
                 resolve(self._lines[True], self.guard, *target, self._connect_timeout)
-            reply = client.send(self._outgoing(client, request), stream=True, follow_redirects=False)
+            reply = client.send(self._build_request(client, request), stream=True, follow_redirects=False)
             try:
                 body = _start_body(reply, request)
                 if body is not None:
-                    for chunk in _chunks(reply):
+                    for chunk in _iter_chunks(reply):
                         if not body.add(chunk):
                             break
-                        clamp(None)  # a client of the caller's own does not look at our deadline
+                        clamp(None)  # the caller's own client does not check our deadline
             finally:
                 reply.close()
             return _make_response(request, reply, body)
 
     async def asend(self, request: Request) -> Response:
-        """Do as `send` does, on the running event loop."""
-        here = self._on_loop()
+        """Do the same as `send` on the running event loop."""
+        here = self._get_loop_clients()
         with _translate_errors(request):
-            async with asyncio.timeout(timeout_left()), here.places[request.guarded]:
-                if target := self._checked_target(request):
+            async with asyncio.timeout(timeout_left()), here.slots[request.guarded]:
+                if target := self._check_target(request):
                     await aresolve(self._lines[True], self.guard, *target, self._connect_timeout)
                 client = await here.client(request.guarded)
-                reply = await client.send(self._outgoing(client, request), stream=True, follow_redirects=False)
+                reply = await client.send(self._build_request(client, request), stream=True, follow_redirects=False)
                 try:
                     body = _start_body(reply, request)
                     if body is not None:
@@ -151,12 +150,12 @@ class Sender:
                 return _make_response(request, reply, body)
 
     def close(self) -> None:
-        """Close the blocking connections."""
+        """Close the connections of blocking calls."""
         with self._lock:
             _close(self._clients)
 
     async def aclose(self) -> None:
-        """Close the blocking connections, and those of the running event loop."""
+        """Close the connections of blocking calls and of the running event loop."""
         self.close()
         with self._lock:
             here = self._loops.pop(asyncio.get_running_loop(), None)
@@ -171,26 +170,26 @@ class Sender:
                 self._clients[guarded] = self._new("Client", self.guard if guarded else None, self._lines[guarded])
             return self._clients[guarded]
 
-    def _on_loop(self) -> _LoopClients:
+    def _get_loop_clients(self) -> _LoopClients:
         loop = asyncio.get_running_loop()
         with self._lock:
-            for gone in [other for other in self._loops if other.is_closed()]:
-                del self._loops[gone]
+            for closed in [other for other in self._loops if other.is_closed()]:
+                del self._loops[closed]
             if loop not in self._loops:
                 self._loops[loop] = _LoopClients(self._new, self.guard, self._lines, self._own_async_client)
             return self._loops[loop]
 
-    def _checked_target(self, request: Request) -> tuple[str, int] | None:
-        """Read the URL of the page that a service is to open; return host and port if they are to be judged, too."""
+    def _check_target(self, request: Request) -> tuple[str, int] | None:
+        """Check the URL of the page that a service should open; return host and port if they must be judged, too."""
         if request.target is None:
             return None
         here = locate(self.guard.check(request.target))
         return here if request.judge_target else None
 
-    def _outgoing(self, client: Any, request: Request) -> Any:
+    def _build_request(self, client: Any, request: Request) -> Any:
         url = self.guard.check(request.url) if request.guarded else request.url
         clamp(None)
-        wait = timeout_left()
+        left = timeout_left()
         return client.build_request(
             request.method,
             url,
@@ -198,30 +197,30 @@ class Sender:
             headers={"User-Agent": user_agent(), **request.headers, "Accept-Encoding": OFFERED},
             json=request.json,
             data=request.form,
-            timeout=(min(self._connect_timeout, time_left()), wait, wait, wait),
+            timeout=(min(self._connect_timeout, time_left()), left, left, left),
         )
 
 
 class _LoopClients:
-    """What belongs to one event loop. It ends with the loop: an async generator is closed when its loop shuts down."""
+    """The clients of one event loop. They close with the loop, which closes its async generators on shutdown."""
 
     def __init__(
         self, new: Callable[[str, Guard | None, Line], Any], guard: Guard, lines: dict[bool, Line], own: Any
     ) -> None:
-        self.places = {guarded: asyncio.Semaphore(_IN_FLIGHT) for guarded in lines}  # pages do not hold up services
+        self.slots = {guarded: asyncio.Semaphore(_MAX_CONCURRENT) for guarded in lines}  # pages do not block services
         self._new, self._guard, self._lines, self._own = new, guard, lines, own
-        self._lives: dict[bool, AsyncGenerator[Any, None]] = {}
+        self._lifetimes: dict[bool, AsyncGenerator[Any, None]] = {}
         self._clients: dict[bool, Any] = {}
 
     async def client(self, guarded: bool) -> Any:
         if self._own is not None and not guarded:
             return self._own
         if guarded not in self._clients:
-            self._lives[guarded] = life = self._life(guarded)
-            self._clients[guarded] = await anext(life)
+            self._lifetimes[guarded] = lifetime = self._keep_client(guarded)
+            self._clients[guarded] = await anext(lifetime)
         return self._clients[guarded]
 
-    async def _life(self, guarded: bool) -> AsyncGenerator[Any, None]:
+    async def _keep_client(self, guarded: bool) -> AsyncGenerator[Any, None]:
         client = self._new("AsyncClient", self._guard if guarded else None, self._lines[guarded])
         try:
             yield client
@@ -229,8 +228,8 @@ class _LoopClients:
             await client.aclose()
 
     async def aclose(self) -> None:
-        for life in self._lives.values():
-            await life.aclose()
+        for lifetime in self._lifetimes.values():
+            await lifetime.aclose()
 
 
 def _close(clients: dict[bool, Any]) -> None:
@@ -240,33 +239,33 @@ def _close(clients: dict[bool, Any]) -> None:
 
 @cache
 def user_agent() -> str:
-    """Return what we call ourselves."""
+    """Return the default ``User-Agent``."""
     return f"websearch-core/{version('websearch-core')}"
 
 
 def _make_client(library: Library, verify: ssl.SSLContext | None, kind: str, guard: Guard | None, line: Line) -> Any:
-    """Make a client whose connections are opened by us: judged for pages, bounded in time for all."""
+    """Make a client that connects through our backend: judged for pages, and bounded in time for all."""
     http = importlib.import_module(library)
     client = getattr(http, kind)(
-        trust_env=guard is None,  # neither proxies nor certificates of the environment decide where pages come from
+        trust_env=guard is None,  # proxies and certificates of the environment must not affect pages
         verify=verify or http.create_ssl_context(trust_env=guard is None),
-        limits=http.Limits(max_connections=_IN_FLIGHT, max_keepalive_connections=20, keepalive_expiry=30),
+        limits=http.Limits(max_connections=_MAX_CONCURRENT, max_keepalive_connections=20, keepalive_expiry=30),
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         event_hooks={"response": [_ahide_location if kind == "AsyncClient" else _hide_location]},
     )
     wrap = AsyncGuardedBackend if kind == "AsyncClient" else GuardedBackend
     for transport in (client._transport, *client._mounts.values()):
-        if transport is not None:  # what NO_PROXY exempts
-            pool = transport._pool  # httpx has no public way to set this; tests/core/test_http.py pins it
+        if transport is not None:  # None for hosts in NO_PROXY
+            pool = transport._pool  # httpx has no public way; tests/core/net/test_sender.py pins it
             pool._network_backend = wrap(pool._network_backend, guard, line)
     return client
 
 
 def _hide_location(reply: Any) -> None:
-    """Keep where a redirect leads from the HTTP library, which reads it even if told not to follow, and may stumble."""
+    """Hide the Location header: httpx parses it even with redirects off, and fails on bad ones."""
     if not 300 <= reply.status_code < 400:
         return
-    reply.extensions[_ASIDE] = [value for name, value in reply.headers.raw if name.lower() == b"location"]
+    reply.extensions[_HIDDEN_LOCATION] = [value for name, value in reply.headers.raw if name.lower() == b"location"]
     reply.headers.pop("location", None)
 
 
@@ -275,17 +274,17 @@ async def _ahide_location(reply: Any) -> None:
 
 
 def _start_body(reply: Any, request: Request) -> BoundedBody | None:
-    """Look at the head of an answer; None if its body is not worth reading."""
+    """Check the head of an answer; return None if its body should not be read."""
     if len(reply.headers.raw) > _MAX_HEADERS:
         raise BadResponse(f"the answer has more than {_MAX_HEADERS} headers", status=reply.status_code)
-    if 300 <= reply.status_code < 400:  # a redirect's body can be endless, and says nothing
+    if 300 <= reply.status_code < 400:  # a redirect's body is useless, and can be endless
         return None
-    if reply.is_stream_consumed:  # by a transport that holds whole answers, such as a mock; decoded already
+    if reply.is_stream_consumed:  # by a transport with whole answers, such as a mock: already decoded
         return BoundedBody("", request.max_bytes)
     return BoundedBody(reply.headers.get("content-encoding", ""), request.max_bytes)
 
 
-def _chunks(reply: Any) -> Iterator[bytes]:
+def _iter_chunks(reply: Any) -> Iterator[bytes]:
     return iter([reply.content]) if reply.is_stream_consumed else reply.iter_raw()
 
 
@@ -299,7 +298,10 @@ async def _achunks(reply: Any) -> AsyncIterator[bytes]:
 
 def _make_response(request: Request, reply: Any, body: BoundedBody | None) -> Response:
     headers: dict[str, str] = {}
-    for raw_name, raw_value in [*reply.headers.raw, *((b"location", to) for to in reply.extensions.get(_ASIDE, ()))]:
+    for raw_name, raw_value in [
+        *reply.headers.raw,
+        *((b"location", to) for to in reply.extensions.get(_HIDDEN_LOCATION, ())),
+    ]:
         name, value = raw_name.decode("latin-1").lower(), _decode_header(raw_value)
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     response = Response(
@@ -313,7 +315,7 @@ def _make_response(request: Request, reply: Any, body: BoundedBody | None) -> Re
 
 
 def _decode_header(value: bytes) -> str:
-    """Headers are ASCII by the book, and UTF-8 where they are not."""
+    """Headers should be ASCII; others are usually UTF-8."""
     try:
         return value.decode("utf-8")
     except UnicodeDecodeError:
@@ -322,54 +324,56 @@ def _decode_header(value: bytes) -> str:
 
 @contextmanager
 def _translate_errors(request: Request) -> Iterator[None]:
-    """Raise our errors instead of the HTTP library's, whose texts may hold URLs and internal addresses."""
+    """Raise our errors instead of the HTTP library's, whose messages may contain URLs and internal addresses."""
     place = "the page's server" if request.guarded else "the service"
     late = f"no answer from {place} within the time allowed"
     sending = _sending.set(request)
     try:
-        with _disarmed(request):
+        with _remove_request(request):
             yield
     except WebSearchError:
         raise
     except TimeoutError as error:
         raise TimedOut(late) from error
-    except _error_types("TimeoutException") as error:
+    except _find_error_types("TimeoutException") as error:
         raise TimedOut(late) from error
-    except _error_types("LocalProtocolError", "UnsupportedProtocol", "InvalidURL") as error:
+    except _find_error_types("LocalProtocolError", "UnsupportedProtocol", "InvalidURL") as error:
         if request.guarded:  # a page may have chosen the URL
-            raise UnsafeURL("the URL is not one that a request can be sent to") from error
-        raise ConfigurationError(f"{urlsplit(request.url).netloc!r} is not where a request can be sent") from error
-    except _error_types("ConnectError") as error:
-        reason = _root_cause(error)
+            raise UnsafeURL("no request can be sent to this URL") from error
+        raise ConfigurationError(
+            f"{urlsplit(request.url).netloc!r} is not a host that a request can be sent to"
+        ) from error
+    except _find_error_types("ConnectError") as error:
+        reason = _find_root_cause(error)
         failure = Unavailable(f"cannot connect to {place}{_describe_cause(reason)}")
         failure.temporary = not isinstance(reason, ssl.SSLError)
         raise failure from error
-    except UnicodeError as error:  # a client of the caller's own has read where a redirect leads, and stumbled
-        raise BadResponse(f"{place} redirects to what is no URL") from error
-    except _error_types("HTTPError", "StreamError") as error:
+    except UnicodeError as error:  # the caller's own client failed to parse a redirect's Location
+        raise BadResponse(f"{place} redirects to an invalid URL") from error
+    except _find_error_types("HTTPError", "StreamError") as error:
         raise Unavailable(f"{place} broke off its answer") from error
     finally:
         _sending.reset(sending)
 
 
 @contextmanager
-def _disarmed(request: Request) -> Iterator[None]:
-    """Take the request and its keys out of whatever is raised: our errors are chained to those of the HTTP library."""
+def _remove_request(request: Request) -> Iterator[None]:
+    """Remove the request and its keys from any error raised: our errors are chained to those of the HTTP library."""
     try:
         yield
     except Exception as error:
         keys = keys_in(request.headers)
-        for one in _chain(error):
+        for one in _walk_chain(error):
             for name, value in vars(one).items():
-                if isinstance(value, _error_types("Request", "Response")):
+                if isinstance(value, _find_error_types("Request", "Response")):
                     vars(one)[name] = None
             if any(isinstance(arg, str) and without_keys(arg, keys) != arg for arg in one.args):
                 one.args = tuple(without_keys(arg, keys) if isinstance(arg, str) else arg for arg in one.args)
         raise
 
 
-def _chain(error: BaseException) -> list[BaseException]:
-    """Return *error* and all that it was raised from, or while handling."""
+def _walk_chain(error: BaseException) -> list[BaseException]:
+    """Return *error*, and all errors in its chain of causes and contexts."""
     found: list[BaseException] = []
     waiting: list[BaseException | None] = [error]
     while waiting:
@@ -380,11 +384,11 @@ def _chain(error: BaseException) -> list[BaseException]:
     return found
 
 
-class _Discretion(logging.Filter):
+class _LogRedaction(logging.Filter):
     """
-    Keeps what was searched for, and keys that a service repeats, out of the logs of the HTTP library.
+    Removes queries, and keys that a service repeats, from the logs of the HTTP library.
 
-    They have the whole URL of every request and, for debugging, the headers of every answer.
+    These logs have the URL of every request and, at debug level, the headers of every answer.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -395,31 +399,31 @@ class _Discretion(logging.Filter):
             args: tuple[Any, ...] = record.args
             record.args = tuple(arg.copy_with(query=None) if hasattr(arg, "copy_with") else arg for arg in args)
         message = record.getMessage()
-        discreet = without_keys(message, keys_in(request.headers))
-        if discreet != message:
-            record.msg, record.args = discreet, ()
+        redacted = without_keys(message, keys_in(request.headers))
+        if redacted != message:
+            record.msg, record.args = redacted, ()
         return True
 
 
 _sending: ContextVar[Request | None] = ContextVar("websearch_request", default=None)
-_discretion = _Discretion()
+_log_redaction = _LogRedaction()
 
 
-def _error_types(*names: str) -> tuple[type[Exception], ...]:
-    """The exceptions of every HTTP library that is loaded: a client of the caller's own may be of the other one."""
+def _find_error_types(*names: str) -> tuple[type[Exception], ...]:
+    """Return these exceptions of all loaded HTTP libraries: the caller's own client may use the other one."""
     loaded = [sys.modules[name] for name in ("httpx", "httpx2") if name in sys.modules]
     return tuple(getattr(library, name) for library in loaded for name in names)
 
 
-def _root_cause(error: BaseException | None) -> OSError | None:
-    """What the operating system or TLS said, at the root of an error of an HTTP library."""
+def _find_root_cause(error: BaseException | None) -> OSError | None:
+    """Return the error of the operating system or TLS that caused an error of an HTTP library."""
     while error is not None and not (isinstance(error, OSError) and error.strerror):
         error = error.__cause__ or error.__context__
     return error
 
 
 def _describe_cause(reason: OSError | None) -> str:
-    """Without addresses and names, which may be internal ones."""
+    """Describe *reason* without addresses and names, which may be internal ones."""
     if reason is None:
         return ""
     return f": {reason.reason if isinstance(reason, ssl.SSLError) else os.strerror(reason.errno or 0)}"

@@ -9,12 +9,12 @@ from .._urls import Address
 
 
 def resolve_host(host: str, port: int) -> list[str]:
-    """Ask the system for the addresses of *host*; a trailing dot keeps the search domains of resolv.conf out of it."""
+    """Ask the system for the addresses of *host*, with a trailing dot to skip the search domains of resolv.conf."""
     return resolve_name(f"{host}." if "." in host else host, port)
 
 
 def resolve_name(name: str, port: int) -> list[str]:
-    """Ask the system for the addresses of *name* as it stands: a short one may be of this network."""
+    """Ask the system for the addresses of *name*, which may be a short name of this network."""
     found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(info[4][0]) for info in found))
 
@@ -25,7 +25,7 @@ def is_own_address(ip: Address) -> bool:
 
 
 def source_address(ip: Address) -> str | None:
-    """Return the address that packets to *ip* would leave from. Connecting a UDP socket sends nothing."""
+    """Return the source address of packets to *ip*. Connecting a UDP socket sends nothing."""
     family = socket.AF_INET if ip.version == 4 else socket.AF_INET6
     with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
         probe.connect((str(ip), 9))

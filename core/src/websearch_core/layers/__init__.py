@@ -1,15 +1,15 @@
 """
 Providers made of providers.
 
-A layer holds a provider, or several, and is one: it has a ``name``, ``search`` and ``read``, which work as far as what
-it holds can. Its ``inner`` shows what it holds, so that checks see through it. Composing is wrapping, and the order is
-what you see::
+A layer wraps one provider or several and is a provider itself: it has a ``name``, and can search and read if the
+providers inside can. Its ``inner`` shows what it wraps, so that checks can look inside. To compose is to wrap, in the
+order that you write::
 
     Fallback((Retry(Tavily(...)), Retry(Brave(...))))
 
-A `WebSearch` does it for you: ``WebSearch(["tavily", "brave"], layers=[Retry(attempts=5)])``. There the `Rank` of a
-layer decides where it stands, not its place in the list. Layers of other packages register themselves through the
-entry-point group ``websearch_core.layers`` (name = "module:Class"), which makes them known to the settings file.
+`WebSearch` does it for you: ``WebSearch(["tavily", "brave"], layers=[Retry(attempts=5)])``. There the `Rank` of a layer
+decides its position, not its place in the list. Other packages register layers through the entry-point group
+``websearch_core.layers`` (name = "module:Class"), which makes them available in settings files.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _GROUP = "websearch_core.layers"
 
 def layer_class(name: str) -> type[Layer]:
     """
-    Return the class of the layer that settings files call *name*.
+    Return the class of the layer that is called *name* in settings files.
 
     Raises:
-        ConfigurationError: There is none of that name; the message lists those there are. Or it cannot be loaded.
+        ConfigurationError: No layer has that name (the message lists the known ones), or it cannot be loaded.
 
     """
     if name in _BUILT_IN:

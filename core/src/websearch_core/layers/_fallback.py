@@ -1,4 +1,4 @@
-"""Ask the next provider when one fails."""
+"""Try the next provider when one fails."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..errors import (
 from ..flow import Flow
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._ports import Provider
-from ._layer import Rank, empty, options_of, reader, searcher
+from ._layer import Rank, empty_error, options_of, reader, searcher
 
 A = TypeVar("A", SearchResponse, Page)
 
@@ -26,15 +26,15 @@ A = TypeVar("A", SearchResponse, Page)
 @dataclass(frozen=True)
 class Fallback:
     """
-    Ask providers in order until one answers; the answer says who failed before.
+    Ask providers in order until one answers; a note in the answer says which ones failed.
 
-    Each gets a fair share of the time left, so that one which hangs does not use up the turn of the next. One that
-    does not support an option of the query is passed over as well.
+    Each gets a fair share of the remaining time, so that a hanging provider does not use up the time of the next. A
+    provider that does not support an option of the query is skipped too.
 
     Args:
-        inner: The providers to ask, in order; left out in ``WebSearch(layers=[Fallback(...)])``.
-        after: The failures after which the next one is asked; any other ends the search.
-        tacit: The failures that the answer does not mention.
+        inner: The providers to ask, in order; omit it in ``WebSearch(layers=[Fallback(...)])``.
+        after: The errors after which the next provider is asked; any other error ends the search.
+        tacit: The errors that the note does not mention.
 
     """
 
@@ -54,9 +54,9 @@ class Fallback:
 
     @property
     def name(self) -> str:
-        """The names of all, in order."""
+        """The names of the providers, in order."""
         if not self.inner:
-            raise empty(self)
+            raise empty_error(self)
         return "|".join(provider.name for provider in self.inner)
 
     @property
@@ -70,20 +70,20 @@ class Fallback:
         return self.inner
 
     def wrap(self, inner: tuple[Provider, ...], /) -> Fallback:
-        """Return the same layer around *inner*."""
+        """Return a copy of this layer around *inner*."""
         return replace(self, inner=inner)
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        """Search with the first that can."""
-        return self._first(lambda provider: searcher(self, provider).search(query))
+        """Search with the first provider that succeeds."""
+        return self._try_each(lambda provider: searcher(self, provider).search(query))
 
     def read(self, url: str, /) -> Flow[Page]:
-        """Read with the first that can."""
-        return self._first(lambda provider: contain_bugs(lambda: reader(self, provider).read(url), provider.name))
+        """Read with the first provider that succeeds."""
+        return self._try_each(lambda provider: contain_bugs(lambda: reader(self, provider).read(url), provider.name))
 
-    def _first(self, ask: Callable[[Provider], Flow[A]]) -> Flow[A]:
+    def _try_each(self, ask: Callable[[Provider], Flow[A]]) -> Flow[A]:
         if not self.inner:
-            raise empty(self)
+            raise empty_error(self)
         failures: list[WebSearchError] = []
         for turn, provider in enumerate(self.inner):
             with time_limit(time_left() / (len(self.inner) - turn)):

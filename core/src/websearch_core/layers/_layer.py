@@ -1,4 +1,4 @@
-"""What a layer is, where it stands, and how to see through it."""
+"""What a layer is, how layers are ordered, and how to look inside them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from ..provider._ports import PageReader, Provider, Role, SearchProvider, can
 
 class Rank(IntEnum):
     """
-    Where a layer stands, from the provider outwards.
+    The position of a layer, from the provider outwards.
 
-    Those below ``COMBINE`` stand around each provider, the others around all of them together. A retry so waits for
-    the throttle and is paid from the budget, and an answer from the cache costs nothing. Any number in between is a
-    rank too.
+    Layers below ``COMBINE`` wrap each provider, the others wrap all of them together. So a retry waits for the throttle
+    and is charged to the budget, and an answer from the cache is free. Any number in between is a valid rank.
     """
 
     THROTTLE = 10
@@ -26,8 +25,8 @@ class Rank(IntEnum):
     BREAKER = 40
     SINGLE_FLIGHT = 50
     CACHE = 60
-    OUTERMOST = 70  # of one provider: where a layer stands that names no rank
-    COMBINE = 100  # makes one provider of several, such as `Fallback`
+    OUTERMOST = 70  # around one provider; the default for a layer without a rank
+    COMBINE = 100  # combines several providers into one, such as `Fallback`
     RERANK = 110
     RELAX = 120
     POLICY = 130
@@ -37,21 +36,21 @@ class Layer(Protocol):
     """
     A provider made of another, or of several.
 
-    Only `inner` is needed of a layer that you put around a provider by hand. With `wrap` it can also be one of
-    ``WebSearch(layers=[...])``; a number ``rank`` then says where it stands, `Rank.OUTERMOST` if it has none.
+    A layer that you put around a provider yourself needs only `inner`. With `wrap` it also works in
+    ``WebSearch(layers=[...])``, where its number ``rank`` decides its position, by default `Rank.OUTERMOST`.
     """
 
     @property
     def inner(self) -> Provider | tuple[Provider, ...] | None:
-        """What it holds, for checks to see through it; None or ``()`` in a layer that waits for `wrap`."""
+        """What it wraps, so that checks can look inside; None or ``()`` before `wrap`."""
         ...
 
     def wrap(self, inner: Any, /) -> Any:
         """
-        Return a layer like this one around *inner*, and leave this one as it is.
+        Return a new layer like this one around *inner*; do not change this one.
 
-        *inner* is a provider, or with the rank ``COMBINE`` a tuple of them. What the new layer shares with this one is
-        shared by all providers of one `WebSearch`, and by no other: each begins by taking a deep copy of its layers.
+        *inner* is a provider, or with the rank ``COMBINE`` a tuple of them. State that the new layer shares with this
+        one is shared by all providers of one `WebSearch` only: each `WebSearch` first makes a deep copy of its layers.
         """
         ...
 
@@ -59,10 +58,10 @@ class Layer(Protocol):
 @dataclass(frozen=True)
 class ProviderWrapper:
     """
-    What the layers around one provider share: they have its name and its options.
+    Base of the layers around one provider; they have its name and options.
 
     Args:
-        inner: The provider inside; None in a layer that waits for `wrap`.
+        inner: The provider inside; None before `wrap`.
 
     """
 
@@ -84,12 +83,12 @@ class ProviderWrapper:
         return self.inner
 
     def wrap(self, inner: Provider, /) -> Self:
-        """Return the same layer around *inner*."""
+        """Return a copy of this layer around *inner*."""
         return replace(self, inner=inner)
 
 
 def held(provider: object) -> tuple[Provider, ...]:
-    """Return the providers right inside of a layer; none if it is not a layer."""
+    """Return the providers directly inside *provider*; empty if it is not a layer."""
     inner = getattr(provider, "inner", None)
     if inner is None or isinstance(provider, type):
         return ()
@@ -98,55 +97,55 @@ def held(provider: object) -> tuple[Provider, ...]:
 
 def parts(provider: Provider, *, around: tuple[int, ...] = ()) -> Iterator[Provider]:
     """
-    Yield *provider* and, if it is a layer, all that is inside of it.
+    Yield *provider* and, if it is a layer, everything inside it.
 
     Raises:
-        ConfigurationError: A layer holds itself.
+        ConfigurationError: A layer contains itself.
 
     """
     if id(provider) in around:
-        raise ConfigurationError(f"a {type(provider).__name__} holds itself")
+        raise ConfigurationError(f"a {type(provider).__name__} contains itself")
     yield provider
     for inner in held(provider):
         yield from parts(inner, around=(*around, id(provider)))
 
 
 def leaves(provider: Provider) -> list[Provider]:
-    """Return the providers at the bottom of the layers around them; of one that is not a layer, itself."""
+    """Return the innermost providers of *provider*; for one that is not a layer, itself."""
     return [part for part in parts(provider) if not held(part)]
 
 
 def searcher(layer: object, provider: Provider | None) -> SearchProvider:
     """
-    Return the *provider* that *layer* holds, if it can search.
+    Return *provider*, the one inside *layer*, if it can search.
 
     Raises:
-        ConfigurationError: It cannot, or there is none.
+        ConfigurationError: It cannot, or *provider* is None.
 
     """
-    return cast("SearchProvider", _able(layer, provider, "search"))
+    return cast("SearchProvider", _require_role(layer, provider, "search"))
 
 
 def reader(layer: object, provider: Provider | None) -> PageReader:
     """
-    Return the *provider* that *layer* holds, if it can read.
+    Return *provider*, the one inside *layer*, if it can read.
 
     Raises:
-        ConfigurationError: It cannot, or there is none.
+        ConfigurationError: It cannot, or *provider* is None.
 
     """
-    return cast("PageReader", _able(layer, provider, "read"))
+    return cast("PageReader", _require_role(layer, provider, "read"))
 
 
 def name_of(layer: object, provider: Provider | None) -> str:
     """
-    Return the name of the *provider* that *layer* holds.
+    Return the name of *provider*, the one inside *layer*.
 
     Raises:
-        ConfigurationError: There is none.
+        ConfigurationError: *provider* is None.
 
     """
-    return _there(layer, provider).name
+    return _require(layer, provider).name
 
 
 def options_of(provider: Provider | None) -> frozenset[str]:
@@ -154,28 +153,28 @@ def options_of(provider: Provider | None) -> frozenset[str]:
     return frozenset(getattr(provider, "options", ()))
 
 
-def _able(layer: object, provider: Provider | None, role: Role) -> Provider:
-    there = _there(layer, provider)
-    if not can(there, role):
-        raise ConfigurationError(f"{there.name} cannot {role}")
-    return there
+def _require_role(layer: object, provider: Provider | None, role: Role) -> Provider:
+    inner = _require(layer, provider)
+    if not can(inner, role):
+        raise ConfigurationError(f"{inner.name} cannot {role}")
+    return inner
 
 
-def _there(layer: object, provider: Provider | None) -> Provider:
+def _require(layer: object, provider: Provider | None) -> Provider:
     if provider is None:
-        raise empty(layer)
+        raise empty_error(layer)
     return provider
 
 
-def empty(layer: object) -> ConfigurationError:
+def empty_error(layer: object) -> ConfigurationError:
     """Make the error for a layer that is used without a provider inside."""
     kind = type(layer).__name__
-    return ConfigurationError(f"{kind} holds no provider: give it one, or write WebSearch(layers=[{kind}()])")
+    return ConfigurationError(f"{kind} has no provider inside: give it one, or write WebSearch(layers=[{kind}()])")
 
 
 def check_number(layer: object, field: str, *, least: int, whole: bool = False) -> None:
     """
-    Make sure that a field of *layer* is a number, and not too small.
+    Check that a field of *layer* is a number of at least *least*.
 
     Raises:
         ConfigurationError: It is not.
@@ -183,6 +182,6 @@ def check_number(layer: object, field: str, *, least: int, whole: bool = False) 
     """
     value = getattr(layer, field)
     kinds = (int,) if whole else (int, float)
-    if isinstance(value, bool) or not isinstance(value, kinds) or not value >= least:  # NaN is not, either
+    if isinstance(value, bool) or not isinstance(value, kinds) or not value >= least:  # rejects NaN too
         kind = "a whole number" if whole else "a number"
         raise ConfigurationError(f"{type(layer).__name__}: {field}: must be {kind} of at least {least}")

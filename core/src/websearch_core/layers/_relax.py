@@ -16,14 +16,14 @@ from ._layer import ProviderWrapper, Rank, reader, searcher
 @dataclass(frozen=True)
 class Relax(ProviderWrapper):
     """
-    Ask again without the options that a provider does not support, and note it in the response.
+    Search again without the options that a provider does not support, with a note in the response.
 
-    It does so only if the question could not be answered as it is: by nobody, where there are several providers. What
-    `SearchQuery.unsupported` says comes first.
+    With several providers, this happens only if none of them answers the full query. `SearchQuery.unsupported` takes
+    precedence.
 
     Args:
-        inner: The provider to ask; left out in ``WebSearch(layers=[Relax(...)])``.
-        unsupported: What to do if the query does not say: ``note``, or ``raise``.
+        inner: The provider to ask; omit it in ``WebSearch(layers=[Relax(...)])``.
+        unsupported: What to do if the query does not say: ``note`` or ``raise``.
 
     """
 
@@ -36,23 +36,23 @@ class Relax(ProviderWrapper):
             raise ConfigurationError(f"Relax: unsupported: must be one of {', '.join(get_args(Unsupported))}")
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        """Search, with fewer options if need be."""
+        """Search, with fewer options if necessary."""
         provider = searcher(self, self.inner)
         if (query.unsupported or self.unsupported) == "raise":
             return (yield from provider.search(query))
-        asked = query.model_copy(update={"unsupported": None})  # settled: inside, the same question as of anybody else
+        asked = query.model_copy(update={"unsupported": None})  # decided here, so the query inside is always the same
         notes: list[str] = []
         while True:
             try:
                 response = yield from provider.search(asked)
             except (UnsupportedOption, AllProvidersFailed) as error:
-                lacking = next(_unsupported(error), None)
-                less = asked.without(*lacking.options) if lacking else asked
-                if lacking is None or less == asked:
+                cause = next(_causes(error), None)
+                relaxed = asked.without(*cause.options) if cause else asked
+                if cause is None or relaxed == asked:
                     raise
-                asked = less
-                who = lacking.provider or self.name
-                notes.append(f"{who} does not support {', '.join(lacking.options)}: ignored")
+                asked = relaxed
+                who = cause.provider or self.name
+                notes.append(f"{who} does not support {', '.join(cause.options)}: ignored")
             else:
                 return response.with_notes(*notes) if notes else response
 
@@ -61,10 +61,10 @@ class Relax(ProviderWrapper):
         return reader(self, self.inner).read(url)
 
 
-def _unsupported(error: BaseException) -> Iterator[UnsupportedOption]:
-    """Yield the reasons that relaxing may help with, in the order the providers were asked."""
+def _causes(error: BaseException) -> Iterator[UnsupportedOption]:
+    """Yield the errors that fewer options may fix, in the order of the providers."""
     if isinstance(error, UnsupportedOption) and error.options:
         yield error
     elif isinstance(error, AllProvidersFailed):
         for cause in error.exceptions:
-            yield from _unsupported(cause)
+            yield from _causes(cause)

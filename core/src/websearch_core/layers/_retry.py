@@ -1,4 +1,4 @@
-"""Try again after a failure that may pass."""
+"""Try again after a temporary failure."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class Retry(ProviderWrapper):
     """
     Try again after a temporary failure, as long as there is time.
 
-    The pause doubles, with full jitter (a random part of it), so that callers who failed together do not return
+    The pause doubles, with full jitter (a random part of it), so that callers that failed together do not retry
     together: https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter. If the service says
-    when to come back, that is the pause, and if it is too long the failure stands.
+    when to come back, that is the pause; if it is too long, the failure is raised.
 
     Args:
-        inner: The provider to ask; left out in ``WebSearch(layers=[Retry(...)])``.
-        attempts: How often, at most.
-        pause: Seconds of the first pause; twice that where the service said we are too fast.
-        longest: Seconds beyond which no pause is worth it.
+        inner: The provider to ask; omit it in ``WebSearch(layers=[Retry(...)])``.
+        attempts: Maximum number of attempts.
+        pause: Seconds of the first pause; doubled if the service said that we are too fast.
+        longest: Maximum seconds of a pause.
 
     Raises:
-        ConfigurationError: A value makes no sense.
+        ConfigurationError: A value is invalid.
 
     """
 
@@ -49,11 +49,11 @@ class Retry(ProviderWrapper):
         check_number(self, "longest", least=0)
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        """Search, more than once if need be."""
+        """Search, more than once if necessary."""
         return self._persist(lambda: searcher(self, self.inner).search(query))
 
     def read(self, url: str, /) -> Flow[Page]:
-        """Read, more than once if need be."""
+        """Read, more than once if necessary."""
         return self._persist(lambda: reader(self, self.inner).read(url))
 
     def _persist(self, attempt: Callable[[], Flow[T]]) -> Flow[T]:
@@ -63,7 +63,7 @@ class Retry(ProviderWrapper):
             try:
                 return (yield from attempt())
             except ServiceError as failure:
-                failure.provider = failure.provider or self.name  # what sent the request does not know for whom
+                failure.provider = failure.provider or self.name  # the sender does not know for which provider it sends
                 pause = self._pause(failure, number)
                 if not failure.temporary or number == self.attempts or pause > min(self.longest, time_left()):
                     raise
@@ -73,4 +73,4 @@ class Retry(ProviderWrapper):
         if failure.retry_after is not None:
             return failure.retry_after
         first = self.pause * 2 if isinstance(failure, RateLimited) else self.pause
-        return random.uniform(0, min(first * 2 ** (number - 1), self.longest))  # noqa: S311 - no secret
+        return random.uniform(0, min(first * 2 ** (number - 1), self.longest))  # noqa: S311 - not a secret

@@ -12,11 +12,11 @@ from ._layer import Layer, Rank, held
 
 class Stack:
     """
-    The layers of one `WebSearch`. It takes its own copy of each, so that no other shares their state.
+    The layers of one `WebSearch`. It copies each, so that no other `WebSearch` shares their state.
 
     Args:
-        given: The layers asked for; None means not even the defaults.
-        default: The others. One of the kind of a given layer, which is its rank, makes room for it.
+        given: The requested layers; None also leaves out the defaults.
+        default: The default layers. A given layer of the same type or rank replaces a default one.
 
     Raises:
         ConfigurationError: One of *given* is not a layer, or cannot be copied.
@@ -24,27 +24,27 @@ class Stack:
     """
 
     def __init__(self, given: Sequence[Layer] | None, default: Sequence[Layer] = ()) -> None:
-        self._given = [_own(layer) for layer in _listed(given)]
-        spared = [] if given is None else [layer for layer in default if not any(_alike(layer, g) for g in self._given)]
-        self._default = [_own(layer) for layer in spared]
+        self._given = [_copy(layer) for layer in _as_sequence(given)]
+        kept = [] if given is None else [d for d in default if not any(_replaces(g, d) for g in self._given)]
+        self._default = [_copy(layer) for layer in kept]
         self._wrapped: dict[tuple[int, int], tuple[object, Provider]] = {}
         if len([layer for layer in self._given if rank(layer) == Rank.COMBINE]) > 1:
-            raise ConfigurationError("layers: only one can make one provider of several")
+            raise ConfigurationError("layers: only one layer may combine several providers")
 
     def chain(self, providers: Sequence[Provider], role: Role, *, combine: Layer) -> Provider:
         """
         Return one provider made of *providers* and the layers around them.
 
-        A provider that comes with layers of its own gets none of the defaults; those given stand around it.
+        A provider that already has layers gets none of the defaults; the given ones go around it.
 
         Args:
-            providers: In the order to ask them.
-            role: What they are for. Layers that cannot do it stand aside.
-            combine: What makes one provider of several if no layer of the stack does.
+            providers: The providers, in the order to ask them.
+            role: What the provider is for; layers without that method are skipped.
+            combine: The layer that combines several providers if none of the stack does.
 
         """
-        links = [self._around(provider, role) for provider in providers]
-        every = _outwards([*self._given, *self._default])
+        links = [self._wrap_each(provider, role) for provider in providers]
+        every = _sort_outwards([*self._given, *self._default])
         if len(links) == 1:
             chain = links[0]
         else:
@@ -55,14 +55,14 @@ class Stack:
                 chain = self._wrap(layer, chain, role)
         return chain
 
-    def _around(self, provider: Provider, role: Role) -> Provider:
-        for layer in _outwards([*self._given, *([] if held(provider) else self._default)]):
+    def _wrap_each(self, provider: Provider, role: Role) -> Provider:
+        for layer in _sort_outwards([*self._given, *([] if held(provider) else self._default)]):
             if rank(layer) < Rank.COMBINE:
                 provider = self._wrap(layer, provider, role)
         return provider
 
     def _wrap(self, layer: Layer, provider: Provider, role: Role) -> Provider:
-        """What searches and reads is wrapped once, so that both share the state of the layer."""
+        """Wrap a provider that searches and reads only once, so that both share the state of the layer."""
         if not can(layer, role):
             return provider
         place = id(layer), id(provider)
@@ -72,21 +72,21 @@ class Stack:
 
 
 def rank(layer: object) -> int:
-    """Return where *layer* stands."""
+    """Return the rank of *layer*."""
     found: int = getattr(layer, "rank", Rank.OUTERMOST)
     return found
 
 
-def _outwards(layers: Sequence[Layer]) -> list[Layer]:
-    """Sort from the provider outwards; of the same rank, the first named is the outermost."""
+def _sort_outwards(layers: Sequence[Layer]) -> list[Layer]:
+    """Sort from the provider outwards; among equal ranks, the first in the list is the outermost."""
     return sorted(layers, key=rank, reverse=True)[::-1]
 
 
-def _alike(one: Layer, other: Layer) -> bool:
-    return type(one) is type(other) or rank(one) == rank(other) != Rank.OUTERMOST
+def _replaces(given: Layer, default: Layer) -> bool:
+    return type(given) is type(default) or rank(given) == rank(default) != Rank.OUTERMOST
 
 
-def _listed(layers: Sequence[Layer] | None) -> Sequence[Layer]:
+def _as_sequence(layers: Sequence[Layer] | None) -> Sequence[Layer]:
     if layers is None:
         return ()
     if not isinstance(layers, list | tuple):
@@ -94,7 +94,7 @@ def _listed(layers: Sequence[Layer] | None) -> Sequence[Layer]:
     return layers
 
 
-def _own(layer: Layer) -> Layer:
+def _copy(layer: Layer) -> Layer:
     kind = type(layer).__name__
     if isinstance(layer, type):
         raise ConfigurationError(f"layers: {layer.__name__} is a class: write {layer.__name__}()")
@@ -103,7 +103,7 @@ def _own(layer: Layer) -> Layer:
     if not isinstance(rank(layer), int):
         raise ConfigurationError(f"layers: the rank of {kind} is not a number")
     if held(layer):
-        raise ConfigurationError(f"layers: {kind} holds a provider already; leave it out, or give it as the provider")
+        raise ConfigurationError(f"layers: {kind} already holds a provider; remove it, or pass {kind} as the provider")
     try:
         return copy.deepcopy(layer)
     except (TypeError, copy.Error) as error:

@@ -1,5 +1,5 @@
 """
-Everything an author of a provider needs, behind one import.
+Everything a provider's author needs, behind one import.
 
 A provider is any object with a ``name`` and a generator method ``search``, ``read`` or both. It yields requests and is
 sent their responses. See CONTRIBUTING.md for a complete example.

@@ -1,4 +1,4 @@
-"""The English names of countries by ISO 3166-1 code, in lower case, for services that want to be told in words."""
+"""English country names by ISO 3166-1 code, in lower case, for services that take names instead of codes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """
 Tools for writing a provider.
 
-A provider is a frozen value; nothing is inherited. Its fields are its options, and say where each may come from::
+A provider is a frozen value and inherits nothing. Its fields are its options; each says where it may come from::
 
     @provider
     class Brave:
@@ -11,10 +11,10 @@ A provider is a frozen value; nothing is inherited. Its fields are its options, 
         api_key: Annotated[Key, Env("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")]
         base_url: BaseUrl = "https://api.search.brave.com/res/v1"
 
-A settings file that was merely found, in a folder that anybody may have written, sets only fields with the note
-`FoundFile`. `Key` and `BaseUrl` have it; they are judged together, so that no key goes where such a file says.
+A settings file that was merely found, in a folder that anybody may have written, can set only fields annotated with
+`FoundFile`. `Key` and `BaseUrl` are; they are checked together, so that a key is never sent where such a file says.
 
-Any other class that meets the ports of `websearch_core.provider` is a provider too, and `from_function` makes one of
+Any other class that fits the ports of `websearch_core.provider` is a provider too, and `from_function` makes one from
 functions, blocking or async.
 """
 
@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 class Env:
-    """Names the environment variables that a field may come from; the first one that is set wins."""
+    """The environment variables that a field may come from; the first one that is set wins."""
 
     def __init__(self, *names: str) -> None:
         self.names = names
@@ -48,14 +48,14 @@ class Env:
 @dc.dataclass(frozen=True)
 class FoundFile:
     """
-    Lets a settings file that was merely found set a field; without this note it may not.
+    Lets a settings file that was merely found set a field; fields without this annotation are closed to it.
 
-    Whoever wrote the folder that a program runs in wrote such a file. So give the note only to a field whose every
-    value is harmless: one that cannot send anything elsewhere, open the guard, name a file or a module, or cost more.
+    Whoever wrote the folder that a program runs in wrote that file. So annotate only a field whose every value is
+    harmless: none can send anything elsewhere, open the guard, name a file or a module, or cost more.
 
     Args:
-        at_most: The highest value that such a file may set, unless a trusted source sets a limit of its own.
-        replaces: The field that this one takes the place of: if a trusted source sets that, the file may not set this.
+        at_most: The highest value that such a file may set, unless a trusted source sets its own limit.
+        replaces: The field that this one replaces: if a trusted source sets that field, the file may not set this one.
 
     """
 
@@ -71,7 +71,7 @@ def _base_url(value: str) -> str:
 
 
 class Destination:
-    """Marks a field that says where keys and queries are sent."""
+    """Annotates a field that says where keys and queries are sent."""
 
 
 Key = Annotated[SecretStr, PlainValidator(ApiKey.of), FoundFile()]
@@ -81,9 +81,10 @@ BaseUrl = Annotated[str, AfterValidator(_base_url), FoundFile(), Destination()]
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def provider(cls: type[T]) -> type[T]:
     """
-    Make *cls* a frozen, keyword-only dataclass whose values are checked.
+    Make *cls* a frozen, keyword-only dataclass whose values are validated.
 
-    Constructing one with something wrong raises `ConfigurationError`, or `MissingKey` that names the variable to set.
+    Its constructor raises `ConfigurationError` for invalid values, and `MissingKey`, which names the variable to set,
+    for a missing one.
     """
     config = ConfigDict(extra="forbid", hide_input_in_errors=True, arbitrary_types_allowed=True)
     made = dataclass(frozen=True, kw_only=True, config=config)(cls)
@@ -94,10 +95,10 @@ def provider(cls: type[T]) -> type[T]:
         try:
             checked(self, **values)
         except ValidationError as error:
-            raise _misconfigured(made, error) from None  # pydantic's own text may show the value
+            raise _configuration_error(made, error) from None  # pydantic's own message may show the value
         for name, names in _key_variables(made):
             key = getattr(self, name)
-            if isinstance(key, SecretStr):  # a plain SecretStr would be in every pickle
+            if isinstance(key, SecretStr):  # a plain SecretStr would be pickled with its value
                 object.__setattr__(self, name, ApiKey.hiding(key).owned(self.name, name, names))
 
     made.__init__ = init  # type: ignore[method-assign]
@@ -106,10 +107,10 @@ def provider(cls: type[T]) -> type[T]:
 
 def environment(cls: type[Any]) -> dict[str, tuple[str, ...]]:
     """
-    Return the environment variables of each field of a provider that has any.
+    Return the environment variables of each provider field that has any.
 
-    Those are the ones that its `Env` names, and for each `BaseUrl` the provider's name with the field's, such as
-    ``TAVILY_BASE_URL``, so that every service can be reached through a gateway.
+    These are the ones that its `Env` lists. A `BaseUrl` also gets one made of the provider's and the field's name, such
+    as ``TAVILY_BASE_URL``, so that every service can be reached through a gateway.
     """
     if not hasattr(cls, "__dataclass_fields__"):
         return _environment_of_plain(cls)
@@ -125,23 +126,23 @@ def environment(cls: type[Any]) -> dict[str, tuple[str, ...]]:
 
 def is_vendor(provider: Any) -> bool:
     """
-    Tell whether *provider* talks to its vendor's own server: the default of ``base_url``.
+    Return whether *provider* talks to its vendor's own server: the default of ``base_url``.
 
-    A reader asks before it hands over the URL of a page. Any other server may stand inside the network of whoever set
-    it up, so the guard has to judge where the page is: ``Request(target=url, judge_target=not is_vendor(self))``.
+    A reader checks this before it sends the URL of a page. Any other server may run inside a private network, so the
+    guard has to check the page's address too: ``Request(target=url, judge_target=not is_vendor(self))``.
     """
     (default,) = (field.default for field in dc.fields(provider) if field.name == "base_url")
     return _server(provider.base_url) == _server(default)
 
 
 def _server(url: Any) -> tuple[str, str] | None:
-    """Return scheme, host and port; None for the missing default of a provider that has no vendor."""
+    """Return scheme, host and port; None for a provider without a vendor, whose ``base_url`` has no default."""
     parts = urlsplit(url) if isinstance(url, str) else None
     return (parts.scheme, parts.netloc.lower()) if parts else None
 
 
 def field_notes(cls: type[Any]) -> dict[str, tuple[Any, ...]]:
-    """Return the fields of a provider, each with its types and the notes on them; none for a class without fields."""
+    """Return the fields of a provider, each with its types and annotations; empty for a class without fields."""
     if not dc.is_dataclass(cls):
         return {}
     hints = get_type_hints(cls, include_extras=True)
@@ -149,14 +150,14 @@ def field_notes(cls: type[Any]) -> dict[str, tuple[Any, ...]]:
 
 
 def is_secret(notes: tuple[Any, ...]) -> bool:
-    """Tell whether a field that was `declared` with *notes* holds a key."""
+    """Return whether a field declared with *notes* holds a key."""
     return any(isinstance(note, type) and issubclass(note, SecretStr) for note in notes)
 
 
 def _environment_of_plain(cls: type[Any]) -> dict[str, tuple[str, ...]]:
     try:
         hints = get_type_hints(cls, include_extras=True)
-    except (NameError, TypeError):  # it may be annotated with what is imported for type checkers only, or be no class
+    except (NameError, TypeError):  # its annotations may be importable only by type checkers; or it is not a class
         return {}
     notes = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
     found = {name: [note.names for note in some if isinstance(note, Env)] for name, some in notes.items()}
@@ -165,7 +166,7 @@ def _environment_of_plain(cls: type[Any]) -> dict[str, tuple[str, ...]]:
 
 def construct(cls: type[Any], name: str, options: Mapping[str, Any]) -> Any:
     """
-    Make a provider of any class.
+    Make an instance of any provider class.
 
     Args:
         cls: The class.
@@ -173,18 +174,18 @@ def construct(cls: type[Any], name: str, options: Mapping[str, Any]) -> Any:
         options: Its options.
 
     Raises:
-        MissingKey: An option that it needs is not among them.
-        ConfigurationError: An option is wrong.
+        MissingKey: A required option is missing.
+        ConfigurationError: An option is invalid.
 
     """
     try:
         return cls(**options)
     except ConfigurationError:
         raise
-    except Exception as error:  # a class that does not use `provider`, and may raise anything
-        lacking = _required(cls) - set(options)
-        if isinstance(error, TypeError) and lacking:
-            raise missing_field_error(cls, min(lacking), name) from error
+    except Exception as error:  # a class without the decorator `provider` may raise anything
+        missing = _required_names(cls) - set(options)
+        if isinstance(error, TypeError) and missing:
+            raise missing_field_error(cls, min(missing), name) from error
         text = str(error)
         for option, value in options.items():
             if "key" in option and isinstance(value, str) and value:
@@ -193,7 +194,7 @@ def construct(cls: type[Any], name: str, options: Mapping[str, Any]) -> Any:
 
 
 def missing_field_error(cls: Any, field: str, name: str | None = None) -> MissingKey:
-    """Make the error for a *field* of provider *cls* that has to be given: what, which variable, which file entry."""
+    """Make the error for a missing *field* of provider *cls*: it names variable, argument and file entry."""
     name = name or cls.name
     names = environment(cls).get(field, ())
     ways = [f"set {' or '.join(names)}"] if names else []
@@ -201,13 +202,13 @@ def missing_field_error(cls: Any, field: str, name: str | None = None) -> Missin
     return MissingKey(f"{name} has no {field}: {', or '.join(ways)}", variables=names)
 
 
-def _required(cls: type[Any]) -> set[str]:
-    takes = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+def _required_names(cls: type[Any]) -> set[str]:
+    kinds = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
     parameters = inspect.signature(cls).parameters.values()
-    return {one.name for one in parameters if one.default is inspect.Parameter.empty and one.kind in takes}
+    return {one.name for one in parameters if one.default is inspect.Parameter.empty and one.kind in kinds}
 
 
-def _misconfigured(cls: Any, error: ValidationError) -> ConfigurationError:
+def _configuration_error(cls: Any, error: ValidationError) -> ConfigurationError:
     problems = error.errors()
     for problem in problems:
         own = problem.get("ctx", {}).get("error")
@@ -219,7 +220,7 @@ def _misconfigured(cls: Any, error: ValidationError) -> ConfigurationError:
 
 
 def _parts(hint: Any) -> Iterator[Any]:
-    """Go through what a type is made of: ``Annotated[X | None, note]`` is X, None and the note."""
+    """Yield a type and its parts: ``Annotated[X | None, note]`` has X, None and the note."""
     yield hint
     yield from getattr(hint, "__metadata__", ())
     for part in get_args(hint):

@@ -1,4 +1,4 @@
-"""Make a provider of plain functions."""
+"""Make a provider from plain functions."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ class _Function:
     def _ask(self, verb: str, function: Callable[[Any], Any], argument: Any) -> Flow[Any]:
         try:
             answer = yield Call(function, argument)
-            if inspect.isawaitable(answer):  # a lambda, a partial or an object may hide that it is async
-                answer = yield Call(_awaited, answer)
+            if inspect.isawaitable(answer):  # lambdas, partials and callable objects may hide that they are async
+                answer = yield Call(_await, answer)
         except WebSearchError:
             raise
         except Exception as error:
             kinds = {TimeoutError: TimedOut, ConnectionError: Unavailable}
             kind = next((ours for theirs, ours in kinds.items() if isinstance(error, theirs)), ServiceError)
-            # Not its words: they may hold a key.
+            # Its message is left out: it may contain a key.
             raise kind(f"{self.name} {verb} failed: {type(error).__name__}", provider=self.name) from error
         return answer
 
@@ -79,7 +79,7 @@ class _Reads(_Function):
         if isinstance(answer, str):
             answer = Page(url=url, final_url=url, content=answer, media_type="text/markdown")
         if not isinstance(answer, Page):
-            raise _unusable(self.name, "read", "a Page or a text", answer)
+            raise _wrong_type(self.name, "read", "a Page or a text", answer)
         return answer.model_copy(update={"url": url, "provider": self.name})
 
 
@@ -115,7 +115,7 @@ def from_function(
     allow: Sequence[str] = (),
 ) -> Provider:
     """
-    Make a provider of plain functions, such as calls of a vendor's SDK. Each may block, or be async.
+    Make a provider from plain functions, such as calls to a vendor's SDK. Each may block or be async.
 
     ::
 
@@ -124,20 +124,20 @@ def from_function(
 
         web = WebSearch(from_function("harbour", search=search))
 
-    A blocking function runs in a thread, so that it holds up no event loop. Past the time allowed nobody waits for it,
-    but it goes on by itself. It opens its own connections, so the guard cannot see where they lead: it checks the URL
-    before *read* is called, and no more. Give *read* only functions that let a service open the page.
+    A blocking function runs in a thread, so it does not block the event loop. After the timeout its result is no
+    longer awaited, but it keeps running. It opens its own connections, which the guard cannot see: the guard checks the
+    URL before *read* is called, and nothing after that. Give *read* only functions that let a service open the page.
 
     Args:
         name: The name of the provider.
         search: Takes a `SearchQuery` and returns a `SearchResponse`, or results: each a `SearchResult`, or a mapping
-            with ``url``, ``title``, ``snippet``, ``score`` and ``published``, of which only ``url`` is needed.
+            with ``url``, ``title``, ``snippet``, ``score`` and ``published``; only ``url`` is required.
         read: Takes a URL and returns a `Page`, or its text as Markdown.
-        options: The fields of `SearchQuery` that *search* honours; a query with others is refused.
-        allow: Networks and origins that *read* may be given although they are not public, as for `WebSearch`.
+        options: The fields of `SearchQuery` that *search* supports; a query with others is refused.
+        allow: Non-public networks and origins whose URLs *read* may get, as for `WebSearch`.
 
     Raises:
-        ConfigurationError: There is no function, an option that no query has, or something wrong in *allow*.
+        ConfigurationError: No function was given, an option is not a field of a query, or *allow* is invalid.
 
     """
     if not name or not isinstance(name, str):
@@ -152,20 +152,20 @@ def from_function(
     return kind(name, options, allow, search, read)
 
 
-async def _awaited(answer: Awaitable[T]) -> T:
+async def _await(answer: Awaitable[T]) -> T:
     return await answer
 
 
 def _items(answer: Any, name: str) -> list[Any]:
     if isinstance(answer, str | bytes | Mapping) or not isinstance(answer, Iterable):
-        raise _unusable(name, "search", "a SearchResponse or a list of results", answer)
+        raise _wrong_type(name, "search", "a SearchResponse or a list of results", answer)
     items = list(answer)
     for item in items:
         if not isinstance(item, SearchResult | Mapping):
-            raise _unusable(name, "search", "results", item)
+            raise _wrong_type(name, "search", "results", item)
     return items
 
 
-def _unusable(name: str, verb: str, wanted: str, answer: Any) -> ServiceError:
+def _wrong_type(name: str, verb: str, wanted: str, answer: Any) -> ServiceError:
     got = type(answer).__name__
     return ServiceError(f"{name} {verb} failed: the function has to return {wanted}, not {got}", provider=name)

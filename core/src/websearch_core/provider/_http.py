@@ -1,4 +1,4 @@
-"""What HTTP services have in common: what a status means, how long to wait, which wishes can be expressed."""
+"""What HTTP services share: the meaning of a status, how long to wait, which options a service supports."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ _MEANINGS: Meanings = {
     422: BadRequest,
     429: RateLimited,
 }
-_ANSWERS = frozenset({"application/xml", "text/html", "text/plain", "text/xml"})  # types that an error may name
+_NAMED_TYPES = frozenset({"application/xml", "text/html", "text/plain", "text/xml"})  # an error may name them
 _MAX_DETAIL_LENGTH = 200
 _MAX_WAIT = 30 * 86_400.0
 
 
 def check_options(query: SearchQuery, provider: Provider) -> None:
     """
-    Make sure that *provider* supports all that *query* asks for. Without ``options`` it supports none.
+    Check that *provider* supports every option of *query*. Without ``options`` it supports none.
 
     Raises:
-        UnsupportedOption: It does not; an option is never dropped silently.
+        UnsupportedOption: It does not. An option is never dropped silently.
 
     """
     supported: AbstractSet[str] = getattr(provider, "options", frozenset())
@@ -71,14 +71,14 @@ def decode(
     detail: Callable[[Any], Any] = lambda _: None,
 ) -> dict[str, Any]:
     """
-    Return the JSON object that a service answered with, or raise what its status means.
+    Return the JSON object in *response*, or raise the error that its status means.
 
     Args:
-        response: The answer.
-        provider: Who asked; its keys are kept out of the error.
-        verb: What was asked for: ``search`` or ``read``.
-        meanings: Statuses that mean something else with this service than with others.
-        detail: Finds the service's own words in the JSON body of a failure.
+        response: The response.
+        provider: The provider; its keys are kept out of the error.
+        verb: What was requested: ``search`` or ``read``.
+        meanings: Statuses to which this service gives its own meaning.
+        detail: Finds the service's own error message in the JSON body of a failure.
 
     Raises:
         ServiceError: The status is not a success, or the body is not a JSON object.
@@ -98,8 +98,8 @@ def decode_json(response: Response, provider: Provider, *, verb: str = "search")
     Return the body as a JSON object.
 
     Raises:
-        TooLarge: It was cut at the size allowed.
-        BadResponse: It is something else.
+        TooLarge: It was cut at the size limit.
+        BadResponse: It is not a JSON object.
 
     """
     if response.truncated:
@@ -107,9 +107,9 @@ def decode_json(response: Response, provider: Provider, *, verb: str = "search")
     try:
         body = response.json()
     except (ValueError, RecursionError) as error:
-        stated = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        named = stated if stated in _ANSWERS else "something else"
-        what = "broken JSON" if "json" in stated else f"not JSON but {named}"
+        media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        named = media_type if media_type in _NAMED_TYPES else "something else"
+        what = "broken JSON" if "json" in media_type else f"not JSON but {named}"
         raise BadResponse(
             f"{provider.name} {verb} failed: the answer is {what}",
             provider=provider.name,
@@ -121,7 +121,7 @@ def decode_json(response: Response, provider: Provider, *, verb: str = "search")
 
 
 def unexpected_format(provider: str, verb: str = "search") -> BadResponse:
-    """Make the error for an answer that is not what the service's documentation says."""
+    """Make the error for a response that does not match the service's documentation."""
     return BadResponse(f"{provider} {verb} failed: the answer has changed its format", provider=provider)
 
 
@@ -139,13 +139,13 @@ def error_for(
     Make the error that *response* means.
 
     Args:
-        response: The answer.
-        provider: Who asked; its keys are kept out of the error.
-        verb: What was asked for: ``search`` or ``read``.
-        meanings: Statuses that mean something else with this service than with others.
-        detail: The service's own words, for `ServiceError.detail`; whatever is not a text is left out.
-        hint: Our own words, for the message.
-        kind: For those who know better than the status.
+        response: The response.
+        provider: The provider; its keys are kept out of the error.
+        verb: What was requested: ``search`` or ``read``.
+        meanings: Statuses to which this service gives its own meaning.
+        detail: The service's own message, for `ServiceError.detail`; ignored if it is not a string.
+        hint: Our own explanation, added to the message.
+        kind: The class of the error, if the caller knows it better than the status does.
 
     """
     status = response.status
@@ -158,13 +158,13 @@ def error_for(
 
 
 def redact(text: str, provider: object) -> str:
-    """Bring a service's words into one short line without the keys of *provider*, which services like to echo."""
+    """Make one short line of a service's message, without the keys of *provider*: services like to echo them."""
     line = re.sub(r"[\s\x00-\x1f\x7f-\x9f]+", " ", without_keys(text, _keys(provider))).strip()
     return line if len(line) <= _MAX_DETAIL_LENGTH else f"{line[:_MAX_DETAIL_LENGTH]}…"
 
 
 def retry_after(response: Response) -> float | None:
-    """Return the seconds of ``Retry-After`` (RFC 9110, 10.2.3), a number or a date; None if there is none to trust."""
+    """Return the seconds of ``Retry-After`` (RFC 9110, 10.2.3), a number or a date; None if missing or invalid."""
     value = response.headers.get("retry-after", "").strip()
     if re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,9})?", value):
         return min(float(value), _MAX_WAIT)
@@ -176,7 +176,7 @@ def retry_after(response: Response) -> float | None:
 
 
 def with_sites(query: SearchQuery) -> str:
-    """Say the domain filters in the words of the query, for engines that know ``site:`` and nothing better."""
+    """Add the domain filters to the text of the query, for engines that have only ``site:``."""
     allowed = " OR ".join(f"site:{domain}" for domain in query.allowed_domains)
     if len(query.allowed_domains) > 1:
         allowed = f"({allowed})"
@@ -185,17 +185,17 @@ def with_sites(query: SearchQuery) -> str:
 
 
 def as_object(value: Any) -> dict[str, Any]:
-    """Return *value* if it is a JSON object, else an empty one: services change what they promise."""
+    """Return *value* if it is a JSON object, else an empty one: services break their own formats."""
     return value if isinstance(value, dict) else {}
 
 
 def as_objects(value: Any) -> list[dict[str, Any]]:
-    """Return the JSON objects in *value*, if it is a list."""
+    """Return the JSON objects in *value* if it is a list, else an empty list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def as_text(value: Any) -> str | None:
-    """Return *value* if it is a text with something in it, without what nobody would see."""
+    """Return *value*, without invisible characters, if it is a non-empty string; else None."""
     return (strip_invisible(value)[0] or None) if isinstance(value, str) else None
 
 
@@ -207,8 +207,8 @@ def _phrase(status: int) -> str:
 
 
 def _keys(provider: object) -> list[str]:
-    """Return the keys that *provider* holds, the longest first: one may be a part of another."""
-    slots = (name for cls in type(provider).__mro__ for name in _listed(getattr(cls, "__slots__", ())))
+    """Return the keys of *provider*, longest first: one may be part of another."""
+    slots = (name for cls in type(provider).__mro__ for name in _as_names(getattr(cls, "__slots__", ())))
     values = {name: getattr(provider, name, None) for name in ("api_key", *getattr(provider, "__dict__", ()), *slots)}
     keys: set[str] = set()
     for value in values.values():
@@ -216,10 +216,10 @@ def _keys(provider: object) -> list[str]:
             keys.update(value.returned())
         elif (reveal := getattr(value, "get_secret_value", None)) is not None:
             keys.add(reveal())
-    if isinstance(plain := values["api_key"], str):  # nobody has to use SecretStr
+    if isinstance(plain := values["api_key"], str):  # SecretStr is optional
         keys.add(plain)
     return sorted(filter(None, keys), key=len, reverse=True)
 
 
-def _listed(slots: str | Iterable[str]) -> Iterable[str]:
+def _as_names(slots: str | Iterable[str]) -> Iterable[str]:
     return [slots] if isinstance(slots, str) else slots

@@ -1,10 +1,10 @@
 """
 The ports: what a provider must be.
 
-A provider is any object with a ``name`` that can search, read pages, or both; nothing is inherited. Three more
-attributes are for those who need them: ``options``, the fields of a query that it supports beyond ``text``, ``limit``
-and ``extra``; ``needs_network = False``; and a method ``problem() -> str | None`` that says why it cannot be used yet.
-Layers (`Retry`, `Fallback`, ...) hold providers and are providers: see `websearch_core.layers.Layer`.
+A provider is any object with a ``name`` that can search, read pages, or both; it inherits nothing. Three more
+attributes are optional: ``options``, the fields of a query that it supports besides ``text``, ``limit`` and ``extra``;
+``needs_network = False``; and a method ``problem() -> str | None`` that says why it cannot be used yet. Layers
+(`Retry`, `Fallback`, ...) wrap providers and are providers themselves: see `websearch_core.layers.Layer`.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ Role = Literal["search", "read"]
 
 class Limits(TypedDict, total=False):
     """
-    What a service documents about its limits; what it does not document is left out.
+    The limits that a service documents; others are left out.
 
     Args:
-        results_per_request: The most results that one request returns.
-        results: The most results for one query, all pages together.
-        query_length: Characters of the longest query.
-        query_words: Words of the longest query.
+        results_per_request: Maximum number of results of one request.
+        results: Maximum number of results of one query, over all its pages.
+        query_length: Maximum length of a query, in characters.
+        query_words: Maximum length of a query, in words.
 
     """
 
@@ -43,15 +43,15 @@ class SearchProvider(Protocol):
 
     @property
     def name(self) -> str:
-        """The name that users choose it by."""
+        """The name by which users choose it."""
         ...
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """
-        Begin to search.
+        Start a search.
 
         Returns:
-            A flow that ends with what was found.
+            A flow that returns the results.
 
         Raises:
             UnsupportedOption: The service does not support an option of the query.
@@ -66,15 +66,15 @@ class PageReader(Protocol):
 
     @property
     def name(self) -> str:
-        """The name that users choose it by."""
+        """The name by which users choose it."""
         ...
 
     def read(self, url: str, /) -> Flow[Page]:
         """
-        Begin to read the page at *url*.
+        Start to read the page at *url*.
 
         Returns:
-            A flow that ends with the whole page; the caller cuts out the part it needs.
+            A flow that returns the whole page; the caller cuts out the part it needs.
 
         Raises:
             UnsafeURL: The URL may not be opened.
@@ -92,12 +92,12 @@ class HTTPClient(Protocol):
 
     @property
     def build_request(self) -> Callable[..., Any]:
-        """Make a request of the client's own library."""
+        """Builds a request object of the client's own library."""
         ...
 
     @property
     def send(self) -> Callable[..., Any]:
-        """Send it."""
+        """Sends a request."""
         ...
 
     def close(self) -> None:
@@ -110,12 +110,12 @@ class AsyncHTTPClient(Protocol):
 
     @property
     def build_request(self) -> Callable[..., Any]:
-        """Make a request of the client's own library."""
+        """Builds a request object of the client's own library."""
         ...
 
     @property
     def send(self) -> Callable[..., Any]:
-        """Send it."""
+        """Sends a request."""
         ...
 
     async def aclose(self) -> None:
@@ -130,21 +130,21 @@ def can(provider: object, role: Literal["read"]) -> TypeGuard[PageReader]: ...
 @overload
 def can(provider: object, role: Role) -> bool: ...
 def can(provider: object, role: Role) -> bool:
-    """Tell whether a provider, or a class of providers, has the method for *role*."""
+    """Return whether a provider, or a provider class, has the method for *role*."""
     return callable(getattr(provider, role, None))
 
 
 def needs_network(provider: object) -> bool:
-    """Tell whether a provider reaches over the network, as all do that do not say otherwise."""
+    """Return whether a provider uses the network; the default is that it does."""
     return bool(getattr(provider, "needs_network", True))
 
 
 def check_port(provider: object) -> None:
     """
-    Make sure that *provider* is one, as far as that can be seen without asking it anything.
+    Check that *provider* is a provider, as far as possible without calling it.
 
     Raises:
-        ConfigurationError: It has no name, or a method of it is an ``async def``.
+        ConfigurationError: It is a class, has no name, or one of its methods is an ``async def``.
 
     """
     kind = provider.__name__ if isinstance(provider, type) else type(provider).__name__

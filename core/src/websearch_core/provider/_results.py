@@ -1,4 +1,4 @@
-"""From what services say to results that keep our promises."""
+"""Turn the data of services into results and plain text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Getter = str | Callable[[Mapping[str, Any]], Any]
 
 
 def plain_text(text: Any) -> str:
-    """Turn a title or snippet into plain text: strip markup, then unescape entities, once; no invisible characters."""
+    """Turn a title or snippet into plain text: strip markup, unescape entities once, drop invisible characters."""
     if not isinstance(text, str):
         return ""
     return strip_invisible(strip_markup(text))[0].replace("\xa0", " ").strip()
@@ -36,19 +36,20 @@ def parse_results(
     published: Getter = "published",
 ) -> tuple[SearchResult, ...]:
     """
-    Read a service's list of results leniently: whatever has a usable URL is a result.
+    Parse a service's list of results leniently: every item with a usable URL is a result.
 
     Args:
-        items: The list, as decoded.
-        provider: Who found it.
-        title: The key in each item, or a function of the item; likewise the others.
-        url: Results whose URL is not absolute http(s), or is ambiguous, are left out.
-        snippet: Plain text or markup.
-        score: A number.
-        published: A date in any usual form.
+        items: The decoded list.
+        provider: The name of the provider.
+        title: Where the title is: a key of each item, or a function that takes the item. The other arguments work the
+            same way.
+        url: Where the URL is; items whose URL is ambiguous or not absolute http(s) are left out.
+        snippet: Where the snippet is: plain text or markup.
+        score: Where the score is: a number.
+        published: Where the date is, in any common form.
 
     Raises:
-        BadResponse: It is no list at all, or none of its items is anything like a result.
+        BadResponse: It is not a list, or none of its items looks like a result.
 
     """
     if not isinstance(items, list):
@@ -79,7 +80,7 @@ def parse_results(
 
 
 def in_domains(url: str, query: SearchQuery) -> bool:
-    """Tell whether *url* is inside the query's domain filter; a domain stands for its subdomains too."""
+    """Return whether *url* passes the query's domain filters; a domain includes its subdomains."""
     if not query.allowed_domains and not query.blocked_domains:
         return True
     host = (urlsplit(url).hostname or "").removeprefix("www.")
@@ -87,16 +88,16 @@ def in_domains(url: str, query: SearchQuery) -> bool:
         with suppress(UnicodeError):
             host = host.encode("idna").decode("ascii")
 
-    def within(domain: str) -> bool:
+    def is_within(domain: str) -> bool:
         return host == domain or host.endswith(f".{domain}")
 
-    if query.allowed_domains and not any(map(within, query.allowed_domains)):
+    if query.allowed_domains and not any(map(is_within, query.allowed_domains)):
         return False
-    return not any(map(within, query.blocked_domains))
+    return not any(map(is_within, query.blocked_domains))
 
 
 def _score(value: Any) -> float | None:
-    """A number that can be one in JSON too."""
+    """Return *value* as a finite number, which JSON can hold; else None."""
     try:
         score = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
     except OverflowError:
@@ -104,5 +105,5 @@ def _score(value: Any) -> float | None:
     return score if math.isfinite(score) else None
 
 
-def _get(item: Mapping[str, Any], pick: Getter) -> Any:
-    return item.get(pick) if isinstance(pick, str) else pick(item)
+def _get(item: Mapping[str, Any], getter: Getter) -> Any:
+    return item.get(getter) if isinstance(getter, str) else getter(item)

@@ -1,5 +1,5 @@
 """
-The providers that there are: their classes, and what is known about each.
+The providers: their classes, and what is known about each.
 
 ::
 
@@ -8,8 +8,8 @@ The providers that there are: their classes, and what is known about each.
     web = WebSearch(Brave(api_key="..."))
     [info.label for info in get_configured()]
 
-One service is one file, which is imported when its provider is first used. Other packages register theirs through the
-entry-point group ``websearch_core.providers`` (name = "module:Class"); `register` does it for the running process.
+Each service is one file, imported when its provider is first used. Other packages register providers through the
+entry-point group ``websearch_core.providers`` (name = "module:Class"); `register` does so for the running process.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ = [
     "register",
 ]
 
-if not TYPE_CHECKING:  # type checkers see the imports above, and would take any name for one of these
+if not TYPE_CHECKING:  # hidden from type checkers: with a __getattr__, they would accept any name
 
     def __getattr__(name: str) -> type:
         from .._registry import built_in

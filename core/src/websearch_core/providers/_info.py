@@ -1,4 +1,4 @@
-"""What is known about each provider: what it can do, and whether it can be used as things are."""
+"""What is known about each provider: what it can do, and whether it is ready to use."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class ProviderInfo:
     One provider. The fields are what ``websearch providers --format json`` shows.
 
     Args:
-        name: The name that users choose it by.
-        label: Its name for people: ``Brave Search``. The name of the class if that has no ``label``.
+        name: The name by which users choose it.
+        label: Its display name: ``Brave Search``. The name of the class if that has no ``label``.
         search: Whether it can search.
         read: Whether it can read pages.
         configured: Whether it can be used with the current settings.
-        missing: The environment variables that would make it usable; any one of them is enough.
+        missing: The environment variables that would make it usable; one of them is enough.
         problem: Why it cannot be used.
         variables: All environment variables that it reads.
         options: The fields of a query that it supports, besides ``text``, ``limit`` and ``extra``.
-        secrets: Its settings that hold a key. A class without declared fields does not say, so that is all of them.
-        limits: What the service documents: see `websearch_core.provider.Limits`.
+        secrets: Its settings that hold a key: all of them for a class without declared fields, which cannot say.
+        limits: The limits that the service documents: see `websearch_core.provider.Limits`.
 
     """
 
@@ -53,7 +53,7 @@ class ProviderInfo:
 
 def get(name: str) -> type | None:
     """
-    Return the class of the provider called *name*, or None if there is no such provider.
+    Return the class of the provider *name*, or None if there is no such provider.
 
     Raises:
         ImportError: It belongs to another package, which cannot be imported.
@@ -67,13 +67,13 @@ def get(name: str) -> type | None:
 
 def get_all(settings: Settings | None = None) -> list[ProviderInfo]:
     """
-    Return all providers, by name.
+    Return all providers, sorted by name.
 
     Args:
-        settings: Decides which are configured. None reads the environment and the settings files.
+        settings: Determine which are configured. None reads the environment and the settings files.
 
     Raises:
-        ConfigurationError: The settings are wrong.
+        ConfigurationError: The settings are invalid.
 
     """
     settings = settings or _load()
@@ -82,24 +82,24 @@ def get_all(settings: Settings | None = None) -> list[ProviderInfo]:
 
 def get_configured(settings: Settings | None = None) -> list[ProviderInfo]:
     """
-    Return the providers that can be used as things are, by name. Takes and raises what `get_all` does.
+    Return the providers that are ready to use, sorted by name. Takes and raises what `get_all` does.
 
-    ``configured`` means that nothing is missing here; only the service knows whether a key is valid.
+    ``configured`` means that nothing is missing locally; only the service knows whether a key is valid.
     """
     return [info for info in get_all(settings) if info.configured]
 
 
 def get_default(settings: Settings | None = None, *, role: Role = "search") -> ProviderInfo:
     """
-    Return the provider that `WebSearch` asks first if none is named.
+    Return the provider that `WebSearch` uses first if none is named.
 
     Args:
-        settings: What decides. None reads the environment and the settings files.
-        role: ``search``, or ``read`` for the one that reads pages.
+        settings: Determine the choice. None reads the environment and the settings files.
+        role: ``search``, or ``read`` for the page reader.
 
     Raises:
         MissingKey: The settings name a provider that has no key.
-        ConfigurationError: The settings are wrong.
+        ConfigurationError: The settings are invalid.
 
     """
     from .._selection import Selection
@@ -125,7 +125,7 @@ def _info(name: str, settings: Settings) -> ProviderInfo:
         cls = provider_class(name)
     except (ImportError, AttributeError) as error:  # a plug-in whose package is broken
         return ProviderInfo(name=name, label=name, problem=f"cannot be loaded: {error}")
-    provider: Any = cls  # until there is an instance; some attributes of a class are properties
+    provider: Any = cls  # until there is an instance; on the class, some attributes are properties
     problem: str | None = None
     missing: tuple[str, ...] = ()
     try:

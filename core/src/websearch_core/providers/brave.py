@@ -3,10 +3,9 @@ Brave Search: an independent index of the web.
 
 https://api-dashboard.search.brave.com/app/documentation/web-search/get-started
 
-Needs a key, from ``BRAVE_API_KEY`` or ``BRAVE_SEARCH_API_KEY``. Domain filters are expressed as an inline Goggle. A
-larger limit than one page of 20 is met by asking for more pages, of which there are ten. Brave answers a wrong key
-with 422, and both "too fast" and "out of quota" with 429: the body tells them apart. Its terms do not allow keeping
-results beyond transient use.
+Needs a key, from ``BRAVE_API_KEY`` or ``BRAVE_SEARCH_API_KEY``. Domain filters are sent as an inline Goggle. A page has
+20 results; a larger limit requests more pages, up to ten. Brave answers a wrong key with 422, and both "too fast" and
+"out of quota" with 429; the body distinguishes them. Its terms forbid keeping results beyond transient use.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ class Brave:
     base_url: BaseUrl = "https://api.search.brave.com/res/v1"
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        """Search, page after page until the limit is reached."""
+        """Search, page by page until the limit is reached."""
         check_options(query, self)
         pages = ceil(query.limit / _PAGE)
         first = (query.page - 1) * pages
@@ -88,7 +87,7 @@ class Brave:
             except ServiceError as error:
                 if not results:
                     raise
-                notes.append(f"brave failed at a further page ({error.code})")  # what was found is paid for
+                notes.append(f"brave failed on a later page ({error.code})")  # the results so far are paid for
                 break
             results += parse_results(self._items(body), self.name, snippet="description", published="page_age")
             about = as_object(body.get("query"))
@@ -106,7 +105,7 @@ class Brave:
         )
 
     def _request(self, query: SearchQuery, *, count: int, page: int) -> Request:
-        wishes = {
+        params = {
             "q": query.text,
             "count": count,
             "offset": page or None,
@@ -121,37 +120,37 @@ class Brave:
         }
         return Request(
             url=f"{self.base_url}/{'news' if query.topic == 'news' else 'web'}/search",
-            params={name: value for name, value in wishes.items() if value is not None},
+            params={name: value for name, value in params.items() if value is not None},
             headers={"X-Subscription-Token": self.api_key.get_secret_value(), "Accept": "application/json"},
         )
 
     def _body(self, response: Response) -> dict[str, Any]:
         if response.status != 200:
-            raise self._failure(response)
+            raise self._error_for(response)
         return decode_json(response, self)
 
     def _items(self, body: dict[str, Any]) -> Any:
-        """News are at the top level; without web results there is no ``web`` at all."""
+        """Return the list of results: news are at the top level, and ``web`` is absent if it has no results."""
         if body.get("type") == "search" and body.get("web") is None:
             return []
-        place = body.get("web", body)
-        return place.get("results") if isinstance(place, dict) else None
+        section = body.get("web", body)
+        return section.get("results") if isinstance(section, dict) else None
 
-    def _failure(self, response: Response) -> ServiceError:
+    def _error_for(self, response: Response) -> ServiceError:
         try:
             body = as_object(response.json())
-        except (ValueError, RecursionError):  # its firewall, not its API
+        except (ValueError, RecursionError):  # from its firewall, not its API
             return error_for(response, self, meanings={403: Blocked})
         problem = as_object(body.get("error")) or next(iter(as_objects(body.get("errors"))), {})
         code, meta = problem.get("code"), as_object(problem.get("meta"))
         kind: type[ServiceError] | None = None
         if code in {"SUBSCRIPTION_TOKEN_INVALID", "SUBSCRIPTION_NOT_FOUND"} or "subscription-token" in str(meta):
             kind = AuthenticationError
-        elif code == "QUOTA_LIMITED" or _used_up(meta):
+        elif code == "QUOTA_LIMITED" or _is_used_up(meta):
             kind = QuotaExhausted
         error = error_for(response, self, detail=problem.get("detail"), kind=kind)
         if error.temporary and error.retry_after is None:
-            error.retry_after = _reset(response)
+            error.retry_after = _seconds_to_reset(response)
         return error
 
 
@@ -169,20 +168,20 @@ def _freshness(query: SearchQuery) -> str | None:
 
 
 def _goggle(query: SearchQuery) -> str | None:
-    """https://search.brave.com/help/goggles"""
+    """Return the domain filters as a Goggle: https://search.brave.com/help/goggles."""
     rules = [f"$discard,site={domain}" for domain in query.blocked_domains]
     if query.allowed_domains:
         rules += ["$discard", *(f"$boost,site={domain}" for domain in query.allowed_domains)]
     return "\n".join(rules) or None
 
 
-def _used_up(meta: dict[str, Any]) -> bool:
-    """A quota of zero stands for no quota, not for an empty one."""
+def _is_used_up(meta: dict[str, Any]) -> bool:
+    """Return whether the quota is used up; a quota of zero means that there is no quota."""
     limit, current = meta.get("quota_limit"), meta.get("quota_current")
     return isinstance(limit, int) and isinstance(current, int) and current >= limit > 0
 
 
-def _reset(response: Response) -> float | None:
-    """Seconds until the shortest window opens again, from the first of ``X-RateLimit-Reset: 1, 389223``."""
+def _seconds_to_reset(response: Response) -> float | None:
+    """Return the seconds until the shortest window resets: the first in ``X-RateLimit-Reset: 1, 389223``."""
     first = response.headers.get("x-ratelimit-reset", "").partition(",")[0].strip()
     return float(first) if first.isdecimal() and first.isascii() else None

@@ -1,9 +1,8 @@
 """
-Our own reader: fetches a page, from public addresses only, and turns it into Markdown.
+Built-in reader: fetches a page, from public addresses only, and turns it into Markdown.
 
-No service, no key, no JavaScript. Redirects are followed by hand, so that every hop passes the guard; nothing of the
-caller's goes along: no cookies, no credentials, no referrer. A page that answers 400 or more is an error, never
-content.
+No service, no key, no JavaScript. It follows redirects itself, so that every hop passes the guard, and sends no
+cookies, credentials or referrer. A page that answers with status 400 or above is an error, never content.
 """
 
 from __future__ import annotations
@@ -38,20 +37,20 @@ _ACCEPT = "text/html,application/xhtml+xml,text/markdown,text/plain;q=0.9,applic
 @provider
 class Direct:
     """
-    Reads pages by itself.
+    Reads pages without a service.
 
     Args:
-        max_bytes: How much of a page to read, after decompression; what is beyond is left out and said. Of a PDF or an
-            Office file, whose end says where everything is, a part may be worth nothing: that is `TooLarge`.
-        max_redirects: How many hops to follow.
+        max_bytes: How many bytes of a page to read, after decompression. A longer page is cut, with a note. A cut PDF
+            or Office file, whose index is at its end, may be unreadable: that raises `TooLarge`.
+        max_redirects: How many redirects to follow.
         allow_downgrade: Follow redirects from https to http.
-        user_agent: What to call ourselves.
-        links: ``keep`` the links of a page with their targets, keep their ``text`` alone, or ``drop`` them altogether.
-        style_sheets: Leave out the text that rules of a page's own ``<style>`` elements hide, not just what attributes
-            and inline styles hide. It takes longer, and costs text that scripts would show.
-        isolate: Turn pages into text in other processes: ``True`` always, so that a page that crashes the parser costs
-            that page alone, ``False`` never, and left out where it is faster: large pages, and many side by side.
-        processes: How many such processes there may be; left out, as many as there are cores, 8 at most.
+        user_agent: The ``User-Agent`` to send.
+        links: ``keep`` the links of a page with their targets, keep only their ``text``, or ``drop`` them.
+        style_sheets: Also leave out text hidden by the page's own ``<style>`` elements, not only by attributes and
+            inline styles. Slower, and loses text that scripts would show.
+        isolate: Parse pages in other processes. ``True``: always, so that a page that crashes the parser affects only
+            itself. ``False``: never. Unset: where it is faster, for large pages and for many in parallel.
+        processes: Maximum number of these processes. Unset: the number of cores, at most 8.
 
     """
 
@@ -74,14 +73,14 @@ class Direct:
             response = yield self._request(here)
             if response.status not in _REDIRECTS:
                 return (yield from self._page(response, url, here))
-            here = self._next(response, here)
+            here = self._follow(response, here)
         raise BadResponse(f"direct read failed: more than {self.max_redirects} redirects", provider=self.name)
 
     def _request(self, url: str) -> Request:
         headers = {"User-Agent": self.user_agent, "Accept": _ACCEPT, "Accept-Language": "en;q=0.8,*;q=0.5"}
         return Request(url=url, headers=headers, max_bytes=self.max_bytes, guarded=True)
 
-    def _next(self, response: Response, here: str) -> str:
+    def _follow(self, response: Response, here: str) -> str:
         location = response.headers.get("location", "")
         if not location:
             raise error_for(response, self, verb="read", hint="a redirect that leads nowhere", kind=BadResponse)
@@ -97,13 +96,13 @@ class Direct:
     def _page(self, response: Response, url: str, here: str) -> Flow[Page]:
         if response.status != 200:
             raise error_for(response, self, verb="read", meanings=_MEANINGS)
-        how = {
+        options = {
             "links": self.links,
             "style_sheets": self.style_sheets,
             "isolate": self.isolate,
             "processes": self.processes,
         }
-        page: Page = yield Call(_read, response, here, self.max_bytes, **how)
+        page: Page = yield Call(_read, response, here, self.max_bytes, **options)
         page = page.model_copy(update={"url": url, "final_url": here, "provider": self.name})
         if response.truncated:
             page = page.model_copy(update={"truncated": True})
@@ -111,8 +110,8 @@ class Direct:
         return page
 
 
-def _read(response: Response, url: str, max_bytes: int, **how: Any) -> Page:
-    """Import the parser: a search does not need it, and the event loop need not wait for it."""
+def _read(response: Response, url: str, max_bytes: int, **options: Any) -> Page:
+    """Parse the page. The parser is imported here, so that searches do without it and the event loop does not wait."""
     from ..reading import read_bytes
 
     cut = ""
@@ -120,6 +119,6 @@ def _read(response: Response, url: str, max_bytes: int, **how: Any) -> Page:
         is_at_limit = len(response.content) >= max_bytes
         cut = f"larger than {max_bytes / 2**20:.4g} MiB" if is_at_limit else "not all of it arrived"
     try:
-        return read_bytes(response.content, url, response.headers.get("content-type"), cut=cut, **how)
+        return read_bytes(response.content, url, response.headers.get("content-type"), cut=cut, **options)
     except TooLarge as error:
         raise TooLarge(f"direct read failed: {error}", provider=Direct.name) from error

@@ -3,10 +3,10 @@ DuckDuckGo: its HTML pages for browsers without JavaScript; it often blocks prog
 
 https://html.duckduckgo.com/html/
 
-There is no API. These pages are not offered for programs, and often answer one from a data centre with a challenge at
-the first request: that is `Blocked`, never "no results". Use it as a last resort and at a human's pace; for more, take
-a service that wants to be used. Results come ten to a page; the next page is reached through the form at the end of
-the last, whose hidden fields are bound to it. Advertisements are dropped.
+There is no API. These pages are not meant for programs and often answer a data centre's first request with a challenge:
+that is `Blocked`, never "no results". Use it as a last resort and at a human's pace; for more, use a service made for
+programs. A page has ten results and ends with a form for the next page, whose hidden fields are valid only there.
+Advertisements are dropped.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _REGIONS = """
     gr-el hk-tzh hu-hu in-en id-en ie-en il-en it-it jp-jp kr-kr lv-lv lt-lt my-en mx-es nl-nl nz-en no-no pk-en pe-es
     ph-en pl-pl pt-pt ro-ro ru-ru xa-ar sg-en sk-sk sl-sl za-en es-es es-ca se-sv ch-de ch-fr ch-it tw-tzh th-en tr-tr
     us-en us-es ua-uk uk-en vn-en
-""".split()  # country first, each country's first language is its default
+""".split()  # country first; each country's first language is its default
 _COUNTRIES = {"GB": "uk", "SA": "xa", "SI": "sl"}
 _LANGUAGES = {"ja": "jp", "ko": "kr", "nb": "no", "sl": "sl", "zh-tw": "tzh", "zh-hk": "tzh", "zh-hant": "tzh"}
 _HOMES = {"en": "us-en", "es": "es-es", "pt": "pt-pt", "fr": "fr-fr", "de": "de-de", "nl": "nl-nl", "it": "it-it"}
@@ -77,23 +77,23 @@ class DuckDuckGo:
     pause: float = 1.0
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        """Search, going through the pages as a reader would."""
+        """Search, going from page to page as a reader would."""
         check_options(query, self)
-        wanted = query.page * query.limit
+        end = query.page * query.limit
         results: list[SearchResult] = []
         form = self._form(query)
         for _ in range(_MAX_PAGES):
             tree = self._tree((yield self._request(form)))
             results += _results(tree)
             following = _next_form(tree)
-            if following is None or len(results) >= wanted:
+            if following is None or len(results) >= end:
                 break
             form = following
             yield Sleep(self.pause)
-        return SearchResponse(query=query.text, results=tuple(results[wanted - query.limit :]), provider=self.name)
+        return SearchResponse(query=query.text, results=tuple(results[end - query.limit :]), provider=self.name)
 
     def _form(self, query: SearchQuery) -> dict[str, str]:
-        words = re.sub(r"(?<!\S)(![^\s\"]*)", r'"\1"', with_sites(query))  # a !bang would send us somewhere else
+        words = re.sub(r"(?<!\S)(![^\s\"]*)", r'"\1"', with_sites(query))  # a !bang would redirect to another site
         form = {"q": words, "b": "", "kl": _region(query), "df": _dates(query)}
         if query.safe_search:
             form["kp"] = _SAFE_SEARCH[query.safe_search]
@@ -145,18 +145,18 @@ def _html(node: LexborNode | None) -> str:
 
 
 def _target(link: LexborNode | None) -> str | None:
-    """The page a link leads to: directly, or named in ``uddg`` of a redirect; None for an advertisement."""
+    """Return the target of a link, direct or in the ``uddg`` of a redirect; None for an advertisement."""
     href = (link.attributes.get("href") or "") if link is not None else ""
     try:
         url = urljoin("https://duckduckgo.com/", href)
         parts = urlsplit(url)
-        if parts.path == "/l/" and (named := parse_qs(parts.query).get("uddg")):
-            url = named[0]
+        if parts.path == "/l/" and (targets := parse_qs(parts.query).get("uddg")):
+            url = targets[0]
             parts = urlsplit(url)
-    except ValueError:  # such as //[: one bad link must not cost the other results
+    except ValueError:  # such as //[: one bad link must not lose the other results
         return None
-    own = f".{parts.hostname}".endswith(".duckduckgo.com")
-    return None if not href or (own and parts.path in {"/l/", "/y.js"}) else url
+    is_own = f".{parts.hostname}".endswith(".duckduckgo.com")
+    return None if not href or (is_own and parts.path in {"/l/", "/y.js"}) else url
 
 
 def _date(extras: LexborNode | None) -> str | None:
@@ -165,7 +165,7 @@ def _date(extras: LexborNode | None) -> str | None:
 
 
 def _next_form(tree: LexborHTMLParser) -> dict[str, str] | None:
-    """The hidden fields of the form that leads on; the one that leads back has no ``s`` beyond the first page."""
+    """Return the hidden fields of the form whose button says "Next" (another leads back); None on the last page."""
     for form in reversed(tree.css(".nav-link form")):
         if any((button.attributes.get("value") or "").startswith("Next") for button in form.css("input[type=submit]")):
             fields = form.css("input[type=hidden]")
@@ -182,7 +182,7 @@ def _dates(query: SearchQuery) -> str:
 
 
 def _region(query: SearchQuery) -> str:
-    """Find DuckDuckGo's code for the country and language: ``uk-en``, ``jp-jp``, ``wt-wt`` for anywhere."""
+    """Return DuckDuckGo's code for the country and language: ``uk-en``, ``jp-jp``, ``wt-wt`` for anywhere."""
     if query.country is None and query.language is None:
         return "wt-wt"
     tag = (query.language or "").lower()
@@ -193,5 +193,5 @@ def _region(query: SearchQuery) -> str:
     for region in _REGIONS:
         if (not country or region.startswith(f"{country}-")) and (not language or region.endswith(f"-{language}")):
             return region
-    asked = [name for name in ("country", "language") if getattr(query, name)]
-    raise UnsupportedOption(f"duckduckgo has no region for {' and '.join(asked)}", options=asked)
+    options = [name for name in ("country", "language") if getattr(query, name)]
+    raise UnsupportedOption(f"duckduckgo has no region for {' and '.join(options)}", options=options)

@@ -3,10 +3,10 @@ Jina Reader: turns a URL into Markdown, rendering JavaScript.
 
 https://github.com/jina-ai/reader
 
-Works without a key at some twenty pages a minute; ``JINA_API_KEY`` raises that. A page that is not there comes back as
-a success with a warning, which is an error here. What it reads is cached for everybody unless ``private`` is set. A
-server of your own speaks the same API: set ``base_url``. Since that one may stand inside your network, a page's name
-is then resolved here first, and internal addresses are refused as they are for our own reader.
+Works without a key for about twenty pages a minute; ``JINA_API_KEY`` raises that. Jina reports a missing page as a
+success with a warning; here it is an error. Jina caches what it reads for all its users unless ``private`` is set. A
+self-hosted server has the same API: set ``base_url``. It may run inside your network, so the address of a page is then
+checked here first: internal addresses are refused, as with the built-in reader.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Jina:
     Args:
         api_key: Starts with ``jina_``; optional.
         base_url: Where the reader is.
-        private: Ask Jina to keep no copy of what it reads for us.
+        private: Ask Jina not to keep a copy of the page.
 
     """
 
@@ -80,8 +80,8 @@ class Jina:
             headers["DNT"] = "1"
         if self.api_key is not None:
             headers["Authorization"] = f"Bearer {self.api_key.get_secret_value()}"
-        # By POST: in a path, the query of the page's URL would be taken for Jina's own. In one spelling: a model could
-        # say something by the way it spells a URL that it may open.
+        # POST, because in a path Jina would take the query of the page's URL for its own. The URL is canonical, so that
+        # a model cannot leak data in the way it spells a URL that it may open.
         return Request(
             method="POST",
             url=f"{self.base_url}/",
@@ -110,11 +110,11 @@ class Jina:
             language=as_text(as_object(data.get("metadata")).get("lang")),
             links=_links(data.get("links")),
             provider=self.name,
-            notes=(f"jina: {_in_our_words(warning)}",) if warning else (),
+            notes=(f"jina: {_describe_warning(warning)}",) if warning else (),
         )
 
     def _check_target(self, warning: str) -> None:
-        """A page that is not there is HTTP 200 with "Target URL returned error 404: Not Found"."""
+        """Raise an error for a missing page: Jina answers 200 with "Target URL returned error 404: Not Found"."""
         found = re.search(r"returned error (\d{3})", warning)
         if found is None:
             return
@@ -125,10 +125,10 @@ class Jina:
         raise error
 
 
-def _in_our_words(warning: str) -> str:
-    """Say what a warning is about: its own words may be those of the page."""
-    said = warning.casefold()
-    return next((note for words, note in _WARNINGS.items() if words in said), "there is a warning about this page")
+def _describe_warning(warning: str) -> str:
+    """Return our own note for a warning: its text may come from the page."""
+    folded = warning.casefold()
+    return next((note for words, note in _WARNINGS.items() if words in folded), "there is a warning about this page")
 
 
 def _detail(body: Any) -> Any:
@@ -136,7 +136,7 @@ def _detail(body: Any) -> Any:
 
 
 def _links(links: Any) -> tuple[str, ...]:
-    """An object of text to URL, or a list of such pairs."""
+    """Return the URLs: *links* is an object of text to URL, or a list of such pairs."""
     if isinstance(links, dict):
         urls = list(links.values())
     elif isinstance(links, list):

@@ -1,10 +1,10 @@
 """
 Local: an index of your own pages and folders, made with ``websearch index``.
 
-The index is one SQLite file (FTS5), made with ``websearch index PATH_OR_URL ...`` or with `websearch_core.index`. It is
-looked for at ``WEBSEARCH_INDEX``, else in the user's data folder. Words are found in their inflected forms, and in
-scripts without spaces; pages that hold all the words of a query come before those that hold some. Dates and languages
-are those that the pages tell of themselves. A URL that is in the index can be read from it as well.
+The index is one SQLite file (FTS5), made with ``websearch index PATH_OR_URL ...`` or with `websearch_core.index`. Its
+path is ``WEBSEARCH_INDEX``, or by default a file in the user's data folder. Words match their inflected forms, also in
+scripts without spaces; pages with all words of a query come before those with some. Dates and languages are those that
+the pages state. Indexed pages can also be read.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ..index import Index
 
 
 def _default_path() -> Path:
-    """The place for a program's data: by the XDG Base Directory Specification, or the platform's own."""
+    """Return the file in the user's data folder: by the XDG Base Directory Specification, or the platform's own."""
     if named := os.environ.get("XDG_DATA_HOME"):
         data = Path(named)
     elif sys.platform == "win32":
@@ -49,10 +49,10 @@ def _default_path() -> Path:
 @provider
 class Local:
     """
-    Searches and reads what was indexed.
+    Searches and reads indexed pages.
 
     Args:
-        path: The file of the index.
+        path: The index file.
 
     """
 
@@ -83,7 +83,7 @@ class Local:
         check_options(query, self)
         if query.extra:
             raise UnsupportedOption("local has no parameters of its own", options=["extra"])
-        response: SearchResponse = yield Call(self._found, query)
+        response: SearchResponse = yield Call(self._search_index, query)
         return response
 
     def read(self, url: str, /) -> Flow[Page]:
@@ -91,7 +91,7 @@ class Local:
         page: Page = yield Call(self.index.page, url)
         return page.model_copy(update={"url": url, "provider": self.name})
 
-    def _found(self, query: SearchQuery) -> SearchResponse:
+    def _search_index(self, query: SearchQuery) -> SearchResponse:
         found = self.index.search(query)
         results = [
             SearchResult(

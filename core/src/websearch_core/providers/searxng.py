@@ -4,10 +4,10 @@ SearXNG: a metasearch server of your own.
 https://docs.searxng.org/dev/search_api.html
 
 Needs ``base_url``, from ``SEARXNG_URL``, ``SEARXNG_BASE_URL`` or ``SEARX_HOST``. JSON is off by default and answered
-with 403: add ``json`` under ``search: formats:`` in the server's ``settings.yml``. Public servers do not want to be
-used this way and let four calls an hour through. There is no parameter for the number of results, so a larger limit is
-met by asking for more pages; domain filters are said as ``site:`` in the query, as good as the engines behind it. When
-there are no results and engines have failed, that is `Unavailable`, not an empty answer.
+with 403: add ``json`` under ``search: formats:`` in the server's ``settings.yml``. Public servers discourage programs
+and allow four calls an hour. The number of results cannot be set, so a larger limit requests more pages. Domain filters
+are sent as ``site:`` in the query and work as well as the engines support it. No results while engines failed is
+`Unavailable`, not an empty response.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class SearXNG:
 
     Args:
         base_url: Where the server is, with its path if it has one.
-        api_key: Sent as a bearer token, for servers behind a proxy that wants one.
-        engines: The engines to ask; the server's own choice if empty.
+        api_key: Sent as a bearer token, for servers behind a proxy that needs one.
+        engines: The engines to use; if empty, the server chooses.
 
     """
 
@@ -80,12 +80,12 @@ class SearXNG:
     engines: Annotated[tuple[str, ...], FoundFile()] = ()
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
-        """Search, page after page until the limit is reached or nothing new comes."""
+        """Search, page by page until the limit is reached or a page has nothing new."""
         check_options(query, self)
         results: dict[str, SearchResult] = {}
         body: dict[str, Any] = {}
         notes: list[str] = []
-        wanted = query.page * query.limit  # how many the server has to a page, it does not tell
+        end = query.page * query.limit  # counted here: the server does not say how many results a page has
         for page in range(1, _MAX_PAGES + 1):
             response = yield self._request(query, page)
             try:
@@ -93,18 +93,18 @@ class SearXNG:
             except ServiceError as error:
                 if not results:
                     raise
-                notes.append(f"searxng failed at a further page ({error.code})")
+                notes.append(f"searxng failed on a later page ({error.code})")
                 break
             new = parse_results(body.get("results"), self.name, snippet="content", published=_published)
             before = len(results)
             results.update((result.url, result) for result in new if result.url not in results)
-            if len(results) >= wanted or len(results) == before:
+            if len(results) >= end or len(results) == before:
                 break
-        answered = self._response(query, tuple(results.values()), body)
-        return answered.model_copy(update={"results": answered.results[wanted - query.limit :]}).with_notes(*notes)
+        found = self._response(query, tuple(results.values()), body)
+        return found.model_copy(update={"results": found.results[end - query.limit :]}).with_notes(*notes)
 
     def _request(self, query: SearchQuery, page: int) -> Request:
-        wishes = {
+        params = {
             "q": with_sites(query),
             "format": "json",
             "categories": query.topic,
@@ -115,13 +115,13 @@ class SearXNG:
             "pageno": page if page > 1 else None,
             **query.extra,
         }
-        # A server with its limiter on takes those for robots who accept no HTML or speak no language.
+        # The limiter of a server takes clients for bots that accept no HTML or send no language.
         headers = {"Accept": "application/json, text/html;q=0.5", "Accept-Language": "en"}
         if self.api_key is not None:
             headers["Authorization"] = f"Bearer {self.api_key.get_secret_value()}"
         return Request(
             url=f"{self.base_url}/search",
-            params={name: value for name, value in wishes.items() if value is not None},
+            params={name: value for name, value in params.items() if value is not None},
             headers=headers,
         )
 
@@ -136,12 +136,12 @@ class SearXNG:
     def _response(self, query: SearchQuery, results: tuple[SearchResult, ...], body: dict[str, Any]) -> SearchResponse:
         direct = _answer(body)
         unresponsive = _unresponsive(body)
-        failed = _in_our_words(unresponsive, self.engines)
+        failed = _describe_failed(unresponsive, self.engines)
         if failed and not results and not direct:
             words = redact(", ".join(f"{name} ({reason})" for name, reason in unresponsive), self)
             message = f"searxng search failed: its engines did not answer: {failed}"
             error = Unavailable(message, provider=self.name, detail=words)
-            error.temporary = False  # they are suspended for minutes to hours; asking again makes it worse
+            error.temporary = False  # engines are suspended for minutes to hours; a retry makes it worse
             raise error
         return SearchResponse(
             query=query.text,
@@ -154,21 +154,21 @@ class SearXNG:
 
 
 def _published(item: Mapping[str, Any]) -> Any:
-    """``pubdate`` is for programs; ``publishedDate`` was text in the language of the reader in old versions."""
+    """Return ``pubdate``, made for programs; in old versions ``publishedDate`` is text in the user's language."""
     return item.get("pubdate") or item.get("publishedDate")
 
 
 def _language(query: SearchQuery) -> str | None:
     if query.language is None:
         if query.country:
-            raise UnsupportedOption("searxng wants a language together with the country", options=["country"])
+            raise UnsupportedOption("searxng needs a language together with the country", options=["country"])
         return None
     language = query.language.partition("-")[0].lower()
     return f"{language}-{query.country}" if query.country else query.language
 
 
 def _answer(body: dict[str, Any]) -> str | None:
-    """Answers are objects, in old versions plain strings."""
+    """Return the first answer; answers are objects, in old versions plain strings."""
     answers = body.get("answers")
     for item in answers if isinstance(answers, list) else []:
         if text := plain_text(item.get("answer") if isinstance(item, dict) else item):
@@ -185,8 +185,8 @@ def _unresponsive(body: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _in_our_words(unresponsive: Iterable[tuple[str, str]], configured: Iterable[str]) -> str:
-    """Name the engines and the reasons that are known; the words of a server may be those of a page."""
+def _describe_failed(unresponsive: Iterable[tuple[str, str]], configured: Iterable[str]) -> str:
+    """Name the known engines and reasons only: the words of a server may come from a page."""
     known = _ENGINES.union(configured)
     named, others = [], 0
     for name, reason in unresponsive:

@@ -1,12 +1,12 @@
 """
-Tavily: search made for agents, and extraction of pages; with ``keyless=True``, a little of it is free.
+Tavily: search and page extraction for agents; ``keyless=True`` uses a small free allowance.
 
 https://docs.tavily.com/documentation/api-reference/endpoint/search
 https://docs.tavily.com/documentation/api-reference/endpoint/extract
 
-The key is read from ``TAVILY_API_KEY``. ``keyless=True`` uses the free allowance for callers without one, by address
-and rather small (https://docs.tavily.com/documentation/keyless). At most 20 results; no paging; a country gives its
-pages more weight and is no filter. ``search_depth="advanced"`` finds much better and costs two credits instead of one.
+The key is read from ``TAVILY_API_KEY``. ``keyless=True`` uses the small free allowance per address for callers without
+a key (https://docs.tavily.com/documentation/keyless). At most 20 results; no paging; a country boosts its pages but
+does not filter. ``search_depth="advanced"`` gives much better results and costs two credits instead of one.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from websearch_core.provider import (
 )
 
 _MEANINGS: dict[int, type[ServiceError]] = {432: QuotaExhausted, 433: QuotaExhausted}  # plan limit, pay-as-you-go cap
-_MOST = 20
+_MAX_RESULTS = 20
 
 
 @provider
@@ -56,11 +56,11 @@ class Tavily:
 
     Args:
         api_key: Starts with ``tvly-``.
-        keyless: Do without a key, within the free allowance, even if there is one.
+        keyless: Use the free allowance without a key, even if a key is set.
         base_url: Where the API is.
-        search_depth: How hard to search; ``advanced`` costs double.
-        extract_depth: How hard to read; ``advanced`` costs double.
-        include_answer: Ask for a direct answer as well; takes longer.
+        search_depth: How thoroughly to search; ``advanced`` costs double.
+        extract_depth: How thoroughly to extract; ``advanced`` costs double.
+        include_answer: Also request a direct answer; takes longer.
 
     """
 
@@ -69,7 +69,7 @@ class Tavily:
     options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "topic",
     })  # fmt: skip
-    limits = Limits(results_per_request=_MOST, results=_MOST, query_length=400)
+    limits = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=400)
 
     api_key: Annotated[Key | None, Env("TAVILY_API_KEY")] = None
     keyless: bool = False
@@ -79,7 +79,7 @@ class Tavily:
     include_answer: Annotated[bool, FoundFile()] = False
 
     def __post_init__(self) -> None:
-        """Either a key, or none on purpose."""
+        """Require a key, unless ``keyless`` says to do without."""
         if self.api_key is None and not self.keyless:
             raise missing_field_error(type(self), "api_key")
 
@@ -92,15 +92,15 @@ class Tavily:
             results=parse_results(body.get("results"), self.name, snippet="content", published="published_date"),
             provider=self.name,
             answer=as_text(body.get("answer")),
-            notes=(f"tavily gives {_MOST} results at most",) if query.limit > _MOST else (),
+            notes=(f"tavily returns at most {_MAX_RESULTS} results",) if query.limit > _MAX_RESULTS else (),
             request_id=as_text(body.get("request_id")),
         )
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*, as Markdown."""
-        # In one spelling: a model could say something by the way it spells a URL that it may open.
-        wishes = {"urls": [canonicalize(url)], "format": "markdown", "extract_depth": self.extract_depth}
-        body = self._body((yield self._request("extract", wishes, target=url)), "read")
+        # Canonical, so that a model cannot leak data in the way it spells a URL that it may open.
+        payload = {"urls": [canonicalize(url)], "format": "markdown", "extract_depth": self.extract_depth}
+        body = self._body((yield self._request("extract", payload, target=url)), "read")
         for result in as_objects(body.get("results")):
             text = result.get("raw_content")
             if isinstance(text, str):
@@ -113,9 +113,9 @@ class Tavily:
         raise error
 
     def _search_request(self, query: SearchQuery) -> Request:
-        wishes: dict[str, Any] = {
+        payload: dict[str, Any] = {
             "query": query.text,
-            "max_results": min(query.limit, _MOST),
+            "max_results": min(query.limit, _MAX_RESULTS),
             "search_depth": self.search_depth,
             "topic": query.topic,
             "time_range": query.time_range,
@@ -126,10 +126,10 @@ class Tavily:
             "country": _country(query),
             "include_answer": self.include_answer,
         }
-        asked = {name: value for name, value in wishes.items() if value not in (None, [], False)}
-        return self._request("search", {**asked, **query.extra})
+        given = {name: value for name, value in payload.items() if value not in (None, [], False)}
+        return self._request("search", {**given, **query.extra})
 
-    def _request(self, endpoint: str, wishes: dict[str, Any], target: str | None = None) -> Request:
+    def _request(self, endpoint: str, payload: dict[str, Any], target: str | None = None) -> Request:
         if self.keyless or self.api_key is None:
             headers = {"X-Tavily-Access-Mode": "keyless"}
         else:
@@ -137,7 +137,7 @@ class Tavily:
         return Request(
             method="POST",
             url=f"{self.base_url}/{endpoint}",
-            json=wishes,
+            json=payload,
             headers=headers,
             target=target,
             judge_target=target is not None and not is_vendor(self),
@@ -161,7 +161,7 @@ def _country(query: SearchQuery) -> str | None:
 
 
 def _cap(response: Response) -> dict[str, Any] | None:
-    """The keyless tier has an envelope of its own: ``{"error": {"code": "daily_cap_reached", ...}}``."""
+    """Return the error of the keyless tier: ``{"error": {"code": "daily_cap_reached", ...}}``."""
     try:
         problem = as_object(as_object(response.json()).get("error"))
     except (ValueError, RecursionError):
@@ -170,7 +170,7 @@ def _cap(response: Response) -> dict[str, Any] | None:
 
 
 def _detail(body: Any) -> Any:
-    """``{"detail": {"error": "..."}}``, or a list of what is wrong with the parameters."""
+    """Return the message: ``{"detail": {"error": "..."}}``, or the first in a list of invalid parameters."""
     detail = as_object(body).get("detail")
     for problem in as_objects(detail):
         return problem.get("msg")
@@ -178,6 +178,6 @@ def _detail(body: Any) -> Any:
 
 
 def _heading(markdown: str) -> str:
-    """The first heading: Tavily tells no title."""
+    """Return the first heading: Tavily returns no title."""
     heading = re.search(r"^#{1,6} +(.+?) *#*$", markdown, re.MULTILINE)
     return heading[1][:300] if heading else ""

@@ -1,9 +1,9 @@
 """
-Bytes -> `Page`: what a page says, as Markdown.
+Convert bytes to a `Page`: its text as Markdown.
 
-`read_bytes` finds out what the bytes are and has them read as that. `Excerpt` takes what is wanted from a long page: a
-`window`, the `passages` for a query, or the places that `find` finds. Nothing here touches the network, and nothing
-raises but the errors of this library, whatever the bytes.
+`read_bytes` detects the type of the bytes and reads them. `Excerpt` takes a part of a long page: a window, the passages
+for a query, or the places of a phrase. Nothing here uses the network, and only the errors of this library are raised,
+whatever the bytes.
 """
 
 from __future__ import annotations
@@ -36,35 +36,35 @@ def read_bytes(
     cut: str = "",
 ) -> Page:
     """
-    Read a whole page, whatever its kind.
+    Read a whole page of any type.
 
     Args:
         data: The bytes of the page.
-        url: Where they came from; what relative links are relative to.
-        content_type: The value of the HTTP header, if there was one. Bytes that are plainly something else win.
-        links: What becomes of links, as in `read_html`.
-        style_sheets: Whether the style sheets in a page hide text, as in `read_html`.
-        isolate: Where to read: ``True`` in another process, ``False`` in this one. By default, in another process if
-            one is free, if the page is large, or once reading several at a time has cost what starting one does.
-        processes: How many such processes there may be; by default one for each core, but at most 8.
-        cut: Why *data* is not all of the page, such as ``larger than 10 MiB``; empty if it is.
+        url: The URL of the page, which relative links are resolved against.
+        content_type: The value of the HTTP header, if there is one. Bytes that are clearly something else override it.
+        links: What to do with links, as in `read_html`.
+        style_sheets: Whether the style sheets in a page can hide text, as in `read_html`.
+        isolate: Where to read: ``True`` for another process, ``False`` for this one. By default, another process if
+            one is free, if the page is large, or once reading several at a time has cost as much as starting one.
+        processes: Maximum number of such processes; by default one for each core, and never more than 8.
+        cut: Why *data* is incomplete, such as ``larger than 10 MiB``; empty if it is complete.
 
     Returns:
-        The page with all of its text: `Excerpt` takes from it.
+        The page with all of its text, for `Excerpt` to take a part of.
 
     Raises:
         UnsupportedContent: The bytes are not text, such as a video, or are encrypted or damaged, or need an extra that
-            is not installed. The message names the kind.
-        TooLarge: The page was *cut*, and its kind cannot be read without its end: a PDF or an Office file.
-        BadResponse: The other process crashed over this page, or had not enough memory for it.
+            is not installed. The message names the type.
+        TooLarge: The page was *cut*, and its type cannot be read without its end: a PDF or an Office file.
+        BadResponse: The other process crashed on this page, or had too little memory for it.
         TimedOut: The page was not read within the time allowed.
-        ConfigurationError: No other process can be started, and *isolate* asks for one.
+        ConfigurationError: *isolate* is ``True``, and no other process can be started.
 
     """
     try:
         if isolate is False:
             return convert(data, url, content_type, links=links, style_sheets=style_sheets)
-        from ._isolation.pool import read_isolated  # starts nothing yet, but registers what ends the processes
+        from ._isolation.pool import read_isolated  # starts no process yet, but registers the cleanup
 
         return read_isolated(
             data, url, content_type, links=links, style_sheets=style_sheets, isolate=isolate, processes=processes

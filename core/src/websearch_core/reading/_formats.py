@@ -1,4 +1,4 @@
-"""Hand the bytes of a page to the module that reads their kind."""
+"""Convert bytes with the module for their media type."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ._links import MAX_LINKS, Links
 from ._markdown.sanitizer import sanitize
 from ._sniff import FEEDS, HTML, OFFICE, PDF, declared, is_text, media_type, named
 
-# Headers that are right about all that ends like this, and only say less than the bytes do.
+# Headers that are correct but vague: they fit any type that ends like this.
 _VAGUE = {"application/octet-stream": "", "application/xml": "xml", "text/xml": "xml", "application/json": "json"}
 
 
@@ -18,16 +18,16 @@ def convert(
     data: bytes, url: str, content_type: str | None = None, *, links: Links = "keep", style_sheets: bool = False
 ) -> Page:
     """
-    Read a whole page in this process; arguments and errors are those of `websearch_core.reading.read_bytes`.
+    Read a whole page in this process, with the arguments and errors of `websearch_core.reading.read_bytes`.
 
     Raises:
-        UnsupportedContent: The bytes are no text.
+        UnsupportedContent: The bytes are not text.
 
     """
     kind = media_type(data, content_type)
     page = _read(data, url, kind, content_type, links, style_sheets=style_sheets)
-    if kind not in HTML:  # our own writer makes nothing that has to be sanitized
-        page = _sanitized(page, links)
+    if kind not in HTML:  # our own writer produces safe Markdown already
+        page = _sanitize_page(page, links)
     if links != "keep":
         page = page.model_copy(update={"links": ()})
     stated = declared(content_type)
@@ -36,7 +36,7 @@ def convert(
     return page
 
 
-def _sanitized(page: Page, links: Links) -> Page:
+def _sanitize_page(page: Page, links: Links) -> Page:
     text, targets = sanitize(page.content, page.url, links)
     text = text.strip("\n")
     found = page.links or tuple(dict.fromkeys(targets))[:MAX_LINKS]

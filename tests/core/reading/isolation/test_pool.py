@@ -148,7 +148,7 @@ def test_a_hang_ends_with_the_deadline_and_the_next_page_works():
     with time_limit(0.3), pytest.raises(TimedOut):
         isolated(LONG)
 
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
     assert is_gone(pid)
     assert worker_pid() != pid
 

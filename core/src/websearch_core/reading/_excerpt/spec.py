@@ -101,9 +101,9 @@ class Excerpt:
 
 def _safely(cut: Callable[[int], Page], whole: str, max_length: int) -> Page:
     """
-    Cut a part out of *whole* that is as safe to render as all of it.
+    Cut a part out of *whole* that is as safe to render as the whole.
 
-    A cut can go through code. What is left of that is no code any more, unless it gets its first line back.
+    A cut can divide a code block. Its second half is code only if the fence is written again.
     """
     part = _sealed(cut(max_length), whole)
     excess = part.content_length - max_length
