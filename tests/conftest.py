@@ -1,8 +1,8 @@
 """
-The network of all tests: none, and for those marked ``enable_socket`` this machine alone.
+No network in tests, except the loopback interface in tests marked ``enable_socket``; and hostile pages.
 
-pytest-socket turns sockets off (see ``addopts``); the mark turns them on again for 127.0.0.1. And what both frameworks
-have to bear: hostile pages.
+pytest-socket disables sockets (see ``addopts``); the mark enables them again for 127.0.0.1. Both frameworks are tested
+with the hostile pages.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from hypothesis import HealthCheck, settings
 from websearch_core.provider._declare import environment
 from websearch_core.providers import known, provider_class
 
-# The same examples every time, however slow the machine, so that a run in a fresh clone ends as the last one did.
-# `make fuzz` draws new ones.
+# The same examples every time, however slow the machine, so that every run has the same outcome. `make fuzz` draws new
+# ones.
 settings.register_profile(
     "same", derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -34,7 +34,7 @@ settings.load_profile("same")
 
 
 def pytest_sessionstart() -> None:
-    """Where the wheels are tested, make sure that the source tree does not stand in for them."""
+    """When the wheels are tested, make sure that the packages come from them, not from the source tree."""
     if os.environ.get("WEBSEARCH_REQUIRE_WHEELS"):
         for package in ("websearch_core", "langchain_websearch", "llamaindex_websearch"):
             found = importlib.import_module(package).__file__ or ""
@@ -49,24 +49,22 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """No test sees a key, a proxy or a settings file of whoever runs it."""
-    names = {
-        name for provider in known() for several in environment(provider_class(provider)).values() for name in several
-    }
+def _hide_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Hide the keys, proxies and settings files of the user who runs the tests."""
+    names = {name for provider in known() for names in environment(provider_class(provider)).values() for name in names}
     for name in [*names, *(name for name in os.environ if name.startswith("WEB_SEARCH_"))]:
         monkeypatch.delenv(name, raising=False)
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
-    for name in ("XDG_CONFIG_HOME", "APPDATA"):  # where the user's own settings file is looked for
+    for name in ("XDG_CONFIG_HOME", "APPDATA"):  # where the user's own settings file would be
         monkeypatch.setenv(name, str(tmp_path_factory.mktemp("config")))
     monkeypatch.chdir(tmp_path_factory.mktemp("cwd"))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """Where the real peers have to be there, a test that skips for want of one fails."""
+    """Fail tests that skip because a peer is missing, if the peers are required."""
     report = yield
     if report.skipped and item.get_closest_marker("e2e") and os.environ.get("WEBSEARCH_REQUIRE_PEERS"):
         report.outcome = "failed"
@@ -76,18 +74,18 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
 
 class HostilePage(NamedTuple):
     """
-    A page that does no good.
+    A page that must fail safely.
 
     Args:
         url: Where it is, on this machine.
-        told: What a model is told of it: how an error begins, or a part of the text.
-        failed: Whether it is told an error.
+        expected: What the model gets: the beginning of an error, or a part of the text.
+        failed: Whether the model gets an error.
         timeout: How many seconds a reader should wait for it.
 
     """
 
     url: str
-    told: str
+    expected: str
     failed: bool
     timeout: float
 
@@ -95,7 +93,7 @@ class HostilePage(NamedTuple):
 _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 _PAGE = b"<title>Kelp</title><p>Brown algae of the northern seas."
 _SECRET = b"<p>Password: hunter2 at 10.1.2.3"
-_HOSTILE: dict[str, tuple[bytes | None, str]] = {  # None: nothing is answered
+_HOSTILE: dict[str, tuple[bytes | None, str]] = {  # None: no response
     "a page": (_HEAD + b"\r\n" + _PAGE, "Brown algae"),
     "two members of gzip": (
         _HEAD + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(_PAGE[:30]) + gzip.compress(_PAGE[30:]),
@@ -118,8 +116,8 @@ _HOSTILE: dict[str, tuple[bytes | None, str]] = {  # None: nothing is answered
 
 @pytest.fixture(params=_HOSTILE)
 def hostile_page(request: pytest.FixtureRequest) -> Iterator[HostilePage]:
-    """Each of the hostile pages, from a server that answers with it once for each connection, to the byte."""
-    answer, told = _HOSTILE[request.param]
+    """Serve each of the hostile pages, byte for byte, once per connection."""
+    answer, expected = _HOSTILE[request.param]
     listening = socket.create_server(("127.0.0.1", 0))
 
     def serve() -> None:
@@ -137,13 +135,13 @@ def hostile_page(request: pytest.FixtureRequest) -> Iterator[HostilePage]:
                         connection.recv(1)
                     else:
                         connection.sendall(answer)
-                except OSError:  # the reader has had enough
+                except OSError:  # the reader closed the connection
                     continue
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
     url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
-    yield HostilePage(url, told, failed=told.startswith("ERROR"), timeout=0.5 if answer is None else 60)
+    yield HostilePage(url, expected, failed=expected.startswith("ERROR"), timeout=0.5 if answer is None else 60)
     listening.shutdown(socket.SHUT_RDWR)
     listening.close()
     thread.join(5)

@@ -1,4 +1,4 @@
-"""A server on this machine that answers byte for byte what a test wants, however wrong."""
+"""A local server that sends exactly the bytes that a test wants, however wrong."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Answer = bytes | Callable[[socket.socket], None]
 
 
 def http(body: bytes | str | dict[str, Any] = b"", status: str = "200 OK", *headers: str) -> bytes:
-    """Put together a well-formed answer."""
+    """Build a well-formed response."""
     if isinstance(body, dict):
         body, headers = json.dumps(body), ("Content-Type: application/json", *headers)
     if isinstance(body, str):
@@ -28,7 +28,7 @@ def http(body: bytes | str | dict[str, Any] = b"", status: str = "200 OK", *head
 def endless(
     chunk: bytes, head: bytes = b"", pause: float = 0.0, seconds: float = 20.0
 ) -> Callable[[socket.socket], None]:
-    """Send *head*, then *chunk* again and again, until the other side has had enough."""
+    """Send *head*, then *chunk* again and again, until the client closes the connection."""
 
     def answer(connection: socket.socket) -> None:
         end = time.monotonic() + seconds
@@ -41,7 +41,7 @@ def endless(
 
 
 class Server:
-    """Answers each path as told, keeps connections alive, and counts."""
+    """Answers each path from ``answers``, keeps connections alive, and counts them."""
 
     def __init__(self) -> None:
         self.answers: dict[str, Answer] = {}

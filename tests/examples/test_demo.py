@@ -62,14 +62,14 @@ def test_every_question_is_answered_on_a_page_that_the_search_finds(web, site):
         assert answer in page.content, question
 
 
-def test_what_is_hidden_from_people_is_hidden_from_models(web, site):
+def test_text_hidden_from_people_is_hidden_from_models(web, site):
     page = web.read(f"{site.url}/blog/release-4-2/")
 
     assert "MARLINSPIKE" not in page.content
     assert any("hidden" in note for note in page.notes)
 
 
-def test_what_robots_txt_closes_is_not_indexed(web):
+def test_pages_that_robots_txt_disallows_are_not_indexed(web):
     assert web.search("rota staff").results == () or all(
         "/staff/" not in result.url for result in web.search("rota staff", limit=20).results
     )

@@ -1,4 +1,4 @@
-"""The agents that the README shows: run against invented answers, with a script for a model."""
+"""The agents that the README shows, run with invented responses and a scripted model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 QUESTION = "How do I rotate a key?"
 HIT = {"title": "Rotate a key", "url": "https://keys.example/rotate", "content": "How to rotate a key"}
 PAGE = "<title>Rotate a key</title><h1>Rotate a key</h1><p>To rotate a key, make a new one."
-ASKED = ["https://api.tavily.com/search", HIT["url"]]
+REQUESTED = ["https://api.tavily.com/search", HIT["url"]]
 
 
 def example(words):
@@ -33,8 +33,8 @@ def scripted():
 
 
 @pytest.fixture
-def asked(monkeypatch):
-    """The addresses that are asked; Tavily and the page answer."""
+def requested(monkeypatch):
+    """Return the requested URLs; Tavily and the page answer."""
     requests = []
 
     def send(self, request):
@@ -57,14 +57,14 @@ async def run(text, **names):
         await done
 
 
-async def test_the_agent_of_langchain_searches_and_reads(scripted, asked):
+async def test_the_agent_of_langchain_searches_and_reads(scripted, requested):
     await run(example("create_agent"), model=scripted.ScriptedChat(), question=QUESTION)
 
-    assert asked == ASKED
+    assert requested == REQUESTED
 
 
 @pytest.mark.filterwarnings("ignore:.* attribute .*is deprecated:pydantic.warnings.PydanticDeprecationWarning")
-async def test_the_agent_of_llamaindex_searches_and_reads(scripted, asked):
+async def test_the_agent_of_llamaindex_searches_and_reads(scripted, requested):
     await run(example("FunctionAgent"), llm=scripted.scripted_llm(), question=QUESTION)
 
-    assert asked == ASKED
+    assert requested == REQUESTED

@@ -1,4 +1,4 @@
-"""A search service and a site on this machine, and a chat model that follows a script."""
+"""A local search service and site, and a scripted chat model."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ KEY = "SEKRET-0123456789abcdef"
 
 @dataclass
 class Answer:
-    """What is answered, and when: after a delay, or as soon as so many requests are waiting together."""
+    """A response, and when it is sent: after a delay, or once enough requests wait at the barrier."""
 
     status: int = 200
     body: str | dict[str, Any] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
     delay: float = 0.0
     together: threading.Barrier | None = None
-    missing: int = 0  # bytes of the body that are promised and never sent
+    missing: int = 0  # bytes of the body that are announced but never sent
 
 
 def brave_results(count: int) -> dict[str, Any]:
-    """What Brave says when it finds *count* pages."""
+    """Return Brave's response with *count* results."""
     results = [
         {"title": f"Kelp {n}", "url": f"https://example.org/kelp/{n}", "description": f"All about kelp, part {n}."}
         for n in range(1, count + 1)
@@ -47,9 +47,9 @@ def brave_results(count: int) -> dict[str, Any]:
 
 class Service:
     """
-    Brave on this machine, and a site whose pages are the items of ``pages``, by path.
+    A local Brave, and a site whose pages are the items of ``pages``, by path.
 
-    Finds as many results as asked for, unless ``answer`` says otherwise; keeps connections alive, and counts.
+    Finds as many results as requested, unless ``answer`` is set; keeps connections alive, and counts them.
     """
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class Service:
         ]
 
     def web(self, **options: Any) -> WebSearch:
-        """A `WebSearch` that asks this service and may read this site."""
+        """Return a `WebSearch` that uses this service and may read this site."""
         options = {"attempts": 1, "timeout": 10, "allow": [self.url], **options}
         return WebSearch("brave", api_key=KEY, base_url=self.url, **options)
 
@@ -121,7 +121,7 @@ def _handler(service: Service) -> type[BaseHTTPRequestHandler]:
             service.connections += 1
 
         def log_message(self, *_: Any) -> None:
-            """Say nothing."""
+            """Do not log."""
 
         def do_GET(self) -> None:
             answer = service.reply(self.path)
@@ -137,14 +137,14 @@ def _handler(service: Service) -> type[BaseHTTPRequestHandler]:
         def handle_one_request(self) -> None:
             try:
                 super().handle_one_request()
-            except OSError:  # the other side has had enough, as a client does whose time is up
+            except OSError:  # the client closed the connection, as after a timeout
                 self.close_connection = True
 
     return Handler
 
 
 class ScriptedChat(BaseChatModel):
-    """Says what its script says, line by line, whatever it is told."""
+    """Answers with the lines of its script, whatever the input."""
 
     script: list[AIMessage]
     _line: int = PrivateAttr(default=0)
@@ -175,7 +175,7 @@ def service() -> Iterator[Service]:
 
 @pytest.fixture
 def key() -> str:
-    """The key that must show nowhere."""
+    """The key that must never appear."""
     return KEY
 
 
@@ -191,13 +191,13 @@ def brave() -> Callable[[int], dict[str, Any]]:
 
 @pytest.fixture
 def scripted() -> Callable[[list[AIMessage]], BaseChatModel]:
-    """A chat model that says these lines."""
+    """Make a chat model that answers with these lines."""
     return lambda script: ScriptedChat(script=script)
 
 
 @pytest.fixture
 def agent() -> Callable[..., Any]:
-    """An agent that calls a tool once, with the arguments given, and then is done: call it with ``messages``."""
+    """Make an agent that calls a tool once with these arguments and then ends; call it with ``messages``."""
 
     def make(tool: BaseTool, **arguments: Any) -> Any:
         call = {"name": tool.name, "args": arguments, "id": "call-1"}
@@ -207,8 +207,8 @@ def agent() -> Callable[..., Any]:
 
 
 @pytest.fixture
-def told() -> Callable[[dict[str, Any]], ToolMessage]:
-    """Look up what the agent was told by its tool, once it has ended normally."""
+def tool_message() -> Callable[[dict[str, Any]], ToolMessage]:
+    """Return the tool message that the agent got, after it has ended normally."""
 
     def look(state: dict[str, Any]) -> ToolMessage:
         assert state["messages"][-1].content == "Done."

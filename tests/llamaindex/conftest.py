@@ -1,4 +1,4 @@
-"""A web of a few pages without a network, services that answer as told, and models that follow a script."""
+"""A web of a few pages without a network, services with given responses, and scripted models."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PAGES = {
 
 @dataclass
 class Sea:
-    """Searches and reads a web of three results and two pages; *meeting* is something to be done in every exchange."""
+    """Searches and reads a web of three results and two pages; *meeting* is called in every exchange."""
 
     results: tuple[SearchResult, ...] = KELP
     pages: Mapping[str, str] = field(default_factory=lambda: PAGES)
@@ -68,7 +68,7 @@ class Sea:
 
 @pytest.fixture
 def sea() -> Callable[..., WebSearch]:
-    """Return what makes a `WebSearch` of a `Sea`, which is the leaf of its ``provider``."""
+    """Return a function that makes a `WebSearch` with a `Sea`, the leaf of its ``provider``."""
 
     def make(*, max_tokens: int | None = None, token_counter: Any = None, **sea: Any) -> WebSearch:
         water = Sea(**sea)
@@ -79,7 +79,7 @@ def sea() -> Callable[..., WebSearch]:
 
 @pytest.fixture
 async def brave() -> AsyncIterator[Callable[..., WebSearch]]:
-    """Return what makes a `WebSearch` of a Brave that gives the *answer* to every request, or raises it."""
+    """Return a function that makes a `WebSearch` with a Brave that always returns, or raises, *answer*."""
     clients: list[httpx.Client | httpx.AsyncClient] = []
 
     def make(answer: httpx.Response | Exception) -> WebSearch:
@@ -104,7 +104,7 @@ async def brave() -> AsyncIterator[Callable[..., WebSearch]]:
 
 @pytest.fixture
 def scripted() -> Callable[..., MockFunctionCallingLLM]:
-    """Return what makes a model that says its turns in order: a text, or a tool's name and its arguments."""
+    """Return a function that makes a model with these turns: a text, or a tool's name and its arguments."""
 
     def make(*turns: str | tuple[str, dict[str, Any]]) -> MockFunctionCallingLLM:
         script = iter(turns)
@@ -124,7 +124,7 @@ def scripted() -> Callable[..., MockFunctionCallingLLM]:
 
 @pytest.fixture
 def followed() -> Callable[[Any], Any]:
-    """Return what follows the run of an agent to its end: its answer, and what its tools gave the model."""
+    """Return a function that runs an agent to its end and returns its answer and the outputs of its tools."""
 
     async def follow(run: Any) -> tuple[str, list[ToolOutput]]:
         outputs = [event.tool_output async for event in run.stream_events() if isinstance(event, ToolCallResult)]
@@ -135,5 +135,5 @@ def followed() -> Callable[[Any], Any]:
 
 @pytest.fixture
 def unmarked() -> Callable[[str], str]:
-    """Return what makes two texts comparable that differ in the boundaries made for each."""
+    """Return a function that replaces the random boundaries in a text, to make texts comparable."""
     return lambda text: re.sub(r"\b[0-9a-f]{16}\b", "BOUNDARY", text)

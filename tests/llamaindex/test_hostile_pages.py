@@ -1,4 +1,4 @@
-"""What a model is told of hostile pages by `WebSearchToolSpec.open_page`: a code and a sentence, or the text; never an address inside."""
+"""A model that opens a hostile page with `WebSearchToolSpec.open_page` gets an error or the text, never an internal address."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ pytestmark = pytest.mark.enable_socket
 
 
 @pytest.mark.parametrize("colour", ["blocking", "async"])
-async def test_a_model_is_told_what_became_of_the_page(hostile_page, colour):
-    url, told, failed, timeout = hostile_page
+async def test_a_model_gets_an_error_or_the_text(hostile_page, colour):
+    url, expected, failed, timeout = hostile_page
     spec = WebSearchToolSpec(provider="duckduckgo", allow=["127.0.0.0/8"], attempts=1, timeout=timeout)
     (tool,) = (tool for tool in spec.to_tool_list() if tool.metadata.name == "open_page")
 
@@ -29,7 +29,7 @@ async def test_a_model_is_told_what_became_of_the_page(hostile_page, colour):
         text = (await opened()).content
     await spec.web.aclose()
 
-    assert text.startswith(told) if failed else told in text
+    assert text.startswith(expected) if failed else expected in text
     assert "Traceback" not in text
     assert not {"hunter2", "10.1.2.3"} & set(text.replace("/", " ").split())
     assert len(text) < 4000

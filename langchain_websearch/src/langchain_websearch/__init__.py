@@ -8,7 +8,7 @@ Web search for LangChain: two tools, a toolkit, a retriever and a document loade
 
     agent = create_agent(model, WebSearchToolkit().get_tools())
 
-Importing this package is cheap: LangChain itself is loaded when one of the names is first used.
+Importing this package is cheap: LangChain itself is loaded when a name is first used.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _HOMES = {
     "WebSearchToolkit": ".tools",
 }
 
-if not TYPE_CHECKING:  # type checkers see the imports above, and would take any name for one of these
+if not TYPE_CHECKING:  # hidden from type checkers: with a __getattr__, they would accept any name
 
     def __getattr__(name: str) -> object:
         if name == "__version__":

@@ -1,4 +1,4 @@
-"""The `WebSearch` behind every model of this package."""
+"""The `WebSearch` behind every class of this package."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from websearch_core.client import WebSearchArguments
 
 def resolve_web(web: WebSearch | None, options: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Put a ``web`` in the place of the arguments of `WebSearch` among *options*; the others stay as they are.
+    Replace the arguments of `WebSearch` among *options* by a ``web``; keep the others.
 
     Raises:
-        ConfigurationError: Both were given, or the arguments are wrong.
+        ConfigurationError: Both were given, or the arguments are invalid.
 
     """
     names = WebSearchArguments.__annotations__

@@ -1,4 +1,4 @@
-"""Which conversation a run belongs to, and what the user said in it."""
+"""Find the conversation of a run, and what the user wrote in it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from langchain_core.runnables import RunnableConfig, ensure_config
 from websearch_core.provenance import Ledger
 
 KEYS = ("tenant_id", "user_id", "thread_id")
-_MAX_RUNS = 10_000  # that are under way at once; one that never ends is forgotten
+_MAX_RUNS = 10_000  # at the same time; the oldest are dropped, so that runs that never end do not pile up
 
 
 def conversation_of(config: RunnableConfig | None, keys: Sequence[str] = KEYS) -> Hashable:
     """
-    Name the conversation of a run: whose it is, and which thread.
+    Return a name for the conversation of a run: its tenant, user and thread.
 
     Args:
         config: The config of the run. A key is looked up in ``configurable``, then in ``metadata``.
-        keys: Which keys tell conversations apart.
+        keys: The keys that distinguish conversations.
 
     Returns:
-        A tuple of the values; the ``thread_id`` itself if there is only that; None if there is nothing.
+        A tuple of the values; just the ``thread_id`` if there is nothing else; None if there are none.
 
     """
     config = config or {}
@@ -40,24 +40,24 @@ def conversation_of(config: RunnableConfig | None, keys: Sequence[str] = KEYS) -
 
 class UserURLs(BaseCallbackHandler):
     """
-    Lets the URLs that the user wrote be opened.
+    Allows the URLs that the user wrote to be opened.
 
-    Only the input of a root run counts. Further in, a human message may be a summary that middleware wrote, or a task
-    that a model wrote for a sub-agent. The URLs are named when the run calls a model or a tool, because only there
-    does LangChain show a callback the ``configurable`` of the run, and with it the tenant.
+    Only the input of a root run counts. In inner runs, a human message may be a summary by middleware, or a task that a
+    model wrote for a sub-agent. The URLs are allowed when the run calls a model or a tool, because only then does
+    LangChain show a callback the ``configurable`` of the run, and with it the tenant.
 
     Args:
-        ledger: Where to name them.
-        keys: Which keys of a config tell conversations apart, as for `conversation_of`.
+        ledger: The ledger to allow them in.
+        keys: The keys of a config that distinguish conversations, as for `conversation_of`.
 
     """
 
-    run_inline = True  # before the model answers and the tool runs
+    run_inline = True  # so that it is done before the model answers and the tool runs
 
     def __init__(self, ledger: Ledger, keys: Sequence[str] = KEYS) -> None:
         self._ledger = ledger
         self._keys = keys
-        self._turns: dict[UUID, _Turn] = {}  # by each run within the turn
+        self._turns: dict[UUID, _Turn] = {}  # by the ID of each run within the turn
         self._lock = threading.Lock()
 
     def on_chain_start(
@@ -69,9 +69,9 @@ class UserURLs(BaseCallbackHandler):
         parent_run_id: UUID | None = None,
         **_: Any,
     ) -> None:
-        """Note what the user said, if this is the root run."""
+        """Remember what the user wrote, if this is the root run."""
         if parent_run_id is None:
-            self._follow(run_id, _Turn(said_by_user(inputs)))
+            self._follow(run_id, _Turn(user_texts(inputs)))
         else:
             self._follow(run_id, self._turn(parent_run_id))
 
@@ -84,8 +84,8 @@ class UserURLs(BaseCallbackHandler):
         metadata: dict[str, Any] | None = None,
         **_: Any,
     ) -> None:
-        """Name the URLs of this turn."""
-        self._name(parent_run_id, metadata)
+        """Allow the URLs of this turn."""
+        self._allow(parent_run_id, metadata)
 
     def on_llm_start(
         self,
@@ -96,8 +96,8 @@ class UserURLs(BaseCallbackHandler):
         metadata: dict[str, Any] | None = None,
         **_: Any,
     ) -> None:
-        """Name the URLs of this turn."""
-        self._name(parent_run_id, metadata)
+        """Allow the URLs of this turn."""
+        self._allow(parent_run_id, metadata)
 
     def on_tool_start(
         self,
@@ -109,9 +109,9 @@ class UserURLs(BaseCallbackHandler):
         metadata: dict[str, Any] | None = None,
         **_: Any,
     ) -> None:
-        """Name the URLs of this turn; a tool may run an agent, so follow it."""
+        """Allow the URLs of this turn; a tool may run an agent, so follow it."""
         self._follow(run_id, self._turn(parent_run_id))
-        self._name(parent_run_id, metadata)
+        self._allow(parent_run_id, metadata)
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **_: Any) -> None:  # noqa: ARG002
         """Forget the run."""
@@ -134,7 +134,7 @@ class UserURLs(BaseCallbackHandler):
             return self._turns.get(run_id) if run_id else None
 
     def _follow(self, run_id: UUID, turn: _Turn | None) -> None:
-        if turn is None or not turn.said:
+        if turn is None or not turn.texts:
             return
         with self._lock:
             self._turns[run_id] = turn
@@ -145,44 +145,44 @@ class UserURLs(BaseCallbackHandler):
         with self._lock:
             self._turns.pop(run_id, None)
 
-    def _name(self, run_id: UUID | None, metadata: dict[str, Any] | None) -> None:
+    def _allow(self, run_id: UUID | None, metadata: dict[str, Any] | None) -> None:
         turn = self._turn(run_id)
         if turn is None:
             return
-        here = RunnableConfig(configurable=ensure_config().get("configurable") or {}, metadata=metadata or {})
-        conversation = conversation_of(here, self._keys)
-        if conversation not in turn.named_in:
-            turn.named_in.add(conversation)
-            for text in turn.said:
+        config = RunnableConfig(configurable=ensure_config().get("configurable") or {}, metadata=metadata or {})
+        conversation = conversation_of(config, self._keys)
+        if conversation not in turn.allowed_in:
+            turn.allowed_in.add(conversation)
+            for text in turn.texts:
                 self._ledger.allow_text(text, conversation)
 
 
 class _Turn:
-    """What the user said in one root run, and the conversations whose ledger knows it."""
+    """What the user wrote in one root run, and the conversations in which its URLs are allowed."""
 
-    def __init__(self, said: list[str]) -> None:
-        self.said = said
-        self.named_in: set[Hashable] = set()
+    def __init__(self, texts: list[str]) -> None:
+        self.texts = texts
+        self.allowed_in: set[Hashable] = set()
 
 
-def said_by_user(inputs: Any) -> list[str]:
+def user_texts(inputs: Any) -> list[str]:
     """
-    Return the texts of the user in the input of a run.
+    Return what the user wrote in the input of a run.
 
-    These are the human messages in ``messages`` or in a bare list of messages, in any form that LangChain takes, and
-    an input that is nothing but a string. The same holds for what a LangGraph ``Command`` resumes or updates a run
-    with. Other fields of a state may be anybody's words and do not count; nor does a message that LangChain marks as
-    not typed by the user (``additional_kwargs["lc_source"]``), such as a summary.
+    That is the human messages in ``messages`` or in a bare list of messages, in any form that LangChain accepts, or an
+    input that is just a string. The same applies to the values with which a LangGraph ``Command`` resumes or updates a
+    run. Other fields of a state do not count, because anyone may have written them; nor do messages that LangChain
+    marks as not typed by the user (``additional_kwargs["lc_source"]``), such as summaries.
     """
     if hasattr(inputs, "resume") and hasattr(inputs, "update"):  # a Command: LangGraph is not always installed
-        return said_by_user(inputs.resume) + said_by_user(inputs.update)
+        return user_texts(inputs.resume) + user_texts(inputs.update)
     if isinstance(inputs, str):
         return [inputs]
     if isinstance(inputs, dict):
         inputs = inputs.get("messages")
     elif not isinstance(inputs, BaseMessage | PromptValue | list | tuple):
         inputs = getattr(inputs, "messages", None)
-    return [_text(message) for message in _messages(inputs) if _is_of_user(message)]
+    return [_text(message) for message in _messages(inputs) if _is_from_user(message)]
 
 
 def _messages(given: Any) -> Iterable[BaseMessage]:
@@ -193,18 +193,18 @@ def _messages(given: Any) -> Iterable[BaseMessage]:
             return given.to_messages()
         if isinstance(given, tuple) and not all(isinstance(part, str) for part in given):
             given = list(given)
-        # As LangGraph's `add_messages` has it, anything but a list is one message: ("user", "Read ...").
+        # As in LangGraph's `add_messages`, anything but a list is one message: ("user", "Read ...").
         return convert_to_messages(given if isinstance(given, list) else [given])
-    except (NotImplementedError, TypeError, ValueError):  # no messages at all; the run itself says so, if it must
+    except (NotImplementedError, TypeError, ValueError):  # not messages; if that is an error, the run itself raises it
         return []
 
 
-def _is_of_user(message: BaseMessage) -> bool:
+def _is_from_user(message: BaseMessage) -> bool:
     return isinstance(message, HumanMessage) and "lc_source" not in message.additional_kwargs
 
 
 def _text(message: BaseMessage) -> str:
-    """The texts of a message, apart from each other: two of them must not run together into one URL."""
+    """Return the texts of a message, on separate lines, so that two of them cannot form one URL."""
     if isinstance(message.content, str):
         return message.content
     texts = [block if isinstance(block, str) else block.get("text") for block in message.content]

@@ -1,4 +1,4 @@
-"""A document loader for pages of the web."""
+"""A document loader for web pages."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ class WebPageLoader(BaseLoader):
 
         WebPageLoader(["https://docs.python.org/3/"]).load()
 
-    The ``source`` in the metadata is where the page was found, after redirects; ``url`` is what was asked for. An
-    error page is never a document.
+    In the metadata, ``source`` is the URL of the page after redirects, and ``url`` the requested one. An error page is
+    never a document.
 
     Args:
-        urls: Absolute http(s) URLs, or one.
-        web: The `WebSearch` to read with; or else the arguments of one, such as ``allow`` for pages of your network.
-        max_length: Characters of each page, at most; the whole page if left out. The metadata of a page that is longer
-            says ``truncated``.
-        continue_on_failure: Leave out pages that cannot be read, with a warning in the log, instead of raising.
+        urls: One absolute http(s) URL, or several.
+        web: The `WebSearch` to read with; or pass its arguments instead, such as ``allow`` for pages in your network.
+        max_length: Maximum number of characters per page; None for whole pages. The metadata of a longer page have
+            ``truncated``.
+        continue_on_failure: Skip pages that cannot be read, and log a warning, instead of raising.
 
     Raises:
-        ConfigurationError: The arguments are wrong, or both kinds were given.
+        ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     """
 
@@ -56,7 +56,7 @@ class WebPageLoader(BaseLoader):
 
     def lazy_load(self) -> Iterator[Document]:
         """
-        Read the pages, each when it is asked for.
+        Read the pages, each one when it is requested.
 
         Raises:
             UnsafeURL: A URL may not be opened from here.
@@ -67,28 +67,30 @@ class WebPageLoader(BaseLoader):
             try:
                 page = self.web.read(url, max_length=self.max_length)
             except WebSearchError as error:
-                self._put_up_with(error, url)
+                self._raise_or_log(error, url)
             else:
                 yield _document(page)
 
     async def alazy_load(self) -> AsyncIterator[Document]:
-        """Do as `lazy_load` does, on the running event loop."""
+        """Async version of `lazy_load`."""
         for url in self.urls:
             try:
                 page = await self.web.aread(url, max_length=self.max_length)
             except WebSearchError as error:
-                self._put_up_with(error, url)
+                self._raise_or_log(error, url)
             else:
                 yield _document(page)
 
-    def _put_up_with(self, error: WebSearchError, url: str) -> None:
+    def _raise_or_log(self, error: WebSearchError, url: str) -> None:
         if not self.continue_on_failure:
             raise error
         _log.warning("left out page %d of %d: %s", self.urls.index(url) + 1, len(self.urls), error)
 
 
 def _document(page: Page) -> Document:
-    facts = page_metadata(page)
+    metadata = page_metadata(page)
     return Document(
-        id=facts["url"], page_content=page.content, metadata={**facts, "source": facts["url"], "url": page.url}
+        id=metadata["url"],
+        page_content=page.content,
+        metadata={**metadata, "source": metadata["url"], "url": page.url},
     )

@@ -1,4 +1,4 @@
-"""A retriever that asks the web."""
+"""A retriever that searches the web."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ._resolve import resolve_web
 
 
 class RetrieverOptions(WebSearchArguments, total=False):
-    """What the retriever takes besides ``web``."""
+    """The arguments of the retriever besides ``web``."""
 
     k: int
     read_pages: bool
@@ -40,21 +40,21 @@ class WebSearchRetriever(BaseRetriever):
         retriever.invoke("rotate a key")
         await retriever.ainvoke("rotate a key", k=10)
 
-    Each document has the URL as its ``id`` and in its metadata, as far as they are known, ``source`` and ``url`` (the
-    same), ``title``, ``score``, ``published`` (ISO 8601), ``provider`` and ``citation_id``: plain values, the same each
-    time the web answers the same, so that indexing twice does no work twice.
+    Each document has the URL as its ``id``. Its metadata have, if known, ``source`` and ``url`` (the same), ``title``,
+    ``score``, ``published`` (ISO 8601), ``provider`` and ``citation_id``. They are plain values and depend only on the
+    results, so indexing the same results twice does nothing the second time.
 
     Args:
-        web: The `WebSearch` to search with; or else the arguments of one.
-        k: How many documents, at most; ``invoke(query, k=...)`` overrules it.
+        web: The `WebSearch` to search with; or pass its arguments instead.
+        k: Maximum number of documents; ``invoke(query, k=...)`` overrides it.
         read_pages: Return the text of the pages instead of snippets. A page that cannot be read keeps its snippet, and
-            its metadata names the reason as ``read_error``, by its code.
-        max_length: Characters of each page, at most; 15,000 unless set otherwise. Of a page that is longer, the
-            passages that answer the query best are kept, and its metadata say ``truncated``.
-        search_options: What else to ask of every search, such as ``{"time_range": "week"}``: fields of `SearchQuery`.
+            its metadata have the code of the error as ``read_error``.
+        max_length: Maximum number of characters per page; 15,000 unless set otherwise. Of a longer page, the passages
+            that answer the query best are kept, and its metadata have ``truncated``.
+        search_options: More fields of `SearchQuery` for every search, such as ``{"time_range": "week"}``.
 
     Raises:
-        ConfigurationError: The arguments are wrong, or both kinds were given.
+        ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     """
 
@@ -71,8 +71,8 @@ class WebSearchRetriever(BaseRetriever):
 
     @field_validator("search_options")
     @classmethod
-    def _sensible(cls, options: dict[str, Any]) -> dict[str, Any]:
-        """What is misspelt is told now rather than with the first search."""
+    def _check_search_options(cls, options: dict[str, Any]) -> dict[str, Any]:
+        """Reject wrong options now rather than in the first search."""
         if "limit" in options:
             raise ValueError("the limit is called k here")
         SearchQuery.of("any", **options)
@@ -111,7 +111,7 @@ class WebSearchRetriever(BaseRetriever):
 
 
 def _documents(results: Sequence[SearchResult], pages: Sequence[Page | WebSearchError]) -> list[Document]:
-    return [_read(_document(result), page) for result, page in zip(results, pages, strict=True)]
+    return [_add_page(_document(result), page) for result, page in zip(results, pages, strict=True)]
 
 
 def _document(result: SearchResult) -> Document:
@@ -119,7 +119,7 @@ def _document(result: SearchResult) -> Document:
     return Document(id=result.url, page_content=result.snippet, metadata=metadata)
 
 
-def _read(document: Document, page: Page | WebSearchError) -> Document:
+def _add_page(document: Document, page: Page | WebSearchError) -> Document:
     if isinstance(page, WebSearchError):
         document.metadata["read_error"] = page.code
     else:

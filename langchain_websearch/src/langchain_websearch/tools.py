@@ -1,10 +1,9 @@
 """
-Two tools for an agent: `WebSearchTool` finds pages, `OpenPageTool` reads one. `WebSearchToolkit` is both.
+Two tools for an agent: `WebSearchTool` finds pages, `OpenPageTool` reads one. `WebSearchToolkit` has both.
 
-What a model gets is text that numbers its sources and says where data from the web begins and ends; what a program
-gets beside it is the artifact: plain JSON, so that any checkpointer can keep it. A failing search neither crashes
-the run nor passes for a success: it is a tool message of status ``error`` whose text begins with a stable code, since
-not every model is shown the status.
+The model gets text with numbered sources, in which data from the web has marked boundaries. The program also gets the
+artifact: plain JSON, which any checkpointer can store. A failure neither crashes the run nor looks like a success: it
+is a tool message of status ``error`` whose text begins with a stable code, since not every model is shown the status.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ OnError: TypeAlias = bool | str | Callable[[ToolException], Any] | None
 
 
 class SharedOptions(WebSearchArguments, total=False):
-    """What the tools and the toolkit take besides ``web``."""
+    """The arguments of the tools and the toolkit besides ``web``."""
 
     output_format: Format
     handle_tool_error: OnError
@@ -42,18 +41,18 @@ class SharedOptions(WebSearchArguments, total=False):
 
 
 class ReadTop(TypedDict, total=False):
-    """What there is to say about reading the first results."""
+    """The arguments for reading the first results."""
 
     read_top: int
     passage_length: int
 
 
 class ToolkitOptions(SharedOptions, ReadTop, total=False):
-    """What the toolkit takes besides ``web``."""
+    """The arguments of the toolkit besides ``web``."""
 
 
 class ToolOptions(SharedOptions, total=False):
-    """What a tool takes besides ``web``: the above, and what every LangChain tool takes."""
+    """The arguments of a tool besides ``web``: the shared ones, and those of every LangChain tool."""
 
     name: str
     description: str
@@ -67,40 +66,40 @@ class ToolOptions(SharedOptions, total=False):
 
 
 class SearchToolOptions(ToolOptions, ReadTop, total=False):
-    """What the tool that searches takes besides ``web``."""
+    """The arguments of `WebSearchTool` besides ``web``."""
 
 
-def _wrong_arguments(error: ValidationError) -> str:
-    """Tell a model which of its arguments is wrong, in the form of all other failures."""
+def _render_validation_error(error: ValidationError) -> str:
+    """Say which argument is wrong, in the format of all other errors."""
     return render_error(InvalidOption(describe_problems(error)))
 
 
-def _ledger(given: Provenance | Ledger) -> Ledger:
-    return given if isinstance(given, Ledger) else Ledger(given)
+def _as_ledger(value: Provenance | Ledger) -> Ledger:
+    return value if isinstance(value, Ledger) else Ledger(value)
 
 
 class _WebTool(BaseTool):
     """
-    What both tools share.
+    Base of both tools.
 
-    They are not "LangChain serializable": ``dumps`` names them and no more, for a `WebSearch` is made of keys, clients
-    and the environment it was made in. Pickle and deepcopy them instead.
+    They are not "LangChain serializable": ``dumps`` writes only their names, because a `WebSearch` depends on keys,
+    clients and its environment. Use pickle or deepcopy instead.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     web: WebSearch = Field(exclude=True)
     output_format: Format = "text"
-    provenance: Annotated[Ledger, BeforeValidator(_ledger)] = Field(default_factory=Ledger, exclude=True, repr=False)
+    provenance: Annotated[Ledger, BeforeValidator(_as_ledger)] = Field(default_factory=Ledger, exclude=True, repr=False)
     conversation: tuple[str, ...] = KEYS
     response_format: Literal["content_and_artifact"] = "content_and_artifact"  # pyright: ignore[reportIncompatibleVariableOverride] - no other value works
     handle_tool_error: OnError = True
-    handle_validation_error: bool | str | Callable[[Any], str] | None = _wrong_arguments
+    handle_validation_error: bool | str | Callable[[Any], str] | None = _render_validation_error
     metadata: dict[str, Any] | None = Field(default_factory=lambda: {"read_only": True})
 
     @contextmanager
-    def _failures_told(self) -> Iterator[None]:
-        """Raise what LangChain knows how to tell a model; a bug raises as it is where no model is to be told."""
+    def _as_tool_exception(self) -> Iterator[None]:
+        """Raise errors as `ToolException`, which LangChain shows to models; bugs too, unless errors are not handled."""
         try:
             yield
         except WebSearchError as error:
@@ -118,27 +117,27 @@ class WebSearchTool(_WebTool):
 
     ::
 
-        WebSearchTool()                          # whatever the environment has a key for
+        WebSearchTool()                          # the provider that the environment has a key for
         WebSearchTool(provider="brave", timeout=10)
-        WebSearchTool(web=web)                   # shares connections with whatever else uses web
+        WebSearchTool(web=web)                   # shares its connections with other users of web
 
-    A wish that the provider cannot express is done without, and the text says so.
+    Options that the provider does not support are ignored and noted in the text.
 
     Args:
-        web: The `WebSearch` to search with; or else the arguments of one.
-        output_format: What the text looks like: ``text``, ``markdown`` or ``json``.
-        read_top: How many of the first results to read, side by side: the model gets the passages of their pages that
-            answer its query, in the place of their snippets.
-        passage_length: Characters of those passages, at most, for each page.
-        handle_tool_error: What becomes of a failure. True: a tool message of status ``error`` that begins with a
-            stable code, ``ERROR [rate_limited] ...``; a bug in a provider is told in the same way, and logged with its
-            traceback. False: a ``ToolException``, whose ``__cause__`` is the `WebSearchError`, for middleware to catch;
-            a bug raises as it is.
-        provenance: The `Ledger` to keep the results in, shared with the tool that opens them.
-        conversation: Which keys of a run's config tell conversations apart, as with `WebSearchToolkit`.
+        web: The `WebSearch` to search with; or pass its arguments instead.
+        output_format: The format of the text: ``text``, ``markdown`` or ``json``.
+        read_top: How many of the first results to read, in parallel: instead of their snippets, the model gets the
+            passages of their pages that answer its query.
+        passage_length: Maximum number of characters of these passages per page.
+        handle_tool_error: What to do with errors. True: return a tool message of status ``error`` that begins with a
+            stable code, ``ERROR [rate_limited] ...``; a bug in a provider too, which is also logged with its traceback.
+            False: raise a ``ToolException``, whose ``__cause__`` is the `WebSearchError`, for middleware to catch; a
+            bug is raised unchanged.
+        provenance: The `Ledger` to record the results in, shared with the tool that opens them.
+        conversation: The keys of a run's config that distinguish conversations, as with `WebSearchToolkit`.
 
     Raises:
-        ConfigurationError: The arguments are wrong, or both kinds were given.
+        ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     """
 
@@ -160,9 +159,9 @@ class WebSearchTool(_WebTool):
         *,
         config: RunnableConfig,
     ) -> tuple[str, dict[str, Any]]:
-        with self._failures_told():
+        with self._as_tool_exception():
             response = self.web.search(query, **self._options(limit, allowed_domains, time_range))
-            return self._shown(response, config)
+            return self._render(response, config)
 
     async def _arun(
         self,
@@ -173,9 +172,9 @@ class WebSearchTool(_WebTool):
         *,
         config: RunnableConfig,
     ) -> tuple[str, dict[str, Any]]:
-        with self._failures_told():
+        with self._as_tool_exception():
             response = await self.web.asearch(query, **self._options(limit, allowed_domains, time_range))
-            return self._shown(response, config)
+            return self._render(response, config)
 
     def _options(self, limit: int, allowed_domains: Sequence[str], time_range: Any) -> dict[str, Any]:
         return tools.search_options(
@@ -186,28 +185,28 @@ class WebSearchTool(_WebTool):
             passage_length=self.passage_length,
         )
 
-    def _shown(self, response: SearchResponse, config: RunnableConfig) -> tuple[str, dict[str, Any]]:
+    def _render(self, response: SearchResponse, config: RunnableConfig) -> tuple[str, dict[str, Any]]:
         self.provenance.allow_results(response, conversation_of(config, self.conversation))
         return tools.render_search_text(self.web, response, self.output_format), search_as_json(response)
 
 
 class OpenPageTool(_WebTool):
     """
-    Reads a page for an agent, or the part of it that answers: ``open_page(url, max_length, offset, query, find)``.
+    Reads a page or a part of it for an agent: ``open_page(url, max_length, offset, query, find)``.
 
-    Pages of this machine and its network are refused, wherever a name or a redirect leads, except for what ``allow``
-    names: ``OpenPageTool(allow=["https://wiki.corp:8443"])``.
+    Pages of this machine and its network are refused, also behind host names and redirects, except those in ``allow``:
+    ``OpenPageTool(allow=["https://wiki.corp:8443"])``.
 
     Args:
-        web: The `WebSearch` to read with; or else the arguments of one.
-        output_format: What the text looks like: ``text``, ``markdown`` or ``json``.
-        handle_tool_error: What becomes of a failure, as with `WebSearchTool`.
+        web: The `WebSearch` to read with; or pass its arguments instead.
+        output_format: The format of the text: ``text``, ``markdown`` or ``json``.
+        handle_tool_error: What to do with errors, as with `WebSearchTool`.
         provenance: Which URLs may be opened: ``any``, ``seen`` or ``seen+links``, as `Ledger` explains, or a `Ledger`
             shared with the tool that searches.
-        conversation: Which keys of a run's config tell conversations apart, as with `WebSearchToolkit`.
+        conversation: The keys of a run's config that distinguish conversations, as with `WebSearchToolkit`.
 
     Raises:
-        ConfigurationError: The arguments are wrong, or both kinds were given.
+        ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     """
 
@@ -228,10 +227,10 @@ class OpenPageTool(_WebTool):
         *,
         config: RunnableConfig,
     ) -> tuple[str, dict[str, Any]]:
-        with self._failures_told():
+        with self._as_tool_exception():
             self.provenance.check(url, conversation_of(config, self.conversation))
             page = self.web.read(url, **tools.page_options(self.web, max_length, offset, query, find))
-            return self._shown(page, config)
+            return self._render(page, config)
 
     async def _arun(
         self,
@@ -243,12 +242,12 @@ class OpenPageTool(_WebTool):
         *,
         config: RunnableConfig,
     ) -> tuple[str, dict[str, Any]]:
-        with self._failures_told():
+        with self._as_tool_exception():
             self.provenance.check(url, conversation_of(config, self.conversation))
             page = await self.web.aread(url, **tools.page_options(self.web, max_length, offset, query, find))
-            return self._shown(page, config)
+            return self._render(page, config)
 
-    def _shown(self, page: Page, config: RunnableConfig) -> tuple[str, dict[str, Any]]:
+    def _render(self, page: Page, config: RunnableConfig) -> tuple[str, dict[str, Any]]:
         self.provenance.allow_links(page, conversation_of(config, self.conversation))
         return page_for_model(page, self.output_format), page_as_json(page)
 
@@ -264,18 +263,18 @@ class WebSearchToolkit(BaseToolkit):
         agent.invoke(question, config={"callbacks": [toolkit.user_urls], "configurable": {"thread_id": "1"}})
 
     Args:
-        web: The `WebSearch` to share; or else the arguments of one.
-        output_format: What the texts look like: ``text``, ``markdown`` or ``json``.
+        web: The `WebSearch` to share; or pass its arguments instead.
+        output_format: The format of the texts: ``text``, ``markdown`` or ``json``.
         read_top: How many results of a search to read, as with `WebSearchTool`.
-        passage_length: Characters of their passages, likewise.
-        handle_tool_error: What becomes of a failure, as with `WebSearchTool`.
+        passage_length: Maximum number of characters of their passages, as with `WebSearchTool`.
+        handle_tool_error: What to do with errors, as with `WebSearchTool`.
         provenance: Which URLs may be opened: ``any``; ``seen``, those that a search of the same conversation returned
-            or the user named; or ``seen+links``.
-        conversation: Which keys of a run's config, in ``configurable`` or else in ``metadata``, tell conversations
-            apart: a tenant, a user, a thread. Runs without any of them share one conversation of this toolkit.
+            or that the user wrote; or ``seen+links``.
+        conversation: The keys of a run's config, in ``configurable`` or else in ``metadata``, that distinguish
+            conversations: a tenant, a user, a thread. Runs without any of them share one conversation of this toolkit.
 
     Raises:
-        ConfigurationError: The arguments are wrong, or both kinds were given.
+        ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     """
 
@@ -286,7 +285,7 @@ class WebSearchToolkit(BaseToolkit):
     read_top: int = Field(default=0, ge=0)
     passage_length: int = Field(default=1_500, ge=1)
     handle_tool_error: OnError = True
-    provenance: Annotated[Ledger, BeforeValidator(_ledger)] = Field(default_factory=Ledger, exclude=True, repr=False)
+    provenance: Annotated[Ledger, BeforeValidator(_as_ledger)] = Field(default_factory=Ledger, exclude=True, repr=False)
     conversation: tuple[str, ...] = KEYS
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[ToolkitOptions]) -> None:
@@ -306,26 +305,25 @@ class WebSearchToolkit(BaseToolkit):
     @property
     def user_urls(self) -> BaseCallbackHandler:
         """
-        A callback that lets the URLs in the messages of the user be opened, for the config of a run.
+        A callback for the config of a run that allows the URLs in the user's messages to be opened.
 
-        The user's are the human messages in the input of the root run: those in ``messages``, or the input itself if
-        it is a string or messages. What the user pastes into them counts. Messages that a model or middleware writes
-        during the run do not, whether they go to the same agent or to a sub-agent.
+        The user's messages are the human messages in the input of the root run: those in ``messages``, or the input
+        itself if it is a string or messages. Text that the user pastes into them counts. Messages that a model or
+        middleware writes during the run do not, whether they go to the same agent or to a sub-agent.
 
-        Three things it cannot see, for which there is `allow_text`: other fields of a state of your own; the input of
-        a chain that is no LangGraph graph and is streamed; and models and tools called outside any run. It cannot tell
-        who wrote the input of a root run: do not hand it to a run that you start, in a thread of its own, with the
-        words of a model.
+        There are three things it cannot see; use `allow_text` for them: other fields of your own state; the input of a
+        streamed chain that is not a LangGraph graph; and models and tools called outside a run. It cannot know who
+        wrote the input of a root run: do not give it to a run that you start, in its own thread, with text of a model.
         """
         return UserURLs(self.provenance, self.conversation)
 
     def allow_text(self, text: str, config: RunnableConfig | None = None) -> None:
         """
-        Let the URLs in *text*, which the user wrote, be opened.
+        Allow the URLs in *text*, which the user wrote, to be opened.
 
         Args:
-            text: Such as a field of your graph's state.
-            config: The config of the run, which says in which conversation; left out, that of the current run.
+            text: What the user wrote, such as a field of your graph's state.
+            config: The config of the run, which determines the conversation; None for that of the current run.
 
         """
         self.provenance.allow_text(text, conversation_of(ensure_config(config), self.conversation))

@@ -8,7 +8,7 @@ Web search for LlamaIndex: a tool spec, a retriever and a reader.
 
     agent = FunctionAgent(tools=WebSearchToolSpec().to_tool_list(), llm=llm)
 
-Importing this package is cheap: LlamaIndex itself is loaded when one of the names is first used.
+Importing this package is cheap: LlamaIndex itself is loaded when a name is first used.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _HOMES = {
     "WebSearchToolSpec": ".tool_spec",
 }
 
-if not TYPE_CHECKING:  # type checkers see the imports above, and would take any name for one of these
+if not TYPE_CHECKING:  # hidden from type checkers: with a __getattr__, they would accept any name
 
     def __getattr__(name: str) -> object:
         if name == "__version__":

@@ -1,4 +1,4 @@
-"""Which conversation a tool is called in: that of the workflow's `Context`."""
+"""Find the conversation in which a tool is called: that of the workflow's `Context`."""
 
 from __future__ import annotations
 
@@ -14,32 +14,31 @@ _KEY = "websearch_conversation"
 
 
 def current_conversation() -> str | None:
-    """Do as `acurrent_conversation` does, for blocking calls."""
+    """Blocking version of `acurrent_conversation`."""
     context = _step_context()
     return asyncio_run(conversation_of(context)) if context else None
 
 
 async def acurrent_conversation() -> str | None:
-    """Name the conversation of the workflow whose step is running; None outside of workflows."""
+    """Return the name of the conversation of the workflow whose step is running; None outside workflows."""
     context = _step_context()
     return await conversation_of(context) if context else None
 
 
 async def conversation_of(context: Context) -> str:
     """
-    Name the conversation of *context*.
+    Return the name of the conversation of *context*.
 
-    The name is kept in the state of the context: it is the same in every turn of one context, and after
-    ``Context.from_dict``.
+    The name is stored in the state of the context, so it is the same in every turn, and after ``Context.from_dict``.
 
     Raises:
-        ConfigurationError: The state is of a type that cannot hold it.
+        ConfigurationError: The state has a type without a field for it.
 
     """
     if known := await context.store.get(_KEY, default=None):
         return str(known)
     try:
-        async with context.store.edit_state() as state:  # other tools of the same step may be asking
+        async with context.store.edit_state() as state:  # other tools of the same step may do the same
             if not getattr(state, _KEY, None):
                 setattr(state, _KEY, uuid4().hex)
             return str(getattr(state, _KEY))
@@ -48,7 +47,7 @@ async def conversation_of(context: Context) -> str:
 
 
 def text_of(message: str | ChatMessage) -> str:
-    """Return the texts of *message*, apart from each other: two of them must not run together into one URL."""
+    """Return the texts of *message*, on separate lines, so that two of them cannot form one URL."""
     if isinstance(message, str):
         return message
     return "\n".join(block.text for block in message.blocks if isinstance(block, TextBlock))

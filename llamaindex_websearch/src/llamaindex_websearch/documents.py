@@ -1,4 +1,4 @@
-"""Results and pages as documents of LlamaIndex."""
+"""Results and pages as LlamaIndex documents."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from llama_index.core.schema import Document
 from websearch_core import Page, SearchResult
 from websearch_core.render import page_metadata, result_metadata
 
-# Metadata that is not shown to a model.
+# Metadata that models are not shown.
 LLM_EXCLUDED = ["citation_id", "language", "media_type", "next_offset", "provider", "read_error", "score", "truncated"]
 EMBED_EXCLUDED = [*LLM_EXCLUDED, "published", "url"]
 
 
 def result_document(result: SearchResult) -> Document:
-    """Return *result* as a document: its text is what its page says, if it was read, or the snippet, or the title."""
+    """Return *result* as a document; its text is the page, if it was read, or the snippet, or the title."""
     return Document(
         id_=result.url,
         text=result.content or result.snippet or result.title,
@@ -24,12 +24,12 @@ def result_document(result: SearchResult) -> Document:
 
 
 def page_document(page: Page) -> Document:
-    """Return *page*, or the window of it, as a document."""
-    facts = page_metadata(page)
+    """Return *page*, whole or in part, as a document."""
+    metadata = page_metadata(page)
     return Document(
-        id_=facts["url"],
+        id_=metadata["url"],
         text=page.content,
-        metadata=facts,
+        metadata=metadata,
         excluded_llm_metadata_keys=LLM_EXCLUDED,
         excluded_embed_metadata_keys=EMBED_EXCLUDED,
     )

@@ -23,16 +23,16 @@ class WebPageReader(BaseReader):
 
         documents = WebPageReader().load_data(["https://docs.python.org/3/"])
 
-    A document has the URL of the page, after redirects, as its id and as ``url`` in its metadata, with ``title`` and
-    whatever else the page says about itself. A page that cannot be read is an error, never a document.
+    A document has the URL of the page, after redirects, as its id. Its metadata have ``url``, ``title`` and everything
+    else known about the page. A page that cannot be read is an error, never a document.
 
     Args:
-        web: Whom to ask.
-        max_length: Characters of a page to keep at most; all of them if left out.
+        web: The `WebSearch` to read with.
+        max_length: Maximum number of characters per page; None for whole pages.
         arguments: The arguments of `WebSearch`, instead of *web*.
 
     Raises:
-        ConfigurationError: Both *web* and arguments of its own were given, or the arguments are wrong.
+        ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     """
 
@@ -47,33 +47,33 @@ class WebPageReader(BaseReader):
         Read pages one after the other.
 
         Args:
-            urls: Absolute http(s) URLs, or one.
+            urls: One absolute http(s) URL, or several.
 
         Raises:
             UnsafeURL: A URL may not be opened from here.
-            ServiceError: A page cannot be read, in one of the ways that `websearch_core.errors` draws.
+            ServiceError: A page cannot be read; the subclasses are in `websearch_core.errors`.
 
         """
         return list(self.lazy_load_data(urls))
 
     def lazy_load_data(self, urls: str | Sequence[str]) -> Iterator[Document]:
-        """Read pages one after the other, each when it is asked for."""
-        for url in _several(urls):
+        """Read pages one after the other, each one when it is requested."""
+        for url in _as_list(urls):
             yield page_document(self.web.read(url, max_length=self.max_length))
 
     async def aload_data(self, urls: str | Sequence[str]) -> list[Document]:
-        """Read pages side by side on the running event loop; the first that cannot be read is raised."""
+        """Read pages in parallel on the running event loop; raise the error of the first that cannot be read."""
         documents = []
-        for page in await self.web.aread_many(_several(urls), max_length=self.max_length):
+        for page in await self.web.aread_many(_as_list(urls), max_length=self.max_length):
             if isinstance(page, WebSearchError):
                 raise page
             documents.append(page_document(page))
         return documents
 
     async def alazy_load_data(self, urls: str | Sequence[str]) -> list[Document]:
-        """Do as `aload_data` does: LlamaIndex awaits an iterable here, so nothing is left to be read later."""
+        """Same as `aload_data`: LlamaIndex awaits an iterable here, so the pages cannot be read lazily."""
         return await self.aload_data(urls)
 
 
-def _several(urls: str | Sequence[str]) -> Sequence[str]:
+def _as_list(urls: str | Sequence[str]) -> Sequence[str]:
     return [urls] if isinstance(urls, str) else urls

@@ -1,4 +1,4 @@
-"""The web as the index of a LlamaIndex query engine."""
+"""A retriever that searches the web, for LlamaIndex query engines."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ from .documents import EMBED_EXCLUDED, LLM_EXCLUDED
 
 class WebSearchRetriever(BaseRetriever):
     """
-    Retrieves what a web search finds.
+    Retrieves the results of a web search.
 
     ::
 
         engine = RetrieverQueryEngine.from_args(WebSearchRetriever(provider="tavily", k=8), llm=llm)
 
-    A node has the URL as its id, the snippet as its text, and url, title and whatever else is known as metadata, of
-    which a model is shown what it can use. Its score is the service's own if the service scores every result of the
+    A node has the URL as its id, the snippet as its text, and url, title and everything else known as metadata; models
+    are shown only the part that they can use. Its score is the service's own if the service scores every result of the
     response, else one over the rank: 1, 0.5, 0.33 and so on. Neither is comparable between services.
 
     Args:
-        web: Whom to ask.
-        k: How many results at most.
-        read_pages: Read the pages found, side by side, and make their text the nodes'. A page that cannot be read
-            keeps its snippet, and the ``read_error`` in its metadata says why.
-        max_length: Characters of a page to keep at most; 15,000 unless set otherwise. Of a longer one the passages
+        web: The `WebSearch` to search with.
+        k: Maximum number of results.
+        read_pages: Read the pages in parallel and use their text instead of the snippets. A page that cannot be read
+            keeps its snippet, and its metadata have the code of the error as ``read_error``.
+        max_length: Maximum number of characters per page; 15,000 unless set otherwise. Of a longer page, the passages
             that answer the query best are kept.
         search_options: More fields of `SearchQuery`: ``allowed_domains``, ``time_range``, ``country`` and so on.
-        callback_manager: For the events of LlamaIndex.
-        verbose: For the output of LlamaIndex.
+        callback_manager: For LlamaIndex events.
+        verbose: For LlamaIndex output.
         arguments: The arguments of `WebSearch`, instead of *web*.
 
     Raises:
-        InvalidOption: *k* or the search options make no sense.
-        ConfigurationError: Both *web* and arguments of its own were given, or the arguments are wrong.
+        InvalidOption: *k* or the search options are invalid.
+        ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     Retrieving raises what `WebSearch.search` raises.
 
@@ -70,25 +70,25 @@ class WebSearchRetriever(BaseRetriever):
         self.search_options: SearchOptions = search_options or {}
         if "limit" in self.search_options:
             raise InvalidOption("search_options: the limit is called k here")
-        SearchQuery.of("anything", **self._options())  # tell what is wrong now rather than at the first search
+        SearchQuery.of("anything", **self._options())  # reject wrong options now rather than in the first search
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        response = self.web.search(_words(query_bundle), **self._options())
+        response = self.web.search(_query_text(query_bundle), **self._options())
         urls = _urls(response) if self.read_pages else []
-        return _nodes(response, self.web.read_many(urls, query=_words(query_bundle), max_length=self.max_length))
+        return _nodes(response, self.web.read_many(urls, query=_query_text(query_bundle), max_length=self.max_length))
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        response = await self.web.asearch(_words(query_bundle), **self._options())
+        response = await self.web.asearch(_query_text(query_bundle), **self._options())
         urls = _urls(response) if self.read_pages else []
-        pages = await self.web.aread_many(urls, query=_words(query_bundle), max_length=self.max_length)
+        pages = await self.web.aread_many(urls, query=_query_text(query_bundle), max_length=self.max_length)
         return _nodes(response, pages)
 
     def _options(self) -> SearchOptions:
         return {**self.search_options, "limit": self.k}
 
 
-def _words(query: QueryBundle) -> str:
-    """Take off what `RetrieverTool` puts before the words of a model."""
+def _query_text(query: QueryBundle) -> str:
+    """Return the text of *query*, without the prefix that `RetrieverTool` adds."""
     return query.query_str.removeprefix("\ninput is ").strip()
 
 
@@ -97,29 +97,29 @@ def _urls(response: SearchResponse) -> list[str]:
 
 
 def _nodes(response: SearchResponse, pages: Sequence[Page | WebSearchError]) -> list[NodeWithScore]:
-    """Make nodes of the results, and of their *pages* if those were read."""
+    """Make nodes from the results, and from their *pages* if they were read."""
     scores = [result.score for result in response.results]
-    scored = None not in scores
+    has_scores = None not in scores
     return [
         NodeWithScore(
-            node=_node(result, pages[place] if pages else None),
-            score=scores[place] if scored else 1 / (place + 1),
+            node=_node(result, pages[index] if pages else None),
+            score=scores[index] if has_scores else 1 / (index + 1),
         )
-        for place, result in enumerate(response.results)
+        for index, result in enumerate(response.results)
     ]
 
 
 def _node(result: SearchResult, page: Page | WebSearchError | None) -> TextNode:
-    facts = result_metadata(result)
+    metadata = result_metadata(result)
     text = result.snippet or result.title
     if isinstance(page, Page) and page.content:
-        facts, text = {**page_metadata(page), **facts}, page.content
+        metadata, text = {**page_metadata(page), **metadata}, page.content
     elif isinstance(page, WebSearchError):
-        facts["read_error"] = page.code
+        metadata["read_error"] = page.code
     return TextNode(
         id_=result.url,
         text=text,
-        metadata=facts,
+        metadata=metadata,
         excluded_llm_metadata_keys=LLM_EXCLUDED,
         excluded_embed_metadata_keys=EMBED_EXCLUDED,
     )

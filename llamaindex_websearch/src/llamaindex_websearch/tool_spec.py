@@ -1,6 +1,6 @@
-"""Searching and reading as tools of a LlamaIndex agent."""
+"""Search and reading as tools for LlamaIndex agents."""
 
-# No `from __future__ import annotations` here: LlamaIndex makes schemas of the annotations themselves.
+# No `from __future__ import annotations` here: LlamaIndex makes schemas from the annotations, not from strings.
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -38,12 +38,12 @@ _TOOLS: dict[str, tuple[type[tools.Arguments], str]] = {
 
 class ToolError(Exception):
     """
-    Raised by the tools, for LlamaIndex to hand to the model as the failed result of a call.
+    Raised by the tools; LlamaIndex passes its text to the model as the failed result of a call.
 
-    Its text begins with a stable code, ``ERROR [rate_limited] ...``, and holds no key.
+    The text begins with a stable code, ``ERROR [rate_limited] ...``, and never contains a key.
 
     Args:
-        error: What went wrong, as the library tells it to programs.
+        error: The error that programs get from the library.
 
     """
 
@@ -57,12 +57,12 @@ class ToolError(Exception):
 
 class ToolDocuments(list[Document]):
     """
-    The documents that a tool returns, with the text that tells a model of them.
+    A tool's documents, plus the text shown to the model.
 
     Args:
         documents: The documents.
-        text: With every title and URL, and with what concerns no single document: notes, a direct answer, or that
-            nothing was found.
+        text: The text, with every title and URL, and with what does not belong to a single document: notes, a direct
+            answer, or that nothing was found.
 
     """
 
@@ -72,35 +72,35 @@ class ToolDocuments(list[Document]):
 
 
 def _validated(arguments: type[tools.Arguments]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Check and convert what a method is called with (LlamaIndex does neither), and turn what it raises into text."""
+    """Validate and convert the arguments of a method (LlamaIndex does neither), and raise its errors as `ToolError`."""
     tool = next(name for name, (schema, _) in _TOOLS.items() if schema is arguments)
 
     def decorate(method: Any) -> Any:
-        face = inspect.signature(method)
+        signature = inspect.signature(method)
 
-        def bound(self: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
-            said = {**face.bind_partial(self, *args).arguments, **kwargs}
-            del said["self"]
-            return said
+        def bind(self: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+            given = {**signature.bind_partial(self, *args).arguments, **kwargs}
+            del given["self"]
+            return given
 
-        def asked(said: dict[str, Any]) -> dict[str, Any]:
+        def validate(given: dict[str, Any]) -> dict[str, Any]:
             try:
-                return dict(arguments.model_validate(said))
+                return dict(arguments.model_validate(given))
             except ValidationError as error:
-                takes = ", ".join(arguments.model_fields)
-                raise InvalidOption(f"{describe_problems(error)}; the arguments are {takes}") from error
+                names = ", ".join(arguments.model_fields)
+                raise InvalidOption(f"{describe_problems(error)}; the arguments are {names}") from error
 
         @wraps(method)
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-            said = bound(self, *args, **kwargs)
+            given = bind(self, *args, **kwargs)
             with _as_tool_error(tool):
-                return method(self, **asked(said))
+                return method(self, **validate(given))
 
         @wraps(method)
         async def acall(self: Any, *args: Any, **kwargs: Any) -> Any:
-            said = bound(self, *args, **kwargs)
+            given = bind(self, *args, **kwargs)
             with _as_tool_error(tool):
-                return await method(self, **asked(said))
+                return await method(self, **validate(given))
 
         return acall if inspect.iscoroutinefunction(method) else call
 
@@ -109,7 +109,7 @@ def _validated(arguments: type[tools.Arguments]) -> Callable[[Callable[P, R]], C
 
 @contextmanager
 def _as_tool_error(tool: str) -> Iterator[None]:
-    """Raise every failure as text for a model; a bug in a provider as well, or it would end the agent's run."""
+    """Raise every error as `ToolError`; a bug in a provider too, or it would end the agent's run."""
     try:
         yield
     except WebSearchError as error:
@@ -127,29 +127,28 @@ class WebSearchToolSpec(BaseToolSpec):
 
         agent = FunctionAgent(tools=WebSearchToolSpec(provider="brave").to_tool_list(), llm=llm)
 
-    Called as tools, they show the model a numbered text in which every source has its title and URL, fenced off as
-    data from the web; ``ToolOutput.raw_output`` keeps the documents. A failure is raised as `ToolError`, which an
-    agent takes for a failed call and goes on. Options that a provider cannot express are left out, and the text
-    says so.
+    The tools show the model a text with numbered sources, each with its title and URL, fenced off as data from the web;
+    ``ToolOutput.raw_output`` has the documents. An error is raised as `ToolError`, which an agent treats as a failed
+    call, and then continues. Options that a provider does not support are ignored and noted in the text.
 
     Args:
-        web: Whom to ask.
-        output_format: How the model is shown what was found: ``text``, ``markdown`` or ``json``.
-        read_top: How many results of a search to read, side by side: the model gets the passages of their pages that
-            answer its query, in the place of their snippets.
-        passage_length: Characters of those passages, at most, for each page.
+        web: The `WebSearch` to search and read with.
+        output_format: The format of the text: ``text``, ``markdown`` or ``json``.
+        read_top: How many of the first results to read, in parallel: instead of their snippets, the model gets the
+            passages of their pages that answer its query.
+        passage_length: Maximum number of characters of these passages per page.
         provenance: Which URLs may be opened: ``any``; ``seen``, those that a search of the same conversation returned
-            or that `allow_text` named; or ``seen+links``. In a workflow, each `Context` is a conversation: give every
-            turn the same one. A sub-agent has a context of its own. What is searched for outside of workflows, or
-            named by ``spec.ledger.allow_text(text)``, may be opened in all conversations of this spec.
+            or that `allow_text` allowed; or ``seen+links``. In a workflow, each `Context` is a conversation: give every
+            turn the same one. A sub-agent has its own context. Results of searches outside workflows, and URLs allowed
+            by ``spec.ledger.allow_text(text)``, may be opened in all conversations of this spec.
         arguments: The arguments of `WebSearch`, instead of *web*.
 
     Raises:
-        ConfigurationError: Both *web* and arguments of its own were given, or the arguments are wrong.
+        ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     """
 
-    spec_functions: list[SPEC_FUNCTION_TYPE] = [("web_search", "aweb_search"), ("open_page", "aopen_page")]  # noqa: RUF012 - as LlamaIndex has it
+    spec_functions: list[SPEC_FUNCTION_TYPE] = [("web_search", "aweb_search"), ("open_page", "aopen_page")]  # noqa: RUF012 - as in LlamaIndex
 
     def __init__(
         self,
@@ -179,29 +178,29 @@ class WebSearchToolSpec(BaseToolSpec):
         Search the web.
 
         Args:
-            query: What to look for.
-            limit: How many results at most, 1 to 20.
+            query: What to search for.
+            limit: Maximum number of results, 1 to 20.
             allowed_domains: Only results from these domains and their subdomains; empty means anywhere.
             time_range: Only results of the last day, week, month or year.
 
         Returns:
-            A document for each result: the snippet, or with ``read_top`` what the page says to the query. Its metadata
-            are ``url``, ``title`` and whatever else is known.
+            A document for each result: the snippet, or with ``read_top`` the passages of the page that answer the
+            query. Its metadata have ``url``, ``title`` and everything else known.
 
         Raises:
-            ToolError: An argument makes no sense, or the service failed.
+            ToolError: An argument is invalid, or the service failed.
 
         """
         response = self.web.search(query, **self._options(limit, allowed_domains, time_range))
-        return self._found(response, current_conversation() if self._is_strict else None)
+        return self._record_results(response, current_conversation() if self._is_strict else None)
 
     @_validated(tools.SearchArguments)
     async def aweb_search(
         self, query: str, limit: int = 5, allowed_domains: Sequence[str] = (), time_range: Since = "all"
     ) -> list[Document]:
-        """Do as `web_search` does, on the running event loop."""
+        """Async version of `web_search`."""
         response = await self.web.asearch(query, **self._options(limit, allowed_domains, time_range))
-        return self._found(response, await acurrent_conversation() if self._is_strict else None)
+        return self._record_results(response, await acurrent_conversation() if self._is_strict else None)
 
     @_validated(tools.PageArguments)
     def open_page(
@@ -212,13 +211,13 @@ class WebSearchToolSpec(BaseToolSpec):
 
         Args:
             url: Absolute http(s) URL.
-            max_length: Characters to return at most; 0 for as many as configured.
-            offset: Where to begin, in characters.
-            query: Return the passages that answer this, instead of the text from the offset on.
-            find: Return the places around this phrase, likewise.
+            max_length: Maximum number of characters to return; 0 for the configured number.
+            offset: Where to start, in characters.
+            query: Return the passages that answer this, instead of the text from the offset.
+            find: Return the places around this phrase, instead of the text from the offset.
 
         Returns:
-            One document: the text as Markdown, with ``url``, ``title`` and whatever else is known as metadata.
+            One document: the text as Markdown, with ``url``, ``title`` and everything else known as metadata.
 
         Raises:
             ToolError: The URL may not be opened, or the page cannot be read.
@@ -226,23 +225,22 @@ class WebSearchToolSpec(BaseToolSpec):
         """
         conversation = current_conversation() if self._is_strict else None
         self._check(url, conversation)
-        return self._read(
-            self.web.read(url, **tools.page_options(self.web, max_length, offset, query, find)), conversation
-        )
+        page = self.web.read(url, **tools.page_options(self.web, max_length, offset, query, find))
+        return self._record_page(page, conversation)
 
     @_validated(tools.PageArguments)
     async def aopen_page(
         self, url: str, max_length: int = 0, offset: int = 0, query: str = "", find: str = ""
     ) -> list[Document]:
-        """Do as `open_page` does, on the running event loop."""
+        """Async version of `open_page`."""
         conversation = await acurrent_conversation() if self._is_strict else None
         self._check(url, conversation)
         page = await self.web.aread(url, **tools.page_options(self.web, max_length, offset, query, find))
-        return self._read(page, conversation)
+        return self._record_page(page, conversation)
 
     async def allow_text(self, message: str | ChatMessage, ctx: Context) -> None:
         """
-        Let the URLs in *message*, which the user wrote, be opened in the conversation of *ctx*.
+        Allow the URLs in *message*, which the user wrote, to be opened in the conversation of *ctx*.
 
         ::
 
@@ -251,12 +249,12 @@ class WebSearchToolSpec(BaseToolSpec):
             await agent.run(question, ctx=ctx)
 
         Args:
-            message: What the user said: the ``user_msg`` of a run. What the user pastes into it counts. Never give it
-                what a model wrote, such as the task of a sub-agent.
-            ctx: The context that the agent or workflow is then run with.
+            message: What the user wrote: the ``user_msg`` of a run, including text that the user pasted into it. Never
+                pass text that a model wrote, such as the task of a sub-agent.
+            ctx: The context with which the agent or workflow is run next.
 
         Raises:
-            ConfigurationError: The state of the workflow is of a type of its own, and has no room for the name of the
+            ConfigurationError: The state of the workflow has its own type, without a field for the name of the
                 conversation; the message says which field to add.
 
         """
@@ -272,21 +270,25 @@ class WebSearchToolSpec(BaseToolSpec):
         Return the tools.
 
         Args:
-            spec_functions: Which ones, such as ``["web_search"]``; all if left out.
+            spec_functions: The tools to return, such as ``["web_search"]``; None for all.
             func_to_metadata_mapping: Other names, descriptions or schemas for them.
 
         """
-        faces = {
+        metadata = {
             prefix + name: ToolMetadata(name=name, description=description, fn_schema=arguments)
             for name, (arguments, description) in _TOOLS.items()
             for prefix in ("", "a")
         }
-        tools = super().to_tool_list(spec_functions, {**faces, **(func_to_metadata_mapping or {})})
-        # By itself LlamaIndex shows a model the bare text of documents, without URL and title, and of no documents
-        # an empty message; the text of a callback takes the place of that.
+        tools = super().to_tool_list(spec_functions, {**metadata, **(func_to_metadata_mapping or {})})
+        # By default LlamaIndex shows a model only the text of documents, without URL and title, and an empty message if
+        # there are none; the text of a callback replaces that.
         return [
             FunctionTool(
-                fn=tool.fn, async_fn=tool.async_fn, metadata=tool.metadata, callback=_shown, async_callback=_ashown
+                fn=tool.fn,
+                async_fn=tool.async_fn,
+                metadata=tool.metadata,
+                callback=_text_for_model,
+                async_callback=_atext_for_model,
             )
             for tool in tools
         ]
@@ -305,27 +307,27 @@ class WebSearchToolSpec(BaseToolSpec):
         return self.ledger.mode != "any"
 
     def _check(self, url: str, conversation: str | None) -> None:
-        """What was found or named outside of workflows may be opened in all of them."""
+        """Check *url*; URLs that were found or allowed outside workflows may be opened in all of them."""
         try:
             self.ledger.check(url)
         except UnsafeURL:
             self.ledger.check(url, conversation)
 
-    def _found(self, response: SearchResponse, conversation: str | None) -> ToolDocuments:
+    def _record_results(self, response: SearchResponse, conversation: str | None) -> ToolDocuments:
         self.ledger.allow_results(response, conversation)
         return ToolDocuments(
             map(result_document, response.results), tools.render_search_text(self.web, response, self.output_format)
         )
 
-    def _read(self, page: Page, conversation: str | None) -> ToolDocuments:
+    def _record_page(self, page: Page, conversation: str | None) -> ToolDocuments:
         self.ledger.allow_links(page, conversation)
         return ToolDocuments([page_document(page)], page_for_model(page, self.output_format))
 
 
-def _shown(returned: Any) -> str | None:
-    """None leaves it to LlamaIndex: a subclass may have tools that return something else."""
+def _text_for_model(returned: Any) -> str | None:
+    """Return the text to show; None, the LlamaIndex default, for tools of a subclass that return something else."""
     return returned.text if isinstance(returned, ToolDocuments) else None
 
 
-async def _ashown(returned: Any) -> str | None:
-    return _shown(returned)
+async def _atext_for_model(returned: Any) -> str | None:
+    return _text_for_model(returned)

@@ -1,4 +1,4 @@
-"""The command line: what it prints where, and the exit codes that docs/cli.md promises."""
+"""The command line: what it prints where, and the exit codes that docs/cli.md documents."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SECRET = "tvly-s3cr3t-k3y"
 
 @pytest.fixture(autouse=True)
 def home(monkeypatch, tmp_path):
-    """No index and no proxies of whoever runs the tests; the same width everywhere."""
+    """Hide the index of the user who runs the tests, and fix the width."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("COLUMNS", "120")
     return tmp_path
@@ -105,7 +105,7 @@ def test_search_prints_numbered_results(websearch, local):
     assert done.stderr == ""
 
 
-def test_search_prints_markdown_as_it_is_where_there_is_no_terminal(websearch, local):
+def test_search_prints_raw_markdown_without_a_terminal(websearch, local):
     done = websearch("search", "-p", "local", "kelp", "-f", "markdown")
 
     assert done.stdout.startswith("## Search Results\n\n### 1. Kelp\n**URL:** https://sea.example/kelp")
@@ -124,7 +124,7 @@ def _response(local, text):
     return WebSearch(local).search(text).model_copy(update={"elapsed": None})
 
 
-def test_finding_nothing_is_no_failure(websearch, local):
+def test_finding_nothing_is_not_a_failure(websearch, local):
     done = websearch("search", "-p", "local", "zeppelin")
 
     assert (done.exit_code, done.stdout) == (0, "No results found for: zeppelin\n")
@@ -158,7 +158,7 @@ def test_dates_reach_the_query(websearch, local):
 
 
 @pytest.mark.enable_socket
-def test_nothing_from_the_web_steers_the_terminal(websearch, searx):
+def test_nothing_from_the_web_controls_the_terminal(websearch, searx):
     done = websearch("search", "kelp", "-p", "searxng", "--base-url", searx.url)
 
     assert "\x1b" not in done.stdout
@@ -181,7 +181,7 @@ def test_nothing_from_the_web_steers_the_terminal(websearch, searx):
         (["kelp", "--nonsense"], 2, "--nonsense"),
     ],
 )
-def test_wrong_usage_and_configuration_are_told_on_stderr(websearch, words, code, says):
+def test_wrong_usage_and_configuration_are_reported_on_stderr(websearch, words, code, says):
     done = websearch("search", *words)
 
     assert done.exit_code == code
@@ -234,7 +234,7 @@ def test_read_prints_a_window_of_the_page(websearch, site):
         ("--max-tokens", "20", "read on with offset="),
     ],
 )
-def test_read_prints_the_part_of_the_page_that_is_asked_for(websearch, local, option, value, shown):
+def test_read_prints_the_requested_part_of_the_page(websearch, local, option, value, shown):
     text = f"{'Stones and sand. ' * 50}\n\nPalmaria is a red alga.\n\n{'Stones and sand. ' * 50}"
     local.index.add(Page(url="https://sea.example/red", final_url="https://sea.example/red", content=text))
 
@@ -270,7 +270,7 @@ def test_read_refuses_addresses_that_are_not_public_unless_allowed(websearch, si
 
 
 @pytest.mark.enable_socket
-def test_read_of_a_page_that_is_not_there_is_exit_code_one(websearch, site):
+def test_reading_a_missing_page_is_exit_code_one(websearch, site):
     done = websearch("read", f"{site.url}/nowhere", "--allow-address", site.url)
 
     assert done.exit_code == 1
@@ -327,7 +327,7 @@ def test_what_cannot_be_indexed_is_an_error(websearch, place, code, says):
     assert says in done.stderr
 
 
-def test_long_work_says_how_far_it_is_on_stderr(websearch, home):
+def test_long_work_shows_its_progress_on_stderr(websearch, home):
     (home / "notes").mkdir()
     for n in range(100):
         (home / "notes" / f"{n}.txt").write_text(f"kelp {n}")
@@ -341,7 +341,7 @@ def test_long_work_says_how_far_it_is_on_stderr(websearch, home):
 # providers and doctor
 
 
-def test_providers_lists_each_with_what_it_can_and_what_it_lacks(websearch, monkeypatch):
+def test_providers_lists_what_each_can_do_and_what_it_lacks(websearch, monkeypatch):
     monkeypatch.setenv("TAVILY_API_KEY", SECRET)
 
     table = websearch("providers").stdout
@@ -363,7 +363,7 @@ def test_providers_lists_each_with_what_it_can_and_what_it_lacks(websearch, monk
     assert SECRET not in table + json.dumps(found)
 
 
-def test_a_plug_in_that_cannot_be_loaded_is_listed_and_hurts_nobody(websearch, monkeypatch):
+def test_a_plug_in_that_cannot_be_loaded_is_listed_and_does_no_harm(websearch, monkeypatch):
     monkeypatch.setattr("websearch_core._registry._plugged_in", lambda: {"broken": "no_such_module:Broken"})
 
     found = {one["name"]: one for one in json.loads(websearch("providers", "-f", "json").stdout)}
@@ -445,7 +445,7 @@ def test_a_settings_file_that_is_wrong_is_exit_code_two(websearch, monkeypatch, 
 def test_help_documents_the_exit_codes(websearch, command):
     text = " ".join(websearch(*command, "--help").stdout.split())
 
-    assert "0 done, even if nothing was found; 1 a service failed" in text
+    assert "0 done (even if nothing was found); 1 a service or the network failed" in text
     assert "2 wrong usage or configuration; 3 the URL may not be opened" in text
 
 
@@ -516,7 +516,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_terminal_shows_live_how_far_long_work_is(monkeypatch):
+def test_a_terminal_shows_live_progress(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     with output.show_progress("Indexing [red]docs") as tell:
@@ -526,7 +526,7 @@ def test_a_terminal_shows_live_how_far_long_work_is(monkeypatch):
     assert "\x1b[31m.md" not in terminal.getvalue()
 
 
-def test_a_terminal_gets_drawn_tables_and_set_markdown(monkeypatch):
+def test_a_terminal_gets_drawn_tables_and_rendered_markdown(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stdout", terminal)
     output.print_table(("provider",), [("kelp[red]\x1b",)])
@@ -543,7 +543,7 @@ def test_a_base_url_of_a_reader_needs_its_name(websearch):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="file names cannot hold these characters")
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_a_file_name_forges_no_line(websearch, tmp_path, form):
+def test_a_file_name_cannot_forge_a_line(websearch, tmp_path, form):
     folder = tmp_path / "sea"
     folder.mkdir()
     names = [

@@ -1,7 +1,7 @@
 """
 The command ``websearch``. It needs the extra ``cli``: ``pip install 'websearch-core[cli]'``.
 
-Nothing of typer or rich is imported before the command is run.
+typer and rich are imported only when the command runs.
 """
 
 from __future__ import annotations
@@ -23,5 +23,5 @@ def main() -> None:
         raise SystemExit(2) from None
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a page may hold what this terminal's encoding lacks
+            stream.reconfigure(errors="backslashreplace")  # the terminal's encoding may lack characters of a page
     app()

@@ -23,10 +23,10 @@ from . import doctor as doctors
 from .output import (
     EXIT_CODES,
     print_json,
+    print_line,
     print_markdown,
     print_table,
     print_text,
-    put_line,
     report_errors,
     show_progress,
 )
@@ -38,7 +38,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
-    pretty_exceptions_enable=False,  # they show the values of variables, and some of those are keys
+    pretty_exceptions_enable=False,  # they show the values of variables, which may be keys
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -47,25 +47,27 @@ _TextOrJson = Annotated[
     Literal["text", "json"], typer.Option("--format", "-f", help="text for people, json for programs")
 ]
 _Timeout = Annotated[float | None, typer.Option(help="Seconds for the whole call")]
-_Holes = Annotated[
+_AllowAddress = Annotated[
     list[str] | None,
     typer.Option(
         "--allow-address",
-        help="Network (10.1.0.0/16) or origin (https://wiki.corp:8443) that pages may be read from although it is not "
-        "public; takes the place of allow in the settings; repeatable",
+        help="Non-public network (10.1.0.0/16) or origin (https://wiki.corp:8443) that pages may be read from; "
+        "replaces allow in the settings; repeatable",
     ),
 ]
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _show_version(requested: bool) -> None:
+    if requested:
         print_text(f"websearch-core {version('websearch-core')}")
         raise typer.Exit
 
 
 @app.callback()
 def websearch(
-    _: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version")] = False,
+    _: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version")
+    ] = False,
 ) -> None:
     """Search the web and read pages."""
 
@@ -73,14 +75,17 @@ def websearch(
 @app.command(epilog=EXIT_CODES)
 def search(
     *,
-    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="The words to look for")],
+    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="The words to search for")],
     provider: Annotated[
         str | None,
         typer.Option(
-            "--provider", "--search-provider", "-p", help="Who searches; tavily,brave is a chain, asked in order"
+            "--provider",
+            "--search-provider",
+            "-p",
+            help="The provider; tavily,brave is a chain, asked in order",
         ),
     ] = None,
-    base_url: Annotated[str | None, typer.Option(help="The address of the one provider that is named")] = None,
+    base_url: Annotated[str | None, typer.Option(help="Base URL of the provider, if --provider names just one")] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of results")] = 5,
     allow: Annotated[
         list[str] | None, typer.Option(help="Only results from this domain and its subdomains; repeatable")
@@ -101,7 +106,7 @@ def search(
     read_top: Annotated[
         int,
         typer.Option(
-            help="Read this many of the first results, and show what their pages say to the query, not their snippets"
+            help="Read this many of the first results and show passages of their pages instead of their snippets"
         ),
     ] = 0,
     timeout: _Timeout = None,
@@ -138,18 +143,18 @@ def read(
             "--provider",
             "-r",
             "-p",
-            help="Who reads: direct, jina, tavily or local; direct,jina is a chain, asked in order",
+            help="The reader: direct, jina, tavily or local; direct,jina is a chain, asked in order",
         ),
     ] = None,
-    base_url: Annotated[str | None, typer.Option(help="The address of the one reader that is named")] = None,
+    base_url: Annotated[str | None, typer.Option(help="Base URL of the reader, if --reader names just one")] = None,
     max_length: Annotated[
         int | None, typer.Option(help="Maximum number of characters to show; 15000 unless configured")
     ] = None,
     max_tokens: Annotated[
         int | None,
-        typer.Option(help="Maximum number of tokens to show, estimated; with --max-length, both limits hold"),
+        typer.Option(help="Maximum number of tokens to show, estimated; with --max-length, both limits apply"),
     ] = None,
-    offset: Annotated[int, typer.Option(help="Where to begin, in characters: the next_offset of the part before")] = 0,
+    offset: Annotated[int, typer.Option(help="Start at this character: the next_offset of the previous part")] = 0,
     query: Annotated[
         str | None, typer.Option(help="Show the passages of the whole page that answer this question")
     ] = None,
@@ -157,14 +162,14 @@ def read(
         str | None,
         typer.Option(help="Show the places around this phrase; case, accents, spaces and emphasis are ignored"),
     ] = None,
-    allow_address: _Holes = None,
+    allow_address: _AllowAddress = None,
     timeout: _Timeout = None,
     form: _Format = "text",
 ) -> None:
     """Read a page."""
     with report_errors(form):
         if base_url and not reader:
-            raise ConfigurationError("--base-url: name the reader that this is for")
+            raise ConfigurationError("--base-url: also name the reader, with --reader")
         at = {reader: {"base_url": base_url}} if reader and base_url else None
         web = WebSearch(reader=reader, provider_options=at, allow=allow_address, timeout=timeout)
         with web, show_progress("Reading"):
@@ -179,18 +184,18 @@ def index(
     path: Annotated[
         Path | None,
         typer.Option(
-            help="The file of the index; else that of WEBSEARCH_INDEX, of the settings, or websearch/index.db in your "
+            help="The index file; by default that of WEBSEARCH_INDEX, of the settings, or websearch/index.db in your "
             "data folder"
         ),
     ] = None,
     max_pages: Annotated[int, typer.Option(min=1, help="Maximum number of pages to request from one site")] = 200,
-    allow_address: _Holes = None,
+    allow_address: _AllowAddress = None,
     form: _TextOrJson = "text",
 ) -> None:
     """
-    Put folders and web sites into the index that the provider 'local' searches.
+    Add folders and web sites to the index that the provider 'local' searches.
 
-    Of a site, pages within the origin of the URL are read along their links, as far as its robots.txt allows.
+    A site is crawled along its links, within the origin of the URL and as far as its robots.txt allows.
     """
     with report_errors(form):
         local = build_provider("local", Settings.load(), path=path)
@@ -222,41 +227,43 @@ def index(
 
 @app.command(epilog=EXIT_CODES)
 def providers(form: _TextOrJson = "text") -> None:
-    """List the providers: what each can do, and whether it is ready or which variable is missing. Keys never show."""
+    """List the providers: what each can do, and whether it is ready or which variable is missing. Never shows keys."""
     with report_errors(form):
         found = get_all()
         if form == "json":
-            print_json([dataclasses.asdict(standing) for standing in found])
+            print_json([dataclasses.asdict(one) for one in found])
             return
-        rows = [(one.name, "yes" * one.search, "yes" * one.read, _state(one), " ".join(one.options)) for one in found]
+        rows = [
+            (one.name, "yes" * one.search, "yes" * one.read, _format_state(one), " ".join(one.options)) for one in found
+        ]
         print_table(("provider", "search", "read", "state", "options"), rows)
 
 
-@app.command(epilog="Exit codes: 0 all that was tried works; 1 something does not; 2 wrong usage or configuration.")
+@app.command(epilog="Exit codes: 0 everything works; 1 something does not; 2 wrong usage or configuration.")
 def doctor(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PROVIDER", help="Which to try; if left out, those that are configured or in use"),
+        typer.Argument(metavar="PROVIDER", help="The providers to try; by default those that are configured or in use"),
     ] = None,
     form: _TextOrJson = "text",
 ) -> None:
     """
-    Try what is configured with one small real call each, and say what is wrong.
+    Try the configured providers with one small real call each, and say what is wrong.
 
-    A call may cost what a search costs.
+    A call may cost as much as a search.
     """
     with report_errors(form):
         settings = Settings.load()
-        tried = names or doctors.in_use(settings)
-        # It drives the checks, and must not fail for want of what they check.
+        tried = names or doctors.find_in_use(settings)
+        # This client only runs the checks, so it must not fail on the settings that they check.
         with WebSearch(DuckDuckGo(), reader=Direct(), layers=None) as web, show_progress("Trying providers"):
-            checked = web.run(doctors.checks(tried, settings))
+            checked = web.run(doctors.run_checks(tried, settings))
     broken = any(check.error for check in checked)
     if form == "json":
         print_json(
             {
                 "status": "error" if broken else "success",
-                "offline": doctors.offline(checked),
+                "offline": doctors.is_offline(checked),
                 "checks": [
                     {
                         "provider": check.provider,
@@ -266,12 +273,12 @@ def doctor(
                     }
                     for check in checked
                 ],
-                "settings": [dataclasses.asdict(setting) for setting in doctors.in_force(tried, settings)],
-                **doctors.surroundings(settings),
+                "settings": [dataclasses.asdict(setting) for setting in doctors.list_settings(tried, settings)],
+                **doctors.describe_environment(settings),
             }
         )
     else:
-        _print_diagnosis(checked, doctors.in_force(tried, settings), doctors.surroundings(settings))
+        _print_diagnosis(checked, doctors.list_settings(tried, settings), doctors.describe_environment(settings))
     raise typer.Exit(1 if broken else 0)
 
 
@@ -287,50 +294,54 @@ def _print(text: str, form: Format) -> None:
 
 def _print_report(place: str, report: Report, index: Index) -> None:
     pages = f"{report.added} page{'s' * (report.added != 1)}"
-    put_line(f"{place}: {pages} indexed, {report.removed} removed, {len(report.skipped)} skipped, in {index.path}")
+    print_line(f"{place}: {pages} indexed, {report.removed} removed, {len(report.skipped)} skipped, in {index.path}")
     for skipped in report.skipped:
-        put_line(f"  skipped {skipped.what}: {skipped.why}")
+        print_line(f"  skipped {skipped.what}: {skipped.why}")
     if report.left:
-        put_line(f"  {report.left} more links were not followed: raise --max-pages to read on")
+        print_line(f"  {report.left} more links were not followed: raise --max-pages to follow them")
 
 
-def _print_diagnosis(checked: list[doctors.Check], settings: list[doctors.Setting], around: dict[str, Any]) -> None:
+def _print_diagnosis(checked: list[doctors.Check], settings: list[doctors.Setting], env: dict[str, Any]) -> None:
     for check in checked:
         if check.error is None:
             print_text(f"ok      {check.provider} ({check.seconds:.1f} s)")
         else:
-            put_line(f"BROKEN  {check.provider}: {render_error(check.error)}")
+            print_line(f"BROKEN  {check.provider}: {render_error(check.error)}")
             if check.remedy:
                 print_text(f"        {check.remedy}")
-    if doctors.offline(checked):
-        print_text("Nobody could be reached: it looks as if this machine has no network, or needs a proxy.")
+    if doctors.is_offline(checked):
+        print_text("No provider could be reached: it looks as if this machine has no network, or needs a proxy.")
     print_text("")
-    print_table(("setting", "value", "from"), [(one.name, _shown(one.value), _origin(one)) for one in settings])
+    print_table(
+        ("setting", "value", "from"), [(one.name, _format_value(one.value), _format_source(one)) for one in settings]
+    )
     print_text("")
-    print_text(", ".join(f"{name} {number or 'not installed'}" for name, number in around["versions"].items()))
-    for file in around["settings_files"]:
-        print_text(f"settings file: {_one_line(file['path'])}{'' if file['trusted'] else ' (found here, not trusted)'}")
-    if not around["settings_files"]:
+    print_text(", ".join(f"{name} {number or 'not installed'}" for name, number in env["versions"].items()))
+    for file in env["settings_files"]:
+        print_text(
+            f"settings file: {_join_lines(file['path'])}{'' if file['trusted'] else ' (found here, not trusted)'}"
+        )
+    if not env["settings_files"]:
         print_text("settings file: none")
-    print_text(f"proxies: {', '.join(f'{scheme} {url}' for scheme, url in around['proxies'].items()) or 'none'}")
-    print_text(f"TLS: {', '.join(around['tls'].values())}")
+    print_text(f"proxies: {', '.join(f'{scheme} {url}' for scheme, url in env['proxies'].items()) or 'none'}")
+    print_text(f"TLS: {', '.join(env['tls'].values())}")
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-    return "" if value is None else _one_line(text)
+    return "" if value is None else _join_lines(text)
 
 
-def _origin(setting: doctors.Setting) -> str:
-    return _one_line(setting.source) + ("" if setting.trusted else " (not trusted)")
+def _format_source(setting: doctors.Setting) -> str:
+    return _join_lines(setting.source) + ("" if setting.trusted else " (not trusted)")
 
 
-def _one_line(text: str) -> str:
-    """The name of a folder may hold anything, a line that looks like ours included."""
+def _join_lines(text: str) -> str:
+    """Join the lines of *text*: the name of a folder may contain a line that looks like ours."""
     return " ".join(text.split())
 
 
-def _state(one: ProviderInfo) -> str:
+def _format_state(one: ProviderInfo) -> str:
     if one.configured:
         return "ready"
     return f"set {' or '.join(one.missing)}" if one.missing else one.problem or ""

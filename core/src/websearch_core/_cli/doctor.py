@@ -1,4 +1,4 @@
-"""Whether what is configured works: one small real call for each provider."""
+"""Check whether the configured providers work, with one small real call each."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ from ..provider._ports import can
 from ..providers import get_all
 from ..settings import Settings
 
-PROBE = "https://example.com/"  # reserved for such purposes (RFC 2606), and kept up by IANA
+PROBE = "https://example.com/"  # reserved for such uses (RFC 2606), and run by IANA
 
 _TIMEOUT = 15.0  # seconds for one provider
 _REMEDIES = {
     "authentication_failed": "check the key",
     "bad_request": "check the options of the provider",
     "bad_response": "check base_url; if it is right, the service has changed",
-    "blocked": "take a service that wants to be used by programs, such as tavily or brave",
+    "blocked": "use a service made for programs, such as tavily or brave",
     "quota_exhausted": "top up the account, or choose another provider",
     "rate_limited": "wait, or choose another provider",
     "timed_out": "check the network and the proxy",
     "unavailable": "check the network, the proxy and base_url",
-    "unsafe_url": "if it is meant to be read, open a hole with allow",
+    "unsafe_url": "if it is meant to be read, add its network or origin to allow",
 }
 
 
 @dataclass(frozen=True)
 class Check:
-    """What came of asking one provider; *error* is None if it works."""
+    """The result of trying one provider; *error* is None if it works."""
 
     provider: str
     seconds: float
@@ -52,43 +52,43 @@ class Check:
 
     @property
     def remedy(self) -> str:
-        """What to do about it; of a wrong configuration the error itself says it."""
+        """What to do about the error; empty if the error itself says so, as for a wrong configuration."""
         return _REMEDIES.get(self.error.code, "") if self.error else ""
 
 
-def checks(names: list[str], settings: Settings) -> Flow[list[Check]]:
-    """Try the providers called *names*, side by side, with a search for one result or by reading one page."""
+def run_checks(names: list[str], settings: Settings) -> Flow[list[Check]]:
+    """Try the providers called *names* in parallel, with a search for one result or by reading one page."""
     checked: list[Check] = yield Gather([_check(name, settings) for name in names])
     return checked
 
 
-def in_use(settings: Settings) -> list[str]:
-    """Return the names of the providers that something is set for, or that would be chosen as things are."""
-    told = [
+def find_in_use(settings: Settings) -> list[str]:
+    """Return the names of the providers that have settings, or that would be chosen now."""
+    configured = [
         one.name
         for one in get_all(settings)
         if settings.providers.get(one.name) or any(os.environ.get(name) for name in one.variables)
     ]
-    searching = list(settings.provider) or [name for name in AUTOMATIC if name in told][:1] or ["duckduckgo"]
+    searching = list(settings.provider) or [name for name in AUTOMATIC if name in configured][:1] or ["duckduckgo"]
     reading = list(settings.reader) or ["direct"]
-    return list(dict.fromkeys([*searching, *reading, *told]))
+    return list(dict.fromkeys([*searching, *reading, *configured]))
 
 
-def offline(checked: list[Check]) -> bool:
-    """Tell whether it looks as if there were no network at all, rather than something wrong with a service."""
+def is_offline(checked: list[Check]) -> bool:
+    """Return whether all failures look like a missing network rather than a broken service."""
     return bool(checked) and all(isinstance(check.error, Unavailable | TimedOut) for check in checked)
 
 
 @dataclass(frozen=True)
 class Setting:
     """
-    One value that is in force.
+    One setting and its current value.
 
     Args:
         name: Its name, as in a settings file: ``timeout``, ``providers.brave.base_url``.
-        value: The value, ready for JSON; of a key only whether there is one.
-        source: Who says so: ``environment BRAVE_API_KEY``, the path of a file, or ``default``.
-        trusted: False if it is from a file that was merely found.
+        value: The value, ready for JSON; a key is replaced by asterisks.
+        source: Where it comes from: ``environment BRAVE_API_KEY``, the path of a file, or ``default``.
+        trusted: False if it comes from a file that was merely found.
 
     """
 
@@ -98,7 +98,7 @@ class Setting:
     trusted: bool
 
 
-def in_force(names: list[str], settings: Settings) -> list[Setting]:
+def list_settings(names: list[str], settings: Settings) -> list[Setting]:
     """Return every setting, and every option of the providers called *names*, with its source."""
     values = settings.model_dump(mode="json", exclude={"providers", "layers"})
     found = [_setting(name, value, settings.source(name)) for name, value in values.items()]
@@ -108,12 +108,12 @@ def in_force(names: list[str], settings: Settings) -> list[Setting]:
             for option, value in table.items()
         ]
     for name in names:
-        found += _options_in_force(name, settings)
+        found += _list_options(name, settings)
     return found
 
 
-def surroundings(settings: Settings) -> dict[str, Any]:
-    """Return what else may matter: versions, the settings files, proxies, TLS. No credentials."""
+def describe_environment(settings: Settings) -> dict[str, Any]:
+    """Return what else may matter: versions, the settings files, proxies and TLS, without credentials."""
     return {
         "versions": {
             "python": platform.python_version(),
@@ -149,26 +149,25 @@ def _check(name: str, settings: Settings) -> Flow[Check]:
     return Check(name, time.monotonic() - started)
 
 
-def _options_in_force(name: str, settings: Settings) -> list[Setting]:
+def _list_options(name: str, settings: Settings) -> list[Setting]:
     try:
         cls = provider_class(name)
     except (ImportError, AttributeError, ConfigurationError):  # its check says so
         return []
     sources = {
-        option: said.source
-        for option, said in collect_options(cls, settings.options(registered_name(name)), {}).items()
+        option: one.source for option, one in collect_options(cls, settings.options(registered_name(name)), {}).items()
     }
     try:
-        made = build_provider(name, settings)
+        provider = build_provider(name, settings)
     except ConfigurationError:
-        made = None  # what was not accepted is not shown: it may be a key in the wrong place
+        provider = None  # rejected values are not shown: one may be a key in the wrong place
     found = []
     for option, notes in field_notes(cls).items():
         source = sources.get(option, DEFAULT)
-        value = getattr(made, option, None)
+        value = getattr(provider, option, None)
         if is_secret(notes):
             value = "**********" if value is not None or option in sources else None
-        if made is not None or option in sources:
+        if provider is not None or option in sources:
             found.append(_setting(f"providers.{registered_name(name)}.{option}", value, source))
     return found
 

@@ -1,4 +1,4 @@
-"""How the command line speaks: answers on stdout, progress and errors on stderr, exit codes that scripts can tell."""
+"""Output of the command line: answers on stdout, progress and errors on stderr, and exit codes for scripts."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ import typer
 from ..errors import ServiceError, UnsafeURL, WebSearchError
 from ..render import Format, error_as_json, render_error
 
-EXIT_CODES = """Exit codes: 0 done, even if nothing was found; 1 a service failed or could not be reached; 2 wrong
-usage or configuration; 3 the URL may not be opened."""
+EXIT_CODES = """Exit codes: 0 done (even if nothing was found); 1 a service or the network failed; 2 wrong usage or
+configuration; 3 the URL may not be opened."""
 
-# What would be a command to a terminal, or turn the direction in which it shows what follows.
+# Characters that would control a terminal, or change the direction of the text that follows.
 _TERMINAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _LINE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _IN_JSON = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_EVERY = 100  # pages between two lines of progress where there is no terminal
+_PROGRESS_STEP = 100  # pages between two lines of progress if stderr is not a terminal
 
 
 def print_text(text: str) -> None:
-    """Write *text* for people; nothing in it can steer their terminal."""
+    """Print *text* for people, without characters that would control their terminal."""
     typer.echo(_TERMINAL.sub("", text))
 
 
-def put_line(text: str) -> None:
-    """Write *text* as one line: a name in it, such as that of a file, cannot forge another one."""
-    typer.echo(one_line(text))
+def print_line(text: str) -> None:
+    """Print *text* as one line, so that a file name, for example, cannot forge another line."""
+    typer.echo(escape_line(text))
 
 
-def one_line(text: str) -> str:
-    """Return *text* with whatever would end the line, steer a terminal or turn the direction written as an escape."""
+def escape_line(text: str) -> str:
+    """Escape the characters of *text* that would end the line, control a terminal or change the direction."""
     return _LINE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def print_markdown(text: str) -> None:
-    """Write Markdown: set for reading on a terminal, as it is elsewhere."""
+    """Print Markdown: rendered on a terminal, unchanged elsewhere."""
     if not sys.stdout.isatty():
         print_text(text)
         return
@@ -51,13 +51,13 @@ def print_markdown(text: str) -> None:
 
 
 def print_json(data: Any) -> None:
-    """Write *data* for programs; what would steer a terminal, or is no character, is escaped as JSON has it."""
+    """Print *data* as JSON; characters that would control a terminal, and lone surrogates, are escaped."""
     text = json.dumps(data, ensure_ascii=False, indent=2)
     typer.echo(_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Write a table: drawn on a terminal, else in plain columns."""
+    """Print a table: drawn on a terminal, in plain columns elsewhere."""
     if sys.stdout.isatty():
         from rich.console import Console
         from rich.table import Table
@@ -65,17 +65,17 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
         table = Table(*columns)
         for row in rows:
-            table.add_row(*(Text(one_line(cell)) for cell in row))
+            table.add_row(*(Text(escape_line(cell)) for cell in row))
         Console().print(table)
         return
     lines = [columns, *rows]
     widths = [max(len(line[n]) for line in lines) for n in range(len(columns))]
     for line in lines:
-        put_line("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+        print_line("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
 def exit_code(error: WebSearchError) -> int:
-    """Return the exit code that tells of *error*."""
+    """Return the exit code for *error*."""
     if isinstance(error, UnsafeURL):
         return 3
     return 1 if isinstance(error, ServiceError) else 2
@@ -83,20 +83,20 @@ def exit_code(error: WebSearchError) -> int:
 
 @contextmanager
 def report_errors(form: Format) -> Iterator[None]:
-    """End the program on an error of ours: a line on stderr, or JSON on stdout for those who asked for JSON."""
+    """Exit on a `WebSearchError`, with a line on stderr, or with JSON on stdout if *form* is ``json``."""
     try:
         yield
     except WebSearchError as error:
         if form == "json":
             print_json(error_as_json(error))
         else:
-            typer.echo(one_line(render_error(error)), err=True)
+            typer.echo(escape_line(render_error(error)), err=True)
         raise typer.Exit(exit_code(error)) from error
 
 
 @contextmanager
 def show_progress(what: str) -> Iterator[Callable[[str], None]]:
-    """Say on stderr what takes long; the function given is to be called for each step."""
+    """Show the progress of *what* on stderr; call the yielded function for each step."""
     count = 0
     if sys.stderr.isatty():
         from rich.console import Console
@@ -107,7 +107,7 @@ def show_progress(what: str) -> Iterator[Callable[[str], None]]:
             def tell(step: str) -> None:
                 nonlocal count
                 count += 1
-                status.update(Text(f"{what}: {count}, {one_line(step)}"))
+                status.update(Text(f"{what}: {count}, {escape_line(step)}"))
 
             yield tell
     else:
@@ -115,7 +115,7 @@ def show_progress(what: str) -> Iterator[Callable[[str], None]]:
         def tell(step: str) -> None:
             nonlocal count
             count += 1
-            if count % _EVERY == 0:
-                typer.echo(f"{what}: {count}, {one_line(step)}", err=True)
+            if count % _PROGRESS_STEP == 0:
+                typer.echo(f"{what}: {count}, {escape_line(step)}", err=True)
 
         yield tell

@@ -1,4 +1,4 @@
-"""`llamaindex_websearch` under the name that LlamaIndex integrations have."""
+"""`llamaindex_websearch` under the usual name of LlamaIndex integrations."""
 
 from llamaindex_websearch import ToolError, WebSearchToolSpec
 
