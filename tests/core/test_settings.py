@@ -71,7 +71,7 @@ def test_names_from_other_tools_are_understood_in_the_file():
         ("http_library = 'requests'", "http_library"),
     ],
 )
-def test_a_mistake_in_the_file_is_told_without_showing_values(content, complaint):
+def test_a_mistake_in_the_file_is_reported_without_showing_values(content, complaint):
     Path("websearch.toml").write_text(content)
 
     with pytest.raises(ConfigurationError, match=complaint) as caught:
@@ -79,7 +79,7 @@ def test_a_mistake_in_the_file_is_told_without_showing_values(content, complaint
     assert "SECRET" not in str(caught.value)
 
 
-def test_a_mistake_in_the_environment_is_told(monkeypatch):
+def test_a_mistake_in_the_environment_is_reported(monkeypatch):
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "soon")
     with pytest.raises(ConfigurationError, match="timeout"):
         WebSearch("duckduckgo")
@@ -103,7 +103,7 @@ def test_a_key_given_as_an_option_counts_for_the_automatic_choice():
     assert searching(provider_options={"brave": {"api_key": "key"}}) == [Brave(api_key="key")]
 
 
-def test_without_any_key_duckduckgo_goes_on_to_the_keyless_tier_from_a_challenge_alone():
+def test_without_any_key_duckduckgo_falls_back_to_the_keyless_tier_only_after_a_challenge():
     chain = WebSearch().provider
 
     assert leaves(chain) == [DuckDuckGo(), Tavily(keyless=True)]
@@ -174,7 +174,7 @@ def test_the_key_of_one_provider_needs_one_name():
         ({"provider": "brave", "api_key": "k", "base_url": "https://u:p@x"}, "base_url"),
     ],
 )
-def test_other_mistakes_are_told_at_once(options, complaint):
+def test_other_mistakes_are_reported_at_once(options, complaint):
     with pytest.raises(ConfigurationError, match=complaint):
         WebSearch(**options)
 
@@ -187,7 +187,7 @@ def test_a_key_does_not_travel_over_plain_http_unless_allowed():
     assert searching("brave", api_key="key", base_url="http://localhost:9/brave")
 
 
-def test_a_provider_of_ones_own_can_be_given_or_registered(monkeypatch):
+def test_a_provider_of_your_own_can_be_given_or_registered(monkeypatch):
     class Mine:
         name = "mine"
         options = frozenset()
@@ -278,7 +278,7 @@ def test_an_empty_variable_is_as_if_it_were_not_there(monkeypatch):
     assert Settings.load().timeout == 30
 
 
-def test_a_layer_that_holds_no_searcher_cannot_search():
+def test_a_layer_without_a_searcher_cannot_search():
     from websearch_core.providers.direct import Direct
 
     with pytest.raises(ConfigurationError, match="cannot search"):
