@@ -325,7 +325,7 @@ def test_play_complains_of_answers_too_few_and_too_many():
     def flow() -> Flow[Any]:
         return (yield Request(url="https://a.example"))
 
-    with pytest.raises(AssertionError, match="one thing more"):
+    with pytest.raises(AssertionError, match="no answer is left"):
         play(flow())
     with pytest.raises(AssertionError, match="1 of the answers unused"):
         play(flow(), reply(), reply())
