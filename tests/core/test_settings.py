@@ -66,6 +66,9 @@ def test_names_from_other_tools_are_understood_in_the_file():
         ("timeout = ", "websearch.toml"),
         ("timeout = -1", "timeout"),
         ("tiemout = 3", "tiemout"),
+        ('ALLOW = ["127.0.0.0/8"]', "'ALLOW'"),
+        ("PROVIDERS.brave.base_url = 'https://evil.example'", "'PROVIDERS'"),
+        ('"\\n\\u001b[2Jprovider" = "brave"', r"'\\n\\x1b\[2Jprovider'"),
         ('[providers.brvae]\napi_key = "x"', "unknown provider 'brvae'"),
         ('[providers.brave]\nkey = "SECRET"', "key: Unexpected"),
         ("http_library = 'requests'", "http_library"),
@@ -77,6 +80,12 @@ def test_a_mistake_in_the_file_is_told_without_showing_values(content, complaint
     with pytest.raises(ConfigurationError, match=complaint) as caught:
         WebSearch("brave", provider_options={})
     assert "SECRET" not in str(caught.value)
+
+
+def test_a_named_file_in_the_home_of_nobody_is_an_error(monkeypatch):
+    monkeypatch.setenv("WEB_SEARCH_CONFIG", "~nobody-of-this-name/websearch.toml")
+    with pytest.raises(ConfigurationError, match="no such user"):
+        WebSearch("duckduckgo")
 
 
 def test_a_mistake_in_the_environment_is_told(monkeypatch):

@@ -194,7 +194,7 @@ class Settings(BaseSettings):
 
     @classmethod
     def _check_entries(cls, place: _Said) -> None:
-        """Refuse what a found file may not set. A name that is no setting at all is refused later, whoever sets it."""
+        """Refuse what is no setting at all, and what a found file may not set."""
         for path, (value, source) in place.items():
             if path[0] == "layers" and path[1:]:
                 cls._check_layer(path, source)
@@ -203,7 +203,9 @@ class Settings(BaseSettings):
                 check_entries(provider_class(path[1]), {path[2]: Option(value, source)})
                 continue
             field = cls.model_fields.get(path[0])
-            if field and not source.trusted and not any(isinstance(note, FoundFile) for note in field.metadata):
+            if field is None:  # pydantic-settings would take "ALLOW" for "allow"
+                raise ConfigurationError(f"settings: {path[0]!r}: Extra inputs are not permitted")
+            if not source.trusted and not any(isinstance(note, FoundFile) for note in field.metadata):
                 raise refusal(source, path[0], "may not be set here", variables=(f"WEB_SEARCH_{path[0].upper()}",))
 
     @classmethod
