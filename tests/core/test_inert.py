@@ -210,8 +210,9 @@ def test_code_after_code_that_holds_a_url_stays():
     assert sanitize(text, URL).text == text
 
 
-def test_parsers_disagree_about_a_run_of_backticks_after_an_escape():
-    assert "<b>" not in sanitize("\\``<b>`", URL).text
+@pytest.mark.parametrize("text", ["\\``<b>`", "\\` `<b>`", "http://e.example/</div>`<b>`"])
+def test_parsers_disagree_where_code_begins(text):
+    assert "<b>" not in sanitize(text, URL).text
 
 
 def test_what_looks_like_a_tag_in_a_text_stays_readable():

@@ -28,8 +28,9 @@ _MARKER = re.compile(r"[-*+.)0-9]")
 
 _ESCAPE = r"\\[!-/:-@\[-`{-~]"
 _TICKS = re.compile(rf"{_ESCAPE}|`+")
-# GitHub links a bare URL up to a blank or "<", even across a backtick (GFM, 6.9; its blanks are ASCII).
-_IN_BARE_URL = re.compile(r"(?:www\.|://)[^ \t\v\f<]*\Z", re.IGNORECASE)
+# GitHub links a bare URL up to a blank or "<", even across a backtick (GFM, 6.9; its blanks are ASCII). `_defuse` takes
+# the "<" away, so it ends nothing here.
+_IN_BARE_URL = re.compile(r"(?:www\.|://)[^ \t\v\f]*\Z", re.IGNORECASE)
 _TOKEN = re.compile(rf"{_ESCAPE}|`+|!?\[|\]|<https?://[^\s<>`]*+>", re.IGNORECASE)
 _TABLE = re.compile(r"^(?=[^\n]*-)[ \t>*+0-9.)|:-]++$", re.MULTILINE)  # may be the delimiter row of a table
 _TARGET = re.compile(
@@ -313,7 +314,7 @@ def _code_spans(text: str) -> dict[int, int]:
 
     Empty unless each run of backticks is closed on its own line. Otherwise a parser could pair them differently,
     depending on where it sees the end of a paragraph; a table also divides a span at every ``|``. A backtick may also
-    belong to a bare URL before it, and parsers disagree about the run after an escaped one.
+    belong to a bare URL before it, and some parsers pair an escaped one.
     """
     if "`" not in text:
         return {}
@@ -326,7 +327,7 @@ def _code_spans(text: str) -> dict[int, int]:
             while found := _TICKS.search(line, position):
                 position = found.end()
                 if found[0][0] == "\\":
-                    if found[0] == "\\`" and line.startswith("`", position):
+                    if found[0] == "\\`":
                         return {}
                     continue
                 if _IN_BARE_URL.search(line, begin_of_text, found.start()):
