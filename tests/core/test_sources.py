@@ -394,7 +394,7 @@ def test_a_broken_pyproject_is_skipped_and_a_broken_file_of_ours_is_an_error(con
     assert ("skipped" in caplog.text) is (content != b"tool = 3")
 
     Path("websearch.toml").write_bytes(content)
-    with pytest.raises(ConfigurationError, match="websearch.toml|tool: Extra"):
+    with pytest.raises(ConfigurationError, match="websearch.toml|'tool': Extra"):
         WebSearch("duckduckgo")
 
 

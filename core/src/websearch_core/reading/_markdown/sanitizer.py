@@ -29,6 +29,9 @@ _MARKER = re.compile(r"[-*+.)0-9]")
 
 _ESCAPE = r"\\[!-/:-@\[-`{-~]"
 _TICKS = re.compile(rf"{_ESCAPE}|`+")
+# GitHub links a bare URL up to a blank or "<", even across a backtick (GFM, 6.9; its blanks are ASCII). `_defuse` takes
+# the "<" away, so it ends nothing here.
+_IN_BARE_URL = re.compile(r"(?:www\.|://)[^ \t\v\f]*\Z", re.IGNORECASE)
 _TOKEN = re.compile(rf"{_ESCAPE}|`+|!?\[|\]|<https?://[^\s<>`]*+>", re.IGNORECASE)
 _TABLE = re.compile(r"^(?=[^\n]*-)[ \t>*+0-9.)|:-]++$", re.MULTILINE)  # may be the delimiter row of a table
 _TARGET = re.compile(
@@ -323,7 +326,8 @@ def _code_spans(text: str) -> dict[int, int]:
     Map the start of each code span of a block to its end.
 
     Empty unless each run of backticks is closed on its own line. Otherwise a parser could pair them differently,
-    depending on where it sees the end of a paragraph; a table also divides a span at every ``|``.
+    depending on where it sees the end of a paragraph; a table also divides a span at every ``|``. A backtick may also
+    belong to a bare URL before it, and some parsers pair an escaped one.
     """
     if "`" not in text:
         return {}
@@ -332,15 +336,19 @@ def _code_spans(text: str) -> dict[int, int]:
     begin = 0
     for line in text.split("\n"):
         if "`" in line:
-            position = 0
+            position = begin_of_text = 0
             while found := _TICKS.search(line, position):
                 position = found.end()
                 if found[0][0] == "\\":
+                    if found[0] == "\\`":
+                        return {}
                     continue
+                if _IN_BARE_URL.search(line, begin_of_text, found.start()):
+                    return {}
                 closing = re.compile(rf"(?<!`)`{{{len(found[0])}}}(?!`)").search(line, position)
                 if closing is None or (in_table and "|" in line[position : closing.start()]):
                     return {}
-                position = closing.end()
+                position = begin_of_text = closing.end()
                 spans[begin + found.start()] = begin + position
         begin += len(line) + 1
     return spans
