@@ -26,6 +26,7 @@ _MIN_LENGTH = 8
 _MARK = "[key]"
 _ESCAPE = re.compile(r"[\\&%]")
 _ESCAPE_IN_BYTES = re.compile(rb"[\\&%]")
+_MAX_MIXED = 2**20  # bytes: in a larger body, spellings that mix escapes are not searched for; it takes up to .5 s a MiB
 _CREDENTIAL = re.compile("auth|cookie|credential|key|passw|secret|signature|token", re.IGNORECASE)
 
 
@@ -65,7 +66,7 @@ def _redact_content(content: bytes, keys: tuple[str, ...]) -> bytes:
         content = text.encode(errors="replace") if without_keys(text, keys) != text else content
     for spelling in _spell(keys):
         content = content.replace(spelling.encode(), _MARK.encode())
-    if keys and _ESCAPE_IN_BYTES.search(content):
+    if keys and len(content) <= _MAX_MIXED and _ESCAPE_IN_BYTES.search(content):
         content = without_keys(content.decode("latin-1"), keys).encode("latin-1")  # a letter for each byte
     return content
 

@@ -100,7 +100,7 @@ class Settings(BaseSettings):
     attempts: Annotated[int, FoundFile(at_most=5)] = Field(default=3, ge=1)
     max_length: Annotated[int, FoundFile(at_most=100_000)] = Field(default=15_000, ge=1)
     max_tokens: Annotated[int | None, FoundFile(at_most=25_000, replaces="max_length")] = Field(default=None, ge=1)
-    links: Annotated[Literal["keep", "text", "drop"], FoundFile()] = "keep"
+    links: Literal["keep", "text", "drop"] = "keep"
     http_library: Literal["httpx", "httpx2"] = "httpx"
     providers: Annotated[dict[str, dict[str, Any]], AfterValidator(_conceal_by_name)] = Field(
         default_factory=dict, repr=False
@@ -217,7 +217,8 @@ class Settings(BaseSettings):
             field = cls.model_fields.get(path[0])
             if field is None:  # pydantic-settings would take "ALLOW" for "allow"
                 where = "settings" if source == ARGUMENT else source
-                raise ConfigurationError(f"{where}: {path[0]}: not an option{suggest_name(path[0], cls.model_fields)}")
+                name = path[0] if path[0].isidentifier() else repr(path[0])
+                raise ConfigurationError(f"{where}: {name}: not an option{suggest_name(path[0], cls.model_fields)}")
             if not source.trusted and not any(isinstance(note, FoundFile) for note in field.metadata):
                 raise make_refusal(source, path[0], "may not be set here", variables=(f"WEB_SEARCH_{path[0].upper()}",))
 

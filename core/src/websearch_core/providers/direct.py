@@ -61,8 +61,8 @@ class Direct:
     max_redirects: Annotated[int, FoundFile(at_most=5)] = 5
     allow_downgrade: bool = False
     user_agent: str = "Mozilla/5.0 (compatible; websearch-core; +https://pypi.org/project/websearch-core)"
-    links: Annotated[Literal["keep", "text", "drop"], FoundFile()] = "keep"
-    style_sheets: Annotated[bool, FoundFile()] = False
+    links: Literal["keep", "text", "drop"] = "keep"
+    style_sheets: bool = False
     isolate: bool | None = None
     processes: Annotated[int, Field(ge=1)] | None = None
 

@@ -330,7 +330,7 @@ def test_a_single_page_is_read_in_this_process():
 
 
 def test_a_large_page_is_read_in_another_process():
-    assert read_bytes(LARGE, URL) == read_bytes(LARGE, URL, isolate=False)
+    assert read_bytes(LARGE, URL, isolate=None) == read_bytes(LARGE, URL, isolate=False)
     assert len(workers()) == 1
 
 
@@ -342,10 +342,10 @@ def test_isolation_can_be_turned_off():
 def test_pages_side_by_side_start_processes_once_they_have_cost_as_much(monkeypatch):
     monkeypatch.setattr(pool, "_START_COST", 0.05)
     with ThreadPoolExecutor(4) as threads:
-        few = list(threads.map(lambda _: read_bytes(PAGE, URL, processes=2), range(4)))
+        few = list(threads.map(lambda _: read_bytes(PAGE, URL, isolate=None, processes=2), range(4)))
         assert not workers()
         assert comes_true(
-            lambda: few == list(threads.map(lambda _: read_bytes(PAGE, URL, processes=2), range(4))) and workers()
+            lambda: few == list(threads.map(lambda _: read_bytes(PAGE, URL, isolate=None, processes=2), range(4))) and workers()
         )
     assert len(workers()) <= 2
 
@@ -353,7 +353,7 @@ def test_pages_side_by_side_start_processes_once_they_have_cost_as_much(monkeypa
 def test_pages_one_after_another_never_start_a_process(monkeypatch):
     monkeypatch.setattr(pool, "_START_COST", 0.0001)
     for _ in range(5):
-        read_bytes(LONG[:10_000], URL)
+        read_bytes(LONG[:10_000], URL, isolate=None)
     assert not workers()
 
 
@@ -361,12 +361,12 @@ def test_a_free_process_is_used_without_isolate():
     pid = worker_pid()
     os.kill(pid, signal.SIGSTOP)
     with time_limit(0.2), pytest.raises(TimedOut):
-        read_bytes(PAGE, URL)
+        read_bytes(PAGE, URL, isolate=None)
 
 
 @pytest.mark.usefixtures("no_interpreter")
 def test_where_no_process_can_be_started_pages_are_read_in_this_one():
-    assert read_bytes(LARGE, URL) == read_bytes(LARGE, URL, isolate=False)
+    assert read_bytes(LARGE, URL, isolate=None) == read_bytes(LARGE, URL, isolate=False)
     assert not workers()
 
 
@@ -378,7 +378,7 @@ def test_where_no_process_can_be_started_isolate_is_an_error():
 
 def test_a_process_that_ends_at_once_is_an_error(monkeypatch):
     monkeypatch.setattr(worker, "_PROGRAM", "pass")
-    assert read_bytes(LARGE, URL) == read_bytes(LARGE, URL, isolate=False)
+    assert read_bytes(LARGE, URL, isolate=None) == read_bytes(LARGE, URL, isolate=False)
     with pytest.raises(ConfigurationError, match="ended with status 0"):
         isolated(PAGE)
     assert not workers()
