@@ -43,7 +43,7 @@ LINKS = st.sampled_from(["keep", "text", "drop"])
 
 
 class Rendered(HTMLParser):
-    """What of some HTML is neither text nor its structure, and where its links lead."""
+    """Collects the parts of HTML that are neither text nor structure, and the targets of its links."""
 
     def __init__(self, markdown: str, parser: MarkdownIt) -> None:
         super().__init__()
@@ -216,7 +216,7 @@ def test_it_is_seen_at_once_what_is_safe():
         assert not is_safe(live)
 
 
-def test_citations_of_what_is_no_web_address_stay_text():
+def test_citations_of_what_is_not_a_web_address_stay_text():
     sources = [
         {"id": 1, "url": "javascript:alert(1)"},
         {"id": 2, "url": "https://e.example/a)![y](https://e.example/b"},

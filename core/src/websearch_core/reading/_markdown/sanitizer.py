@@ -16,6 +16,7 @@ import html
 import re
 from collections import deque
 from collections.abc import Iterator
+from io import StringIO
 from typing import NamedTuple
 
 from ..._text.escaping import TAG
@@ -75,10 +76,13 @@ def sanitize(text: str, base: str = "", links: Links = "keep", *, close: bool = 
     """
     text = _MARKS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     rewriter = _Rewriter(base, links)
-    for line in text.split("\n"):
+    for line in _lines(text):
         rewriter.define(line)
-    pieces = [piece.text if piece.is_code else rewriter.rewrite(piece.text) for piece in _split(text, close=close)]
-    return Sanitized(rewriter.finish("\n".join(pieces)), rewriter.targets)
+    out = StringIO()  # a list of many small pieces would take many times the memory of the text
+    for number, piece in enumerate(_split(text, close=close)):
+        out.write("\n" * (number > 0))
+        out.write(piece.text if piece.is_code else rewriter.rewrite(piece.text))
+    return Sanitized(rewriter.finish(out.getvalue()), rewriter.targets)
 
 
 def is_safe(text: str) -> bool:
@@ -143,11 +147,20 @@ class _Fence:
         return len(mark) >= len(self.ticks) and not mark.strip(self.ticks[0])
 
 
+def _lines(text: str) -> Iterator[str]:
+    """Yield the lines of *text* one at a time, as ``split`` would return them."""
+    begin = 0
+    while (end := text.find("\n", begin)) >= 0:
+        yield text[begin:end]
+        begin = end + 1
+    yield text[begin:]
+
+
 def _split(text: str, *, close: bool) -> Iterator[_Piece]:
     """Yield the code blocks, rewritten so that every parser agrees on where they end, and the text between them."""
     waiting: list[str] = []
     fence: _Fence | None = None
-    for line in text.split("\n"):
+    for line in _lines(text):
         if fence is not None:
             if fence.prefix:
                 line = _expand_indent(line)  # noqa: PLW2901 (the width of a tab depends on the text before it)
