@@ -166,9 +166,9 @@ def test_a_scan_has_a_note():
 
 
 def test_without_the_extra_the_error_names_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pypdf", None)
+    monkeypatch.setitem(sys.modules, "pypdf", None)  # in this process, so read in this one
     with pytest.raises(UnsupportedContent, match=r"websearch-core\[pdf\]"):
-        read_bytes(PAPER, URL)
+        read_bytes(PAPER, URL, isolate=False)
 
 
 def test_no_image_survives():
@@ -179,7 +179,7 @@ def test_no_image_survives():
 
 def test_no_time_left_leaves_the_first_pages():
     with time_limit(0.0):
-        page = read_bytes(PAPER, URL)
+        page = read_bytes(PAPER, URL, isolate=False)
     assert (page.truncated, page.notes[0]) == (True, "the first 0 of 2 pages")
 
 
