@@ -773,3 +773,18 @@ def test_an_unsupported_option_without_a_name_cannot_be_left_out():
 
     with pytest.raises(UnsupportedOption, match="something"):
         play(Relax(Vague()).search(KELP))
+
+
+def test_layers_without_end_are_an_error():
+    class Endless:
+        name = "endless"
+
+        @property
+        def inner(self):
+            return Endless()
+
+        def search(self, query, /):
+            yield
+
+    with pytest.raises(ConfigurationError, match="more than 100 layers"):
+        WebSearch(Endless())

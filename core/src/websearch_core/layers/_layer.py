@@ -10,6 +10,8 @@ from typing import Any, Protocol, Self, cast
 from ..errors import ConfigurationError
 from ..provider._ports import PageReader, Provider, Role, SearchProvider, can
 
+_MAX_DEPTH = 100  # layers around each other
+
 
 class Rank(IntEnum):
     """
@@ -100,11 +102,13 @@ def parts(provider: Provider, *, around: tuple[int, ...] = ()) -> Iterator[Provi
     Yield *provider* and, if it is a layer, everything inside it.
 
     Raises:
-        ConfigurationError: A layer contains itself.
+        ConfigurationError: A layer contains itself, or there are too many layers.
 
     """
     if id(provider) in around:
         raise ConfigurationError(f"a {type(provider).__name__} contains itself")
+    if len(around) >= _MAX_DEPTH:  # a property may make a new layer each time
+        raise ConfigurationError(f"a {type(provider).__name__} is inside more than {_MAX_DEPTH} layers")
     yield provider
     for inner in held(provider):
         yield from parts(inner, around=(*around, id(provider)))
