@@ -1,7 +1,5 @@
 """With ``provenance="seen"``, each context of a workflow is a conversation, and only its user names URLs in it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 

@@ -179,7 +179,7 @@ def test_no_image_survives():
 
 def test_no_time_left_leaves_the_first_pages():
     with time_limit(0.0):
-        page = read_bytes(PAPER, URL)
+        page = read_bytes(PAPER, URL, isolate=False)
     assert (page.truncated, page.notes[0]) == (True, "the first 0 of 2 pages")
 
 
@@ -216,7 +216,7 @@ HOSTILE = {
 def test_a_hostile_pdf_costs_little(data):
     begin = time.process_time()
     try:
-        page = read_bytes(data, URL)
+        page = read_bytes(data, URL, isolate=False)
     except UnsupportedContent:
         page = None
     assert time.process_time() - begin < 8
