@@ -159,7 +159,7 @@ def test_a_hanging_service_leaves_time_for_the_next(server, http, endless, call)
     assert response.notes == ("tavily failed (timed_out); answered by searxng",)
 
 
-def test_when_all_fail_each_cause_is_told(server, http, call):
+def test_when_all_fail_each_cause_is_reported(server, http, call):
     server.answers["/search"] = http("{}", "401 Unauthorized")
     web = WebSearch(
         ["tavily", "searxng"],
@@ -169,7 +169,7 @@ def test_when_all_fail_each_cause_is_told(server, http, call):
         call(web, "search", "kelp")
 
 
-def test_automatic_mode_goes_on_from_a_challenge_and_says_so(server, http, call):
+def test_automatic_mode_falls_back_after_a_challenge_and_says_so(server, http, call):
     server.answers["/html/"] = http('<form id="challenge-form" action="//duckduckgo.com/anomaly.js">', "202 Accepted")
     server.answers["/search"] = http(HITS)
     web = WebSearch(provider_options={"duckduckgo": {"base_url": server.url}, "tavily": {"base_url": server.url}})
@@ -234,7 +234,7 @@ def test_an_error_page_is_never_content(tavily, server, call):
 
 
 @pytest.mark.parametrize("options", [{"max_length": 0}, {"offset": -1}])
-def test_a_window_that_makes_no_sense_is_told(server, http, tavily, call, options):
+def test_an_invalid_window_is_reported(server, http, tavily, call, options):
     server.answers["/page"] = http(PAGE, "200 OK", "Content-Type: text/html")
 
     with pytest.raises(InvalidOption):
@@ -280,7 +280,7 @@ def test_a_question_and_a_phrase_together_are_refused_before_anything_is_read(se
     assert server.requests == []
 
 
-def test_a_budget_of_tokens_takes_the_place_of_that_of_characters(tavily, forest, call, monkeypatch):
+def test_a_budget_of_tokens_replaces_that_of_characters(tavily, forest, call, monkeypatch):
     def words(text):
         return len(text.split())
 
@@ -294,7 +294,7 @@ def test_a_budget_of_tokens_takes_the_place_of_that_of_characters(tavily, forest
     assert call(tavily(), "read", forest).content_length < 200
 
 
-def test_choosing_a_part_holds_up_no_event_loop(tavily, forest):
+def test_choosing_a_part_does_not_block_the_event_loop(tavily, forest):
     threads = set()
 
     def counting(text):
@@ -337,7 +337,7 @@ def test_a_long_page_is_settled_and_cut_off_the_event_loop(monkeypatch, repeated
 
 @pytest.fixture
 def shelf(server, http, forest):
-    """A search that finds a long page, one that is not there, one that says nothing of the query, and a last one."""
+    """A search that finds a long page, a missing page, one that does not contain the query, and a last one."""
     server.answers["/other"] = http("Only stones.", "200 OK", "Content-Type: text/markdown")
     urls = [forest, f"{server.url}/missing", f"{server.url}/other", f"{server.url}/forest?last"]
     server.answers["/search"] = http({
@@ -383,7 +383,7 @@ def test_results_are_read_from_public_addresses_only(server, tavily, shelf, call
 
 
 @pytest.mark.parametrize("options", [{"read_top": -1}, {"read_top": 1, "passage_length": 0}], ids=str)
-def test_reading_that_makes_no_sense_is_told(server, tavily, shelf, call, options):
+def test_an_invalid_read_top_is_reported(server, tavily, shelf, call, options):
     with pytest.raises(InvalidOption):
         call(tavily(), "search", "kelp", **options)
     assert server.requests == []
@@ -425,7 +425,7 @@ def test_it_is_a_context_manager_and_can_be_used_after(tavily, server):
     assert asyncio.run(use()).results
 
 
-def test_ones_own_client_serves_the_services():
+def test_your_own_client_serves_the_services():
     seen = []
 
     def handler(request):
@@ -438,7 +438,7 @@ def test_ones_own_client_serves_the_services():
     assert seen[0].headers["authorization"] == "Bearer key"
 
 
-def test_a_reader_of_ones_own_never_sees_a_url_that_leads_inside(server, http, call, monkeypatch):
+def test_a_reader_of_your_own_never_sees_a_url_that_leads_inside(server, http, call, monkeypatch):
     names = {"page.example.": ["151.101.0.81"], "wiki.example.": ["10.1.2.3"], "mixed.example.": ["1.1.1.1", "::1"]}
     monkeypatch.setattr("websearch_core._net.system.resolve_name", lambda name, port: names[name])
     monkeypatch.setattr("websearch_core._net.system.source_address", lambda ip: None)
@@ -452,7 +452,7 @@ def test_a_reader_of_ones_own_never_sees_a_url_that_leads_inside(server, http, c
     assert len(server.requests) == 1
 
 
-def test_many_pages_are_read_side_by_side_and_each_is_a_page_or_its_error(server, http, tavily, call):
+def test_many_pages_are_read_concurrently_and_each_is_a_page_or_its_error(server, http, tavily, call):
     side_by_side = threading.Barrier(2)
 
     def page(connection):
@@ -470,7 +470,7 @@ def test_many_pages_are_read_side_by_side_and_each_is_a_page_or_its_error(server
 
 
 class Buggy:
-    """A reader that stumbles over one page."""
+    """A reader with a bug that one page triggers."""
 
     name = "buggy"
 
@@ -498,7 +498,7 @@ def test_a_bug_met_in_a_page_is_the_error_of_that_page(tavily, call, caplog, kin
     assert SECRET not in caplog.text
 
 
-def test_a_bug_met_in_a_page_costs_no_other(tavily, call):
+def test_a_bug_met_in_a_page_affects_no_other(tavily, call):
     sound, bug, also_sound = call(
         tavily(reader=Buggy()), "read_many", ["https://a.example/1", "https://a.example/0", "https://a.example/2"]
     )
@@ -515,7 +515,7 @@ def test_a_bug_met_in_a_page_leaves_the_snippet_of_its_result(tavily, call):
     assert "result 1 could not be read (bad_response): only its snippet is known" in response.notes
 
 
-def test_after_a_bug_the_next_reader_is_asked(tavily, call):
+def test_after_a_bug_the_next_reader_is_called(tavily, call):
     class Sound(Buggy):
         name = "sound"
 
@@ -552,7 +552,7 @@ def test_no_pages_are_read_at_once(tavily, call):
     assert call(tavily(), "read_many", []) == []
 
 
-def test_a_client_of_ones_own_cannot_outlast_the_deadline_either(server, endless):
+def test_a_client_of_your_own_cannot_outlast_the_deadline_either(server, endless):
     server.answers["/search"] = endless(b"X: a\r\n", b"HTTP/1.1 200 OK\r\n", 0.05)
     started = time.monotonic()
 

@@ -54,7 +54,7 @@ def test_every_provider_keeps_its_promises(provider: str, promise: Promise):
     promise()
 
 
-def test_a_provider_without_cassettes_is_told_which_to_write(monkeypatch, tmp_path):
+def test_missing_cassettes_are_named(monkeypatch, tmp_path):
     monkeypatch.setattr(tapes, "FOLDER", tmp_path)
     (promise,) = promises_of("brave", "search")
 

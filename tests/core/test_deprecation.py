@@ -1,4 +1,4 @@
-"""A renamed public name goes on working, and says what to use instead."""
+"""A renamed public name keeps working, and names its replacement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the documentation shows works."""
+"""The examples in the documentation work."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_the_recipe_imports_what_it_needs_from_one_place():
     assert {node.module for node in modules} == {"__future__", "typing", "websearch_core.provider"}
 
 
-def test_the_recipe_works_in_a_package_of_ones_own(plugged_in):
+def test_the_recipe_works_in_a_package_of_your_own(plugged_in):
     web = WebSearch("kagi", api_key=SECRET)
     (leaf,) = leaves(web.provider)
 
@@ -91,7 +91,7 @@ def test_the_recipe_works_in_a_package_of_ones_own(plugged_in):
     assert "kagi" in _registry.known()
 
 
-def test_the_test_of_the_recipe_passes_in_a_package_of_ones_own(plugged_in):
+def test_the_test_of_the_recipe_passes_in_a_package_of_your_own(plugged_in):
     source = next(example for example in examples(ROOT / "CONTRIBUTING.md") if "search_promises" in example)
     module: dict[str, object] = {}
     exec(source, module)
@@ -185,7 +185,7 @@ def test_the_examples_of_extending_work(monkeypatch, capsys):
     assert other.search("Fram").results
 
 
-def test_the_ranks_are_listed_as_they_stand():
+def test_the_ranks_are_listed_as_they_are():
     listed = re.findall(r"^\| `([A-Z_]+)` \|", (ROOT / "docs" / "extending.md").read_text("utf-8"), re.MULTILINE)
 
     assert listed == [rank.name for rank in sorted(Rank, reverse=True)]

@@ -1,4 +1,4 @@
-"""What can go wrong: each error is a value that programs can rely on."""
+"""Errors are values that programs can rely on."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_each_is_also_the_builtin_that_people_catch(kind, builtin):
     assert issubclass(kind, WebSearchError)
 
 
-def test_only_what_may_pass_is_temporary():
+def test_only_what_may_recover_is_temporary():
     temporary = {kind for kind in ALL if issubclass(kind, ServiceError) and kind.temporary}
 
     assert temporary == {errors.RateLimited, errors.Unavailable, errors.TimedOut}

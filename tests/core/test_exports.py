@@ -1,4 +1,4 @@
-"""What is public: the front doors, what they show, and what passing them costs."""
+"""The public modules: their names, and the cost of importing them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DISTRIBUTIONS = {package: package.__name__.replace("_", "-") for package in PACK
 
 
 def defined(module: types.ModuleType) -> set[str]:
-    """Return the names without an underscore that the source of *module* itself makes."""
+    """Return the names without an underscore that the source of *module* itself defines."""
     names: set[str] = set()
     for statement in ast.parse(inspect.getsource(module)).body:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

@@ -1,4 +1,4 @@
-"""The two drivers, and `play`, which is a third."""
+"""The two drivers, and `play`, the third one."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_an_asynchronous_call_ends_with_the_time(colour):
 
 
 @both
-def test_gathered_flows_run_side_by_side_and_answer_in_order_with_results_or_errors(colour):
+def test_gathered_flows_run_concurrently_and_answer_in_order_with_results_or_errors(colour):
     meeting = threading.Barrier(3, timeout=5)
 
     def one(n: int) -> Flow[int]:
@@ -169,7 +169,7 @@ def test_no_more_flows_than_the_limit_run_at_once(colour):
 
 
 @both
-def test_a_bug_in_a_gathered_flow_costs_that_flow_alone_and_is_logged(colour, caplog):
+def test_a_bug_in_a_gathered_flow_fails_that_flow_alone_and_is_logged(colour, caplog):
     def broken() -> Flow[None]:
         yield Sleep(0)
         raise KeyError(SECRET)
@@ -325,7 +325,7 @@ def test_play_complains_of_answers_too_few_and_too_many():
     def flow() -> Flow[Any]:
         return (yield Request(url="https://a.example"))
 
-    with pytest.raises(AssertionError, match="one thing more"):
+    with pytest.raises(AssertionError, match="no answer is left"):
         play(flow())
     with pytest.raises(AssertionError, match="1 of the answers unused"):
         play(flow(), reply(), reply())
@@ -348,7 +348,7 @@ def test_blocking_work_is_not_waited_for_beyond_the_deadline():
 
 
 @both
-def test_what_is_no_effect_is_told(colour):
+def test_an_unknown_effect_is_reported(colour):
     def flow() -> Flow[Any]:
         return (yield "hello")  # type: ignore[misc]
 

@@ -1,4 +1,4 @@
-"""What a URL can say beside naming a page, its fragment and its spelling, stays on this machine, whoever reads."""
+"""The fragment and the spelling of a URL stay on this machine, for every reader."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEAK = f"{PAGE}#d=THE-SECRET"
 
 
 class Reader:
-    """Writes down what it is given."""
+    """Records the URLs that it gets."""
 
     name = "reader"
 
@@ -89,7 +89,7 @@ def test_a_fragment_that_no_url_may_hold_is_still_refused(reader, web, fragment)
     assert reader.given == []
 
 
-def test_pages_of_an_index_of_ones_own_are_read_with_and_without_one(tmp_path):
+def test_pages_of_an_index_of_your_own_are_read_with_and_without_one(tmp_path):
     local = Local(path=tmp_path / "index.db")
     odd = (tmp_path / "a#b.md").as_uri()
     for url in ("file:///docs/a.md", odd):

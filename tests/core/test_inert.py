@@ -43,7 +43,7 @@ LINKS = st.sampled_from(["keep", "text", "drop"])
 
 
 class Rendered(HTMLParser):
-    """What of some HTML is neither text nor its structure, and where its links lead."""
+    """Collects the parts of HTML that are neither text nor structure, and the targets of its links."""
 
     def __init__(self, markdown: str, parser: MarkdownIt) -> None:
         super().__init__()
@@ -196,6 +196,25 @@ def test_honest_text_and_code_stay_as_they_are(text):
     assert sanitize(text, URL).text == text
 
 
+@pytest.mark.parametrize("begin", ["http://e.example/", "HTTPS://e.example/a", "www.e.example/", "(ftp://e.example/"])
+@pytest.mark.parametrize("live", ["`<img src=x>`", "`<![a](http://e.example/x.png)`", "\\``<b>`", "\xa0`<b>`"])
+def test_a_backtick_in_a_bare_url_begins_no_code(begin, live):
+    # GitHub's parser, and remark-gfm in chat windows, read the backtick as a part of the link.
+    safe = sanitize(begin + live, URL).text
+
+    check(safe.replace("`", ""))
+
+
+def test_code_after_code_that_holds_a_url_stays():
+    text = "`http://e.example/`,`<b>` and http://e.example/ `<i>`"
+    assert sanitize(text, URL).text == text
+
+
+@pytest.mark.parametrize("text", ["\\``<b>`", "\\` `<b>`", "http://e.example/</div>`<b>`"])
+def test_parsers_disagree_where_code_begins(text):
+    assert "<b>" not in sanitize(text, URL).text
+
+
 def test_what_looks_like_a_tag_in_a_text_stays_readable():
     assert sanitize("a List<int> of <things>").text == "a List&lt;int> of &lt;things>"
     found = SearchResponse(query="q", results=(SearchResult(title="List<int> & a < b", url=URL),))
@@ -216,7 +235,7 @@ def test_it_is_seen_at_once_what_is_safe():
         assert not is_safe(live)
 
 
-def test_citations_of_what_is_no_web_address_stay_text():
+def test_citations_of_what_is_not_a_web_address_stay_text():
     sources = [
         {"id": 1, "url": "javascript:alert(1)"},
         {"id": 2, "url": "https://e.example/a)![y](https://e.example/b"},

@@ -1,4 +1,4 @@
-"""Where keys come from, and that they show nowhere and are in no pickle."""
+"""Keys: their sources, and that no repr, message or pickle contains them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KEY = "SECRET-of-a-test"
 
 
 def sent(provider):
-    """The key that goes along with a request made now."""
+    """Return the key that a request made now would carry."""
     return next(provider.search(SearchQuery.of("kelp"))).headers["X-Subscription-Token"]
 
 
@@ -118,7 +118,7 @@ def test_a_function_that_gives_no_key_is_a_wrong_configuration(function, says):
 
 
 @pytest.mark.parametrize("value", [3, b"key", ["key"]])
-def test_what_can_be_no_key_is_refused(value):
+def test_an_invalid_key_is_refused(value):
     with pytest.raises(ConfigurationError, match="a key is text, or a function"):
         Brave(api_key=value)
 
@@ -177,7 +177,7 @@ def test_a_key_of_a_file_is_in_no_dump_of_the_settings():
     assert settings.model_dump(mode="json")["providers"] == {"brave": {"api_key": "**********"}}
 
 
-def test_nor_is_one_in_the_wrong_place(monkeypatch):
+def test_nor_is_a_key_in_the_wrong_place(monkeypatch):
     monkeypatch.setenv("WEB_SEARCH_PROVIDERS", json.dumps({"brave": {"apikey": KEY, "more": [KEY]}}))
     settings = Settings.load()
 
@@ -301,7 +301,7 @@ class Mine:
     token: SecretStr
 
 
-def test_a_key_that_is_not_needed_is_not_missed():
+def test_a_key_that_is_not_needed_may_be_missing():
     twin = pickle.loads(pickle.dumps(WebSearch("tavily", api_key=KEY, provider_options={"tavily": {"keyless": True}})))
 
     assert isinstance(leaf(twin), Tavily)

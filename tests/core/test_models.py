@@ -1,4 +1,4 @@
-"""What is asked, and what comes back."""
+"""Queries, results and pages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from websearch_core.models import SearchQuery
         ({"limti": 3}, "limti"),
     ],
 )
-def test_what_makes_no_sense_is_told_in_one_line(options, complaint):
+def test_an_invalid_query_is_reported_in_one_line(options, complaint):
     options = {"text": "kelp", **options}
 
     with pytest.raises(InvalidOption, match=complaint) as caught:

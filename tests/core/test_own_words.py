@@ -1,4 +1,4 @@
-"""Errors and notes reach a model outside of the marks around data: they hold our words, known types and numbers."""
+"""Errors and notes reach a model outside the marks around data: they have only our words, known types and numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of hostile answers, byte for byte: what each of them is to a reader, with both libraries, in both colours."""
+"""Hostile answers, byte for byte, and what a reader makes of each, with both HTTP libraries, blocking and async."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def closing(data):
 
 
 def resetting(data):
-    """Send *data* and break off, the hard way."""
+    """Send *data* and reset the connection."""
 
     def answer(connection):
         connection.sendall(data)
@@ -231,7 +231,7 @@ def test_what_can_be_read_is_read(read, name):
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_no_page_is_an_error_and_never_content(read, name, server):
+def test_anything_but_a_page_is_an_error_and_never_content(read, name, server):
     answer, kind, status = REFUSED[name]
     with pytest.raises(kind) as caught:
         read(answer)
@@ -271,7 +271,7 @@ def test_a_page_that_is_empty_says_so(read):
     assert (page.content, page.notes) == ("", ("the page has no text that can be read without running its scripts",))
 
 
-def test_a_type_that_lies_is_told(read):
+def test_a_type_that_lies_is_reported(read):
     assert read(READ["a type that lies"]).notes == ("declared as image/png, but it is text/html",)
 
 

@@ -171,7 +171,7 @@ def test_a_plug_in_says_what_keeps_it_from_being_used(websearch, monkeypatch):
     assert listed(websearch, "ebb")["problem"] == "the tide is out"
 
 
-def test_annotations_that_cannot_be_read_hurt_nobody():
+def test_annotations_that_cannot_be_read_do_no_harm():
     class Lazy:
         client: NotImported  # noqa: F821
 
@@ -286,7 +286,7 @@ def test_what_is_not_a_provider_is_refused(thing, complaint):
         WebSearch(thing)
 
 
-def test_a_method_that_returns_its_answer_instead_of_yielding_is_told():
+def test_a_method_that_returns_its_answer_instead_of_yielding_is_reported():
     class Plain:
         name = "plain"
 
@@ -367,7 +367,7 @@ def test_it_can_do_what_it_was_given_functions_for():
         WebSearch(searches, reader=searches)
 
 
-def test_a_blocking_function_holds_up_no_event_loop():
+def test_a_blocking_function_does_not_block_the_event_loop():
     threads = []
 
     def search(query):
@@ -419,7 +419,7 @@ def test_what_a_function_raises_is_an_error_of_ours_without_its_words(raised, ki
 
 
 @pytest.mark.parametrize("answer", [None, "text", {"url": "https://a.example"}, [1], 3, b"x"], ids=repr)
-def test_an_answer_that_is_not_one_is_told(answer):
+def test_an_invalid_answer_is_reported(answer):
     with pytest.raises(ServiceError, match="harbour search failed: the function has to return"):
         play(from_function("harbour", search=lambda _: answer).search(KELP))
 
@@ -442,7 +442,7 @@ def test_holes_for_a_function_are_its_own():
         from_function("harbour", read=str, allow=["nonsense"])
 
 
-def test_a_page_that_is_not_one_is_told():
+def test_an_invalid_page_is_reported():
     with pytest.raises(ServiceError, match="has to return a Page or a text, not NoneType"):
         play(from_function("harbour", read=lambda _: None).read("https://a.example/"))
 

@@ -1,4 +1,4 @@
-"""Which URLs a model may have opened at all."""
+"""Which URLs a model may open."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def test_copies_go_their_own_way(seen):
         assert not may_open(seen, "https://new.example/")
 
 
-def test_a_mode_that_is_none_is_told():
+def test_an_unknown_mode_is_reported():
     with pytest.raises(ConfigurationError, match="any, seen, seen"):
         Ledger("sene")
 
@@ -211,7 +211,7 @@ def test_a_bracket_that_belongs_to_a_url_stays(url):
     assert may_open(ledger, url)
 
 
-def test_what_an_index_of_ones_own_holds_may_be_opened():
+def test_what_an_index_of_your_own_holds_may_be_opened():
     ledger = Ledger("seen")
     ledger.allow_results(SearchResponse(query="q", results=(SearchResult(title="t", url="file:///docs/a.md"),)))
 

@@ -27,6 +27,12 @@ SPELLINGS = {
     "a query in lower case": "sk%2f9%2bQ%3d%3d%27%22%3ctail%3e",
     "a query in a query": quote(quote(KEY, safe=""), safe=""),
     "the repr of bytes": repr(KEY.encode())[2:-1],
+    "JSON with every letter escaped": "".join(f"\\u{ord(letter):04x}" for letter in KEY),
+    "JSON with one letter escaped": json.dumps(KEY)[1:-1].replace("k", "\\u006B", 1),
+    "decimal entities": "".join(f"&#{ord(letter)};" for letter in KEY),
+    "hexadecimal entities": "".join(f"&#x{ord(letter):X};" for letter in KEY),
+    "named entities": KEY.replace("+", "&plus;").replace("/", "&sol;"),
+    "HTML in JSON": html.escape(KEY).replace("&", "\\u0026"),
 }
 
 
@@ -43,6 +49,21 @@ def test_a_key_is_found_in_base64_wherever_it_begins(before, after):
 
         assert "[key]" in shown
         assert len(shown) <= len(encode(before + after)) + len("[key]") + 4  # no more of it than a letter at each end
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le"])
+@pytest.mark.parametrize("escape", [False, True])
+def test_a_key_is_found_in_json_of_every_encoding(encoding, escape):
+    text = json.dumps({"a": f"the {KEY} of 世界"}, ensure_ascii=escape)
+
+    answer = redact_response(reply(text.encode(encoding)), Request(url="", headers={"X-Api-Key": KEY}))
+
+    assert answer.json() == {"a": "the [key] of 世界"}
+
+
+def test_a_key_of_nothing_but_escapes_takes_no_exponential_time():
+    for sign in "\\&%":
+        assert without_keys(sign * 1_000, [sign * 60 + "x"]) == sign * 1_000
 
 
 def test_a_short_key_does_not_eat_words():

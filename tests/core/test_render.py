@@ -146,7 +146,7 @@ def test_an_error_as_data():
     }  # fmt: skip
 
 
-def test_data_from_the_web_stands_between_marks_that_no_page_can_foresee():
+def test_data_from_the_web_is_between_marks_that_no_page_can_predict():
     first, second = fenced("data", "A page"), fenced("data", "A page")
 
     assert first != second

@@ -66,6 +66,9 @@ def test_names_from_other_tools_are_understood_in_the_file():
         ("timeout = ", "websearch.toml"),
         ("timeout = -1", "timeout"),
         ("tiemout = 3", "tiemout"),
+        ('ALLOW = ["127.0.0.0/8"]', "'ALLOW'"),
+        ("PROVIDERS.brave.base_url = 'https://evil.example'", "'PROVIDERS'"),
+        ('"\\n\\u001b[2Jprovider" = "brave"', r"'\\n\\x1b\[2Jprovider'"),
         ('[providers.brvae]\napi_key = "x"', "unknown provider 'brvae'"),
         ('[providers.brave]\nkey = "SECRET"', "key: not an option"),
         ("http_library = 'requests'", "http_library"),
@@ -130,6 +133,12 @@ def test_a_wrong_argument_is_answered_with_what_is_right(call, hint):
     with pytest.raises(WebSearchError) as caught:
         call()
     assert hint in str(caught.value)
+
+
+def test_a_named_file_in_the_home_of_nobody_is_an_error(monkeypatch):
+    monkeypatch.setenv("WEB_SEARCH_CONFIG", "~nobody-of-this-name/websearch.toml")
+    with pytest.raises(ConfigurationError, match="no such user"):
+        WebSearch("duckduckgo")
 
 
 def test_a_mistake_in_the_environment_is_told(monkeypatch):

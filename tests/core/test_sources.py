@@ -1,4 +1,4 @@
-"""Which settings files are read, and what a file may say that was merely found."""
+"""Which settings files are read, and what a found file may set."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def write(text: str, path: str | Path = "websearch.toml") -> Path:
 
 @pytest.fixture
 def stranger():
-    """A server that keeps the headers of whoever comes."""
+    """A server that keeps the headers of all requests."""
 
     class Visit(BaseHTTPRequestHandler):
         def do_GET(self):
@@ -76,7 +76,7 @@ def command(*words):
 
 
 def deep(make):
-    """Do it two folders below the file."""
+    """Run two folders below the file."""
 
     def run():
         Path("a/b").mkdir(parents=True)
@@ -126,7 +126,7 @@ def test_a_key_of_the_file_that_another_overrules_does_not_open_the_way(monkeypa
 
 
 @pytest.mark.enable_socket
-def test_a_file_that_brings_key_and_base_url_may_say_both(stranger):
+def test_a_file_that_brings_key_and_base_url_may_set_both(stranger):
     write(f'[providers.brave]\napi_key = "own-key"\nbase_url = "{stranger.url}"\n')
 
     assert WebSearch("brave").search("kelp", limit=1).results
@@ -174,7 +174,7 @@ def test_a_service_without_key_on_this_machine_may_be_named(stranger):
         ('[providers.searxng]\nbase_url = "http://localhost:25"', "providers.searxng.base_url"),
     ],
 )
-def test_what_a_found_file_may_not_say_is_refused_with_where_to_put_it(monkeypatch, entry, key):
+def test_what_a_found_file_may_not_set_is_refused_with_where_to_put_it(monkeypatch, entry, key):
     path = write(entry)
 
     def use():
@@ -320,7 +320,7 @@ def test_the_documentation_says_what_a_found_file_may_set():
 # Which files
 
 
-def test_a_named_file_stands_in_the_place_of_a_found_one(monkeypatch, tmp_path):
+def test_a_named_file_is_read_instead_of_a_found_one(monkeypatch, tmp_path):
     write("timeout = 3\nattempts = 1", user_file())
     write("timeout = 2\nconnect_timeout = 4")
     assert (Settings.load().timeout, Settings.load().attempts) == (2, 1)
@@ -394,7 +394,7 @@ def test_a_broken_pyproject_is_skipped_and_a_broken_file_of_ours_is_an_error(con
     assert ("skipped" in caplog.text) is (content != b"tool = 3")
 
     Path("websearch.toml").write_bytes(content)
-    with pytest.raises(ConfigurationError, match="websearch.toml|tool: Extra"):
+    with pytest.raises(ConfigurationError, match="websearch.toml|'tool': Extra"):
         WebSearch("duckduckgo")
 
 
@@ -405,7 +405,7 @@ def test_our_part_of_a_pyproject_has_to_be_a_table(content):
         Settings.load()
 
 
-def test_a_deleted_working_directory_stops_nobody(tmp_path, monkeypatch):
+def test_a_deleted_working_directory_does_no_harm(tmp_path, monkeypatch):
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)
@@ -415,7 +415,7 @@ def test_a_deleted_working_directory_stops_nobody(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def test_a_folder_that_cannot_be_looked_into_stops_nobody(monkeypatch):
+def test_a_folder_that_cannot_be_looked_into_does_no_harm(monkeypatch):
     def closed(self, *_, **__):
         raise PermissionError
 
@@ -440,7 +440,7 @@ def test_the_users_own_file_is_trusted_in_its_own_folder_too(monkeypatch):
 
 
 @pytest.mark.parametrize("entry", ["providers = 3", "[providers]\nbrave = 'x'", "[[providers]]"])
-def test_options_that_are_no_tables_are_told(entry):
+def test_options_that_are_not_tables_are_reported(entry):
     write(entry)
     with pytest.raises(ConfigurationError, match="providers: not a table"):
         Settings.load()

@@ -207,7 +207,7 @@ def agent() -> Callable[..., Any]:
 
 
 @pytest.fixture
-def told() -> Callable[[dict[str, Any]], ToolMessage]:
+def tool_message() -> Callable[[dict[str, Any]], ToolMessage]:
     """Return the tool message that the agent got, after it has ended normally."""
 
     def look(state: dict[str, Any]) -> ToolMessage:

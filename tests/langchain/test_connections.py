@@ -1,4 +1,4 @@
-"""One call sends one request, from whichever loop and thread, over as few connections as can be."""
+"""One call sends one request, from any loop and thread, over as few connections as possible."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ async def test_forty_searches_are_under_way_at_once_without_threads(service, ans
     assert not [thread for thread in threading.enumerate() if thread.name.startswith(("asyncio", "ThreadPool"))]
 
 
-async def test_a_cancelled_search_ends_at_once_and_harms_no_other(service, answer, brave):
+async def test_a_cancelled_search_ends_at_once_without_affecting_others(service, answer, brave):
     service.answer = answer(body=brave(1), delay=30)
     tool = WebSearchTool(web=service.web())
     search = asyncio.create_task(tool.ainvoke({"query": "kelp"}))

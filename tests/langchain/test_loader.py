@@ -26,7 +26,7 @@ def site(service, answer):
     return service
 
 
-async def test_a_page_is_a_document_whose_source_is_where_it_was_found(site):
+async def test_a_page_is_a_document_whose_source_is_its_final_url(site):
     loader = WebPageLoader(f"{site.url}/seaweed", web=site.web())
 
     (document,) = loader.load()
@@ -51,7 +51,7 @@ async def test_a_page_is_a_document_whose_source_is_where_it_was_found(site):
     }
 
 
-async def test_the_whole_page_is_loaded_unless_told_otherwise(site):
+async def test_the_whole_page_is_loaded_by_default(site):
     (whole,) = WebPageLoader([f"{site.url}/long"], web=site.web()).load()
     (cut,) = await WebPageLoader([f"{site.url}/long"], web=site.web(), max_length=500).aload()
 
@@ -61,7 +61,7 @@ async def test_the_whole_page_is_loaded_unless_told_otherwise(site):
     assert cut.metadata["truncated"] is True
 
 
-async def test_pages_are_read_when_they_are_asked_for(site):
+async def test_pages_are_read_lazily(site):
     loader = WebPageLoader([f"{site.url}/kelp", f"{site.url}/long"], web=site.web())
 
     blocking = loader.lazy_load()
@@ -84,7 +84,7 @@ async def test_an_error_page_is_never_a_document(site):
         await loader.aload()
 
 
-async def test_pages_that_fail_can_be_left_out_with_a_warning(site, caplog):
+async def test_pages_that_fail_can_be_skipped_with_a_warning(site, caplog):
     urls = [f"{site.url}/missing?token=sekret", f"{site.url}/kelp"]
     loader = WebPageLoader(urls, web=site.web(), continue_on_failure=True)
 
@@ -103,14 +103,14 @@ def test_a_page_of_this_machine_is_refused(site):
         WebPageLoader([f"{site.url}/kelp"], provider="brave", api_key="k").load()
 
 
-def test_what_makes_no_sense_is_told(site):
+def test_invalid_arguments_are_refused(site):
     with pytest.raises(ConfigurationError, match="not both"):
         WebPageLoader([], web=site.web(), timeout=3)
     with pytest.raises(InvalidOption, match="max_length"):
         WebPageLoader([f"{site.url}/kelp"], web=site.web(), max_length=0).load()
 
 
-def test_the_arguments_of_a_web_search_are_taken(site):
+def test_the_arguments_of_a_web_search_are_accepted(site):
     loader = WebPageLoader(f"{site.url}/kelp", provider="brave", api_key="k", allow=[site.url])
 
     assert isinstance(loader.web, WebSearch)

@@ -1,4 +1,4 @@
-"""The package from outside: its names, and what importing it costs."""
+"""The public names of the package, and the cost of importing it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_these_are_the_public_names():
     assert [getattr(langchain_websearch, name).__name__ for name in NAMES] == NAMES
 
 
-def test_a_name_that_is_not_there_is_an_attribute_error():
+def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match=r"module 'langchain_websearch' has no attribute 'TavilySearch'"):
         langchain_websearch.TavilySearch  # noqa: B018 - looking is the test
 

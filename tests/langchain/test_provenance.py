@@ -1,4 +1,4 @@
-"""With ``provenance="seen"``, a model opens what a search of its conversation returned or the user named, and no more."""
+"""With ``provenance="seen"``, a model may open only results of its conversation and URLs of the user."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def config(thread):
     return {"configurable": {"thread_id": thread}}
 
 
-async def test_only_what_was_found_is_opened_and_the_model_is_told_why(sea):
+async def test_only_found_urls_are_opened_and_the_error_says_why(sea):
     search, read = tools(sea, provenance="seen")
     assert read.invoke({"url": FOUND}).startswith("ERROR [unsafe_url] only pages that a search returned")
     search.invoke({"query": "kelp"})
@@ -65,7 +65,7 @@ def test_conversations_are_kept_apart(sea):
     assert read.invoke({"url": FOUND}, config("two")).startswith("ERROR [unsafe_url]")
 
 
-def test_links_lead_on_if_asked_for(sea):
+def test_links_can_be_opened_with_seen_links(sea):
     search, read = tools(sea, provenance="seen+links")
     search.invoke({"query": "kelp"})
     read.invoke({"url": FOUND})
@@ -88,14 +88,14 @@ def test_two_toolkits_share_nothing(sea):
     assert read.invoke({"url": FOUND}).startswith("ERROR [unsafe_url]")
 
 
-def test_a_ledger_of_ones_own_can_be_shared(sea):
+def test_your_own_ledger_can_be_shared(sea):
     ledger = Ledger("seen", named=["https://wiki.example/"])
     read = OpenPageTool(web=WebSearch(sea, reader=sea), provenance=ledger)
 
     assert "Now open" in read.invoke({"url": "https://wiki.example/"})
 
 
-def test_a_mode_that_is_none_is_told(sea):
+def test_an_unknown_mode_is_refused(sea):
     with pytest.raises(ValueError, match="provenance: 'sene' is not one of any, seen"):
         tools(sea, provenance="sene")
 

@@ -21,7 +21,7 @@ from websearch_core.keys import pickle_keys
 pytestmark = pytest.mark.enable_socket
 
 
-async def test_a_result_is_a_document_that_knows_its_source(service):
+async def test_a_result_is_a_document_with_its_source(service):
     service.results = [
         {
             "title": "Kelp",
@@ -86,7 +86,7 @@ async def test_a_k_of_zero_is_refused(service):
         await retriever.ainvoke("kelp", k=0)
 
 
-async def test_nothing_found_is_no_documents(service):
+async def test_finding_nothing_returns_no_documents(service):
     service.results = []
     retriever = WebSearchRetriever(web=service.web())
 
@@ -117,12 +117,12 @@ def test_search_options_are_part_of_every_search(service):
     ("options", "complaint"),
     [({"timerange": "week"}, "timerange"), ({"time_range": "century"}, "time_range"), ({"limit": 3}, "called k")],
 )
-def test_search_options_that_make_no_sense_are_told_at_construction(options, complaint, service):
+def test_invalid_search_options_are_refused_at_construction(options, complaint, service):
     with pytest.raises(ValidationError, match=complaint):
         WebSearchRetriever(web=service.web(), search_options=options)
 
 
-def test_an_option_that_the_provider_cannot_express_is_not_dropped_in_silence(service):
+def test_an_unsupported_option_is_not_dropped_silently(service):
     retriever = WebSearchRetriever(provider="searxng", base_url=service.url, search_options={"after": "2026-01-01"})
     with pytest.raises(UnsupportedOption, match="after"):
         retriever.invoke("kelp")
@@ -158,7 +158,7 @@ async def test_pages_are_read_and_one_that_fails_keeps_its_snippet(service, answ
 
 
 @pytest.mark.parametrize("colour", ["blocking", "async"])
-async def test_pages_are_read_side_by_side_but_not_all_at_once(colour, service, answer):
+async def test_pages_are_read_in_parallel_up_to_a_limit(colour, service, answer):
     paths, eight = [f"/{n}" for n in range(16)], threading.Barrier(8)
     for path in paths:
         service.pages[path] = answer(body=path, headers={"Content-Type": "text/plain"}, together=eight)
@@ -201,7 +201,7 @@ def test_a_copy_retrieves_like_the_original(duplicate, service):
     assert duplicate(original).invoke("kelp") == documents
 
 
-def test_a_pickle_holds_no_key_and_says_so(service):
+def test_a_pickle_does_not_contain_the_key_and_the_error_says_so(service):
     data = pickle.dumps(WebSearchRetriever(provider="brave", api_key="SECRET-of-a-test"))
     assert b"SECRET-of-a-test" not in data
 
@@ -209,7 +209,7 @@ def test_a_pickle_holds_no_key_and_says_so(service):
         pickle.loads(data).invoke("kelp")
 
 
-async def test_batches_work_in_both_colours(service):
+async def test_batches_work_blocking_and_async(service):
     retriever = WebSearchRetriever(web=service.web(), k=1)
 
     blocking = retriever.batch(["kelp", "dulse"])

@@ -1,4 +1,4 @@
-"""The standard tests that LangChain has for tools and retrievers."""
+"""LangChain's standard tests for tools and retrievers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools as values: their face to a model, their construction, their copies, their text and artifact."""
+"""The tools as values: their schemas, construction, copies, text and artifact."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from websearch_core.tools import PageArguments, SearchArguments
 
 
 class Echo:
-    """Finds nothing and reads letters, and remembers what it was asked."""
+    """Finds nothing, reads letters, and records the queries."""
 
     name = "echo"
 
@@ -88,7 +88,7 @@ def test_a_model_is_asked_to_cite():
 
 
 @pytest.mark.parametrize("schema", [SearchArguments, PageArguments])
-def test_arguments_that_a_model_invents_are_refused(schema):
+def test_invented_arguments_are_refused(schema):
     required = "query" if schema is SearchArguments else "url"
     with pytest.raises(ValidationError, match="extra_forbidden"):
         schema(**{required: "kelp", "depth": "advanced"})
@@ -101,7 +101,7 @@ def test_a_misspelt_option_is_refused(kind):
 
 
 @pytest.mark.parametrize("kind", [WebSearchTool, OpenPageTool, WebSearchToolkit, WebSearchRetriever])
-def test_a_web_search_or_its_arguments_are_taken_but_not_both(kind):
+def test_a_web_search_or_its_arguments_are_accepted_but_not_both(kind):
     web = WebSearch("brave", api_key="k")
 
     assert kind(web=web).web is web
@@ -115,7 +115,7 @@ def test_all_the_arguments_of_a_web_search_are_known():
 
 
 @pytest.mark.parametrize("kind", [WebSearchTool, WebSearchToolkit, WebSearchRetriever])
-def test_a_missing_key_is_told_at_construction(kind):
+def test_a_missing_key_is_an_error_at_construction(kind):
     with pytest.raises(MissingKey, match="BRAVE_API_KEY"):
         kind(provider="brave")
 
@@ -126,7 +126,7 @@ def test_the_key_comes_from_the_environment(monkeypatch, key):
     assert repr(tool.web) == "WebSearch('brave', reader='direct')"
 
 
-def test_the_key_shows_nowhere(key):
+def test_the_key_never_appears(key):
     for one in [
         *tools(api_key=key),
         WebSearchToolkit(provider="brave", api_key=key),
@@ -158,21 +158,21 @@ async def test_a_copy_searches_like_the_original(duplicate, service):
     assert (await twin.ainvoke({"query": "kelp"})).splitlines()[1:-1] == before.splitlines()[1:-1]
 
 
-def test_a_pickle_holds_no_key_and_a_model_is_told_so():
+def test_a_pickle_does_not_contain_the_key_and_the_error_says_so():
     toolkit = WebSearchToolkit(provider="brave", api_key="SECRET-of-a-test")
     for one in (WebSearchTool(provider="brave", api_key="SECRET-of-a-test"), toolkit, toolkit.get_tools()):
         assert b"SECRET-of-a-test" not in pickle.dumps(one)
     twin = pickle.loads(pickle.dumps(WebSearchTool(provider="brave", api_key="SECRET-of-a-test")))
 
-    told = twin.invoke({"query": "kelp"})
-    assert told.startswith("ERROR [missing_key] brave has no api_key: a pickle does not hold keys. Set BRAVE_API_KEY")
+    text = twin.invoke({"query": "kelp"})
+    assert text.startswith("ERROR [missing_key] brave has no api_key: a pickle does not hold keys. Set BRAVE_API_KEY")
 
 
 def test_a_direct_call_with_wrong_arguments_names_them():
     tool = WebSearchTool(provider=Echo())
 
-    told = tool.invoke({"limit": 99})
-    assert told.startswith("ERROR [invalid_option] query: Field required; limit: ")
+    text = tool.invoke({"limit": 99})
+    assert text.startswith("ERROR [invalid_option] query: Field required; limit: ")
     assert tool.invoke({"query": "kelp", "time_range": "century"}).startswith("ERROR [invalid_option] time_range: ")
 
 
@@ -214,7 +214,7 @@ def test_results_can_be_shown_as_markdown_or_json(brave):
         WebSearchTool(web=web, output_format="yaml")
 
 
-def test_a_toolkit_hands_its_options_on():
+def test_a_toolkit_passes_its_options_on():
     for tool in WebSearchToolkit(provider=Echo(), output_format="json", handle_tool_error=False).get_tools():
         assert (tool.output_format, tool.handle_tool_error) == ("json", False)
 
@@ -230,7 +230,7 @@ def test_the_window_is_what_was_configured_unless_the_model_chooses(monkeypatch)
 
 
 class Forest:
-    """Finds three pages: a long one, one that cannot be read, and one that says nothing of kelp."""
+    """Finds three pages: a long one, an unreadable one, and one without kelp."""
 
     name = "forest"
 
@@ -295,7 +295,7 @@ async def test_a_search_can_show_what_the_pages_say(colour, make):
     assert [result["content"] for result in message.artifact["results"][1:]] == [None, None]
 
 
-async def test_a_budget_in_tokens_holds_for_what_a_model_gets_and_is_not_the_models_to_change(colour):
+async def test_a_token_budget_limits_the_text_and_the_model_cannot_change_it(colour):
     options = {
         "provider": Forest(),
         "reader": Forest(),
@@ -314,12 +314,12 @@ async def test_a_budget_in_tokens_holds_for_what_a_model_gets_and_is_not_the_mod
 
 
 @pytest.mark.parametrize("wrong", [{"read_top": -1}, {"passage_length": 0}], ids=str)
-def test_a_search_tool_that_makes_no_sense_is_refused(wrong):
+def test_a_search_tool_with_invalid_options_is_refused(wrong):
     with pytest.raises(ValidationError, match=next(iter(wrong))):
         WebSearchTool(provider=Forest(), **wrong)
 
 
-def test_the_tools_say_that_they_change_nothing():
+def test_the_tools_declare_that_they_are_read_only():
     assert [tool.metadata for tool in tools(api_key="k")] == [{"read_only": True}] * 2
 
 
@@ -336,7 +336,7 @@ class Buggy:
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "told"),
+    ("tool", "arguments", "text"),
     [
         (WebSearchTool(provider=Buggy()), {"query": "kelp"}, "web_search failed: unexpected KeyError."),
         (
@@ -347,14 +347,14 @@ class Buggy:
     ],
     ids=["search", "read"],
 )
-async def test_a_bug_is_told_to_a_model_and_logged(colour, caplog, tool, arguments, told):
+async def test_a_bug_is_shown_to_the_model_and_logged(colour, caplog, tool, arguments, text):
     message = await colour(tool, **arguments)
 
-    assert (message.status, message.content) == ("error", f"ERROR [bad_response] {told}")
+    assert (message.status, message.content) == ("error", f"ERROR [bad_response] {text}")
     assert "builtins.KeyError" in caplog.text
 
 
-async def test_a_bug_in_a_search_is_a_bug_to_a_program(colour):
+async def test_a_bug_in_a_search_is_raised_unchanged_to_a_program(colour):
     with pytest.raises(KeyError):
         await colour(WebSearchTool(provider=Buggy(), handle_tool_error=False), query="kelp")
     with pytest.raises(KeyError):
@@ -377,7 +377,7 @@ async def test_a_bug_in_a_search_is_a_bug_to_a_program(colour):
         None,
     ],
 )
-async def test_nonsense_of_a_service_is_never_blamed_on_the_arguments(body):
+async def test_an_invalid_response_is_never_blamed_on_the_arguments(body):
     def reply(_: httpx.Request) -> httpx.Response:
         return httpx.Response(200, json=body)
 
@@ -420,7 +420,7 @@ FRAMES = {
 @pytest.mark.parametrize("provider", FRAMES)
 @given(data=st.data())
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-def test_whatever_a_service_answers_the_tool_answers_or_says_why_not(provider, data):
+def test_for_any_response_the_tool_returns_text_or_an_error(provider, data):
     body = data.draw(FRAMES[provider] | ANYTHING)
     http = httpx.Client(transport=httpx.MockTransport(lambda _: httpx.Response(200, text=json.dumps(body))))
     options = {"base_url": "http://127.0.0.1"} if provider == "searxng" else {"api_key": "k"}

@@ -1,4 +1,4 @@
-"""With ``toolkit.user_urls``, what the user wrote may be opened, and nothing that only looks as if the user wrote it."""
+"""With ``toolkit.user_urls``, only URLs that the user wrote may be opened, not what merely looks like the user's."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ RUNS = {
 
 @pytest.fixture(params=RUNS)
 def run(request):
-    """Run an agent in each of the ways that LangGraph offers."""
+    """Run an agent in each way that LangGraph has."""
     return RUNS[request.param]
 
 
@@ -110,14 +110,14 @@ SAID = {
 
 
 @pytest.mark.parametrize("said", SAID)
-def test_what_the_user_says_counts_in_every_form(sea, toolkit, scripted, said):
+def test_messages_of_the_user_count_in_every_form(sea, toolkit, scripted, said):
     agent = create_agent(scripted(opens(NAMED, LEAK)), toolkit.get_tools())
     agent.invoke(SAID[said], config(toolkit))
 
     assert sea.opened == [NAMED]
 
 
-def test_and_in_every_kind_of_run(sea, toolkit, scripted, run):
+def test_messages_of_the_user_count_in_every_kind_of_run(sea, toolkit, scripted, run):
     agent = create_agent(scripted(opens(NAMED, LEAK)), toolkit.get_tools())
     run(agent, SAID["message"], config(toolkit))
 
@@ -133,7 +133,7 @@ def test_and_in_every_kind_of_run(sea, toolkit, scripted, run):
     ids=str,
 )  # fmt: skip
 @pytest.mark.parametrize("awaiting", [False, True])
-def test_it_counts_as_the_input_of_any_runnable(sea, toolkit, said, awaiting):
+def test_messages_of_the_user_count_as_input_of_any_runnable(sea, toolkit, said, awaiting):
     _, read = toolkit.get_tools()
     chain = RunnableLambda(lambda _: NAMED) | RunnableLambda(lambda url: read.invoke({"url": url}))
     answer = asyncio.run(chain.ainvoke(said, config(toolkit))) if awaiting else chain.invoke(said, config(toolkit))
@@ -205,7 +205,7 @@ def test_a_task_that_a_model_wrote_for_a_sub_agent_does_not_count(sea, toolkit, 
     assert sea.opened == [NAMED]  # by the sub-agent: the user named it
 
 
-def test_a_sub_agent_that_is_given_the_callback_itself_has_no_user_of_its_own(sea, toolkit, scripted):
+def test_a_sub_agent_with_the_callback_has_no_user_of_its_own(sea, toolkit, scripted):
     helper = create_agent(scripted(opens(LEAK)), toolkit.get_tools()).with_config({"callbacks": [toolkit.user_urls]})
 
     @tool
@@ -214,12 +214,12 @@ def test_a_sub_agent_that_is_given_the_callback_itself_has_no_user_of_its_own(se
         return helper.invoke({"messages": task}, config)["messages"][-1].text
 
     @tool
-    def delegate_anew(task: str) -> str:
+    def delegate_again(task: str) -> str:
         """Let another agent do it."""
         return helper.invoke({"messages": task}, {"callbacks": [toolkit.user_urls]})["messages"][-1].text
 
-    script = [call("delegate", task=LEAK), call("delegate_anew", task=LEAK), AIMessage("done")]
-    agent = create_agent(scripted(script), [delegate, delegate_anew])
+    script = [call("delegate", task=LEAK), call("delegate_again", task=LEAK), AIMessage("done")]
+    agent = create_agent(scripted(script), [delegate, delegate_again])
     with pytest.raises(IndexError):  # the script of the helper is over: it was asked twice
         agent.invoke(SAID["message"], config(toolkit))
 
@@ -242,7 +242,7 @@ def test_a_handoff_does_not_count(sea, toolkit, scripted, run):
     assert sea.opened == [NAMED]
 
 
-def test_each_turn_of_a_conversation_counts_and_later_ones_remember(sea, toolkit, scripted, run):
+def test_each_turn_of_a_conversation_counts_and_is_remembered(sea, toolkit, scripted, run):
     second = "https://second.example/"
     agent = create_agent(
         scripted([AIMessage("Shall I?"), *opens(NAMED, second), *opens(second)]),
@@ -257,7 +257,7 @@ def test_each_turn_of_a_conversation_counts_and_later_ones_remember(sea, toolkit
     assert sea.opened == [NAMED, second]
 
 
-def test_the_answer_of_a_person_to_an_interrupt_counts_and_a_bare_resume_says_nothing(sea, toolkit, scripted):
+def test_an_answer_to_an_interrupt_counts_and_a_bare_resume_adds_nothing(sea, toolkit, scripted):
     @tool
     def ask_the_user() -> str:
         """Ask the user."""
@@ -296,7 +296,7 @@ def test_tenants_with_the_same_thread_share_nothing(sea, toolkit, scripted, run,
     assert sea.opened == [NAMED, FOUND] * 2
 
 
-def test_whoever_shares_a_thread_can_say_so(sea, scripted):
+def test_users_can_share_a_thread(sea, scripted):
     toolkit = WebSearchToolkit(web=WebSearch(sea, reader=sea), provenance="seen", conversation=["thread_id"])
     for user, said in (("ann", TEXT), ("ben", "Open it.")):
         agent = create_agent(scripted(opens(NAMED)), toolkit.get_tools())
@@ -305,7 +305,7 @@ def test_whoever_shares_a_thread_can_say_so(sea, scripted):
     assert sea.opened == [NAMED, NAMED]
 
 
-async def test_turns_side_by_side_are_kept_apart(sea, toolkit, scripted):
+async def test_concurrent_turns_are_kept_apart(sea, toolkit, scripted):
     urls = [f"https://named.example/{n}" for n in range(8)]
     callback = toolkit.user_urls
     meeting = asyncio.Barrier(len(urls))
@@ -340,7 +340,7 @@ def test_a_run_that_fails_is_forgotten_too(toolkit):
     assert callback._turns == {}
 
 
-def test_a_field_of_a_state_of_ones_own_counts_if_the_program_says_so(sea, toolkit, run):
+def test_a_field_of_a_custom_state_counts_if_the_program_allows_it(sea, toolkit, run):
     class Task(TypedDict):
         question: str
         answer: str

@@ -1,4 +1,4 @@
-"""With ``provenance="seen"``, each context of a workflow is a conversation, and only its user names URLs in it."""
+"""With ``provenance="seen"``, each context of a workflow is a conversation; only its user can allow URLs."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from llamaindex_websearch.conversations import conversation_of
 from websearch_core.errors import ConfigurationError
 
 pytestmark = [
-    pytest.mark.filterwarnings(f"ignore:{warning}")  # what LlamaIndex does to itself
+    pytest.mark.filterwarnings(f"ignore:{warning}")  # caused by LlamaIndex itself
     for warning in (
         ".* attribute .*is deprecated:pydantic.warnings.PydanticDeprecationWarning",
         "Skipping serialization of known unserializable key. memory",
@@ -49,7 +49,7 @@ def agent(spec, scripted):
 
 
 async def opened(agent, message, ctx=None, **options):
-    """Which calls of ``open_page`` went well, in order."""
+    """Return which calls of ``open_page`` succeeded, in order."""
     running = agent.run(message, ctx=ctx, **options)
     calls = [event async for event in running.stream_events() if isinstance(event, ToolCallResult)]
     await running
@@ -64,7 +64,7 @@ async def opened(agent, message, ctx=None, **options):
     ],
     ids=["string", "message", "blocks"],
 )  # fmt: skip
-async def test_what_the_user_says_may_be_opened_and_no_more(spec, agent, said):
+async def test_only_urls_of_the_user_may_be_opened(spec, agent, said):
     reader = agent(opening(NAMED), opening(LEAK), "done")
     ctx = Context(reader)
     await spec.allow_text(said, ctx)
@@ -72,7 +72,7 @@ async def test_what_the_user_says_may_be_opened_and_no_more(spec, agent, said):
     assert await opened(reader, said, ctx) == [True, False]
 
 
-async def test_two_texts_of_a_message_do_not_make_one_url(spec, agent):
+async def test_two_texts_of_a_message_do_not_form_one_url(spec, agent):
     reader = agent(opening(LEAK), "done")
     ctx = Context(reader)
     blocks = [TextBlock(text=LEAK[:30]), TextBlock(text=LEAK[30:])]
@@ -92,7 +92,7 @@ async def test_a_conversation_is_remembered_in_later_turns_and_when_it_is_restor
     assert await opened(reader, "Go on.", restored) == [True, True, False]
 
 
-async def test_contexts_know_nothing_of_one_another(spec, agent):
+async def test_contexts_share_nothing(spec, agent):
     reader = agent(SEARCH, opening(FOUND), opening(NAMED), "done", *[opening(FOUND), opening(NAMED), "done"] * 2)
     one = Context(reader)
     await spec.allow_text(TEXT, one)
@@ -102,7 +102,7 @@ async def test_contexts_know_nothing_of_one_another(spec, agent):
     assert await opened(reader, TEXT) == [False, False]
 
 
-async def test_users_side_by_side_are_kept_apart(spec, agent):
+async def test_concurrent_users_are_kept_apart(spec, agent):
     meeting = asyncio.Barrier(4)
 
     async def wait() -> str:
@@ -119,7 +119,7 @@ async def test_users_side_by_side_are_kept_apart(spec, agent):
     assert await asyncio.gather(*map(ask, range(4))) == [[False], [True], [False], [True]]
 
 
-async def test_tools_that_ask_at_once_are_in_the_same_conversation(spec, agent):
+async def test_concurrent_tools_are_in_the_same_conversation(spec, agent):
     ctx = Context(agent())
 
     assert len(set(await asyncio.gather(*[conversation_of(ctx) for _ in range(20)]))) == 1
@@ -127,11 +127,11 @@ async def test_tools_that_ask_at_once_are_in_the_same_conversation(spec, agent):
 
 async def test_a_task_that_a_model_wrote_for_a_sub_agent_does_not_count(spec, agent):
     helper = agent(opening(LEAK), opening(NAMED), SEARCH, opening(FOUND), "done")
-    told = []
+    outcomes = []
 
     async def delegate(task: str) -> str:
         """Let another agent do it."""
-        told.extend(await opened(helper, task))
+        outcomes.extend(await opened(helper, task))
         return "done"
 
     parent = agent(
@@ -146,7 +146,7 @@ async def test_a_task_that_a_model_wrote_for_a_sub_agent_does_not_count(spec, ag
     await spec.allow_text(TEXT, ctx)
 
     assert await opened(parent, TEXT, ctx) == [False, True, False]
-    assert told == [False, False, True]  # what it found, and nothing that it was told
+    assert outcomes == [False, False, True]  # only what it found, nothing that the task said
 
 
 async def test_a_handoff_does_not_count_and_the_user_is_still_the_same(spec, agent):
@@ -170,7 +170,7 @@ async def test_a_handoff_does_not_count_and_the_user_is_still_the_same(spec, age
     ]
 
 
-async def test_words_in_the_memory_do_not_count(spec, agent):
+async def test_text_in_the_memory_does_not_count(spec, agent):
     reader = agent(opening(LEAK), opening(NAMED), "done")
     memory = ChatMemoryBuffer.from_defaults(chat_history=[ChatMessage(role="user", content=f"Summary: {LEAK}")])
     ctx = Context(reader)
@@ -179,7 +179,7 @@ async def test_words_in_the_memory_do_not_count(spec, agent):
     assert await opened(reader, TEXT, ctx, memory=memory) == [False, True]
 
 
-async def test_an_agent_that_reasons_in_text_has_a_conversation_too(spec, scripted):
+async def test_a_react_agent_has_a_conversation_too(spec, scripted):
     def act(url):
         return f'Thought: read.\nAction: open_page\nAction Input: {{"url": "{url}"}}'
 
@@ -191,7 +191,7 @@ async def test_an_agent_that_reasons_in_text_has_a_conversation_too(spec, script
     assert await opened(reader, TEXT, ctx) == [True, False]
 
 
-async def test_what_a_program_names_for_the_whole_spec_may_be_opened_in_every_context(spec, agent):
+async def test_urls_allowed_for_the_whole_spec_may_be_opened_in_every_context(spec, agent):
     spec.ledger.allow_text(TEXT)
 
     assert await opened(agent(opening(NAMED), opening(LEAK), "done"), "Hello.") == [True, False]
@@ -207,7 +207,7 @@ class Closed(BaseModel):
 
 def flow(spec, state):
     class Read(Workflow):
-        """Calls the tools in both colours."""
+        """Calls the tools blocking and async."""
 
         @step
         async def read(self, ctx: Context[state], ev: StartEvent) -> StopEvent:
@@ -218,7 +218,7 @@ def flow(spec, state):
     return Read()
 
 
-async def test_a_workflow_of_ones_own_has_a_conversation_whatever_the_colour(spec):
+async def test_a_custom_workflow_has_a_conversation_blocking_and_async(spec):
     for state in (dict, Typed):
         workflow = flow(spec, state) if state is Typed else flow(spec, None)
         ctx = Context(workflow)
@@ -227,16 +227,16 @@ async def test_a_workflow_of_ones_own_has_a_conversation_whatever_the_colour(spe
         assert await workflow.run(ctx=ctx)
 
 
-async def test_a_blocking_tool_of_ones_own_is_in_the_conversation_that_calls_it(spec, agent):
-    told = []
+async def test_a_custom_blocking_tool_is_in_the_conversation_that_calls_it(spec, agent):
+    outcomes = []
 
     def read_both() -> str:
         """Read both pages."""
         for url in (NAMED, LEAK):
             try:
-                told.append(spec.open_page(url)[0].text)
+                outcomes.append(spec.open_page(url)[0].text)
             except ToolError as error:
-                told.append(str(error)[:20])
+                outcomes.append(str(error)[:20])
         return "done"
 
     reader = agent(("read_both", {}), "done", tools=[FunctionTool.from_defaults(read_both)])
@@ -244,15 +244,15 @@ async def test_a_blocking_tool_of_ones_own_is_in_the_conversation_that_calls_it(
     await spec.allow_text(TEXT, ctx)
     await opened(reader, TEXT, ctx)
 
-    assert told == ["text", "ERROR [unsafe_url] o"]
+    assert outcomes == ["text", "ERROR [unsafe_url] o"]
 
 
-async def test_a_state_without_room_for_it_is_told(spec):
+async def test_a_state_without_the_field_is_an_error(spec):
     with pytest.raises(ConfigurationError, match="websearch_conversation: str"):
         await spec.allow_text(TEXT, Context(flow(spec, Closed)))
 
 
-async def test_by_default_nothing_is_kept_in_a_context(sea, agent):
+async def test_by_default_nothing_is_stored_in_a_context(sea, agent):
     spec = WebSearchToolSpec(web=sea())
     reader = FunctionAgent(tools=spec.to_tool_list(), llm=agent().llm, streaming=False)
     ctx = Context(reader)

@@ -1,4 +1,4 @@
-"""One tool, many event loops and threads: every call is one request, neither more nor less."""
+"""One tool, many event loops and threads: every call is exactly one request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.enable_socket
 
 
 class Counter(ThreadingHTTPServer):
-    """A SearXNG that counts."""
+    """A SearXNG that counts requests."""
 
     daemon_threads = True
 
@@ -98,7 +98,7 @@ def test_five_calls_share_a_connection(web: WebSearch, counter: Counter) -> None
     assert (counter.requests, counter.connections) == (5, 1)
 
 
-def test_the_retriever_does_as_the_tools_do(web: WebSearch, counter: Counter) -> None:
+def test_the_retriever_works_like_the_tools(web: WebSearch, counter: Counter) -> None:
     retriever = WebSearchRetriever(web=web, k=1)
     for _ in range(2):
         assert asyncio.run(retriever.aretrieve("kelp"))[0].text == "Brown."

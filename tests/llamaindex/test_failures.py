@@ -1,4 +1,4 @@
-"""Whatever a service does, an agent's run goes on, and the model is told what happened."""
+"""Whatever a service does, the run of an agent continues, and the model gets an error."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from llamaindex_websearch import ToolError, WebSearchToolSpec
 from websearch_core import WebSearch, WebSearchError
 from websearch_core.testing import SECRET
 
-# LlamaIndex looks at every attribute of an agent, and so at those that pydantic has deprecated.
+# LlamaIndex accesses every attribute of an agent, including those that pydantic has deprecated.
 AGENT = pytest.mark.filterwarnings("ignore:.* attribute .*is deprecated:pydantic.warnings.PydanticDeprecationWarning")
 
 
 def refusal(status: int, **headers: str) -> httpx.Response:
-    """A refusal by the service itself, which likes to echo the key."""
+    """Return an error response of the service that echoes the key."""
     names = {name.replace("_", "-"): value for name, value in headers.items()}
     return httpx.Response(status, json={"error": {"detail": f"not with {SECRET}"}}, headers=names)
 
@@ -47,7 +47,7 @@ FAILURES: dict[str, tuple[httpx.Response | Exception, str]] = {
 
 @AGENT
 @pytest.mark.parametrize(("answer", "opening"), FAILURES.values(), ids=FAILURES)
-async def test_a_failure_ends_no_run_and_is_told_in_the_same_words_everywhere(
+async def test_a_failure_does_not_end_the_run_and_has_the_same_text_everywhere(
     brave: Callable[..., WebSearch],
     scripted: Any,
     followed: Any,
@@ -77,7 +77,7 @@ async def test_a_failure_ends_no_run_and_is_told_in_the_same_words_everywhere(
 @pytest.mark.parametrize(
     "tool", [("web_search", {"query": "kelp"}), ("open_page", {"url": "https://sea.example/kelp"})]
 )
-async def test_a_bug_ends_no_run_and_is_logged(
+async def test_a_bug_does_not_end_the_run_and_is_logged(
     sea: Callable[..., WebSearch], scripted: Any, followed: Any, caplog: pytest.LogCaptureFixture, tool: Any
 ) -> None:
     def stumble() -> None:
@@ -96,14 +96,14 @@ async def test_a_bug_ends_no_run_and_is_logged(
     assert "in stumble" in caplog.text
 
 
-async def test_the_model_is_told_when_to_try_again(brave: Callable[..., WebSearch]) -> None:
+async def test_the_text_says_when_to_try_again(brave: Callable[..., WebSearch]) -> None:
     search, _ = WebSearchToolSpec(web=brave(refusal(429, retry_after="7"))).to_tool_list()
     with pytest.raises(ToolError, match=r"^ERROR \[rate_limited\] .* Retry after 7 s\.$"):
         await search.acall(query="kelp")
 
 
 @AGENT
-async def test_finding_nothing_is_no_failure(brave: Callable[..., WebSearch], scripted: Any, followed: Any) -> None:
+async def test_finding_nothing_is_not_a_failure(brave: Callable[..., WebSearch], scripted: Any, followed: Any) -> None:
     tools = WebSearchToolSpec(web=brave(httpx.Response(200, json={"type": "search"}))).to_tool_list()
     llm = scripted(("web_search", {"query": "kelp"}), "Nothing.")
     _, (output,) = await followed(FunctionAgent(tools=tools, llm=llm, streaming=False).run("What is kelp?"))
@@ -113,7 +113,7 @@ async def test_finding_nothing_is_no_failure(brave: Callable[..., WebSearch], sc
 
 
 @pytest.mark.enable_socket
-async def test_nobody_listening_is_a_failure_like_any_other() -> None:
+async def test_an_unreachable_service_is_a_failure_like_any_other() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -130,7 +130,7 @@ async def test_nobody_listening_is_a_failure_like_any_other() -> None:
         )
 
 
-async def test_an_option_the_provider_cannot_express_is_noted_for_the_model(sea: Callable[..., WebSearch]) -> None:
+async def test_an_unsupported_option_is_noted_in_the_text(sea: Callable[..., WebSearch]) -> None:
     search, _ = WebSearchToolSpec(web=sea(cannot=frozenset({"time_range"}))).to_tool_list()
     for output in (search.call(query="kelp", time_range="day"), await search.acall(query="kelp", time_range="day")):
         assert not output.is_error
@@ -138,7 +138,7 @@ async def test_an_option_the_provider_cannot_express_is_noted_for_the_model(sea:
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1/", "http://169.254.169.254/latest/meta-data", "file:///etc/passwd"])
-async def test_places_that_are_not_public_are_not_opened(url: str) -> None:
+async def test_non_public_addresses_are_not_opened(url: str) -> None:
     _, read = WebSearchToolSpec(provider="duckduckgo").to_tool_list()
     with pytest.raises(ToolError, match=r"^ERROR \[unsafe_url\] ") as awaiting:
         await read.acall(url=url)

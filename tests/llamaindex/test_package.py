@@ -15,7 +15,7 @@ from websearch_core import WebSearch
 from websearch_core.client import WebSearchArguments
 
 
-def test_the_public_names_are_these_and_all_there() -> None:
+def test_these_are_the_public_names() -> None:
     names = ["ToolError", "WebPageReader", "WebSearchRetriever", "WebSearchToolSpec"]
     assert names == llamaindex_websearch.__all__
     assert set(names) <= set(dir(llamaindex_websearch))
@@ -23,7 +23,7 @@ def test_the_public_names_are_these_and_all_there() -> None:
         assert name == getattr(llamaindex_websearch, name).__name__
 
 
-def test_another_name_is_an_attribute_error() -> None:
+def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="WebSearchTool"):
         llamaindex_websearch.WebSearchTool  # noqa: B018
 

@@ -1,4 +1,4 @@
-"""With ``provenance="seen"``, a model opens what a search returned or the user named, and no more."""
+"""With ``provenance="seen"``, a model may open only search results and URLs of the user."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def spec(sea):
 
 
 async def open_page(spec, url):
-    """What the model is told, which is the same in both colours."""
+    """Return what the model gets, which is the same blocking and async."""
     _, read = spec.to_tool_list()
     blocking = (await asyncio.to_thread(call_tool, read, {"url": url})).content
     waiting = (await acall_tool(read, {"url": url})).content
@@ -28,7 +28,7 @@ async def open_page(spec, url):
     return blocking.removeprefix("Encountered error: ")
 
 
-async def test_only_what_was_found_is_opened_and_the_model_is_told_why(spec):
+async def test_only_found_urls_are_opened_and_the_error_says_why(spec):
     assert (await open_page(spec, KELP)).startswith(REFUSED)
     await spec.to_tool_list()[0].acall(query="kelp")
 
@@ -36,7 +36,7 @@ async def test_only_what_was_found_is_opened_and_the_model_is_told_why(spec):
     assert (await open_page(spec, f"{KELP}?q=secret")).startswith(REFUSED)
 
 
-async def test_what_the_user_names_is_opened(spec):
+async def test_urls_of_the_user_are_opened(spec):
     spec.ledger.allow_text(f"Please read {KELP}.")
 
     assert "half a metre a day" in await open_page(spec, KELP)

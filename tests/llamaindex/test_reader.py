@@ -33,7 +33,7 @@ async def test_documents_are_pages_in_order(sea: Sea) -> None:
         assert kelp.metadata == {"url": f"{KELP}/", "title": "Kelp", "media_type": "text/html", "truncated": False}
 
 
-async def test_one_url_need_not_be_a_list(sea: Sea) -> None:
+async def test_a_single_url_does_not_need_a_list(sea: Sea) -> None:
     for documents in await every_way(WebPageReader(web=sea()), KELP):
         assert [document.id_ for document in documents] == [f"{KELP}/"]
 
@@ -46,7 +46,7 @@ async def test_a_page_is_whole_unless_a_length_is_given(sea: Sea) -> None:
         assert [document.text for document in documents] == ["# Kelp"]
 
 
-async def test_a_page_that_cannot_be_read_is_an_error_and_no_document(sea: Sea) -> None:
+async def test_an_unreadable_page_is_an_error_not_a_document(sea: Sea) -> None:
     reader = WebPageReader(web=sea())
     with pytest.raises(PageNotFound):
         reader.load_data([KELP, LOST])
@@ -58,14 +58,14 @@ async def test_a_page_that_cannot_be_read_is_an_error_and_no_document(sea: Sea) 
         next(lazily)
 
 
-async def test_async_reading_is_side_by_side(sea: Sea) -> None:
+async def test_async_reading_is_parallel(sea: Sea) -> None:
     meeting = threading.Barrier(2)
     reader = WebPageReader(web=sea(meeting=lambda: meeting.wait(timeout=10)))
     assert [document.id_ for document in await reader.aload_data([KELP, DULSE])] == [f"{KELP}/", f"{DULSE}/"]
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1/", "http://169.254.169.254/latest/meta-data", "file:///etc/passwd"])
-async def test_places_that_are_not_public_are_not_read(url: str) -> None:
+async def test_non_public_addresses_are_not_read(url: str) -> None:
     reader = WebPageReader(provider="duckduckgo")
     with pytest.raises(UnsafeURL):
         reader.load_data(url)
@@ -84,7 +84,7 @@ def test_it_survives_pickling() -> None:
 
 
 @pytest.mark.enable_socket
-async def test_a_place_that_the_caller_allows_is_read() -> None:
+async def test_an_allowed_address_is_read() -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         body = (

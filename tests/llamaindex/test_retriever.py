@@ -21,7 +21,7 @@ Sea = Callable[..., WebSearch]
 
 
 async def both(retriever: WebSearchRetriever, query: str = "kelp") -> list[list[NodeWithScore]]:
-    """Retrieve as blocking code and as async code does."""
+    """Retrieve both blocking and async."""
     return [await asyncio.to_thread(retriever.retrieve, query), await retriever.aretrieve(query)]
 
 
@@ -41,7 +41,7 @@ async def test_scores_are_by_rank_unless_the_service_scores_every_result(sea: Se
         assert [node.score for node in nodes] == [0.9, 0.4]
 
 
-async def test_a_model_is_shown_the_source_and_no_noise(sea: Sea) -> None:
+async def test_a_model_is_shown_the_source_without_noise(sea: Sea) -> None:
     for nodes in await both(WebSearchRetriever(web=sea(), k=1)):
         node = nodes[0].node
         assert node.get_content(MetadataMode.LLM) == (
@@ -50,7 +50,7 @@ async def test_a_model_is_shown_the_source_and_no_noise(sea: Sea) -> None:
         assert node.get_content(MetadataMode.EMBED) == "title: Kelp\n\nKelp is a brown alga."
 
 
-async def test_pages_are_read_and_a_lost_one_keeps_its_snippet(sea: Sea) -> None:
+async def test_pages_are_read_and_a_missing_one_keeps_its_snippet(sea: Sea) -> None:
     for nodes in await both(WebSearchRetriever(web=sea(), read_pages=True)):
         kelp, _, lost = nodes
         assert kelp.text == "# Kelp\n\nGiant kelp grows half a metre a day."
@@ -70,7 +70,7 @@ async def test_of_a_long_page_the_passages_that_answer_are_kept(sea: Sea) -> Non
         assert nodes[0].metadata["truncated"] is True
 
 
-async def test_pages_are_read_side_by_side(sea: Sea) -> None:
+async def test_pages_are_read_in_parallel(sea: Sea) -> None:
     meeting = threading.Barrier(3)
     alone = iter([True, False, False, False] * 2)  # the search comes by itself, the three pages together
 
@@ -82,7 +82,7 @@ async def test_pages_are_read_side_by_side(sea: Sea) -> None:
         assert len(nodes) == 3
 
 
-async def test_nothing_found_is_no_nodes(sea: Sea) -> None:
+async def test_finding_nothing_returns_no_nodes(sea: Sea) -> None:
     assert await both(WebSearchRetriever(web=sea(results=()), read_pages=True)) == [[], []]
 
 
@@ -104,7 +104,7 @@ async def test_the_search_options_reach_the_provider(sea: Sea) -> None:
         assert (query.limit, query.time_range, query.country) == (7, "week", "NO")
 
 
-async def test_the_words_of_a_model_arrive_without_what_retriever_tool_adds(sea: Sea) -> None:
+async def test_the_prefix_of_retriever_tool_is_removed_from_the_query(sea: Sea) -> None:
     web = sea()
     tool = RetrieverTool.from_defaults(WebSearchRetriever(web=web, k=1))
     outputs = [await asyncio.to_thread(tool.call, input="red algae"), await tool.acall(input="red algae")]
@@ -113,19 +113,19 @@ async def test_the_words_of_a_model_arrive_without_what_retriever_tool_adds(sea:
         assert "https://sea.example/kelp" in output.content
 
 
-async def test_a_question_that_begins_with_those_words_is_kept(sea: Sea) -> None:
+async def test_a_question_that_begins_with_the_same_words_is_kept(sea: Sea) -> None:
     web = sea()
     await both(WebSearchRetriever(web=web), "input is read from where?")
     assert {"input is read from where?"} == {query.text for query in leaves(web.provider)[0].asked}
 
 
 @pytest.mark.parametrize("options", [{"k": 0}, {"search_options": {"country": "Norway"}}])
-def test_what_makes_no_sense_is_told_at_once(sea: Sea, options: dict[str, Any]) -> None:
+def test_invalid_options_are_refused_at_once(sea: Sea, options: dict[str, Any]) -> None:
     with pytest.raises(InvalidOption):
         WebSearchRetriever(web=sea(), **options)
 
 
-async def test_an_option_that_cannot_be_expressed_is_an_error(sea: Sea) -> None:
+async def test_an_unsupported_option_is_an_error(sea: Sea) -> None:
     retriever = WebSearchRetriever(web=sea(cannot=frozenset({"country"})), search_options={"country": "NO"})
     with pytest.raises(UnsupportedOption):
         retriever.retrieve("kelp")

@@ -25,12 +25,12 @@ from websearch_core.layers import leaves
 Sea = Callable[..., WebSearch]
 Script = Callable[..., MockFunctionCallingLLM]
 
-# LlamaIndex looks at every attribute of an agent, and so at those that pydantic has deprecated.
+# LlamaIndex accesses every attribute of an agent, including those that pydantic has deprecated.
 AGENT = pytest.mark.filterwarnings("ignore:.* attribute .*is deprecated:pydantic.warnings.PydanticDeprecationWarning")
 
 
 async def both(tool: FunctionTool, arguments: dict[str, Any]) -> list[ToolOutput]:
-    """Call *tool* as blocking code and as async code does."""
+    """Call *tool* both blocking and async."""
     return [await asyncio.to_thread(call_tool, tool, arguments), await acall_tool(tool, arguments)]
 
 
@@ -94,7 +94,7 @@ async def test_programs_get_documents(sea: Sea) -> None:
         assert dulse.metadata["published"] == "2026-05-04T00:00:00+00:00"
 
 
-async def test_nothing_found_is_said_and_is_no_error(sea: Sea) -> None:
+async def test_finding_nothing_is_noted_and_not_an_error(sea: Sea) -> None:
     search, _ = WebSearchToolSpec(web=sea(results=())).to_tool_list()
     for output in await both(search, {"query": "kelp"}):
         assert "No results found for: kelp" in output.content
@@ -153,7 +153,7 @@ async def test_a_search_can_show_what_the_pages_say(sea: Sea) -> None:
         assert dulse.text == "Dulse is red."
 
 
-async def test_a_budget_in_tokens_holds_for_what_a_model_gets(sea: Sea) -> None:
+async def test_a_token_budget_limits_the_text_for_the_model(sea: Sea) -> None:
     web = sea(pages=LONG, max_tokens=60, token_counter=lambda text: len(text.split()))
     search, read = WebSearchToolSpec(web=web, read_top=1).to_tool_list()
 
@@ -166,13 +166,13 @@ async def test_a_budget_in_tokens_holds_for_what_a_model_gets(sea: Sea) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"read_top": -1}, {"passage_length": 0}], ids=str)
-def test_reading_that_makes_no_sense_is_refused(wrong: dict[str, int]) -> None:
+def test_invalid_read_options_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(ConfigurationError, match="read_top"):
         WebSearchToolSpec(provider="duckduckgo", **wrong)
 
 
 @pytest.mark.parametrize(("output_format", "shown"), [("markdown", "### 1. Kelp"), ("json", '"citation_id": 1')])
-async def test_the_format_is_a_matter_of_construction(sea: Sea, output_format: Any, shown: str) -> None:
+async def test_the_format_is_set_at_construction(sea: Sea, output_format: Any, shown: str) -> None:
     search, _ = WebSearchToolSpec(web=sea(), output_format=output_format).to_tool_list()
     for output in await both(search, {"query": "kelp"}):
         assert shown in output.content
@@ -216,7 +216,7 @@ async def test_wrong_arguments_are_explained(sea: Sea, arguments: dict[str, Any]
         assert isinstance(output.exception.error, InvalidOption)
 
 
-async def test_what_fails_is_raised_with_its_cause(sea: Sea) -> None:
+async def test_errors_are_raised_with_their_cause(sea: Sea) -> None:
     spec = WebSearchToolSpec(web=sea())
     with pytest.raises(ToolError) as blocking:
         spec.open_page("https://sea.example/lost")
@@ -255,7 +255,7 @@ async def test_a_tool_can_be_chosen_and_renamed(sea: Sea) -> None:
     assert "https://sea.example/kelp" in (await renamed.acall(query="kelp")).content
 
 
-async def test_a_subclass_may_add_tools_of_its_own(sea: Sea) -> None:
+async def test_a_subclass_may_add_its_own_tools(sea: Sea) -> None:
     class Spec(WebSearchToolSpec):
         spec_functions = ["depth"]  # noqa: RUF012 - as LlamaIndex has it
 
@@ -272,7 +272,7 @@ def test_a_web_search_and_arguments_for_one_exclude_each_other(sea: Sea) -> None
         WebSearchToolSpec(web=sea(), provider="brave", timeout=3)
 
 
-def test_the_arguments_make_a_web_search_and_the_key_never_shows() -> None:
+def test_the_arguments_make_a_web_search_and_the_key_never_appears() -> None:
     spec = WebSearchToolSpec(provider="brave", api_key="SECRET-of-a-test", timeout=3, allow=["10.0.0.0/8"])
     assert (spec.web.settings.timeout, spec.web.provider.name) == (3, "brave")
     assert "SECRET" not in repr(spec) + repr(vars(spec)) + repr(spec.to_tool_list())

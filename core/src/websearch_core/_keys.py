@@ -231,7 +231,7 @@ class _Variable:
 
 @dataclass(frozen=True)
 class _Function:
-    function: Callable[[], Any]
+    function: Callable[[], Any] = field(repr=False)  # a partial shows its arguments
 
     def read(self, owner: _Owner) -> str:
         try:

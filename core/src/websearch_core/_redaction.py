@@ -16,12 +16,16 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import lru_cache
+from html.entities import html5
 from urllib.parse import quote
 
 from .flow import Request, Response
 
 _MIN_LENGTH = 8
 _MARK = "[key]"
+_ESCAPE = re.compile(r"[\\&%]")
+_ESCAPE_IN_BYTES = re.compile(rb"[\\&%]")
 _CREDENTIAL = re.compile("auth|cookie|credential|key|passw|secret|signature|token", re.IGNORECASE)
 
 
@@ -34,17 +38,18 @@ def keys_in(headers: Mapping[str, str]) -> tuple[str, ...]:
 
 def without_keys(text: str, keys: Iterable[str]) -> str:
     """Return *text* without *keys* in any of their spellings."""
+    keys = sorted(filter(_is_long, keys), key=len, reverse=True)
     for spelling in _spell(keys):
         text = text.replace(spelling, _MARK)
+    for key in keys if _ESCAPE.search(text) else ():
+        text = _escaped(key).sub(_MARK, text)
     return text
 
 
 def redact_response(response: Response, request: Request) -> Response:
     """Return *response* without the keys that were sent with *request*."""
     keys = keys_in(request.headers)
-    content = response.content
-    for spelling in _spell(keys):
-        content = content.replace(spelling.encode(), _MARK.encode())
+    content = _redact_content(response.content, keys)
     lower = [key.lower() for key in keys]  # as the names of headers are
     headers = {without_keys(name, lower): without_keys(value, keys) for name, value in response.headers.items()}
     if content == response.content and headers == response.headers:
@@ -52,11 +57,49 @@ def redact_response(response: Response, request: Request) -> Response:
     return replace(response, content=content, headers=headers)
 
 
+def _redact_content(content: bytes, keys: tuple[str, ...]) -> bytes:
+    """Return *content* without *keys*. JSON in UTF-16 or UTF-32 that holds one comes back in UTF-8."""
+    keys = tuple(filter(_is_long, keys))
+    if keys and b"\0" in content[:4] and (encoding := json.detect_encoding(content)) != "utf-8":
+        text = content.decode(encoding, "replace")
+        content = text.encode(errors="replace") if without_keys(text, keys) != text else content
+    for spelling in _spell(keys):
+        content = content.replace(spelling.encode(), _MARK.encode())
+    if keys and _ESCAPE_IN_BYTES.search(content):
+        content = without_keys(content.decode("latin-1"), keys).encode("latin-1")  # a letter for each byte
+    return content
+
+
+def _is_long(key: str) -> bool:
+    return len(key) >= _MIN_LENGTH
+
+
+@lru_cache(maxsize=64)
+def _escaped(key: str) -> re.Pattern[str]:
+    """
+    Return a pattern of *key*, any letter of which may be escaped for JSON, HTML or URLs.
+
+    Each group but the first is atomic: a key of backslashes must not take exponential time.
+    """
+    first, *rest = map(_escaped_letter, key)
+    return re.compile(f"(?:{first})" + "".join(f"(?>{letter})" for letter in rest))
+
+
+@lru_cache(maxsize=256)
+def _escaped_letter(letter: str) -> str:
+    """Return a pattern of *letter*; each branch begins with a literal, which `re` looks for first."""
+    code, plain = ord(letter), re.escape(letter)
+    names = [re.escape(name) for name, value in html5.items() if value == letter and name.endswith(";")]
+    digits = "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in f"{code:02x}")
+    entity = "|".join([*names, f"#0{{0,6}}{code};?", f"#[xX]0{{0,6}}{digits};?"])
+    return rf"&(?:amp;)?(?:{entity})|\\u0026(?:{entity})|%(?:25)?{digits}|\\\\?u00{digits}|\\\\?{plain}|{plain}"
+
+
 def _spell(keys: Iterable[str]) -> list[str]:
     """Spell *keys* as in JSON, HTML, URLs, base64 and the repr of bytes; longest first, since some contain others."""
     found: set[str] = set()
     for key in keys:
-        if len(key) < _MIN_LENGTH:
+        if not _is_long(key):
             continue
         escaped = re.sub(r"[^A-Za-z0-9._~-]", lambda sign: f"\\u{ord(sign[0]):04x}", key)
         quoted = quote(key, safe="")

@@ -141,7 +141,7 @@ def search_chain(providers: Sequence[Provider], stack: Stack, *, automatic: bool
 
 
 def read_chain(readers: Sequence[Provider], stack: Stack, *, automatic: bool) -> PageReader:
-    """Compose *readers* in the same way. A miss in the local index adds no note unless the index was asked for."""
+    """Compose *readers* in the same way. A miss in the local index adds no note unless the index was requested."""
     combine = Fallback(tacit=(PageNotFound,) if automatic else ())
     return cast("PageReader", stack.chain(readers, "read", combine=combine))
 

@@ -68,7 +68,7 @@ def read_files() -> list[tuple[Source, dict[str, Any]]]:
     """
     own = user_file()
     named = os.environ.get(NAMED, "").strip()
-    files = [(Source("file", named), _read_named(Path(named).expanduser()))] if named else list(_find(own))
+    files = [(Source("file", named), _read_named(Path(named)))] if named else list(_find(own))
     if own is not None and _is_readable(own):
         files.append((Source("file", str(own)), _read(own)))
     return files
@@ -103,7 +103,10 @@ def _is_readable(path: Path) -> bool:
 
 def _read_named(path: Path) -> dict[str, Any]:
     try:
+        path = path.expanduser()
         table = _read(path)
+    except RuntimeError as error:  # "~name" of nobody
+        raise ConfigurationError(f"{NAMED}: {path}: there is no such user") from error
     except ConfigurationError as error:
         raise ConfigurationError(f"{NAMED}: {error}") from error
     if path.name != "pyproject.toml":

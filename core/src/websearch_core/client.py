@@ -332,10 +332,10 @@ class WebSearch:
         return contain_bugs(lambda: self._read_part(url, part), self.reader.name)
 
     def _read_part(self, url: str, part: Excerpt) -> Flow[Page]:
-        asked = _strip_fragment(url)
+        target = _strip_fragment(url)
         with time_limit(self.settings.timeout):
-            page = yield from self.reader.read(asked)
-            if page.url == asked != url:
+            page = yield from self.reader.read(target)
+            if page.url == target != url:
                 page = page.model_copy(update={"url": url})
             if part.is_cheap(page):
                 return self._take_excerpt(page, part)

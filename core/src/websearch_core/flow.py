@@ -57,7 +57,7 @@ class Request:
     An HTTP request, for a driver to send.
 
     Args:
-        url: Absolute URL. Never holds a key.
+        url: Absolute URL. It never contains a key.
         method: The HTTP method.
         params: Appended to the URL as its query string.
         headers: Left out of the repr, since keys travel here, under a name that says so (``Authorization``,

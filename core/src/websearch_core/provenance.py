@@ -138,7 +138,7 @@ def _evict(entries: dict[Any, Any], limit: int) -> None:
 def _strip_punctuation(url: str) -> str:
     """Strip the punctuation of the sentence around a URL; keep a closing bracket that the URL itself opened."""
     unopened = {closing: url.count(closing) - url.count(opening) for closing, opening in _BRACKETS.items()}
-    end = len(url)  # count once and cut once: text from outside may hold a URL of nothing but brackets
+    end = len(url)  # count once and cut once: text from outside may contain a URL that is all brackets
     for last in reversed(url):
         if unopened.get(last, 0) > 0:
             unopened[last] -= 1

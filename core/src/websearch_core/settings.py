@@ -38,6 +38,7 @@ from pydantic_settings import (
 from ._build import Option, by_name, check_entries, conceal, limit_of, too_high
 from ._registry import provider_class
 from ._sources import ARGUMENT, DEFAULT, Source, make_refusal, read_files
+from ._text.suggestion import suggest_name
 from .errors import ConfigurationError
 from .layers import layer_class
 from .models import describe_problems
@@ -205,7 +206,7 @@ class Settings(BaseSettings):
 
     @classmethod
     def _check_entries(cls, place: _Entries) -> None:
-        """Reject what a found file may not set. Unknown names are rejected later, for every source."""
+        """Reject unknown names, and what a found file may not set."""
         for path, (value, source) in place.items():
             if path[0] == "layers" and path[1:]:
                 cls._check_layer(path, source)
@@ -214,7 +215,10 @@ class Settings(BaseSettings):
                 check_entries(provider_class(path[1]), {path[2]: Option(value, source)})
                 continue
             field = cls.model_fields.get(path[0])
-            if field and not source.trusted and not any(isinstance(note, FoundFile) for note in field.metadata):
+            if field is None:  # pydantic-settings would take "ALLOW" for "allow"
+                where = "settings" if source == ARGUMENT else source
+                raise ConfigurationError(f"{where}: {path[0]}: not an option{suggest_name(path[0], cls.model_fields)}")
+            if not source.trusted and not any(isinstance(note, FoundFile) for note in field.metadata):
                 raise make_refusal(source, path[0], "may not be set here", variables=(f"WEB_SEARCH_{path[0].upper()}",))
 
     @classmethod

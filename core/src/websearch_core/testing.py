@@ -90,7 +90,7 @@ def play(flow: Flow[_T], *answers: object) -> Outcome[_T]:
             if isinstance(effect, Call) and not waiting:
                 answer = effect()
             else:
-                assert waiting, f"the flow asked for one thing more: {effect!r}"
+                assert waiting, f"no answer is left for {effect!r}"
                 answer = waiting.pop(0)
             if isinstance(effect, Request) and isinstance(answer, Response):
                 answer = redact_response(answer, effect)

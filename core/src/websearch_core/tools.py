@@ -60,7 +60,7 @@ class SearchArguments(Arguments):
     """The arguments of ``web_search``."""
 
     query: str = Field(min_length=1, description="What to look for.")
-    limit: int = Field(default=5, ge=1, le=20, description="How many results, at most.")
+    limit: int = Field(default=5, ge=1, le=20, description="Maximum number of results.")
     allowed_domains: list[str] = Field(
         default=[], description="Only these domains, e.g. python.org. Usually empty: anywhere."
     )
@@ -73,7 +73,7 @@ class PageArguments(Arguments):
     """The arguments of ``open_page``."""
 
     url: str = Field(min_length=1, description="Absolute http(s) URL of the page.")
-    max_length: int = Field(default=0, ge=0, le=100_000, description="Characters at most; 0: as usual.")
+    max_length: int = Field(default=0, ge=0, le=100_000, description="Maximum characters; 0: the default.")
     offset: int = Field(default=0, ge=0, description="Where to begin: 0, or the offset named to read on from.")
     query: str = Field(default="", description="A question: return the passages of the page that answer it.")
     find: str = Field(default="", description="An exact phrase: return the places around it. Not with query.")
@@ -88,7 +88,7 @@ def search_options(
     *, limit: int, allowed_domains: Sequence[str], time_range: Any, read_top: int, passage_length: int
 ) -> dict[str, Any]:
     """
-    Return the arguments of `WebSearch.search` for a search that a model asked for.
+    Return the arguments of `WebSearch.search` for a search that a model requested.
 
     An option that the provider does not support is left out with a note: a model can do without it.
     """
@@ -104,7 +104,7 @@ def search_options(
 
 def page_options(web: WebSearch, max_length: int, offset: int, query: str, find: str) -> ReadOptions:
     """
-    Return the arguments of `WebSearch.read` for the part of a page that a model asked for.
+    Return the arguments of `WebSearch.read` for the part of a page that a model requested.
 
     A *max_length* of 0 means the limit of the settings. A model cannot raise the limit in tokens.
     """

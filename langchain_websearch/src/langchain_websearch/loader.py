@@ -31,7 +31,7 @@ class WebPageLoader(BaseLoader):
     Args:
         urls: One absolute http(s) URL, or several.
         web: The `WebSearch` to read with; or pass its arguments instead, such as ``allow`` for pages in your network.
-        max_length: Maximum number of characters per page; None for whole pages. The metadata of a longer page have
+        max_length: Maximum number of characters per page; None for whole pages. The metadata of a longer page has
             ``truncated``.
         continue_on_failure: Skip pages that cannot be read, and log a warning, instead of raising.
 

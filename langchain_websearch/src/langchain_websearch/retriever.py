@@ -40,7 +40,7 @@ class WebSearchRetriever(BaseRetriever):
         retriever.invoke("rotate a key")
         await retriever.ainvoke("rotate a key", k=10)
 
-    Each document has the URL as its ``id``. Its metadata have, if known, ``source`` and ``url`` (the same), ``title``,
+    Each document has the URL as its ``id``. Its metadata has, if known, ``source`` and ``url`` (the same), ``title``,
     ``score``, ``published`` (ISO 8601), ``provider`` and ``citation_id``. They are plain values and depend only on the
     results, so indexing the same results twice does nothing the second time.
 
@@ -48,9 +48,9 @@ class WebSearchRetriever(BaseRetriever):
         web: The `WebSearch` to search with; or pass its arguments instead.
         k: Maximum number of documents; ``invoke(query, k=...)`` overrides it.
         read_pages: Return the text of the pages instead of snippets. A page that cannot be read keeps its snippet, and
-            its metadata have the code of the error as ``read_error``.
+            its metadata has the code of the error as ``read_error``.
         max_length: Maximum number of characters per page; 15,000 unless set otherwise. Of a longer page, the passages
-            that answer the query best are kept, and its metadata have ``truncated``.
+            that answer the query best are kept, and its metadata has ``truncated``.
         search_options: More fields of `SearchQuery` for every search, such as ``{"time_range": "week"}``.
 
     Raises:

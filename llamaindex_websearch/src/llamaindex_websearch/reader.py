@@ -23,7 +23,7 @@ class WebPageReader(BaseReader):
 
         documents = WebPageReader().load_data(["https://docs.python.org/3/"])
 
-    A document has the URL of the page, after redirects, as its id. Its metadata have ``url``, ``title`` and everything
+    A document has the URL of the page, after redirects, as its id. Its metadata has ``url``, ``title`` and everything
     else known about the page. A page that cannot be read is an error, never a document.
 
     Args:

@@ -34,7 +34,7 @@ class WebSearchRetriever(BaseRetriever):
         web: The `WebSearch` to search with.
         k: Maximum number of results.
         read_pages: Read the pages in parallel and use their text instead of the snippets. A page that cannot be read
-            keeps its snippet, and its metadata have the code of the error as ``read_error``.
+            keeps its snippet, and its metadata has the code of the error as ``read_error``.
         max_length: Maximum number of characters per page; 15,000 unless set otherwise. Of a longer page, the passages
             that answer the query best are kept.
         search_options: More fields of `SearchQuery`: ``allowed_domains``, ``time_range``, ``country`` and so on.

@@ -185,7 +185,7 @@ class WebSearchToolSpec(BaseToolSpec):
 
         Returns:
             A document for each result: the snippet, or with ``read_top`` the passages of the page that answer the
-            query. Its metadata have ``url``, ``title`` and everything else known.
+            query. Its metadata has ``url``, ``title`` and everything else known.
 
         Raises:
             ToolError: An argument is invalid, or the service failed.

@@ -1,4 +1,4 @@
-"""Which places a page may be read from: the policy, without any network."""
+"""Where pages may be read from: the policy, without any network."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_what_is_public_passes(address):
 
 
 @given(st.ip_addresses(v=4))
-def test_no_clothing_of_ipv6_makes_a_refused_ipv4_address_acceptable(ip):
+def test_no_ipv6_notation_makes_a_refused_ipv4_address_acceptable(ip):
     if verdict(str(ip)) is None:
         return
     high, low = f"{int(ip) >> 16:x}", f"{int(ip) & 0xFFFF:x}"
@@ -184,7 +184,7 @@ CREDENTIALS = [
 
 
 def clothed(address):
-    """The IPv6 addresses that stand for an IPv4 address."""
+    """Return the IPv6 addresses that embed an IPv4 address."""
     ip = ipaddress.ip_address(address)
     if ip.version == 6:
         return [address]
@@ -242,7 +242,7 @@ def test_no_hole_is_ever_made_for_the_services_that_hand_out_credentials():
 @pytest.mark.parametrize(
     "entry", ["10.0.0.1/8", "wiki", "https://wiki.corp/path", "https://user@wiki.corp", "ftp://a.b", ""]
 )
-def test_a_hole_that_is_none_is_told(entry):
+def test_an_invalid_hole_is_reported(entry):
     with pytest.raises(ConfigurationError, match="allow"):
         Guard.allowing([entry])
 
@@ -269,7 +269,7 @@ def test_addresses_are_tried_alternating_between_the_families():
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_a_refusal_does_not_tell_what_is_there():
+def test_a_refusal_does_not_say_what_is_there():
     with pytest.raises(UnsafeURL) as caught:
         Guard().judge("secret.example", 80, ["10.11.12.13"])
     assert "10.11" not in str(caught.value)
@@ -345,7 +345,7 @@ def test_what_is_accepted_httpx_and_the_standard_library_read_alike(url):
         "::ffff:0:169.254.169.254",
     ],
 )
-def test_no_hole_is_made_for_them_in_other_clothes_either(address):
+def test_no_hole_is_made_for_them_in_other_notations_either(address):
     for guard in (Guard.allowing(["http://wiki.corp:80"]), Guard.allowing(["::/0"])):
         with pytest.raises(UnsafeURL):
             guard.judge("wiki.corp", 80, [address])

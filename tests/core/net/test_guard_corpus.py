@@ -1,4 +1,4 @@
-"""The corpus of hostile URLs, end to end: our own reader and sender, over names and wires of the test's own."""
+"""The corpus of hostile URLs, end to end: the reader and sender, with a resolver and connections made by the test."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Names:
         return answer
 
     def mixed(self):
-        """The names that have a public and another address."""
+        """The names with both a public and a non-public address."""
         listed = {name: answer for name, answer in self.table.items() if isinstance(answer, list)}
         return [name for name, answer in listed.items() if len({verdict(each) is None for each in answer}) == 2]
 
@@ -72,7 +72,7 @@ class Names:
 
 
 class Wire:
-    """Where connections end: notes who was dialled, and answers with a page or what else the test wants."""
+    """The far end of connections: records each address dialled, and answers with a page or what the test sets."""
 
     def __init__(self, stream):
         self._stream = stream
@@ -94,7 +94,7 @@ class AsyncWire(Wire):
 
 
 class Reader:
-    """The reader ``direct`` over a real `Sender` with the default guard, of which only the wire is not real."""
+    """The reader ``direct`` with a real `Sender` and the default guard; only the wire is fake."""
 
     def __init__(self, library, colour, allow=()):
         core = importlib.import_module({"httpx": "httpcore", "httpx2": "httpcore2"}[library])
@@ -109,7 +109,7 @@ class Reader:
         return await self._sender._get_loop_clients().client(guarded=True)
 
     def handed_over(self, url):
-        """Tell whether a reading service that may stand inside would be asked to open *url*."""
+        """Return whether a reading service inside this network would be asked to open *url*."""
         self.forget()
         request = Request(url=f"http://{START_AT}/", guarded=True, target=url, judge_target=True)
         try:
@@ -132,14 +132,14 @@ class Reader:
         return run(Direct().read(url), self._sender.send)
 
     def outcome(self, url):
-        """Read it, on a new day, and return the page or what was raised instead, whatever that is."""
+        """Read *url* with a fresh resolver, and return the page or any exception."""
         try:
             return self.read(url)
         except Exception as error:  # the tests look at it
             return error
 
     def redirected(self, url):
-        """Read a public page that redirects to *url*; whoever comes back to it finds a page."""
+        """Read a public page that redirects to *url*; a second request for it gets a page."""
         self.forget()
         self.wire.answers.append(redirect(url))
         return self.outcome(f"http://{START}/")
@@ -162,7 +162,7 @@ def colour(request):
 
 @pytest.fixture
 def reader(library, colour, monkeypatch):
-    """A `Reader` on a machine without addresses: finding out which are its own would take a socket."""
+    """A `Reader` on a machine without addresses: finding its own ones would need a socket."""
     monkeypatch.setattr("websearch_core._net.system.source_address", lambda ip: None)
     reader = Reader(library, colour)
     yield reader
@@ -223,7 +223,7 @@ def test_everything_honest_is_read_from_one_public_address_that_was_judged(reade
         assert not reader.names.asked or (len(reader.names.asked) == 1 and dialled in reader.names.answered), url
 
 
-def test_a_name_that_changes_its_mind_is_judged_anew_for_every_connection(reader):
+def test_a_name_that_changes_its_mind_is_judged_again_for_every_connection(reader):
     assert len(reader.names.changing()) == 3
     for name in reader.names.changing():
         reader.forget()
@@ -248,7 +248,7 @@ def test_a_name_that_changes_its_mind_between_two_hops_is_judged_at_both(reader)
         assert reader.wire.dialled == [first]
 
 
-def test_one_bad_address_among_good_ones_keeps_us_from_all_of_them(reader):
+def test_one_bad_address_among_good_ones_rules_out_all_of_them(reader):
     assert len(reader.names.mixed()) == 3
     for name in reader.names.mixed():
         with pytest.raises(UnsafeURL):

@@ -92,7 +92,7 @@ def test_a_page_is_fetched_where_the_guard_lets_it_and_nowhere_else(server, http
     assert server.connections == before
 
 
-def test_a_target_that_a_service_is_to_open_passes_the_guard_too(server, http, send, library):
+def test_a_target_that_a_service_should_open_passes_the_guard_too(server, http, send, library):
     server.answers["/"] = http(b"")
     closed = Sender(Guard(), library=library)
 
@@ -233,7 +233,7 @@ def test_no_redirect_is_followed_and_its_body_is_never_read(server, endless, sen
     ],
 )
 @pytest.mark.parametrize("guarded", [False, True], ids=["service", "page"])
-def test_where_a_redirect_leads_is_told_as_it_was_sent(server, send, sent, received, guarded):
+def test_where_a_redirect_leads_is_reported_as_it_was_sent(server, send, sent, received, guarded):
     server.answers["/"] = b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: " + sent + b"\r\n\r\n"
 
     assert send(server.url, guarded=guarded).headers["location"] == received
@@ -247,7 +247,7 @@ def test_no_cookie_is_kept(server, http, send):
     assert all("cookie" not in headers for _, headers, _ in server.requests)
 
 
-def test_what_is_beyond_the_size_asked_for_is_cut_and_said(server, http, endless, send):
+def test_what_exceeds_the_requested_size_is_cut_and_reported(server, http, endless, send):
     server.answers["/exact"] = http(b"x" * 1000)
     server.answers["/more"] = http(b"x" * 1001)
     server.answers["/endless"] = endless(b"x" * 65536, b"HTTP/1.1 200 OK\r\n\r\n")
@@ -528,7 +528,7 @@ def test_nothing_is_sent_without_time_left(server, library):
     assert server.requests == []
 
 
-def test_a_url_that_cannot_be_sent_is_a_mistake_of_the_set_up(library):
+def test_a_url_that_cannot_be_sent_is_a_configuration_error(library):
     with pytest.raises(ConfigurationError):
         Sender(OPEN, library=library).send(Request(url="nonsense://a.example/"))
 
@@ -549,7 +549,7 @@ KEYED = {"headers": {"Authorization": f"Bearer {KEY}", "X-Api-Key": KEY}}
 
 
 def told(error):
-    """All that an error says, and what it is chained to, with all that hangs on each."""
+    """Return all text in an error and in the errors chained to it, with their attributes."""
     found, waiting = [], [error]
     while waiting:
         one = waiting.pop()

@@ -203,13 +203,15 @@ def index(
         for place in places:
             with (
                 WebSearch(local, reader="direct", allow=allow_address) as web,
-                show_progress(f"Indexing {place}") as tell,
+                show_progress(f"Indexing {place}") as report_step,
             ):
                 if re.match("https?://", place, re.IGNORECASE):
                     timeout = web.settings.timeout
-                    report = web.run(crawl(place, local.index, web.reader, most=max_pages, timeout=timeout, tell=tell))
+                    report = web.run(
+                        crawl(place, local.index, web.reader, most=max_pages, timeout=timeout, tell=report_step)
+                    )
                 else:
-                    report = local.index.add_folder(Path(place), tell)
+                    report = local.index.add_folder(Path(place), report_step)
             reports.append(report)
             if form == "text":
                 _print_report(place, report, local.index)

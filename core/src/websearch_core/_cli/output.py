@@ -104,18 +104,18 @@ def show_progress(what: str) -> Iterator[Callable[[str], None]]:
 
         with Console(stderr=True).status(Text(what)) as status:
 
-            def tell(step: str) -> None:
+            def report_step(step: str) -> None:
                 nonlocal count
                 count += 1
                 status.update(Text(f"{what}: {count}, {escape_line(step)}"))
 
-            yield tell
+            yield report_step
     else:
 
-        def tell(step: str) -> None:
+        def report_step(step: str) -> None:
             nonlocal count
             count += 1
             if count % _PROGRESS_STEP == 0:
                 typer.echo(f"{what}: {count}, {escape_line(step)}", err=True)
 
-        yield tell
+        yield report_step

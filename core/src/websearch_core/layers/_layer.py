@@ -172,16 +172,16 @@ def empty_error(layer: object) -> ConfigurationError:
     return ConfigurationError(f"{kind} has no provider inside: give it one, or write WebSearch(layers=[{kind}()])")
 
 
-def check_number(layer: object, field: str, *, least: int, whole: bool = False) -> None:
+def check_number(layer: object, field: str, *, minimum: int, integer: bool = False) -> None:
     """
-    Check that a field of *layer* is a number of at least *least*.
+    Check that a field of *layer* is a number of at least *minimum*.
 
     Raises:
         ConfigurationError: It is not.
 
     """
     value = getattr(layer, field)
-    kinds = (int,) if whole else (int, float)
-    if isinstance(value, bool) or not isinstance(value, kinds) or not value >= least:  # rejects NaN too
-        kind = "a whole number" if whole else "a number"
-        raise ConfigurationError(f"{type(layer).__name__}: {field}: must be {kind} of at least {least}")
+    kinds = (int,) if integer else (int, float)
+    if isinstance(value, bool) or not isinstance(value, kinds) or not value >= minimum:  # rejects NaN too
+        kind = "a whole number" if integer else "a number"
+        raise ConfigurationError(f"{type(layer).__name__}: {field}: must be {kind} of at least {minimum}")

@@ -44,9 +44,9 @@ class Retry(ProviderWrapper):
     longest: Annotated[float, FoundFile(at_most=60)] = 10.0
 
     def __post_init__(self) -> None:
-        check_number(self, "attempts", least=1, whole=True)
-        check_number(self, "pause", least=0)
-        check_number(self, "longest", least=0)
+        check_number(self, "attempts", minimum=1, integer=True)
+        check_number(self, "pause", minimum=0)
+        check_number(self, "longest", minimum=0)
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, more than once if necessary."""

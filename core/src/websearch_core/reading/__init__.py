@@ -31,7 +31,7 @@ def read_bytes(
     *,
     links: Links = "keep",
     style_sheets: bool = False,
-    isolate: bool | None = None,
+    isolate: bool | None = False,
     processes: int | None = None,
     cut: str = "",
 ) -> Page:
@@ -44,8 +44,8 @@ def read_bytes(
         content_type: The value of the HTTP header, if there is one. Bytes that are clearly something else override it.
         links: What to do with links, as in `read_html`.
         style_sheets: Whether the style sheets in a page can hide text, as in `read_html`.
-        isolate: Where to read: ``True`` for another process, ``False`` for this one. By default, another process if
-            one is free, if the page is large, or once reading several at a time has cost as much as starting one.
+        isolate: Where to read: ``False`` for this process, ``True`` for another one. None means another one if one is
+            free, if the page is large, or once reading several at a time has cost as much as starting one.
         processes: Maximum number of such processes; by default one for each core, and never more than 8.
         cut: Why *data* is incomplete, such as ``larger than 10 MiB``; empty if it is complete.
 

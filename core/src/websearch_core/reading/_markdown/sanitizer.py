@@ -16,6 +16,7 @@ import html
 import re
 from collections import deque
 from collections.abc import Iterator
+from io import StringIO
 from typing import NamedTuple
 
 from ..._text.escaping import TAG
@@ -28,6 +29,9 @@ _MARKER = re.compile(r"[-*+.)0-9]")
 
 _ESCAPE = r"\\[!-/:-@\[-`{-~]"
 _TICKS = re.compile(rf"{_ESCAPE}|`+")
+# GitHub links a bare URL up to a blank or "<", even across a backtick (GFM, 6.9; its blanks are ASCII). `_defuse` takes
+# the "<" away, so it ends nothing here.
+_IN_BARE_URL = re.compile(r"(?:www\.|://)[^ \t\v\f]*\Z", re.IGNORECASE)
 _TOKEN = re.compile(rf"{_ESCAPE}|`+|!?\[|\]|<https?://[^\s<>`]*+>", re.IGNORECASE)
 _TABLE = re.compile(r"^(?=[^\n]*-)[ \t>*+0-9.)|:-]++$", re.MULTILINE)  # may be the delimiter row of a table
 _TARGET = re.compile(
@@ -75,10 +79,13 @@ def sanitize(text: str, base: str = "", links: Links = "keep", *, close: bool = 
     """
     text = _MARKS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     rewriter = _Rewriter(base, links)
-    for line in text.split("\n"):
+    for line in _lines(text):
         rewriter.define(line)
-    pieces = [piece.text if piece.is_code else rewriter.rewrite(piece.text) for piece in _split(text, close=close)]
-    return Sanitized(rewriter.finish("\n".join(pieces)), rewriter.targets)
+    out = StringIO()  # a list of many small pieces would take many times the memory of the text
+    for number, piece in enumerate(_split(text, close=close)):
+        out.write("\n" * (number > 0))
+        out.write(piece.text if piece.is_code else rewriter.rewrite(piece.text))
+    return Sanitized(rewriter.finish(out.getvalue()), rewriter.targets)
 
 
 def is_safe(text: str) -> bool:
@@ -143,11 +150,20 @@ class _Fence:
         return len(mark) >= len(self.ticks) and not mark.strip(self.ticks[0])
 
 
+def _lines(text: str) -> Iterator[str]:
+    """Yield the lines of *text* one at a time, as ``split`` would return them."""
+    begin = 0
+    while (end := text.find("\n", begin)) >= 0:
+        yield text[begin:end]
+        begin = end + 1
+    yield text[begin:]
+
+
 def _split(text: str, *, close: bool) -> Iterator[_Piece]:
     """Yield the code blocks, rewritten so that every parser agrees on where they end, and the text between them."""
     waiting: list[str] = []
     fence: _Fence | None = None
-    for line in text.split("\n"):
+    for line in _lines(text):
         if fence is not None:
             if fence.prefix:
                 line = _expand_indent(line)  # noqa: PLW2901 (the width of a tab depends on the text before it)
@@ -310,7 +326,8 @@ def _code_spans(text: str) -> dict[int, int]:
     Map the start of each code span of a block to its end.
 
     Empty unless each run of backticks is closed on its own line. Otherwise a parser could pair them differently,
-    depending on where it sees the end of a paragraph; a table also divides a span at every ``|``.
+    depending on where it sees the end of a paragraph; a table also divides a span at every ``|``. A backtick may also
+    belong to a bare URL before it, and some parsers pair an escaped one.
     """
     if "`" not in text:
         return {}
@@ -319,15 +336,19 @@ def _code_spans(text: str) -> dict[int, int]:
     begin = 0
     for line in text.split("\n"):
         if "`" in line:
-            position = 0
+            position = begin_of_text = 0
             while found := _TICKS.search(line, position):
                 position = found.end()
                 if found[0][0] == "\\":
+                    if found[0] == "\\`":
+                        return {}
                     continue
+                if _IN_BARE_URL.search(line, begin_of_text, found.start()):
+                    return {}
                 closing = re.compile(rf"(?<!`)`{{{len(found[0])}}}(?!`)").search(line, position)
                 if closing is None or (in_table and "|" in line[position : closing.start()]):
                     return {}
-                position = closing.end()
+                position = begin_of_text = closing.end()
                 spans[begin + found.start()] = begin + position
         begin += len(line) + 1
     return spans
