@@ -11,6 +11,7 @@ import gzip
 import importlib
 import os
 import socket
+import sys
 import sysconfig
 import threading
 from collections.abc import Iterator
@@ -46,6 +47,14 @@ def pytest_sessionstart() -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("enable_socket"):
         pytest_socket.socket_allow_hosts(["127.0.0.1", "::1"], allow_unix_socket=True)
+
+
+@pytest.fixture(autouse=True)
+def _end_processes() -> Iterator[None]:
+    """End the processes that read pages: an idle one would take the next test's page, beyond the reach of its patches."""
+    yield
+    if pool := sys.modules.get("websearch_core.reading._isolation.pool"):
+        pool._pool.end()
 
 
 @pytest.fixture(autouse=True)

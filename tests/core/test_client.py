@@ -368,7 +368,7 @@ def test_nothing_is_read_unless_asked_for(server, tavily, shelf, call):
 def test_reading_the_first_results_keeps_to_the_time_of_the_call(server, http, tavily, shelf, call):
     server.answers["/missing"] = lambda connection: connection.recv(1)  # says nothing
     started = time.monotonic()
-    response = call(tavily(timeout=1.0, attempts=1), "search", "giant kelp", read_top=2)
+    response = call(tavily(timeout=5.0, attempts=1), "search", "giant kelp", read_top=2)
 
     assert "half a metre" in response.results[0].content
     assert response.notes == ("result 2 could not be read (timed_out): only its snippet is known",)
@@ -531,7 +531,7 @@ def test_the_time_for_many_pages_is_for_all_of_them_together(server, http, tavil
     server.answers["/slow"] = lambda connection: connection.recv(1)  # says nothing
     started = time.monotonic()
     quick, *slow = call(
-        tavily(attempts=1), "read_many", [f"{server.url}/quick", *[f"{server.url}/slow"] * 20], timeout=1.0
+        tavily(attempts=1), "read_many", [f"{server.url}/quick", *[f"{server.url}/slow"] * 20], timeout=5.0
     )
 
     assert quick.title == "Kelp"

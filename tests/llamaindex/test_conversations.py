@@ -1,7 +1,5 @@
 """With ``provenance="seen"``, each context of a workflow is a conversation; only its user can allow URLs."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 

