@@ -345,7 +345,10 @@ def test_pages_side_by_side_start_processes_once_they_have_cost_as_much(monkeypa
         few = list(threads.map(lambda _: read_bytes(PAGE, URL, isolate=None, processes=2), range(4)))
         assert not workers()
         assert comes_true(
-            lambda: few == list(threads.map(lambda _: read_bytes(PAGE, URL, isolate=None, processes=2), range(4))) and workers()
+            lambda: (
+                few == list(threads.map(lambda _: read_bytes(PAGE, URL, isolate=None, processes=2), range(4)))
+                and workers()
+            )
         )
     assert len(workers()) <= 2
 
