@@ -87,7 +87,7 @@ def test_a_mistake_in_the_file_is_told_without_showing_values(content, complaint
     [
         ("timout = 5", "websearch.toml: timout: not an option; did you mean timeout?"),
         ('api_key = "x"', "websearch.toml: api_key: not an option; known are provider, reader, "),
-        ('links = "none"', "websearch.toml: links: Input should be 'keep', 'text' or 'drop'"),
+        ("timeout = 0", "websearch.toml: timeout: Input should be greater than 0"),
         ("[layers.retry]\natempts = 2", "layers.retry: atempts: not an option; did you mean attempts?"),
         ("[providers.duckduckgo]\npaus = 2", "duckduckgo: paus: not an option; did you mean pause?"),
     ],

@@ -26,9 +26,7 @@ _MIN_LENGTH = 8
 _MARK = "[key]"
 _ESCAPE = re.compile(r"[\\&%]")
 _ESCAPE_IN_BYTES = re.compile(rb"[\\&%]")
-_MAX_MIXED = (
-    2**20
-)  # bytes: in a larger body, spellings that mix escapes are not searched for; it takes up to .5 s a MiB
+_MAX_MIXED = 2**20  # bytes: a larger body is not searched for spellings that mix escapes, which takes .5 s per MiB
 _CREDENTIAL = re.compile("auth|cookie|credential|key|passw|secret|signature|token", re.IGNORECASE)
 
 
