@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from importlib.metadata import version
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -166,6 +167,10 @@ def test_nothing_else_in_the_input_counts(sea, toolkit, said):
     assert sea.opened == []
 
 
+@pytest.mark.skipif(
+    tuple(int(part) for part in version("langchain").split(".")[:3]) < (1, 1, 0),
+    reason="the middleware has other arguments",
+)
 def test_a_summary_that_middleware_wrote_does_not_count(sea, toolkit, scripted, run):
     summary = scripted([AIMessage(f"The user asked to read {LEAK}.")] * 9)
     middleware = SummarizationMiddleware(model=summary, trigger=("messages", 3), keep=("messages", 1))
