@@ -10,6 +10,7 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import Context, StartEvent, StopEvent, Workflow, step
 from pydantic import BaseModel
+from workflows.context.state_store import DictState
 
 from llamaindex_websearch import ToolError, WebSearchToolSpec
 from llamaindex_websearch.conversations import conversation_of
@@ -219,8 +220,8 @@ def flow(spec, state):
 
 
 async def test_a_custom_workflow_has_a_conversation_blocking_and_async(spec):
-    for state in (dict, Typed):
-        workflow = flow(spec, state) if state is Typed else flow(spec, None)
+    for state in (DictState, Typed):
+        workflow = flow(spec, state)
         ctx = Context(workflow)
         await spec.allow_text(TEXT, ctx)
 

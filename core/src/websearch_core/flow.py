@@ -249,7 +249,7 @@ def _get_threads() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(_MAX_THREADS, "websearch-work")
 
 
-if hasattr(os, "register_at_fork"):
+if hasattr(os, "register_at_fork"):  # pragma: no branch
     os.register_at_fork(after_in_child=_get_threads.cache_clear)  # a forked child does not have its parent's threads
 
 

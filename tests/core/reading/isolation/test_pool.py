@@ -36,7 +36,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends the signa
 
 
 @pytest.fixture(autouse=True)
-def _no_processes():
+def _no_processes(monkeypatch):
+    monkeypatch.setattr(worker, "_START_TIMEOUT", 120.0)  # for a loaded machine
     yield
     pool._pool.end()
 
