@@ -39,7 +39,7 @@ def keys_in(headers: Mapping[str, str]) -> tuple[str, ...]:
 
 def without_keys(text: str, keys: Iterable[str]) -> str:
     """Return *text* without *keys* in any of their spellings."""
-    keys = sorted(filter(_is_long, keys), key=len, reverse=True)
+    keys = tuple(sorted(filter(_is_long, keys), key=len, reverse=True))
     for spelling in _spell(keys):
         text = text.replace(spelling, _MARK)
     for key in keys if _ESCAPE.search(text) else ():
@@ -49,7 +49,9 @@ def without_keys(text: str, keys: Iterable[str]) -> str:
 
 def redact_response(response: Response, request: Request) -> Response:
     """Return *response* without the keys that were sent with *request*."""
-    keys = keys_in(request.headers)
+    keys = tuple(filter(_is_long, keys_in(request.headers)))
+    if not keys:
+        return response
     content = _redact_content(response.content, keys)
     lower = [key.lower() for key in keys]  # as the names of headers are
     headers = {without_keys(name, lower): without_keys(value, keys) for name, value in response.headers.items()}
@@ -60,13 +62,12 @@ def redact_response(response: Response, request: Request) -> Response:
 
 def _redact_content(content: bytes, keys: tuple[str, ...]) -> bytes:
     """Return *content* without *keys*. JSON in UTF-16 or UTF-32 that holds one comes back in UTF-8."""
-    keys = tuple(filter(_is_long, keys))
-    if keys and b"\0" in content[:4] and (encoding := json.detect_encoding(content)) != "utf-8":
+    if b"\0" in content[:4] and (encoding := json.detect_encoding(content)) != "utf-8":
         text = content.decode(encoding, "replace")
         content = text.encode(errors="replace") if without_keys(text, keys) != text else content
     for spelling in _spell(keys):
         content = content.replace(spelling.encode(), _MARK.encode())
-    if keys and len(content) <= _MAX_MIXED and _ESCAPE_IN_BYTES.search(content):
+    if len(content) <= _MAX_MIXED and _ESCAPE_IN_BYTES.search(content):
         content = without_keys(content.decode("latin-1"), keys).encode("latin-1")  # a letter for each byte
     return content
 
@@ -96,12 +97,15 @@ def _escaped_letter(letter: str) -> str:
     return rf"&(?:amp;)?(?:{entity})|\\u0026(?:{entity})|%(?:25)?{digits}|\\\\?u00{digits}|\\\\?{plain}|{plain}"
 
 
-def _spell(keys: Iterable[str]) -> list[str]:
-    """Spell *keys* as in JSON, HTML, URLs, base64 and the repr of bytes; longest first, since some contain others."""
+@lru_cache(maxsize=64)
+def _spell(keys: tuple[str, ...]) -> list[str]:
+    """
+    Spell *keys* as in JSON, HTML, URLs, base64 and the repr of bytes; longest first, since some contain others.
+
+    The result is cached: it is needed for the body and for every header of every response.
+    """
     found: set[str] = set()
     for key in keys:
-        if not _is_long(key):
-            continue
         escaped = re.sub(r"[^A-Za-z0-9._~-]", lambda sign: f"\\u{ord(sign[0]):04x}", key)
         quoted = quote(key, safe="")
         found |= {
