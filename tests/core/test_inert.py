@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 
 from websearch_core import WebSearch
 from websearch_core._enforce import attach_content, enforce_page, enforce_query
-from websearch_core.models import Page, Passage, SearchQuery, SearchResponse, SearchResult
+from websearch_core.models import Image, Page, Passage, SearchQuery, SearchResponse, SearchResult
 from websearch_core.reading import Excerpt, read_bytes
 from websearch_core.reading._markdown.sanitizer import is_safe, sanitize
 from websearch_core.render import link_citations, render_page, render_search, search_as_json
@@ -219,6 +219,22 @@ def test_what_looks_like_a_tag_in_a_text_stays_readable():
     assert sanitize("a List<int> of <things>").text == "a List&lt;int> of &lt;things>"
     found = SearchResponse(query="q", results=(SearchResult(title="List<int> & a < b", url=URL),))
     assert enforce_query(found, SearchQuery.of("q")).results[0].title == "List< int> & a < b"
+
+
+def test_authors_images_and_the_text_that_a_service_returns_are_inert():
+    result = SearchResult(
+        title="t", url=URL, author="![x](http://e.example/)", content="**a** ![x](http://e.example/)<b>"
+    )
+    images = [
+        Image(url="https://i.example/a b.png", description="<img src=x>", page_url="javascript:alert(1)"),
+        Image(url="data:image/png;base64,AAAA"),
+    ]
+    found = enforce_query(SearchResponse(query="q", results=(result,), images=images), SearchQuery.of("q"))
+
+    assert found.results[0].author == "! [x] (http://e.example/)"
+    assert found.results[0].content.startswith("**a** ")
+    check(found.results[0].content)
+    assert found.images == (Image(url="https://i.example/a%20b.png", description="< img src=x>"),)
 
 
 def test_a_window_into_code_is_code():

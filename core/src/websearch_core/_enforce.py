@@ -9,7 +9,7 @@ from ._text.escaping import escape_text, escape_url
 from ._text.invisible import removal_note, strip_invisible
 from ._urls import canonicalize, is_web_url
 from .errors import WebSearchError
-from .models import Page, SearchQuery, SearchResponse, SearchResult
+from .models import Image, Page, SearchQuery, SearchResponse, SearchResult
 from .provider._results import in_domains
 
 _FACTS = ("title", "author", "description", "site_name", "language")  # plain text, written by the page
@@ -39,6 +39,7 @@ def _escape_response(response: SearchResponse) -> SearchResponse:
     update = {
         "results": tuple(map(_escape_result, response.results)),
         "answer": escape_text(response.answer) if response.answer else response.answer,
+        "images": tuple(_escape_image(image) for image in response.images if is_web_url(image.url)),
         "suggestions": tuple(map(escape_text, response.suggestions)),
         "notes": tuple(map(escape_text, response.notes)),
     }
@@ -47,9 +48,34 @@ def _escape_response(response: SearchResponse) -> SearchResponse:
 
 
 def _escape_result(result: SearchResult) -> SearchResult:
-    texts = {"title": escape_text(result.title), "snippet": escape_text(result.snippet), "url": escape_url(result.url)}
+    texts = {
+        "title": escape_text(result.title),
+        "snippet": escape_text(result.snippet),
+        "url": escape_url(result.url),
+        "author": result.author and escape_text(result.author),
+        "content": result.content and _make_safe(result.content, result.url),
+    }
     changed = {name: text for name, text in texts.items() if text != getattr(result, name)}
     return result.model_copy(update=changed) if changed else result
+
+
+def _escape_image(image: Image) -> Image:
+    page = image.page_url
+    texts = {
+        "url": escape_url(image.url),
+        "description": escape_text(image.description),
+        "page_url": escape_url(page) if page and is_web_url(page) else None,
+    }
+    changed = {name: text for name, text in texts.items() if text != getattr(image, name)}
+    return image.model_copy(update=changed) if changed else image
+
+
+def _make_safe(content: str, url: str) -> str:
+    """Return Markdown that a service sent without anything that a front end would fetch or run."""
+    from .reading import is_safe, sanitize  # imports the parser, which most searches do not need
+
+    content = strip_invisible(content)[0]
+    return content if is_safe(content) else sanitize(content, url).text
 
 
 def _number(result: SearchResult, n: int) -> SearchResult:

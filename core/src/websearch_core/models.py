@@ -13,6 +13,7 @@ from ._text.suggestion import suggest_name
 from .errors import InvalidOption
 
 __all__ = [
+    "Image",
     "Page",
     "Passage",
     "SafeSearch",
@@ -28,7 +29,7 @@ __all__ = [
 
 TimeRange = Literal["day", "week", "month", "year"]
 SafeSearch = Literal["off", "moderate", "strict"]
-Topic = Literal["general", "news"]
+Topic = Literal["general", "news", "finance", "academic", "code"]
 Unsupported = Literal["raise", "note"]
 
 _TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year", "all": None, "": None}
@@ -73,6 +74,7 @@ class SearchOptions(TypedDict, total=False):
     language: str | None
     safe_search: SafeSearch | None
     topic: Topic
+    images: bool
     page: int
     extra: Mapping[str, Any]
 
@@ -99,7 +101,9 @@ class SearchQuery(_Model):
         country: Results for readers in this country, as an ISO 3166 code.
         language: Results in this language, as a BCP 47 tag.
         safe_search: How strictly to filter out adult content.
-        topic: ``news`` searches only news.
+        topic: What kind of pages to search: ``news``, ``finance``, ``academic`` (papers) or ``code`` searches only
+            those.
+        images: Also return images.
         page: Which page of results, from 1.
         extra: Parameters of the service itself, sent to it verbatim.
         unsupported: What to do about options that the provider does not support: ``raise``, or ignore them and
@@ -120,6 +124,7 @@ class SearchQuery(_Model):
     language: Annotated[str, AfterValidator(_language)] | None = None
     safe_search: SafeSearch | None = None
     topic: Topic = "general"
+    images: bool = False
     page: int = Field(default=1, ge=1)
     extra: dict[str, Any] = Field(default_factory=dict)
     unsupported: Unsupported | None = None
@@ -161,6 +166,22 @@ class SearchQuery(_Model):
         return SearchQuery(**kept)
 
 
+class Image(_Model):
+    """
+    An image that a search found.
+
+    Args:
+        url: Absolute http(s) URL of the image.
+        description: Plain text: what it shows, if the service says so.
+        page_url: Absolute http(s) URL of the page that it is on, if the service names it.
+
+    """
+
+    url: str
+    description: str = ""
+    page_url: str | None = None
+
+
 class SearchResult(_Model):
     """
     One result.
@@ -169,7 +190,9 @@ class SearchResult(_Model):
         title: Plain text.
         url: Absolute http(s) URL (a local index may also hold ``file:`` URLs).
         snippet: Plain text: the service's extract or summary, not the page itself.
-        content: Markdown: the passages of the page that answer the query, if it was read (``read_top``).
+        content: Markdown: the passages of the page that answer the query, if it was read (``read_top``) or the service
+            returned its text.
+        author: One name, or several separated by commas, if the service states them.
         score: The service's own relevance score, if it gives one; not comparable between services.
         published: The publication date, if the service gives one that can be parsed; always with a time zone.
         provider: The name of the provider that found it.
@@ -183,6 +206,7 @@ class SearchResult(_Model):
     url: str
     snippet: str = ""
     content: str | None = None
+    author: str | None = None
     score: float | None = None
     published: datetime | None = None
     provider: str = ""
@@ -200,11 +224,14 @@ class SearchResponse(_Model):
         results: The results, most relevant first.
         provider: The name of the provider that answered.
         answer: A direct answer, if the service gives one.
+        images: The images found, if the query asked for them.
         suggestions: Other queries that the service proposes.
         notes: What the caller should know about how this was found, as sentences.
         request_id: The service's ID of this request, to quote to its support.
         cost: The cost in US dollars, as reported by the service.
+        usage: What else the service says it charged or consumed, by unit: ``{"credits": 2}``, ``{"tokens": 812}``.
         elapsed: Seconds from the call to the answer.
+        raw: The service's own answer, verbatim; for several requests, that of the first.
 
     """
 
@@ -212,11 +239,14 @@ class SearchResponse(_Model):
     results: tuple[SearchResult, ...] = ()
     provider: str = ""
     answer: str | None = None
+    images: tuple[Image, ...] = ()
     suggestions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     request_id: str | None = None
     cost: float | None = None
+    usage: dict[str, float] = Field(default_factory=dict)
     elapsed: float | None = None
+    raw: Any = Field(default=None, repr=False)
 
     def with_notes(self, *notes: str) -> SearchResponse:
         """Return the same response with *notes* added."""
@@ -266,6 +296,8 @@ class Page(_Model):
         site_name: The name of the site, if the page states one.
         links: Absolute http(s) URLs that the page links to.
         provider: The name of the provider that read it.
+        cost: The cost in US dollars, as reported by the service.
+        usage: What else the service says it charged or consumed, by unit, as for `SearchResponse`.
         notes: What the caller should know about how this was read, as sentences.
 
     """
@@ -290,6 +322,8 @@ class Page(_Model):
     site_name: str | None = None
     links: tuple[str, ...] = Field(default=(), repr=False)
     provider: str = ""
+    cost: float | None = None
+    usage: dict[str, float] = Field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def with_notes(self, *notes: str) -> Page:

@@ -84,15 +84,16 @@ def render_page(page: Page, form: Format = "text") -> str:
 
 def search_as_json(response: SearchResponse) -> dict[str, Any]:
     """
-    Return a response as plain data, without the service's own records (``raw``).
+    Return a response as plain data, without the service's own records (``raw``, also of each result).
 
     Returns:
         ``query``, ``provider``, ``message``, ``answer``, ``results`` (each with ``citation_id``, ``title``, ``url``,
-        ``snippet``, ``score``, ``published``, ``provider``), ``sources`` (each with ``id``, ``title``, ``url``),
-        ``suggestions``, ``notes``, ``request_id``, ``cost`` and ``elapsed``. Dates are ISO 8601.
+        ``snippet``, ``content``, ``author``, ``score``, ``published``, ``provider``), ``sources`` (each with ``id``,
+        ``title``, ``url``), ``images``, ``suggestions``, ``notes``, ``request_id``, ``cost``, ``usage`` and
+        ``elapsed``. Dates are ISO 8601.
 
     """
-    data = response.model_dump(mode="json", exclude={"results": {"__all__": {"raw", "rank"}}})
+    data = response.model_dump(mode="json", exclude={"raw": True, "results": {"__all__": {"raw", "rank"}}})
     count = len(response.results)
     found = f"{count} result{'s' * (count != 1)} for: {response.query}" if count else _describe_no_results(response)
     sources = [{"id": result.citation_id, "title": result.title, "url": result.url} for result in response.results]
@@ -115,12 +116,13 @@ def result_metadata(result: SearchResult) -> dict[str, Any]:
     Return the facts about *result* as metadata for a document: flat plain values, nothing empty.
 
     Returns:
-        ``url``, ``title``, ``score``, ``published`` (ISO 8601), ``provider`` and ``citation_id``.
+        ``url``, ``title``, ``author``, ``score``, ``published`` (ISO 8601), ``provider`` and ``citation_id``.
 
     """
     return _drop_empty(
         url=result.url,
         title=result.title,
+        author=result.author,
         score=result.score,
         published=result.published and result.published.isoformat(),
         provider=result.provider,

@@ -137,6 +137,7 @@ _OPTIONS: Mapping[str, Any] = {
     "language": "en",
     "safe_search": "strict",
     "topic": "news",
+    "images": True,
     "page": 2,
 }
 _STATUSES: Mapping[int, tuple[type[errors.ServiceError], ...]] = {

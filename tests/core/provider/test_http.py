@@ -100,6 +100,19 @@ def test_a_provider_without_options_supports_none():
         check_options(SearchQuery.of("kelp", time_range="week"), Kagi())
 
 
+def test_a_topic_that_the_provider_does_not_list_is_refused():
+    class Papers:
+        name = "papers"
+        options = frozenset({"topic"})
+        topics = frozenset({"academic"})
+
+    check_options(SearchQuery.of("kelp", topic="academic"), Papers())
+
+    with pytest.raises(UnsupportedOption, match="papers cannot search for news") as caught:
+        check_options(SearchQuery.of("kelp", topic="news"), Papers())
+    assert caught.value.options == ("topic",)
+
+
 @pytest.mark.parametrize("key", ["", "   ", "two words", "clé", "line\nbreak"])
 def test_an_impossible_key_is_refused_without_repeating_it(key):
     with pytest.raises(ConfigurationError) as refused:

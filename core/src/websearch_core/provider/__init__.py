@@ -29,7 +29,7 @@ from ..errors import (
     UnsupportedOption,
 )
 from ..flow import Call, Flow, Gather, Request, Response, Sleep
-from ..models import Page, SearchQuery, SearchResponse, SearchResult
+from ..models import Image, Page, SearchQuery, SearchResponse, SearchResult
 from ._countries import COUNTRY_NAMES
 from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
 from ._function import from_function
@@ -74,6 +74,7 @@ __all__ = [
     "Gather",
     "Getter",
     "HTTPClient",
+    "Image",
     "InvalidOption",
     "Key",
     "Limits",

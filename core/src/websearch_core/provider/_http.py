@@ -52,14 +52,19 @@ def check_options(query: SearchQuery, provider: Provider) -> None:
     """
     Check that *provider* supports every option of *query*. Without ``options`` it supports none.
 
+    A provider that supports ``topic`` lists in ``topics`` which ones, besides ``general``; without it, only ``news``.
+
     Raises:
         UnsupportedOption: It does not. An option is never dropped silently.
 
     """
+    name = provider.name
     supported: AbstractSet[str] = getattr(provider, "options", frozenset())
     if unknown := sorted(query.requested() - supported):
-        name = provider.name
         raise UnsupportedOption(f"{name} cannot express {', '.join(unknown)}", options=unknown, provider=name)
+    topics: AbstractSet[str] = getattr(provider, "topics", frozenset({"news"}))
+    if query.topic not in {"general", *topics}:
+        raise UnsupportedOption(f"{name} cannot search for {query.topic}", options=["topic"], provider=name)
 
 
 def decode(
