@@ -274,7 +274,8 @@ def _make_echo_promises(
     """Return promises that a key repeated by the service is redacted; none for a provider without a key."""
 
     def check(repeated: str) -> None:
-        assert SECRET in str(first().headers), "the key does not travel in a header"
+        sent = first()
+        assert SECRET in f"{sent.headers}{sent.secret_params}", "the key travels in no header or secret parameter"
         try:
             outcome = ask(_echo_key(some, repeated))
         except errors.ServiceError as error:  # a provider may parse the service's texts, which are changed here
