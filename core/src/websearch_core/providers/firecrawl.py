@@ -1,0 +1,243 @@
+"""
+Firecrawl: web search and scraping, as a service or on a server of your own.
+
+https://docs.firecrawl.dev/api-reference/endpoint/search
+https://docs.firecrawl.dev/api-reference/endpoint/scrape
+
+The key is read from ``FIRECRAWL_API_KEY``. ``keyless=True`` uses the small free allowance per address for callers
+without a key. A server of your own needs none: set ``base_url`` (``FIRECRAWL_API_URL``). It may run inside your network,
+so the address of a page is then checked here first. At most 100 results; no paging. If a query has both allowed and
+blocked domains, the blocked ones are filtered out here. Firecrawl answers with a copy of a page that is up to two days
+old unless `max_age` says otherwise, and reports a missing page as a success; here it is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import NonNegativeInt
+
+from websearch_core.provider import (
+    COUNTRIES,
+    BaseUrl,
+    Blocked,
+    Env,
+    Flow,
+    FoundFile,
+    Key,
+    Limits,
+    Page,
+    PageNotFound,
+    QuotaExhausted,
+    Request,
+    Response,
+    SearchQuery,
+    SearchResponse,
+    Service,
+    ServiceError,
+    TimedOut,
+    Unavailable,
+    UnsupportedContent,
+    as_object,
+    as_text,
+    canonicalize,
+    check_options,
+    compact,
+    decode,
+    find_country,
+    google_period,
+    is_vendor,
+    is_web_url,
+    limit_notes,
+    missing_field_error,
+    page_error,
+    parse_date,
+    parse_images,
+    parse_results,
+    parse_usage,
+    plain_text,
+    provider,
+    unexpected_format,
+)
+
+_MAX_RESULTS = 100
+_CATEGORIES = {"academic": ["research"], "code": ["github"]}
+_FAILURES: dict[str, type[ServiceError]] = {
+    "SCRAPE_TIMEOUT": TimedOut,
+    "SCRAPE_UNSUPPORTED_FILE_ERROR": UnsupportedContent,
+    "UNSUPPORTED_SITE": Blocked,
+    "THIRD_PARTY_DATA_NOT_FOUND": PageNotFound,
+}
+
+
+@provider
+class Firecrawl:
+    """
+    Searches and reads with Firecrawl.
+
+    Args:
+        api_key: Starts with ``fc-``.
+        keyless: Use the free allowance without a key, even if a key is set.
+        base_url: Where the server is.
+        scrape: Also scrape every result, for its text; costs a credit a page.
+        only_main_content: Leave out navigation, headers and footers of a page.
+        max_age: Read a page anew if the copy is older than this, in milliseconds; 0 always. None is two days.
+
+    """
+
+    name = "firecrawl"
+    label = "Firecrawl"
+    options = frozenset({
+        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "safe_search", "topic", "images",
+    })  # fmt: skip
+    topics = frozenset({"news", *_CATEGORIES})
+    countries = COUNTRIES
+    limits = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS)
+    about = Service(
+        api_urls=(
+            "https://docs.firecrawl.dev/api-reference/endpoint/search",
+            "https://docs.firecrawl.dev/api-reference/endpoint/scrape",
+        ),
+        signup_url="https://www.firecrawl.dev/app/api-keys",
+        free_allowance="1,000 credits a month; keyless: a daily allowance per address",
+        price="2 credits for 10 results, 1 credit a page; 3,000 credits for USD 16 a month",
+        as_of="2026-08",
+    )
+
+    api_key: Annotated[Key | None, Env("FIRECRAWL_API_KEY")] = None
+    keyless: bool = False
+    base_url: Annotated[BaseUrl, Env("FIRECRAWL_API_URL")] = "https://api.firecrawl.dev"
+    scrape: bool = False
+    only_main_content: Annotated[bool, FoundFile()] = True
+    max_age: NonNegativeInt | None = None
+
+    def __post_init__(self) -> None:
+        """Require a key for the vendor's server, unless ``keyless`` says to do without."""
+        if self.api_key is None and not self.keyless and is_vendor(self):
+            raise missing_field_error(type(self), "api_key")
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search."""
+        check_options(query, self)
+        body = self._body((yield self._request("search", {**self._payload(query), **query.extra})), "search")
+        data = body.get("data")
+        if isinstance(data, dict):
+            items = data.get("news" if query.topic == "news" else "web") or []
+        else:  # version 1 of the API returns a list
+            items = data
+        return SearchResponse(
+            query=query.text,
+            results=parse_results(
+                items, self.name, title=_title, url=_url, snippet=_snippet, content="markdown", published=_date
+            ),
+            provider=self.name,
+            images=parse_images(as_object(data).get("images"), url="imageUrl", description="title", page_url="url"),
+            notes=(*limit_notes(query, self), *_warning(body)),
+            request_id=as_text(body.get("id")),
+            usage=parse_usage(body, credits="creditsUsed"),
+            raw=body,
+        )
+
+    def read(self, url: str, /) -> Flow[Page]:
+        """Read the page at *url*, as Markdown."""
+        payload = compact({"url": canonicalize(url), "formats": ["markdown", "links"], "maxAge": self.max_age})
+        payload["onlyMainContent"] = self.only_main_content
+        body = self._body((yield self._request("scrape", payload, target=url)), "read")
+        data = as_object(body.get("data"))
+        about = {name: _first(value) for name, value in as_object(data.get("metadata")).items()}
+        status = about.get("statusCode")
+        if isinstance(status, int) and status >= 400:
+            raise page_error(self, status=status, detail=about.get("error"))
+        text = data.get("markdown")
+        if not isinstance(text, str):
+            raise unexpected_format(self.name, "read")
+        final = as_text(about.get("url")) or url
+        links = data.get("links")
+        return Page(
+            url=url,
+            final_url=final if is_web_url(final) else url,
+            title=plain_text(about.get("title") or about.get("ogTitle"))[:300],
+            content=text,
+            media_type=str(about.get("contentType") or "").partition(";")[0].strip(),
+            language=as_text(about.get("language")),
+            author=plain_text(about.get("author")) or None,
+            published=parse_date(about.get("publishedTime") or about.get("article:published_time")),
+            modified=parse_date(about.get("modifiedTime") or about.get("article:modified_time")),
+            description=plain_text(about.get("description") or about.get("ogDescription"))[:1000] or None,
+            site_name=plain_text(about.get("ogSiteName")) or None,
+            links=tuple(link for link in links if isinstance(link, str) and is_web_url(link)) if links else (),
+            provider=self.name,
+            usage=parse_usage(about, credits="creditsUsed"),
+            notes=_warning(data),
+        )
+
+    def _payload(self, query: SearchQuery) -> dict[str, Any]:
+        return compact({
+            "query": query.text,
+            "limit": min(query.limit, _MAX_RESULTS),
+            "sources": ["news" if query.topic == "news" else "web", *(["images"] if query.images else [])],
+            "categories": _CATEGORIES.get(query.topic),
+            "includeDomains": list(query.allowed_domains),
+            "excludeDomains": list(() if query.allowed_domains else query.blocked_domains),
+            "tbs": google_period(query),
+            "country": find_country(query, self),
+            "safe": query.safe_search and query.safe_search != "off",
+            "scrapeOptions": {"formats": ["markdown"]} if self.scrape else None,
+        })  # fmt: skip
+
+    def _request(self, endpoint: str, payload: dict[str, Any], target: str | None = None) -> Request:
+        key = None if self.keyless or self.api_key is None else self.api_key.get_secret_value()
+        return Request(
+            method="POST",
+            url=f"{self.base_url.removesuffix('/v2')}/v2/{endpoint}",
+            json=payload,
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            target=target,
+            judge_target=target is not None and not is_vendor(self),
+        )
+
+    def _body(self, response: Response, verb: str) -> dict[str, Any]:
+        body = decode(response, self, verb=verb, detail=lambda body: as_object(body).get("error"), kind=_kind)
+        if body.get("success") is False:
+            kind = _kind(body) or Unavailable
+            raise page_error(self, kind=kind, detail=body.get("error")) if verb == "read" else unexpected_format(self.name)
+        return body
+
+
+def _kind(body: Any) -> type[ServiceError] | None:
+    problem = as_object(body)
+    words = str(problem.get("error"))
+    if "keyless" in words:
+        return QuotaExhausted
+    return _FAILURES.get(str(problem.get("code") or words)) or (Blocked if "do not support this site" in words else None)
+
+
+def _first(value: Any) -> Any:
+    """Return the first of several values: a page may have a meta tag twice."""
+    return value[0] if isinstance(value, list) and value else value
+
+
+def _warning(record: dict[str, Any]) -> tuple[str, ...]:
+    """Return our own note for a warning: its text may come from the page."""
+    return ("firecrawl: there is a warning about this answer",) if as_text(record.get("warning")) else ()
+
+
+def _about(result: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _first(value) for name, value in as_object(result.get("metadata")).items()}
+
+
+def _url(result: Mapping[str, Any]) -> Any:
+    return result.get("url") or _about(result).get("url") or _about(result).get("sourceURL")
+
+
+def _title(result: Mapping[str, Any]) -> Any:
+    return result.get("title") or _about(result).get("title")
+
+
+def _snippet(result: Mapping[str, Any]) -> Any:
+    return result.get("description") or result.get("snippet") or _about(result).get("description")
+
+
+def _date(result: Mapping[str, Any]) -> Any:
+    return result.get("date") or _about(result).get("publishedTime")
