@@ -51,7 +51,7 @@ from ._http import (
     with_sites,
 )
 from ._languages import codes, find_country, find_language, match_language
-from ._pages import Batch, search_pages
+from ._paging import Batch, collect_pages, follow_pages
 from ._ports import (
     AsyncHTTPClient,
     HTTPClient,
@@ -62,7 +62,7 @@ from ._ports import (
     SearchProvider,
     can,
 )
-from ._results import Getter, in_domains, parse_images, parse_results, plain_text
+from ._results import Getter, in_domains, join_names, parse_images, parse_results, plain_text
 from ._service import Service
 
 __all__ = [
@@ -119,15 +119,18 @@ __all__ = [
     "check_length",
     "check_options",
     "codes",
+    "collect_pages",
     "decode",
     "decode_json",
     "error_for",
     "find_country",
     "find_language",
+    "follow_pages",
     "from_function",
     "in_domains",
     "is_vendor",
     "is_web_url",
+    "join_names",
     "match_language",
     "missing_field_error",
     "parse_date",
@@ -138,7 +141,6 @@ __all__ = [
     "provider",
     "redact",
     "retry_after",
-    "search_pages",
     "unexpected_format",
     "with_sites",
 ]

@@ -14,8 +14,8 @@ from .._urls import is_web_url
 from ..models import Image, SearchQuery, SearchResult
 from ._http import as_number, as_object, as_objects, as_text, unexpected_format
 
-_MAX_AUTHORS = 20
-_MAX_NAME = 200
+_MAX_AUTHORS = 100
+_MAX_NAME = 300  # characters
 
 Getter = str | Callable[[Mapping[str, Any]], Any]
 
@@ -37,7 +37,7 @@ def parse_results(
     score: Getter = "score",
     published: Getter = "published",
     author: Getter = "author",
-    content: Getter | None = None,
+    content: Getter = lambda _: None,
 ) -> tuple[SearchResult, ...]:
     """
     Parse a service's list of results leniently: every item with a usable URL is a result.
@@ -51,8 +51,8 @@ def parse_results(
         snippet: Where the snippet is: plain text or markup.
         score: Where the score is: a number.
         published: Where the date is, in any common form.
-        author: Where the author is: a name, or a list of names or of objects with a ``name``.
-        content: Where the text of the page is, as Markdown, if the service returns any.
+        author: Where the author is: a text, or a list of names or of objects that have a ``name``.
+        content: Where the text of the page is, as Markdown, if the service returns that.
 
     Raises:
         BadResponse: It is not a list, or none of its items looks like a result.
@@ -72,10 +72,10 @@ def parse_results(
                 title=plain_text(_get(item, title)) or address,
                 url=address,
                 snippet=plain_text(_get(item, snippet)),
-                content=as_text(_get(item, content)) if content is not None else None,
-                author=_names(_get(item, author)),
                 score=None if isinstance(rating := _get(item, score), str) else as_number(rating),
                 published=parse_date(_get(item, published)),
+                author=join_names(_get(item, author)),
+                content=as_text(_get(item, content)),
                 provider=provider,
                 rank=len(results) + 1,
                 citation_id=len(results) + 1,
@@ -85,6 +85,13 @@ def parse_results(
     if items and not results and not any(isinstance(_get(item, url), str) for item in as_objects(items)):
         raise unexpected_format(provider)
     return tuple(results)
+
+
+def join_names(value: Any) -> str | None:
+    """Return the author or authors in *value*, separated by commas: a text, or a list of texts or named objects."""
+    several = value if isinstance(value, list) else [value]
+    names = (plain_text(one.get("name") if isinstance(one, dict) else one) for one in several[:_MAX_AUTHORS])
+    return ", ".join(name[:_MAX_NAME] for name in names if name) or None
 
 
 def parse_images(
@@ -127,13 +134,6 @@ def in_domains(url: str, query: SearchQuery) -> bool:
     if query.allowed_domains and not any(map(is_within, query.allowed_domains)):
         return False
     return not any(map(is_within, query.blocked_domains))
-
-
-def _names(value: Any) -> str | None:
-    """Return the names in *value*, which may be one name, or a list of names or of objects that have one."""
-    items = value if isinstance(value, list) else [value]
-    names = [plain_text(item.get("name") if isinstance(item, dict) else item) for item in items[:_MAX_AUTHORS]]
-    return ", ".join(name[:_MAX_NAME] for name in names if name) or None
 
 
 def _get(item: Mapping[str, Any], getter: Getter) -> Any:

@@ -1,4 +1,4 @@
-"""Results over several pages of a service."""
+"""Pages that lead to one another."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import pytest
 
 from websearch_core.errors import Blocked
 from websearch_core.models import Image, SearchQuery, SearchResponse, SearchResult
-from websearch_core.provider import Batch, Limits, Request, search_pages
+from websearch_core.provider import Batch, Request, follow_pages
 from websearch_core.testing import play
 
 
 class Harbour:
     name = "harbour"
-    limits = Limits(results=6)
 
 
 def result(number, host="a.example"):
@@ -37,7 +36,7 @@ def search(*pages, last=True, max_pages=10, skip=0, **options):
         )
         return Batch(response=response, following=None if last and number == len(pages) else number + 1)
 
-    return play(search_pages(query, Harbour(), fetch, max_pages=max_pages, skip=skip), *pages)
+    return play(follow_pages(query, Harbour(), fetch, 1, max_pages=max_pages, skip=skip), *pages)
 
 
 def urls(outcome):
@@ -89,12 +88,6 @@ def test_the_number_of_pages_is_bounded_and_said():
     outcome = search([result(1)], [result(2)], last=False, max_pages=2, limit=5)
 
     assert outcome.result.notes == ("a note", "harbour: stopped after 2 pages of results")
-
-
-def test_a_limit_above_the_service_s_own_is_noted():
-    outcome = search([result(1)], limit=7)
-
-    assert outcome.result.notes == ("a note", "harbour returns at most 6 results")
 
 
 def test_results_before_the_page_are_skipped():
