@@ -60,6 +60,8 @@ class Request:
         url: Absolute URL. It never contains a key.
         method: The HTTP method.
         params: Appended to the URL as its query string.
+        secret_params: Appended too, but treated like a key in a header: left out of the repr, the logs and the errors.
+            Only for services that accept their key nowhere else.
         headers: Left out of the repr, since keys travel here, under a name that says so (``Authorization``,
             ``X-Api-Key``, ``...-Token``). A key that the service repeats is removed from the response.
         json: A body to send as JSON.
@@ -75,6 +77,7 @@ class Request:
     url: str
     method: str = "GET"
     params: Mapping[str, str | int] = field(default_factory=dict)
+    secret_params: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     json: Any = None
     form: Mapping[str, str] | None = None

@@ -46,6 +46,7 @@ from ._http import (
     unexpected_format,
     with_sites,
 )
+from ._paging import collect_pages
 from ._ports import (
     AsyncHTTPClient,
     HTTPClient,
@@ -56,7 +57,7 @@ from ._ports import (
     SearchProvider,
     can,
 )
-from ._results import Getter, parse_results, plain_text
+from ._results import Getter, join_names, parse_results, plain_text
 
 __all__ = [
     "COUNTRY_NAMES",
@@ -106,12 +107,14 @@ __all__ = [
     "can",
     "canonicalize",
     "check_options",
+    "collect_pages",
     "decode",
     "decode_json",
     "error_for",
     "from_function",
     "is_vendor",
     "is_web_url",
+    "join_names",
     "missing_field_error",
     "parse_date",
     "parse_results",

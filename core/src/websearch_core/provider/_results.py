@@ -13,7 +13,7 @@ from .._text.invisible import strip_invisible
 from .._text.markup import strip_markup
 from .._urls import is_web_url
 from ..models import SearchQuery, SearchResult
-from ._http import as_objects, unexpected_format
+from ._http import as_objects, as_text, unexpected_format
 
 Getter = str | Callable[[Mapping[str, Any]], Any]
 
@@ -34,6 +34,8 @@ def parse_results(
     snippet: Getter = "snippet",
     score: Getter = "score",
     published: Getter = "published",
+    author: Getter = "author",
+    content: Getter = lambda _: None,
 ) -> tuple[SearchResult, ...]:
     """
     Parse a service's list of results leniently: every item with a usable URL is a result.
@@ -47,6 +49,8 @@ def parse_results(
         snippet: Where the snippet is: plain text or markup.
         score: Where the score is: a number.
         published: Where the date is, in any common form.
+        author: Where the author is: a text, or a list of names or of objects that have a ``name``.
+        content: Where the text of the page is, as Markdown, if the service returns that.
 
     Raises:
         BadResponse: It is not a list, or none of its items looks like a result.
@@ -68,6 +72,8 @@ def parse_results(
                 snippet=plain_text(_get(item, snippet)),
                 score=_score(_get(item, score)),
                 published=parse_date(_get(item, published)),
+                author=join_names(_get(item, author)),
+                content=as_text(_get(item, content)),
                 provider=provider,
                 rank=len(results) + 1,
                 citation_id=len(results) + 1,
@@ -77,6 +83,13 @@ def parse_results(
     if items and not results and not any(isinstance(_get(item, url), str) for item in as_objects(items)):
         raise unexpected_format(provider)
     return tuple(results)
+
+
+def join_names(value: Any) -> str | None:
+    """Return the author or authors in *value*, separated by commas: a text, or a list of texts or named objects."""
+    several = value if isinstance(value, list) else [value]
+    names = (plain_text(one.get("name") if isinstance(one, dict) else one) for one in several)
+    return ", ".join(filter(None, names)) or None
 
 
 def in_domains(url: str, query: SearchQuery) -> bool:
