@@ -23,8 +23,9 @@ _CHANGED = re.compile(
 _PUBLISHED = re.compile(
     r"publi[sc]|\bposted\b|\bsubmitted\b|\bwritten\b|\bcreated\b|\bfiled\b|\bstarted by\b|\brelease date\b"
     r"|\bpub\.? date\b|veröffentlicht|erstellt|erschienen|pubblicat|gepubliceerd|geplaatst|publicerad|publisert"
-    r"|julkaistu|opublikowan|publikován|megjelen|közzétéve|yay\u0131n|giriş|опубликован|опубліковано|дата публикации|δημοσι"
-    r"|公開|公表|掲載|投稿|配信|发布|發布|发表|發表|게시|등록|입력|đăng|diterbitkan|dipublikasikan|نشر|פורסם",
+    r"|julkaistu|opublikowan|publikován|megjelen|közzétéve|yay\u0131n|giriş|опубликован|опубліковано|δημοσι"
+    r"|дата публикации|公開|公表|掲載|投稿|配信|发布|發布|发表|發表|게시|등록|입력"
+    r"|đăng|diterbitkan|dipublikasikan|نشر|פורסם",
     re.IGNORECASE,
 )
 # Words that may stand beside the date in a line that is nothing but a date: time of day, weekday, time to read.
