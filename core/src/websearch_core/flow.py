@@ -30,6 +30,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from ._bugs import as_error
 from ._deadline import in_time, time_left
+from ._text.rates import RateLimit, parse_rate_limits
 from .errors import TimedOut, WebSearchError
 
 __all__ = [
@@ -110,6 +111,11 @@ class Response:
     def json(self) -> Any:
         """Return the body parsed as JSON; raises ValueError if it is not JSON."""
         return json.loads(self.content)
+
+    @property
+    def rate_limits(self) -> tuple[RateLimit, ...]:
+        """The rate limits that the headers state, shortest window first; empty if they state none."""
+        return parse_rate_limits(self.headers)
 
 
 @dataclass(frozen=True)
