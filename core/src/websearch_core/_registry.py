@@ -16,10 +16,17 @@ _BUILT_IN: Mapping[str, str] = MappingProxyType(
         "brave": "websearch_core.providers.brave:Brave",
         "direct": "websearch_core.providers.direct:Direct",
         "duckduckgo": "websearch_core.providers.duckduckgo:DuckDuckGo",
+        "exa": "websearch_core.providers.exa:Exa",
+        "firecrawl": "websearch_core.providers.firecrawl:Firecrawl",
         "jina": "websearch_core.providers.jina:Jina",
+        "linkup": "websearch_core.providers.linkup:Linkup",
         "local": "websearch_core.providers.local:Local",
+        "parallel": "websearch_core.providers.parallel:Parallel",
+        "perplexity": "websearch_core.providers.perplexity:Perplexity",
         "searxng": "websearch_core.providers.searxng:SearXNG",
+        "serper": "websearch_core.providers.serper:Serper",
         "tavily": "websearch_core.providers.tavily:Tavily",
+        "you": "websearch_core.providers.you:You",
     }
 )
 _ALIASES = MappingProxyType({"ddg": "duckduckgo", "searx": "searxng"})

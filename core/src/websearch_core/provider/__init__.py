@@ -31,6 +31,7 @@ from ..errors import (
 )
 from ..flow import Call, Flow, Gather, Request, Response, Sleep
 from ..models import Image, Page, SearchQuery, SearchResponse, SearchResult
+from ._codes import COUNTRIES, GOOGLE_LANGUAGES, LANGUAGES
 from ._countries import COUNTRY_NAMES
 from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
 from ._function import from_function
@@ -41,6 +42,7 @@ from ._http import (
     as_text,
     check_length,
     check_options,
+    compact,
     decode,
     decode_json,
     error_for,
@@ -52,6 +54,7 @@ from ._http import (
 )
 from ._languages import codes, find_country, find_language, match_language
 from ._paging import Batch, collect_pages, follow_pages
+from ._periods import first_day, google_period
 from ._ports import (
     AsyncHTTPClient,
     HTTPClient,
@@ -62,11 +65,16 @@ from ._ports import (
     SearchProvider,
     can,
 )
+from ._reading import first_heading, page_error
+from ._requests import bearer, post_json
 from ._results import Getter, in_domains, join_names, parse_images, parse_results, plain_text
 from ._service import Service
 
 __all__ = [
+    "COUNTRIES",
     "COUNTRY_NAMES",
+    "GOOGLE_LANGUAGES",
+    "LANGUAGES",
     "AsyncHTTPClient",
     "AuthenticationError",
     "BadRequest",
@@ -114,30 +122,37 @@ __all__ = [
     "as_object",
     "as_objects",
     "as_text",
+    "bearer",
     "can",
     "canonicalize",
     "check_length",
     "check_options",
     "codes",
     "collect_pages",
+    "compact",
     "decode",
     "decode_json",
     "error_for",
     "find_country",
     "find_language",
+    "first_day",
+    "first_heading",
     "follow_pages",
     "from_function",
+    "google_period",
     "in_domains",
     "is_vendor",
     "is_web_url",
     "join_names",
     "match_language",
     "missing_field_error",
+    "page_error",
     "parse_date",
     "parse_images",
     "parse_results",
     "parse_usage",
     "plain_text",
+    "post_json",
     "provider",
     "redact",
     "retry_after",

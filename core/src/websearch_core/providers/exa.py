@@ -12,6 +12,7 @@ ones are filtered out here.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from websearch_core.provider import (
@@ -26,7 +27,6 @@ from websearch_core.provider import (
     Page,
     PageNotFound,
     QuotaExhausted,
-    Request,
     Response,
     SearchQuery,
     SearchResponse,
@@ -40,17 +40,17 @@ from websearch_core.provider import (
     as_text,
     canonicalize,
     check_options,
+    collect_pages,
     compact,
     decode,
     find_country,
     first_day,
-    is_vendor,
-    limit_notes,
     page_error,
     parse_date,
     parse_images,
     parse_results,
     plain_text,
+    post_json,
     provider,
 )
 
@@ -88,7 +88,8 @@ class Exa:
     name = "exa"
     label = "Exa"
     options = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "safe_search", "topic", "images",
+        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "safe_search", "topic",
+        "images",
     })  # fmt: skip
     topics = frozenset(_CATEGORIES)
     emulated = frozenset({"time_range"})
@@ -114,23 +115,28 @@ class Exa:
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search."""
         check_options(query, self)
-        body = self._body((yield self._request("search", {**self._payload(query), **query.extra})), "search")
+        return (yield from collect_pages(query, self, partial(self._page, query)))
+
+    def _page(self, query: SearchQuery, _: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+        payload = {**self._payload(query, size), **query.extra}
+        body = self._body((yield post_json(self, "search", payload, headers=self._headers())), "search")
         items = body.get("results")
-        return SearchResponse(
+        found = SearchResponse(
             query=query.text,
             results=parse_results(items, self.name, snippet=_snippet, content="text", published="publishedDate"),
             provider=self.name,
             images=_images(items) if query.images else (),
-            notes=limit_notes(query, self),
             request_id=as_text(body.get("requestId")),
             cost=_cost(body),
             raw=body,
         )
+        return found, False
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*, as Markdown."""
         payload = {"urls": [canonicalize(url)], "text": True, **compact({"maxAgeHours": self.max_age_hours})}
-        body = self._body((yield self._request("contents", payload, target=url)), "read")
+        response = yield post_json(self, "contents", payload, headers=self._headers(), target=url)
+        body = self._body(response, "read")
         for result in as_objects(body.get("results")):
             if text := as_text(result.get("text")):
                 return Page(
@@ -145,7 +151,7 @@ class Exa:
                 )
         raise self._page_error(body)
 
-    def _payload(self, query: SearchQuery) -> dict[str, Any]:
+    def _payload(self, query: SearchQuery, size: int) -> dict[str, Any]:
         after = first_day(query)
         contents = {
             "highlights": self.highlights,
@@ -157,7 +163,7 @@ class Exa:
         return compact(
             {
                 "query": query.text,
-                "numResults": min(query.limit, _MAX_RESULTS),
+                "numResults": size,
                 "type": self.type,
                 "category": _CATEGORIES.get(query.topic, self.category),
                 "includeDomains": list(query.allowed_domains),
@@ -170,15 +176,8 @@ class Exa:
             }
         )
 
-    def _request(self, endpoint: str, payload: dict[str, Any], target: str | None = None) -> Request:
-        return Request(
-            method="POST",
-            url=f"{self.base_url}/{endpoint}",
-            json=payload,
-            headers={"X-Api-Key": self.api_key.get_secret_value()},
-            target=target,
-            judge_target=target is not None and not is_vendor(self),
-        )
+    def _headers(self) -> dict[str, str]:
+        return {"X-Api-Key": self.api_key.get_secret_value()}
 
     def _body(self, response: Response, verb: str) -> dict[str, Any]:
         return decode(response, self, verb=verb, detail=lambda body: as_object(body).get("error"), kind=_kind)

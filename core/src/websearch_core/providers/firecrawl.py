@@ -14,6 +14,7 @@ old unless `max_age` says otherwise, and reports a missing page as a success; he
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import NonNegativeInt
@@ -41,15 +42,17 @@ from websearch_core.provider import (
     UnsupportedContent,
     as_object,
     as_text,
+    bearer,
     canonicalize,
     check_options,
+    collect_pages,
     compact,
     decode,
+    error_for,
     find_country,
     google_period,
     is_vendor,
     is_web_url,
-    limit_notes,
     missing_field_error,
     page_error,
     parse_date,
@@ -57,6 +60,7 @@ from websearch_core.provider import (
     parse_results,
     parse_usage,
     plain_text,
+    post_json,
     provider,
     unexpected_format,
 )
@@ -89,7 +93,8 @@ class Firecrawl:
     name = "firecrawl"
     label = "Firecrawl"
     options = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "safe_search", "topic", "images",
+        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "safe_search", "topic",
+        "images",
     })  # fmt: skip
     topics = frozenset({"news", *_CATEGORIES})
     countries = COUNTRIES
@@ -120,24 +125,29 @@ class Firecrawl:
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search."""
         check_options(query, self)
-        body = self._body((yield self._request("search", {**self._payload(query), **query.extra})), "search")
+        return (yield from collect_pages(query, self, partial(self._page, query)))
+
+    def _page(self, query: SearchQuery, _: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+        payload = {**self._payload(query, size), **query.extra}
+        body = self._body((yield self._request("search", payload)), "search")
         data = body.get("data")
         if isinstance(data, dict):
             items = data.get("news" if query.topic == "news" else "web") or []
         else:  # version 1 of the API returns a list
             items = data
-        return SearchResponse(
+        found = SearchResponse(
             query=query.text,
             results=parse_results(
                 items, self.name, title=_title, url=_url, snippet=_snippet, content="markdown", published=_date
             ),
             provider=self.name,
             images=parse_images(as_object(data).get("images"), url="imageUrl", description="title", page_url="url"),
-            notes=(*limit_notes(query, self), *_warning(body)),
+            notes=_warning(body),
             request_id=as_text(body.get("id")),
             usage=parse_usage(body, credits="creditsUsed"),
             raw=body,
         )
+        return found, False
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*, as Markdown."""
@@ -172,10 +182,10 @@ class Firecrawl:
             notes=_warning(data),
         )
 
-    def _payload(self, query: SearchQuery) -> dict[str, Any]:
+    def _payload(self, query: SearchQuery, size: int) -> dict[str, Any]:
         return compact({
             "query": query.text,
-            "limit": min(query.limit, _MAX_RESULTS),
+            "limit": size,
             "sources": ["news" if query.topic == "news" else "web", *(["images"] if query.images else [])],
             "categories": _CATEGORIES.get(query.topic),
             "includeDomains": list(query.allowed_domains),
@@ -187,21 +197,20 @@ class Firecrawl:
         })  # fmt: skip
 
     def _request(self, endpoint: str, payload: dict[str, Any], target: str | None = None) -> Request:
-        key = None if self.keyless or self.api_key is None else self.api_key.get_secret_value()
-        return Request(
-            method="POST",
-            url=f"{self.base_url.removesuffix('/v2')}/v2/{endpoint}",
-            json=payload,
-            headers={"Authorization": f"Bearer {key}"} if key else {},
-            target=target,
-            judge_target=target is not None and not is_vendor(self),
-        )
+        headers = bearer(self.api_key) if self.api_key and not self.keyless else {}
+        path = endpoint if self.base_url.endswith("/v2") else f"v2/{endpoint}"
+        return post_json(self, path, payload, headers=headers, target=target)
 
     def _body(self, response: Response, verb: str) -> dict[str, Any]:
+        if verb == "read" and response.status >= 500 and (problem := _page_problem(response)):
+            raise page_error(self, kind=_kind(problem), detail=problem.get("error"))
         body = decode(response, self, verb=verb, detail=lambda body: as_object(body).get("error"), kind=_kind)
         if body.get("success") is False:
-            kind = _kind(body) or Unavailable
-            raise page_error(self, kind=kind, detail=body.get("error")) if verb == "read" else unexpected_format(self.name)
+            raise (
+                page_error(self, kind=_kind(body), detail=body.get("error"))
+                if verb == "read"
+                else error_for(response, self, kind=_kind(body) or Unavailable, detail=body.get("error"))
+            )
         return body
 
 
@@ -210,7 +219,18 @@ def _kind(body: Any) -> type[ServiceError] | None:
     words = str(problem.get("error"))
     if "keyless" in words:
         return QuotaExhausted
-    return _FAILURES.get(str(problem.get("code") or words)) or (Blocked if "do not support this site" in words else None)
+    return _FAILURES.get(str(problem.get("code") or words)) or (
+        Blocked if "do not support this site" in words else None
+    )
+
+
+def _page_problem(response: Response) -> dict[str, Any] | None:
+    """Return the body of a failure that is the page's, not the service's: its code begins with ``SCRAPE_``."""
+    try:
+        body = as_object(response.json())
+    except (ValueError, RecursionError):
+        return None
+    return body if str(body.get("code")).startswith("SCRAPE_") else None
 
 
 def _first(value: Any) -> Any:

@@ -11,6 +11,7 @@ allowed or blocked domains, at most 20 of them: if a query has both, the blocked
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import PositiveInt
@@ -25,20 +26,21 @@ from websearch_core.provider import (
     Key,
     Limits,
     QuotaExhausted,
-    Request,
     SearchQuery,
     SearchResponse,
     Service,
     UnsupportedOption,
     as_object,
     as_text,
+    bearer,
     check_options,
+    collect_pages,
     compact,
     decode,
     find_country,
     find_language,
-    limit_notes,
     parse_results,
+    post_json,
     provider,
 )
 
@@ -84,27 +86,26 @@ class Perplexity:
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search."""
         check_options(query, self)
-        response = yield Request(
-            method="POST",
-            url=f"{self.base_url}/search",
-            json={**self._payload(query), **query.extra},
-            headers={"Authorization": f"Bearer {self.api_key.get_secret_value()}"},
-        )
+        return (yield from collect_pages(query, self, partial(self._page, query)))
+
+    def _page(self, query: SearchQuery, _: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+        payload = {**self._payload(query, size), **query.extra}
+        response = yield post_json(self, "search", payload, headers=bearer(self.api_key))
         body = decode(response, self, detail=_detail, kind=_kind)
-        return SearchResponse(
+        found = SearchResponse(
             query=query.text,
             results=parse_results(_flatten(body.get("results")), self.name, published=_date),
             provider=self.name,
-            notes=limit_notes(query, self),
             request_id=as_text(body.get("id")),
             raw=body,
         )
+        return found, False
 
-    def _payload(self, query: SearchQuery) -> dict[str, Any]:
+    def _payload(self, query: SearchQuery, size: int) -> dict[str, Any]:
         language = find_language(query, self)
         return compact({
             "query": query.text,
-            "max_results": min(query.limit, _MAX_RESULTS),
+            "max_results": size,
             "max_tokens": self.max_tokens,
             "max_tokens_per_page": self.max_tokens_per_page,
             "country": find_country(query, self),

@@ -44,6 +44,7 @@ from websearch_core.provider import (
     parse_results,
     parse_usage,
     plain_text,
+    post_json,
     provider,
     with_sites,
 )
@@ -120,17 +121,13 @@ class Serper:
     def _request(self, endpoint: str, query: SearchQuery, page: int | None = None) -> Request:
         payload = {
             "q": with_sites(query),
-            "gl": (find_country(query, self) or "").lower() or None,
+            "gl": (find_country(query, self) or "").lower(),
             "hl": find_language(query, self),
             "tbs": google_period(query),
             "page": page,
         }
-        return Request(
-            method="POST",
-            url=f"{self.base_url}/{endpoint}",
-            json={**compact(payload), **query.extra},
-            headers={"X-API-KEY": self.api_key.get_secret_value()},
-        )
+        headers = {"X-API-KEY": self.api_key.get_secret_value()}
+        return post_json(self, endpoint, {**compact(payload), **query.extra}, headers=headers)
 
     def _body(self, response: Response) -> dict[str, Any]:
         return decode(response, self, detail=_detail, kind=_kind)
