@@ -28,6 +28,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from ._bugs import as_error
 from ._deadline import in_time, time_left
+from ._text.rates import RateLimit, parse_rate_limits
 from ._threads import in_thread
 from .errors import TimedOut, WebSearchError
 
@@ -57,6 +58,8 @@ class Request:
         url: Absolute URL. It never contains a key.
         method: The HTTP method.
         params: Appended to the URL as its query string.
+        secret_params: Appended too, but treated like a key in a header: left out of the repr, the logs and the errors.
+            Only for services that accept their key nowhere else.
         headers: Left out of the repr, since keys travel here, under a name that says so (``Authorization``,
             ``X-Api-Key``, ``...-Token``). A key that the service repeats is removed from the response.
         json: A body to send as JSON.
@@ -72,6 +75,7 @@ class Request:
     url: str
     method: str = "GET"
     params: Mapping[str, str | int] = field(default_factory=dict)
+    secret_params: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     json: Any = None
     form: Mapping[str, str] | None = None
@@ -104,6 +108,11 @@ class Response:
     def json(self) -> Any:
         """Return the body parsed as JSON; raises ValueError if it is not JSON."""
         return json.loads(self.content)
+
+    @property
+    def rate_limits(self) -> tuple[RateLimit, ...]:
+        """The rate limits that the headers state, shortest window first; empty if they state none."""
+        return parse_rate_limits(self.headers)
 
 
 @dataclass(frozen=True)

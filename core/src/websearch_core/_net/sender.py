@@ -194,7 +194,7 @@ class Sender:
         return client.build_request(
             request.method,
             url,
-            params=dict(request.params) or None,
+            params={**request.params, **request.secret_params} or None,
             headers={"User-Agent": user_agent(), **request.headers, "Accept-Encoding": OFFERED},
             json=request.json,
             data=request.form,
@@ -372,7 +372,7 @@ def _remove_request(request: Request) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        keys = keys_in(request.headers)
+        keys = keys_in(request)
         for one in _walk_chain(error):
             for name, value in vars(one).items():
                 if isinstance(value, _find_error_types("Request", "Response")):
@@ -409,7 +409,7 @@ class _LogRedaction(logging.Filter):
             args: tuple[Any, ...] = record.args
             record.args = tuple(arg.copy_with(query=None) if hasattr(arg, "copy_with") else arg for arg in args)
         message = record.getMessage()
-        redacted = without_keys(message, keys_in(request.headers))
+        redacted = without_keys(message, keys_in(request))
         if redacted != message:
             record.msg, record.args = redacted, ()
         return True
