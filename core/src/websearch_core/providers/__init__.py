@@ -23,20 +23,34 @@ if TYPE_CHECKING:
     from .brave import Brave
     from .direct import Direct
     from .duckduckgo import DuckDuckGo
+    from .exa import Exa
+    from .firecrawl import Firecrawl
     from .jina import Jina
+    from .linkup import Linkup
     from .local import Local
+    from .parallel import Parallel
+    from .perplexity import Perplexity
     from .searxng import SearXNG
+    from .serper import Serper
     from .tavily import Tavily
+    from .you import You
 
 __all__ = [
     "Brave",
     "Direct",
     "DuckDuckGo",
+    "Exa",
+    "Firecrawl",
     "Jina",
+    "Linkup",
     "Local",
+    "Parallel",
+    "Perplexity",
     "ProviderInfo",
     "SearXNG",
+    "Serper",
     "Tavily",
+    "You",
     "get",
     "get_all",
     "get_configured",

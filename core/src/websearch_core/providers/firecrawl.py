@@ -5,10 +5,10 @@ https://docs.firecrawl.dev/api-reference/endpoint/search
 https://docs.firecrawl.dev/api-reference/endpoint/scrape
 
 The key is read from ``FIRECRAWL_API_KEY``. ``keyless=True`` uses the small free allowance per address for callers
-without a key. A server of your own needs none: set ``base_url`` (``FIRECRAWL_API_URL``). It may run inside your network,
-so the address of a page is then checked here first. At most 100 results; no paging. If a query has both allowed and
-blocked domains, the blocked ones are filtered out here. Firecrawl answers with a copy of a page that is up to two days
-old unless `max_age` says otherwise, and reports a missing page as a success; here it is an error.
+without a key. A server of your own needs none: set ``base_url`` (``FIRECRAWL_API_URL``). It may run inside your
+network, so the address of a page is then checked here first. At most 100 results; no paging. If a query has both
+allowed and blocked domains, the blocked ones are filtered out here. Firecrawl answers with a copy of a page that is up
+to two days old unless `max_age` says otherwise, and reports a missing page as a success; here it is an error.
 """
 
 from __future__ import annotations
@@ -131,10 +131,8 @@ class Firecrawl:
         payload = {**self._payload(query, size), **query.extra}
         body = self._body((yield self._request("search", payload)), "search")
         data = body.get("data")
-        if isinstance(data, dict):
-            items = data.get("news" if query.topic == "news" else "web") or []
-        else:  # version 1 of the API returns a list
-            items = data
+        section = "news" if query.topic == "news" else "web"
+        items = (data.get(section) or []) if isinstance(data, dict) else data  # version 1 of the API returns a list
         found = SearchResponse(
             query=query.text,
             results=parse_results(
