@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Any
-from urllib.parse import urlsplit
 
+from .._domains import Domains
 from .._text.dates import parse_date
 from .._text.invisible import strip_invisible
 from .._text.markup import strip_markup
@@ -123,19 +122,7 @@ def parse_images(
 
 def in_domains(url: str, query: SearchQuery) -> bool:
     """Return whether *url* passes the query's domain filters; a domain includes its subdomains."""
-    if not query.allowed_domains and not query.blocked_domains:
-        return True
-    host = (urlsplit(url).hostname or "").removeprefix("www.")
-    if not host.isascii():
-        with suppress(UnicodeError):
-            host = host.encode("idna").decode("ascii")
-
-    def is_within(domain: str) -> bool:
-        return host == domain or host.endswith(f".{domain}")
-
-    if query.allowed_domains and not any(map(is_within, query.allowed_domains)):
-        return False
-    return not any(map(is_within, query.blocked_domains))
+    return Domains(query.allowed_domains, query.blocked_domains).permits(url)
 
 
 def _cut(text: str, length: int | None) -> str:
