@@ -33,6 +33,7 @@ from ..flow import Call, Flow, Gather, Request, Response, Sleep
 from ..models import Image, Page, SearchQuery, SearchResponse, SearchResult
 from ._codes import COUNTRIES, GOOGLE_LANGUAGES, LANGUAGES
 from ._countries import COUNTRY_NAMES
+from ._dates import date_range, google_period, midnight
 from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
 from ._function import from_function
 from ._http import (
@@ -42,10 +43,10 @@ from ._http import (
     as_text,
     check_length,
     check_options,
-    compact,
     decode,
     decode_json,
     error_for,
+    given,
     parse_usage,
     redact,
     retry_after,
@@ -54,7 +55,6 @@ from ._http import (
 )
 from ._languages import codes, find_country, find_language, match_language
 from ._paging import Batch, collect_pages, follow_pages
-from ._periods import first_day, google_period
 from ._ports import (
     AsyncHTTPClient,
     HTTPClient,
@@ -129,22 +129,23 @@ __all__ = [
     "check_options",
     "codes",
     "collect_pages",
-    "compact",
+    "date_range",
     "decode",
     "decode_json",
     "error_for",
     "find_country",
     "find_language",
-    "first_day",
     "first_heading",
     "follow_pages",
     "from_function",
+    "given",
     "google_period",
     "in_domains",
     "is_vendor",
     "is_web_url",
     "join_names",
     "match_language",
+    "midnight",
     "missing_field_error",
     "page_error",
     "parse_date",

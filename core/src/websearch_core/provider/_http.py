@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 from .._keys import ApiKey
 from .._redaction import without_keys
@@ -30,6 +30,7 @@ from ..models import SearchQuery
 from ._languages import find_country, find_language
 from ._ports import Limits, Provider
 
+T = TypeVar("T")
 Meanings = Mapping[int, type[ServiceError]]
 
 _MEANINGS: Meanings = {
@@ -227,9 +228,9 @@ def with_sites(query: SearchQuery) -> str:
     return " ".join(filter(None, [query.text, allowed, *blocked]))
 
 
-def compact(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is set in *payload*: without None, False, and empty texts, lists and objects. A zero is set."""
-    return {name: value for name, value in payload.items() if value or (value == 0 and value is not False)}
+def given(parameters: Mapping[str, T | None]) -> dict[str, T]:
+    """Return the *parameters* that have a value: those that are None are not sent."""
+    return {name: value for name, value in parameters.items() if value is not None}
 
 
 def as_object(value: Any) -> dict[str, Any]:

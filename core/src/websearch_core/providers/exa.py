@@ -41,10 +41,10 @@ from websearch_core.provider import (
     canonicalize,
     check_options,
     collect_pages,
-    compact,
+    date_range,
     decode,
     find_country,
-    first_day,
+    given,
     page_error,
     parse_date,
     parse_images,
@@ -134,7 +134,7 @@ class Exa:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*, as Markdown."""
-        payload = {"urls": [canonicalize(url)], "text": True, **compact({"maxAgeHours": self.max_age_hours})}
+        payload = {"urls": [canonicalize(url)], "text": True, **given({"maxAgeHours": self.max_age_hours})}
         response = yield post_json(self, "contents", payload, headers=self._headers(), target=url)
         body = self._body(response, "read")
         for result in as_objects(body.get("results")):
@@ -152,27 +152,27 @@ class Exa:
         raise self._page_error(body)
 
     def _payload(self, query: SearchQuery, size: int) -> dict[str, Any]:
-        after = first_day(query)
+        after = date_range(query)[0]
         contents = {
-            "highlights": self.highlights,
-            "text": self.text,
+            "highlights": self.highlights or None,
+            "text": self.text or None,
             "summary": {"query": query.text} if self.summary else None,
             "maxAgeHours": self.max_age_hours,
             "extras": {"imageLinks": 1} if query.images else None,
         }
-        return compact(
+        return given(
             {
                 "query": query.text,
                 "numResults": size,
                 "type": self.type,
                 "category": _CATEGORIES.get(query.topic, self.category),
-                "includeDomains": list(query.allowed_domains),
-                "excludeDomains": list(() if query.allowed_domains else query.blocked_domains),
+                "includeDomains": list(query.allowed_domains) or None,
+                "excludeDomains": list(() if query.allowed_domains else query.blocked_domains) or None,
                 "startPublishedDate": f"{after}T00:00:00.000Z" if after else None,
                 "endPublishedDate": f"{query.before}T23:59:59.999Z" if query.before else None,
                 "userLocation": find_country(query, self),
-                "moderation": query.safe_search and query.safe_search != "off",
-                "contents": compact(contents),
+                "moderation": query.safe_search in {"moderate", "strict"} or None,
+                "contents": given(contents) or None,
             }
         )
 

@@ -46,10 +46,10 @@ from websearch_core.provider import (
     canonicalize,
     check_options,
     collect_pages,
-    compact,
     decode,
     error_for,
     find_country,
+    given,
     google_period,
     is_vendor,
     is_web_url,
@@ -149,7 +149,7 @@ class Firecrawl:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*, as Markdown."""
-        payload = compact({"url": canonicalize(url), "formats": ["markdown", "links"], "maxAge": self.max_age})
+        payload = given({"url": canonicalize(url), "formats": ["markdown", "links"], "maxAge": self.max_age})
         payload["onlyMainContent"] = self.only_main_content
         body = self._body((yield self._request("scrape", payload, target=url)), "read")
         data = as_object(body.get("data"))
@@ -181,16 +181,16 @@ class Firecrawl:
         )
 
     def _payload(self, query: SearchQuery, size: int) -> dict[str, Any]:
-        return compact({
+        return given({
             "query": query.text,
             "limit": size,
             "sources": ["news" if query.topic == "news" else "web", *(["images"] if query.images else [])],
             "categories": _CATEGORIES.get(query.topic),
-            "includeDomains": list(query.allowed_domains),
-            "excludeDomains": list(() if query.allowed_domains else query.blocked_domains),
+            "includeDomains": list(query.allowed_domains) or None,
+            "excludeDomains": list(() if query.allowed_domains else query.blocked_domains) or None,
             "tbs": google_period(query),
             "country": find_country(query, self),
-            "safe": query.safe_search and query.safe_search != "off",
+            "safe": query.safe_search in {"moderate", "strict"} or None,
             "scrapeOptions": {"formats": ["markdown"]} if self.scrape else None,
         })  # fmt: skip
 

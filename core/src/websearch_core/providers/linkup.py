@@ -33,10 +33,10 @@ from websearch_core.provider import (
     bearer,
     canonicalize,
     check_options,
-    compact,
+    date_range,
     decode,
-    first_day,
     first_heading,
+    given,
     page_error,
     parse_images,
     parse_results,
@@ -116,7 +116,7 @@ class Linkup:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*, as Markdown."""
-        payload = compact({"url": canonicalize(url), "renderJs": self.render_js})
+        payload = given({"url": canonicalize(url), "renderJs": self.render_js or None})
         response = yield post_json(self, "fetch", payload, headers=bearer(self.api_key), target=url)
         problem = _json(response) if response.status >= 400 else {}
         if kind := _FAILURES.get(_code(problem)):
@@ -135,17 +135,17 @@ class Linkup:
         )
 
     def _payload(self, query: SearchQuery) -> dict[str, Any]:
-        after = first_day(query)
-        return compact({
+        after = date_range(query)[0]
+        return given({
             "q": query.text,
             "depth": self.depth,
             "outputType": "sourcedAnswer" if self.include_answer else "searchResults",
             "maxResults": query.limit,
-            "includeDomains": list(query.allowed_domains),
-            "excludeDomains": list(query.blocked_domains),
+            "includeDomains": list(query.allowed_domains) or None,
+            "excludeDomains": list(query.blocked_domains) or None,
             "fromDate": after and after.isoformat(),
             "toDate": query.before and query.before.isoformat(),
-            "includeImages": query.images,
+            "includeImages": query.images or None,
         })  # fmt: skip
 
     def _body(self, response: Response, verb: str) -> dict[str, Any]:

@@ -37,11 +37,11 @@ from websearch_core.provider import (
     as_text,
     canonicalize,
     check_options,
-    compact,
+    date_range,
     decode,
     find_country,
-    first_day,
     first_heading,
+    given,
     page_error,
     parse_date,
     parse_results,
@@ -136,23 +136,23 @@ class Parallel:
         raise page_error(self, status=failure.get("http_status_code"), kind=kind, detail=failure.get("content") or what)
 
     def _payload(self, query: SearchQuery) -> dict[str, Any]:
-        after = first_day(query)
+        after = date_range(query)[0]
         sources = {
-            "include_domains": list(query.allowed_domains),
-            "exclude_domains": list(() if query.allowed_domains else query.blocked_domains),
+            "include_domains": list(query.allowed_domains) or None,
+            "exclude_domains": list(() if query.allowed_domains else query.blocked_domains) or None,
             "after_date": after and after.isoformat(),
         }
         settings = {
             "max_results": query.limit,
-            "location": (find_country(query, self) or "").lower(),
-            "source_policy": compact(sources),
+            "location": (find_country(query, self) or "").lower() or None,
+            "source_policy": given(sources) or None,
         }
-        return compact({
+        return given({
             "objective": query.text,
             "search_queries": [query.text],
             "mode": self.mode,
             "max_chars_total": self.max_chars_total,
-            "advanced_settings": compact(settings),
+            "advanced_settings": given(settings) or None,
         })  # fmt: skip
 
     def _headers(self) -> dict[str, str]:

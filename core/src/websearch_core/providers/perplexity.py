@@ -35,10 +35,10 @@ from websearch_core.provider import (
     bearer,
     check_options,
     collect_pages,
-    compact,
     decode,
     find_country,
     find_language,
+    given,
     parse_results,
     post_json,
     provider,
@@ -103,14 +103,14 @@ class Perplexity:
 
     def _payload(self, query: SearchQuery, size: int) -> dict[str, Any]:
         language = find_language(query, self)
-        return compact({
+        return given({
             "query": query.text,
             "max_results": size,
             "max_tokens": self.max_tokens,
             "max_tokens_per_page": self.max_tokens_per_page,
             "country": find_country(query, self),
-            "search_language_filter": [language] if language else [],
-            "search_domain_filter": self._domains(query),
+            "search_language_filter": [language] if language else None,
+            "search_domain_filter": self._domains(query) or None,
             "search_recency_filter": query.time_range,
             "search_after_date_filter": f"{query.after:%m/%d/%Y}" if query.after else None,
             "search_before_date_filter": f"{query.before:%m/%d/%Y}" if query.before else None,

@@ -35,10 +35,10 @@ from websearch_core.provider import (
     as_objects,
     check_options,
     collect_pages,
-    compact,
     decode,
     find_country,
     find_language,
+    given,
     google_period,
     parse_images,
     parse_results,
@@ -121,13 +121,13 @@ class Serper:
     def _request(self, endpoint: str, query: SearchQuery, page: int | None = None) -> Request:
         payload = {
             "q": with_sites(query),
-            "gl": (find_country(query, self) or "").lower(),
+            "gl": (find_country(query, self) or "").lower() or None,
             "hl": find_language(query, self),
             "tbs": google_period(query),
             "page": page,
         }
         headers = {"X-API-KEY": self.api_key.get_secret_value()}
-        return post_json(self, endpoint, {**compact(payload), **query.extra}, headers=headers)
+        return post_json(self, endpoint, {**given(payload), **query.extra}, headers=headers)
 
     def _body(self, response: Response) -> dict[str, Any]:
         return decode(response, self, detail=_detail, kind=_kind)

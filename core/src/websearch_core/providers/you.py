@@ -39,10 +39,10 @@ from websearch_core.provider import (
     check_options,
     codes,
     collect_pages,
-    compact,
     decode,
     find_country,
     find_language,
+    given,
     missing_field_error,
     page_error,
     parse_results,
@@ -140,7 +140,7 @@ class You:
         """Read the page at *url*, as Markdown."""
         if self.keyless or self.api_key is None:
             raise missing_field_error(type(self), "api_key")
-        payload = compact({"urls": [canonicalize(url)], "formats": ["markdown", "metadata"], "max_age": self.max_age})
+        payload = given({"urls": [canonicalize(url)], "formats": ["markdown", "metadata"], "max_age": self.max_age})
         headers = {"X-Api-Key": self.api_key.get_secret_value()}
         response = yield post_json(self, "contents", payload, headers=headers, target=url)
         for page in self._contents(response):
@@ -170,7 +170,7 @@ class You:
         return as_objects(body["results"])
 
     def _payload(self, query: SearchQuery, number: int, size: int) -> dict[str, Any]:
-        return compact({
+        return given({
             "query": query.text,
             "count": size,
             "offset": number or None,
@@ -178,8 +178,8 @@ class You:
             "country": find_country(query, self),
             "language": find_language(query, self),
             "safesearch": query.safe_search,
-            "include_domains": list(query.allowed_domains),
-            "exclude_domains": list(() if query.allowed_domains else query.blocked_domains),
+            "include_domains": list(query.allowed_domains) or None,
+            "exclude_domains": list(() if query.allowed_domains else query.blocked_domains) or None,
             "livecrawl": "all" if self.livecrawl else None,
             "livecrawl_formats": ["markdown"] if self.livecrawl else None,
         })  # fmt: skip

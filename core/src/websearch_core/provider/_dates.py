@@ -1,4 +1,4 @@
-"""The period of time that a query asks for, in the ways that services take it."""
+"""Turn the dates of a query into those of a service."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from ..models import SearchQuery
 _DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
 
 
-def first_day(query: SearchQuery) -> date | None:
-    """
-    Return the first day of the period that *query* asks for, in UTC; None if it has no beginning.
+def date_range(query: SearchQuery) -> tuple[date | None, date | None]:
+    """Return the first and the last day that *query* asks for, in UTC; for services without a word for last week."""
+    if query.time_range is None:
+        return query.after, query.before
+    return datetime.now(UTC).date() - timedelta(days=_DAYS[query.time_range]), None
 
-    For services that have no ``time_range``, but take a date. It is a whole day, so up to a day more is searched.
-    """
-    if query.time_range:
-        return datetime.now(UTC).date() - timedelta(days=_DAYS[query.time_range])
-    return query.after
+
+def midnight(day: date) -> int:
+    """Return the Unix time, in seconds, at which *day* begins in UTC."""
+    return int(datetime.combine(day, datetime.min.time(), UTC).timestamp())
 
 
 def google_period(query: SearchQuery) -> str | None:
