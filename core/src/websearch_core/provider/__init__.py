@@ -11,6 +11,7 @@ from .._text.dates import parse_date
 from .._text.rates import RateLimit
 from .._urls import canonicalize, is_web_url
 from ..errors import (
+    AccessDenied,
     AuthenticationError,
     BadRequest,
     BadResponse,
@@ -18,6 +19,7 @@ from ..errors import (
     ConfigurationError,
     InvalidOption,
     MissingKey,
+    NeedsBrowser,
     PageNotFound,
     QuotaExhausted,
     RateLimited,
@@ -51,6 +53,7 @@ from ._http import (
     with_sites,
 )
 from ._languages import codes, find_country, find_language, match_language
+from ._obstacles import find_challenge, find_challenge_text, needs_scripts
 from ._paging import Batch, collect_pages, follow_pages
 from ._ports import (
     AsyncHTTPClient,
@@ -67,6 +70,7 @@ from ._service import Service
 
 __all__ = [
     "COUNTRY_NAMES",
+    "AccessDenied",
     "AsyncHTTPClient",
     "AuthenticationError",
     "BadRequest",
@@ -87,6 +91,7 @@ __all__ = [
     "Key",
     "Limits",
     "MissingKey",
+    "NeedsBrowser",
     "Page",
     "PageNotFound",
     "PageReader",
@@ -123,6 +128,8 @@ __all__ = [
     "decode",
     "decode_json",
     "error_for",
+    "find_challenge",
+    "find_challenge_text",
     "find_country",
     "find_language",
     "follow_pages",
@@ -133,6 +140,7 @@ __all__ = [
     "join_names",
     "match_language",
     "missing_field_error",
+    "needs_scripts",
     "parse_date",
     "parse_images",
     "parse_results",
