@@ -34,6 +34,7 @@ from ..errors import (
 from ..flow import Call, Flow, Gather, Request, Response, Sleep
 from ..models import Image, Page, SearchQuery, SearchResponse, SearchResult
 from ._countries import COUNTRY_NAMES
+from ._dates import date_range, midnight
 from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
 from ._function import from_function
 from ._http import (
@@ -46,6 +47,7 @@ from ._http import (
     decode,
     decode_json,
     error_for,
+    given,
     parse_usage,
     redact,
     retry_after,
@@ -125,6 +127,7 @@ __all__ = [
     "check_options",
     "codes",
     "collect_pages",
+    "date_range",
     "decode",
     "decode_json",
     "error_for",
@@ -134,11 +137,13 @@ __all__ = [
     "find_language",
     "follow_pages",
     "from_function",
+    "given",
     "in_domains",
     "is_vendor",
     "is_web_url",
     "join_names",
     "match_language",
+    "midnight",
     "missing_field_error",
     "needs_scripts",
     "parse_date",
