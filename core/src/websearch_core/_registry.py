@@ -23,6 +23,7 @@ _BUILT_IN: Mapping[str, str] = MappingProxyType(
         "github": "websearch_core.providers.github:GitHub",
         "hackernews": "websearch_core.providers.hackernews:HackerNews",
         "jina": "websearch_core.providers.jina:Jina",
+        "kagi": "websearch_core.providers.kagi:Kagi",
         "linkup": "websearch_core.providers.linkup:Linkup",
         "local": "websearch_core.providers.local:Local",
         "openalex": "websearch_core.providers.openalex:OpenAlex",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .github import GitHub
     from .hackernews import HackerNews
     from .jina import Jina
+    from .kagi import Kagi
     from .linkup import Linkup
     from .local import Local
     from .openalex import OpenAlex
@@ -53,6 +54,7 @@ __all__ = [
     "GitHub",
     "HackerNews",
     "Jina",
+    "Kagi",
     "Linkup",
     "Local",
     "OpenAlex",
