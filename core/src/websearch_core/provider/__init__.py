@@ -67,7 +67,7 @@ from ._ports import (
     SearchProvider,
     can,
 )
-from ._results import Getter, in_domains, join_names, parse_images, parse_results, plain_text
+from ._results import Getter, in_domains, join_names, parse_images, parse_results, plain_text, take_results
 from ._service import Service
 
 __all__ = [
@@ -154,6 +154,7 @@ __all__ = [
     "provider",
     "redact",
     "retry_after",
+    "take_results",
     "unexpected_format",
     "with_sites",
 ]
