@@ -23,6 +23,7 @@ from .errors import ServiceError, WebSearchError
 from .models import Page, SearchQuery, SearchResponse, SearchResult
 
 if typing.TYPE_CHECKING:
+    from . import citations as citations
     from . import flow as flow
     from . import index as index
     from . import keys as keys
@@ -51,8 +52,8 @@ __all__ = [
 ]
 
 _MODULES = frozenset(
-    "client errors flow index keys layers models provenance provider providers reading render settings testing tokens "
-    "tools".split()
+    "citations client errors flow index keys layers models provenance provider providers reading render settings "
+    "testing tokens tools".split()
 )
 
 if not typing.TYPE_CHECKING:  # type checkers see the imports above; with this function, they would accept any name
