@@ -20,7 +20,8 @@ import websearch_core
 from websearch_core import providers
 
 ROOMS = (
-    "citations client errors flow index keys layers models provenance provider providers reading render settings testing tokens "
+    "citations client errors events flow index keys layers models provenance provider providers reading render settings "
+    "testing tokens "
     "tools".split()
 )
 PUBLIC = ["websearch_core", *(f"websearch_core.{room}" for room in ROOMS)]
@@ -72,6 +73,8 @@ def test_the_file_of_a_provider_shows_its_class_alone():
 
 
 def test_the_public_names_are_these_and_nothing_leaks():
+    for name in websearch_core.__all__:
+        getattr(websearch_core, name)  # imported on first access
     public = {
         name
         for name, value in vars(websearch_core).items()

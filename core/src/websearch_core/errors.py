@@ -10,12 +10,13 @@ What can go wrong, and whose fault it is.
     ├── InvalidOption        (ValueError)       the question makes no sense to any provider
     ├── UnsupportedOption    (ValueError)       this provider does not support an option
     ├── UnsafeURL            (ValueError)       this address must not be opened from here
+    │   └── DomainNotAllowed                    the domain policy does not allow it
     ├── BudgetExceeded                          the caller's own limit is used up
     └── ServiceError                            the service or the network failed
         ├── AuthenticationError (PermissionError)   the key is wrong or may not do this
         ├── QuotaExhausted                          the plan's quota or credit is used up
         ├── RateLimited                             too fast; see ``retry_after``      temporary
-        ├── Blocked                                 the service takes us for a robot (a CAPTCHA)
+        ├── Blocked                                 the service or page takes us for a robot (a CAPTCHA)
         ├── BadRequest          (ValueError)        the service rejects the request
         ├── Unavailable         (ConnectionError)   down, busy or unreachable          temporary
         ├── TimedOut            (TimeoutError)      no answer in time                  temporary
@@ -23,6 +24,8 @@ What can go wrong, and whose fault it is.
         ├── TooLarge                                the answer is larger than allowed
         ├── UnsupportedContent                      a kind of page that cannot become text
         ├── PageNotFound        (LookupError)       the page does not exist
+        ├── AccessDenied        (PermissionError)   the page needs a login or payment
+        ├── NeedsBrowser                            the page says nothing without running its scripts
         └── AllProvidersFailed  (ExceptionGroup)    every provider of a chain failed; has all causes
 
 Finding nothing is not an error.  Each class is also a builtin exception that people already catch, has a stable
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 __all__ = [
+    "AccessDenied",
     "AllProvidersFailed",
     "AuthenticationError",
     "BadRequest",
@@ -46,8 +50,10 @@ __all__ = [
     "Blocked",
     "BudgetExceeded",
     "ConfigurationError",
+    "DomainNotAllowed",
     "InvalidOption",
     "MissingKey",
+    "NeedsBrowser",
     "PageNotFound",
     "QuotaExhausted",
     "RateLimited",
@@ -122,6 +128,12 @@ class UnsafeURL(WebSearchError, ValueError):
     code = "unsafe_url"
 
 
+class DomainNotAllowed(UnsafeURL):
+    """The page, or one that it redirects to, is outside ``allowed_domains`` or inside ``blocked_domains``."""
+
+    code = "domain_not_allowed"
+
+
 class BudgetExceeded(WebSearchError):
     """A budget that the caller set is used up."""
 
@@ -183,7 +195,7 @@ class RateLimited(ServiceError):
 
 
 class Blocked(ServiceError):
-    """The service takes us for a robot and answers with a challenge, which is not the same as finding nothing."""
+    """The service or the page takes us for a robot: it answers with a challenge, or refuses. Not the same as empty."""
 
     code = "blocked"
 
@@ -230,6 +242,18 @@ class PageNotFound(ServiceError, LookupError):
     """The page does not exist: 404, 410, or the equivalent answer of a reader."""
 
     code = "page_not_found"
+
+
+class AccessDenied(ServiceError, PermissionError):
+    """The page is closed to us: it needs a login (401) or payment (402), or is withheld for legal reasons (451)."""
+
+    code = "access_denied"
+
+
+class NeedsBrowser(ServiceError):
+    """The page says nothing without running its scripts. A reader that runs them may read it."""
+
+    code = "needs_browser"
 
 
 class AllProvidersFailed(ServiceError, ExceptionGroup[WebSearchError]):

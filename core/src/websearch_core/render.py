@@ -11,8 +11,9 @@ import json
 import secrets
 from bisect import bisect_left
 from textwrap import indent
-from typing import Any, Literal, assert_never
+from typing import Any, assert_never
 
+from ._choices import Format
 from .citations import link_citations
 from .errors import WebSearchError
 from .models import Page, SearchResponse, SearchResult
@@ -36,8 +37,6 @@ __all__ = [
     "search_for_model",
     "shorten_snippet",
 ]
-
-Format = Literal["text", "markdown", "json"]
 
 CITE = "When stating facts from web search results, append the citation ID in brackets, e.g. [1]."
 

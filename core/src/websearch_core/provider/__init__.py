@@ -8,8 +8,10 @@ sent their responses. See CONTRIBUTING.md for a complete example.
 from __future__ import annotations
 
 from .._text.dates import parse_date
+from .._text.rates import RateLimit
 from .._urls import canonicalize, is_web_url
 from ..errors import (
+    AccessDenied,
     AuthenticationError,
     BadRequest,
     BadResponse,
@@ -17,6 +19,7 @@ from ..errors import (
     ConfigurationError,
     InvalidOption,
     MissingKey,
+    NeedsBrowser,
     PageNotFound,
     QuotaExhausted,
     RateLimited,
@@ -31,21 +34,29 @@ from ..errors import (
 from ..flow import Call, Flow, Gather, Request, Response, Sleep
 from ..models import Image, Page, SearchQuery, SearchResponse, SearchResult
 from ._countries import COUNTRY_NAMES
+from ._dates import date_range, midnight
 from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
 from ._function import from_function
 from ._http import (
+    as_number,
     as_object,
     as_objects,
     as_text,
+    check_length,
     check_options,
     decode,
     decode_json,
     error_for,
+    given,
+    parse_usage,
     redact,
     retry_after,
     unexpected_format,
     with_sites,
 )
+from ._languages import codes, find_country, find_language, match_language
+from ._obstacles import find_challenge, find_challenge_text, needs_scripts
+from ._paging import Batch, collect_pages, follow_pages
 from ._ports import (
     AsyncHTTPClient,
     HTTPClient,
@@ -56,15 +67,18 @@ from ._ports import (
     SearchProvider,
     can,
 )
-from ._results import Getter, parse_results, plain_text
+from ._results import Getter, in_domains, join_names, parse_images, parse_results, plain_text
+from ._service import Service
 
 __all__ = [
     "COUNTRY_NAMES",
+    "AccessDenied",
     "AsyncHTTPClient",
     "AuthenticationError",
     "BadRequest",
     "BadResponse",
     "BaseUrl",
+    "Batch",
     "Blocked",
     "Call",
     "ConfigurationError",
@@ -79,11 +93,13 @@ __all__ = [
     "Key",
     "Limits",
     "MissingKey",
+    "NeedsBrowser",
     "Page",
     "PageNotFound",
     "PageReader",
     "Provider",
     "QuotaExhausted",
+    "RateLimit",
     "RateLimited",
     "Request",
     "Response",
@@ -92,6 +108,7 @@ __all__ = [
     "SearchQuery",
     "SearchResponse",
     "SearchResult",
+    "Service",
     "ServiceError",
     "Sleep",
     "TimedOut",
@@ -100,21 +117,39 @@ __all__ = [
     "UnsafeURL",
     "UnsupportedContent",
     "UnsupportedOption",
+    "as_number",
     "as_object",
     "as_objects",
     "as_text",
     "can",
     "canonicalize",
+    "check_length",
     "check_options",
+    "codes",
+    "collect_pages",
+    "date_range",
     "decode",
     "decode_json",
     "error_for",
+    "find_challenge",
+    "find_challenge_text",
+    "find_country",
+    "find_language",
+    "follow_pages",
     "from_function",
+    "given",
+    "in_domains",
     "is_vendor",
     "is_web_url",
+    "join_names",
+    "match_language",
+    "midnight",
     "missing_field_error",
+    "needs_scripts",
     "parse_date",
+    "parse_images",
     "parse_results",
+    "parse_usage",
     "plain_text",
     "provider",
     "redact",
