@@ -37,7 +37,7 @@ def collect_pages(
         UnsupportedOption: The page that the query names is beyond the results that the service has for one query.
 
     """
-    known: Limits = limits or getattr(provider, "limits", Limits())
+    known: Limits = getattr(provider, "limits", Limits()) if limits is None else limits
     most, largest = known.get("results"), known.get("results_per_request", query.limit)
     size = largest if fixed else min(query.limit, largest)
     start = (query.page - 1) * query.limit
