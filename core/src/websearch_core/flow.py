@@ -20,6 +20,7 @@ import inspect
 import json
 import math
 import os
+import re
 import time
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -48,6 +49,7 @@ __all__ = [
 
 _T = TypeVar("_T")
 
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # as JSON escapes it
 _MAX_THREADS = 32  # for blocking calls; most of them wait for a process that parses
 
 
@@ -108,8 +110,23 @@ class Response:
     truncated: bool = False
 
     def json(self) -> Any:
-        """Return the body parsed as JSON; raises ValueError if it is not JSON."""
-        return json.loads(self.content)
+        """
+        Return the body parsed as JSON; half of a surrogate pair becomes U+FFFD, since no encoding has it.
+
+        Raises:
+            ValueError: It is not JSON.
+
+        """
+        value = json.loads(self.content)
+        return _repair(value) if _SURROGATE.search(self.content) else value
+
+
+def _repair(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_repair(one) for one in value]
+    return {_repair(name): _repair(one) for name, one in value.items()} if isinstance(value, dict) else value
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,13 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel
 
 from .. import errors
-from ..flow import Request, Response
+from .._enforce import enforce_query
+from .._urls import is_web_url
+from ..flow import Flow, Request, Response
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider import PageReader, SearchProvider
 from ._play import SECRET, play, reply
+from ._robust import check_copies, check_documentation, check_garbage, check_modes
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,10 @@ def search_promises(provider: SearchProvider, *, some: Response, none: Response)
 
     """
     search = partial(_search, provider)
+
+    def check(response: SearchResponse) -> None:
+        _check_each(provider, response)
+
     return [
         Promise("finds results", lambda: _check_results(provider, search(some))),
         Promise("finds nothing without failing", lambda: _check_equal((), search(none).results)),
@@ -83,9 +90,15 @@ def search_promises(provider: SearchProvider, *, some: Response, none: Response)
         Promise("never shows its key", lambda: _check_key_is_hidden(provider, _start_search(provider))),
         *_make_echo_promises(provider, lambda: _start_search(provider), search, some),
         Promise("sends extra parameters verbatim", lambda: _check_extra(provider)),
-        *(Promise(f"understands status {status}", partial(_check_status, search, status)) for status in _STATUSES),
+        *(
+            Promise(f"understands status {status}", partial(_check_status, provider, search, status))
+            for status in _STATUSES
+        ),
         *(Promise(f"refuses {body[:20]!r}", partial(_check_garbage, search, body)) for body in _GARBAGE),
         *(Promise(f"never drops {option} silently", partial(_check_option, provider, option)) for option in _OPTIONS),
+        Promise("returns text without markup", lambda: _check_markup(search, some)),
+        Promise("keeps limit and filters", lambda: _check_limits(search, some)),
+        *_make_robust_promises(provider, lambda: provider.search(SearchQuery.of("kelp", limit=1)), some, check=check),
     ]
 
 
@@ -108,6 +121,11 @@ def read_promises(reader: PageReader, *, some: Response) -> list[Promise]:
         effect = next(reader.read(url))
         assert isinstance(effect, Request)
         return effect
+
+    def check(page: Page) -> None:
+        assert (page.url, page.provider) == (url, reader.name)
+        assert not page.final_url or is_web_url(page.final_url), f"not a URL: {page.final_url!r}"
+        assert page.content.strip(), "a page without text is a success"
 
     def check_page() -> None:
         page = read(some)
@@ -137,7 +155,8 @@ def read_promises(reader: PageReader, *, some: Response) -> list[Promise]:
         ),
         Promise("never shows its key", lambda: _check_key_is_hidden(reader, first())),
         *_make_echo_promises(reader, first, read, some),
-        *(Promise(f"understands status {status}", partial(_check_status, read, status)) for status in statuses),
+        *(Promise(f"understands status {status}", partial(_check_status, reader, read, status)) for status in statuses),
+        *_make_robust_promises(reader, lambda: reader.read(url), some, check=check),
     ]
 
 
@@ -158,12 +177,57 @@ def _check_equal(expected: Any, found: Any) -> None:
 
 def _check_results(provider: Any, response: SearchResponse) -> None:
     assert response.results, "no result"
+    _check_each(provider, response)
+    assert all(result.raw for result in response.results), "`raw` is empty: keep the service's own record"
+
+
+def _check_each(provider: Any, response: SearchResponse) -> None:
     assert response.provider == provider.name
+    response.model_validate(response.model_dump())  # the types of everything are right, also in copies
+    response.model_dump_json()
     for result in response.results:
-        assert urlsplit(result.url).scheme in {"http", "https"}, f"not an absolute URL: {result.url!r}"
+        assert is_web_url(result.url), f"not a safe absolute URL: {result.url!r}"
         assert result.title, "a result without a title"
         assert result.provider == provider.name
-        assert result.raw, "`raw` is empty: keep the service's own record"
+    for image in response.images:
+        assert is_web_url(image.url), f"not a safe absolute URL: {image.url!r}"
+
+
+def _check_markup(search: Callable[[Response], SearchResponse], some: Response) -> None:
+    def with_markup(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: with_markup(inner) for name, inner in value.items()}
+        if isinstance(value, list):
+            return [with_markup(inner) for inner in value]
+        plain = isinstance(value, str) and " " in value
+        return f"<b>{value}</b> &amp; <span class='x'>more</span>" if plain else value
+
+    try:
+        content = json.dumps(with_markup(some.json())).encode()
+    except ValueError:
+        return  # HTML or XML: its markup is the format itself
+    for result in search(replace(some, content=content)).results:
+        assert not re.search(r"<b>|</?span|&amp;", result.title + result.snippet), f"markup is left in {result!r}"
+
+
+def _check_limits(search: Callable[[Response], SearchResponse], some: Response) -> None:
+    """Check what `WebSearch` makes of the results, whatever the service returns."""
+    response = search(some)
+    first = response.results[0]
+    assert len(enforce_query(response, SearchQuery.of("kelp", limit=1)).results) == 1, "the limit is not kept"
+    blocked = SearchQuery.of("kelp", blocked_domains=[urlsplit(first.url).hostname or ""])
+    assert first.url not in [one.url for one in enforce_query(response, blocked).results], "a filter is not kept"
+
+
+def _make_robust_promises(
+    provider: Any, start: Callable[[], Flow[Any]], some: Response, *, check: Callable[[Any], None]
+) -> list[Promise]:
+    return [
+        Promise("survives garbage anywhere in an answer", lambda: check_garbage(start, some, check)),
+        Promise("answers blocking and async calls alike", lambda: check_modes(start, some)),
+        Promise("can be pickled without its key", lambda: check_copies(provider)),
+        Promise("links the documentation of its API", lambda: check_documentation(provider)),
+    ]
 
 
 def _check_address(provider: Any, request: Request) -> None:
@@ -223,8 +287,9 @@ def _check_extra(provider: Any) -> None:
     assert sent.get("x_of_its_own") == "y", "the extra parameter is missing"
 
 
-def _check_status(ask: Callable[[Response], Any], status: int) -> None:
-    echo = {"error": f"no {SECRET}", "detail": {"error": f"no {SECRET} {'x' * 5000}"}}
+def _check_status(provider: Any, ask: Callable[[Response], Any], status: int) -> None:
+    key = "key" if getattr(provider, "api_key", None) is None else SECRET
+    echo = {"error": f"no {key}", "detail": {"error": f"no {key} {'x' * 5000}"}}
     answer = replace(reply(echo, status), headers={"content-type": "application/json", "retry-after": "7"})
     try:
         ask(answer)
