@@ -7,19 +7,21 @@ only *found*, in the working directory or above it, is not: the author of that f
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from .errors import ConfigurationError
 
 NAMED = "WEB_SEARCH_CONFIG"
 
 _MAX_SIZE = 2**20  # bytes of a settings file
+_last_read: tuple[tuple[Path | None, str], Files] | None = None
 _log = logging.getLogger(__name__)
 
 
@@ -52,22 +54,53 @@ class Source:
                 return kind
 
 
+Files: TypeAlias = list[tuple[Source, dict[str, Any]]]
 DEFAULT, ARGUMENT = Source("default"), Source("argument")
 
 
-def read_files() -> list[tuple[Source, dict[str, Any]]]:
+def read_files() -> Files:
     """
     Return the settings of each file that applies, in order of precedence.
 
     These are the file that ``WEB_SEARCH_CONFIG`` names, or else the one found from the working directory upwards, and
-    the user's own file.
+    the user's own file. In a running event loop, which reading would block, they are as they were when last read: at
+    the latest when this package was imported.
 
     Raises:
         ConfigurationError: A file cannot be read, or is not TOML.
 
     """
-    own = user_file()
-    named = os.environ.get(NAMED, "").strip()
+    global _last_read  # noqa: PLW0603 - replaced as a whole, so threads see all of it or nothing
+    own, named = user_file(), os.environ.get(NAMED, "").strip()
+    if _is_loop_running() and _last_read is not None and _last_read[0] == (own, named):
+        return _last_read[1]
+    files = _read_all(own, named)
+    _last_read = (own, named), files
+    return files
+
+
+def remember_files() -> None:
+    """Read the files for a first `WebSearch` that is made in an event loop; elsewhere, they are read again."""
+    if _is_loop_running():
+        return
+    _log.disabled = True
+    try:
+        read_files()
+    except ConfigurationError:  # raised again where it can be caught
+        pass
+    finally:
+        _log.disabled = False
+
+
+def _is_loop_running() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _read_all(own: Path | None, named: str) -> Files:
     files = [(Source("file", named), _read_named(Path(named)))] if named else list(_find(own))
     if own is not None and _is_readable(own):
         files.append((Source("file", str(own)), _read(own)))

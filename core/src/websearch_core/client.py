@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from importlib import import_module
 from math import ceil
+from threading import Event
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, TypeVar, Unpack
 
 from ._bugs import contain_bugs
 from ._deadline import time_limit
+from ._sources import remember_files
 from ._text.suggestion import suggest_name
 from ._urls import canonicalize, is_web_url
 from .errors import ConfigurationError, InvalidOption, WebSearchError
@@ -28,10 +32,11 @@ if TYPE_CHECKING:
     from .reading import Excerpt, Links, ReadOptions
     from .settings import Settings
 
-__all__ = ["Choice", "WebSearch", "WebSearchArguments"]
+__all__ = ["Choice", "WebSearch", "WebSearchArguments", "preload"]
 
 Choice: TypeAlias = "str | SearchProvider | PageReader | Sequence[str | SearchProvider | PageReader]"
 _T = TypeVar("_T")
+_Pages: TypeAlias = list[Page | WebSearchError]
 _MAX_CONCURRENT_READS = 8  # pages that `WebSearch.read_many` reads at a time
 
 
@@ -250,11 +255,11 @@ class WebSearch:
             ServiceError: The page or the reading service failed in another way.
 
         """
-        return self.run(self._read(url, self._make_excerpt(part)))
+        return self.run(self._read(url, part))
 
     async def aread(self, url: str, /, **part: Unpack[ReadOptions]) -> Page:
         """Do the same as `read` on the running event loop."""
-        return await self.arun(self._read(url, self._make_excerpt(part)))
+        return await self.arun(self._read(url, part))
 
     def read_many(
         self, urls: Iterable[str], /, *, timeout: float | None = None, **part: Unpack[ReadOptions]
@@ -275,13 +280,13 @@ class WebSearch:
             InvalidOption: The part is invalid.
 
         """
-        return self.run(self._read_many(urls, self._make_excerpt(part), timeout))
+        return self.run(self._read_many(urls, part, timeout))
 
     async def aread_many(
         self, urls: Iterable[str], /, *, timeout: float | None = None, **part: Unpack[ReadOptions]
     ) -> list[Page | WebSearchError]:
         """Do the same as `read_many` on the running event loop."""
-        return await self.arun(self._read_many(urls, self._make_excerpt(part), timeout))
+        return await self.arun(self._read_many(urls, part, timeout))
 
     def run(self, flow: Flow[_T]) -> _T:
         """Run your own flow, such as `websearch_core.index.crawl`, with these connections and this guard."""
@@ -320,15 +325,25 @@ class WebSearch:
         from ._enforce import attach_content, enforce_query
 
         started = time.monotonic()
-        reads = self._make_excerpt({"query": query.text, "max_length": passage_length}) if read_top else None
+        part: ReadOptions = {"query": query.text, "max_length": passage_length}
+        reads = (yield from self._make_excerpt(part)) if read_top else None
         with time_limit(self.settings.timeout):
-            response = enforce_query((yield from self.provider.search(query)), query)
+            found = yield from self.provider.search(query)
+            if any(result.content for result in found.results):
+                yield from _load_reader()  # checks these texts
+            response = enforce_query(found, query)
             if reads and response.results:
                 urls = [result.url for result in response.results[:read_top]]
-                response = attach_content(response, (yield from self._read_many(urls, reads)))
+                response = attach_content(response, (yield from self._read_each(urls, reads)))
         return response.model_copy(update={"elapsed": time.monotonic() - started})
 
-    def _read(self, url: str, part: Excerpt) -> Flow[Page]:
+    def _read(self, url: str, options: ReadOptions) -> Flow[Page]:
+        return (yield from self._read_one(url, (yield from self._make_excerpt(options))))
+
+    def _read_many(self, urls: Iterable[str], options: ReadOptions, timeout: float | None) -> Flow[_Pages]:
+        return (yield from self._read_each(urls, (yield from self._make_excerpt(options)), timeout))
+
+    def _read_one(self, url: str, part: Excerpt) -> Flow[Page]:
         return contain_bugs(lambda: self._read_part(url, part), self.reader.name)
 
     def _read_part(self, url: str, part: Excerpt) -> Flow[Page]:
@@ -347,17 +362,16 @@ class WebSearch:
         page, links = enforce_page(page), self.settings.links
         return part.of(page if links == "keep" else remove_links(page, links))
 
-    def _read_many(
-        self, urls: Iterable[str], part: Excerpt, timeout: float | None = None
-    ) -> Flow[list[Page | WebSearchError]]:
-        pages = [self._read(url, part) for url in urls]
+    def _read_each(self, urls: Iterable[str], part: Excerpt, timeout: float | None = None) -> Flow[_Pages]:
+        pages = [self._read_one(url, part) for url in urls]
         with time_limit(
             timeout if timeout is not None else self.settings.timeout * ceil(len(pages) / _MAX_CONCURRENT_READS)
         ):
             return (yield Gather(pages, limit=_MAX_CONCURRENT_READS))  # type: ignore[no-any-return]
 
-    def _make_excerpt(self, options: ReadOptions) -> Excerpt:
+    def _make_excerpt(self, options: ReadOptions) -> Flow[Excerpt]:
         """Limits of the call replace those of the settings, and a limit in tokens replaces one in characters."""
+        yield from _load_reader()
         from .reading import Excerpt
 
         part: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
@@ -365,6 +379,32 @@ class WebSearch:
             settings = self.settings
             part |= {"max_tokens": settings.max_tokens} if settings.max_tokens else {"max_length": settings.max_length}
         return Excerpt(count=self.token_counter, **part)
+
+
+def preload() -> None:
+    """
+    Import now what making a `WebSearch` would import, and look for plug-ins.
+
+    The packages for LangChain and LlamaIndex call it when they are imported, so that their classes can be made inside a
+    running event loop without blocking it. Call it when your program starts if it makes a `WebSearch` there itself.
+    Whatever the first search or page needs is imported later, in a thread.
+    """
+    from . import _enforce, _selection, settings  # noqa: F401
+    from ._net import sender  # noqa: F401
+    from ._registry import known
+
+    with suppress(ConfigurationError):  # of a plug-in: raised again by whoever names one
+        known()
+
+
+_reader_is_loaded = Event()
+
+
+def _load_reader() -> Flow[None]:
+    """Import the parsers of pages, which takes a while: not on an event loop."""
+    if not _reader_is_loaded.is_set():
+        yield Call(import_module, "websearch_core.reading")
+        _reader_is_loaded.set()
 
 
 def _make_query(query: str | SearchQuery, options: SearchOptions, unsupported: Unsupported | None) -> SearchQuery:
@@ -390,3 +430,6 @@ def _strip_fragment(url: str) -> str:
     if mark and is_web_url(target):
         canonicalize(url)  # check the fragment too, since `Page.url` still shows it
     return target
+
+
+remember_files()

@@ -19,18 +19,18 @@ import asyncio
 import inspect
 import json
 import math
-import os
 import re
 import time
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, TypeAlias, TypeVar, cast
 
 from ._bugs import as_error
 from ._deadline import in_time, time_left
+from ._text.rates import RateLimit, parse_rate_limits
+from ._threads import in_thread
 from .errors import TimedOut, WebSearchError
 
 __all__ = [
@@ -50,7 +50,6 @@ __all__ = [
 _T = TypeVar("_T")
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # as JSON escapes it
-_MAX_THREADS = 32  # for blocking calls; most of them wait for a process that parses
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +118,11 @@ class Response:
         """
         value = json.loads(self.content)
         return _repair(value) if _SURROGATE.search(self.content) else value
+
+    @property
+    def rate_limits(self) -> tuple[RateLimit, ...]:
+        """The rate limits that the headers state, shortest window first; empty if they state none."""
+        return parse_rate_limits(self.headers)
 
 
 def _repair(value: Any) -> Any:
@@ -243,7 +247,7 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
         case Call():
             if inspect.iscoroutinefunction(effect.function):
                 return await _in_time(effect())
-            return await _in_time(asyncio.wrap_future(_get_threads().submit(copy_context().run, effect)))
+            return await _in_time(in_thread(effect))
         case Gather(flows, limit):
             slots = asyncio.Semaphore(limit)
 
@@ -261,16 +265,6 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
             return [task.result() for task in tasks]
         case _:
             raise _make_effect_error(effect)
-
-
-@cache
-def _get_threads() -> ThreadPoolExecutor:
-    """Return a separate pool: parsing must not hold up the application's `asyncio.to_thread`."""
-    return ThreadPoolExecutor(_MAX_THREADS, "websearch-work")
-
-
-if hasattr(os, "register_at_fork"):  # pragma: no branch
-    os.register_at_fork(after_in_child=_get_threads.cache_clear)  # a forked child does not have its parent's threads
 
 
 def _make_effect_error(effect: object) -> TypeError:

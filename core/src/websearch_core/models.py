@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypedDict, Unpack
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from ._choices import SafeSearch, TimeRange, Topic
 from ._text.suggestion import suggest_name
 from .errors import InvalidOption
 
@@ -27,9 +28,6 @@ __all__ = [
     "describe_problems",
 ]
 
-TimeRange = Literal["day", "week", "month", "year"]
-SafeSearch = Literal["off", "moderate", "strict"]
-Topic = Literal["general", "news", "finance", "academic", "code"]
 Unsupported = Literal["raise", "note"]
 
 _TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year", "all": None, "": None}
