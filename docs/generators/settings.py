@@ -13,7 +13,6 @@ from .docstrings import read_args
 from .markdown import make_table
 
 _ARGUMENTS = {
-    "max_length": "`max_length` of `read`",
     "providers": '`provider_options={"brave": {...}}`',
     "layers": "`layers=[...]`",
 }
@@ -56,6 +55,8 @@ def _found(field: Any) -> str:
     note = next((note for note in field.metadata if isinstance(note, FoundFile)), None)
     if note is None:
         return "nothing"
+    if note.narrows:
+        return "any, within yours"
     if note.at_most is None:
         return "any"
     return f"up to {note.at_most:,}" + (f", unless you set `{note.replaces}`" if note.replaces else "")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .reading import Excerpt, Links, ReadOptions
     from .settings import Settings
 
-__all__ = ["Choice", "WebSearch", "WebSearchArguments", "preload"]
+__all__ = ["Choice", "CommonArguments", "WebSearch", "WebSearchArguments", "preload"]
 
 Choice: TypeAlias = "str | SearchProvider | PageReader | Sequence[str | SearchProvider | PageReader]"
 _T = TypeVar("_T")
@@ -40,8 +40,8 @@ _Pages: TypeAlias = list[Page | WebSearchError]
 _MAX_CONCURRENT_READS = 8  # pages that `WebSearch.read_many` reads at a time
 
 
-class WebSearchArguments(TypedDict, total=False):
-    """The arguments of `WebSearch`, for code that creates one."""
+class CommonArguments(TypedDict, total=False):
+    """The arguments of `WebSearch` except ``max_length``, for classes that have a ``max_length`` of their own."""
 
     provider: Choice | None
     reader: Choice | None
@@ -60,6 +60,15 @@ class WebSearchArguments(TypedDict, total=False):
     max_tokens: int | None
     token_counter: TokenCounter | None
     links: Links | None
+    allowed_domains: Sequence[str] | None
+    blocked_domains: Sequence[str] | None
+    max_snippet_chars: int | None
+
+
+class WebSearchArguments(CommonArguments, total=False):
+    """The arguments of `WebSearch`, for code that creates one."""
+
+    max_length: int | None
 
 
 class WebSearch:
@@ -104,6 +113,11 @@ class WebSearch:
         token_counter: Counts the tokens of a text; by default `websearch_core.tokens.estimate_tokens`.
         links: What to do with the links in pages, for every reader and type of page: ``keep`` them with their targets,
             keep only their ``text``, or ``drop`` them with their text.
+        allowed_domains: The only domains, with their subdomains, that searches may return and pages may be read from,
+            also after redirects and whoever reads them. A call can narrow this, never widen it.
+        blocked_domains: Domains, with their subdomains, that are closed in the same way. A call can add to them.
+        max_snippet_chars: Maximum characters of each snippet; by default, only texts cut it, to 1,000.
+        max_length: Maximum characters of one part of a page, unless a call overrides it; 15,000 by default.
 
     Raises:
         UnknownProvider: A name is unknown; the message lists the known ones.
@@ -132,6 +146,10 @@ class WebSearch:
         max_tokens: int | None = None,
         token_counter: TokenCounter | None = None,
         links: Links | None = None,
+        allowed_domains: Sequence[str] | None = None,
+        blocked_domains: Sequence[str] | None = None,
+        max_snippet_chars: int | None = None,
+        max_length: int | None = None,
     ) -> None:
         # Import slow modules only now: a program may import this one and search much later, or never.
         from ._net.guard import Guard
@@ -147,6 +165,10 @@ class WebSearch:
             http_library=http_library,
             max_tokens=max_tokens,
             links=links,
+            allowed_domains=allowed_domains,
+            blocked_domains=blocked_domains,
+            max_snippet_chars=max_snippet_chars,
+            max_length=max_length,
         )
         selection = Selection(settings, provider_options or {})
         one = {"api_key": api_key, "base_url": base_url}
@@ -160,7 +182,7 @@ class WebSearch:
         self.provider: SearchProvider = search_chain(searchers, stack, automatic=automatic)
         self.reader: PageReader = read_chain(readers, stack, automatic=implied)
         self._sender = Sender(
-            Guard.allowing(settings.allow),
+            Guard.allowing(settings.allow, domains=settings.domains),
             connect_timeout=settings.connect_timeout,
             client=http_client,
             async_client=http_async_client,
@@ -169,7 +191,7 @@ class WebSearch:
         )
 
     @classmethod
-    def resolve(cls, web: WebSearch | None, arguments: WebSearchArguments) -> WebSearch:
+    def resolve(cls, web: WebSearch | None, arguments: CommonArguments) -> WebSearch:
         """
         Return *web*, or a `WebSearch` made from *arguments*. For tools that accept either.
 
@@ -211,7 +233,7 @@ class WebSearch:
             options: The fields of `SearchQuery`: ``limit``, ``allowed_domains``, ``time_range`` and so on.
 
         Raises:
-            InvalidOption: The query is invalid.
+            InvalidOption: The query is invalid, or its ``allowed_domains`` are all outside the policy.
             UnsupportedOption: The provider does not support an option.
             ServiceError: The service failed; `websearch_core.errors` has a subclass for each way.
 
@@ -250,7 +272,7 @@ class WebSearch:
 
         Raises:
             InvalidOption: The part is invalid.
-            UnsafeURL: The URL must not be opened from here.
+            UnsafeURL: The URL must not be opened from here; `DomainNotAllowed` if the domain policy says so.
             PageNotFound: The page does not exist.
             ServiceError: The page or the reading service failed in another way.
 
@@ -323,15 +345,17 @@ class WebSearch:
         if read_top < 0:
             raise InvalidOption(f"read_top: must be at least 0, not {read_top}")
         from ._enforce import attach_content, enforce_query
+        from ._policy import narrow_query, search_within
 
         started = time.monotonic()
         part: ReadOptions = {"query": query.text, "max_length": passage_length}
         reads = (yield from self._make_excerpt(part)) if read_top else None
+        narrowed = narrow_query(query, self.settings.domains)
         with time_limit(self.settings.timeout):
-            found = yield from self.provider.search(query)
+            found = yield from search_within(self.provider, narrowed, query)
             if any(result.content for result in found.results):
                 yield from _load_reader()  # checks these texts
-            response = enforce_query(found, query)
+            response = enforce_query(found, narrowed, self.settings.max_snippet_chars)
             if reads and response.results:
                 urls = [result.url for result in response.results[:read_top]]
                 response = attach_content(response, (yield from self._read_each(urls, reads)))
@@ -348,8 +372,12 @@ class WebSearch:
 
     def _read_part(self, url: str, part: Excerpt) -> Flow[Page]:
         target = _strip_fragment(url)
+        domains = self.settings.domains
+        domains.check(target)  # the guard sees only what is fetched from here, or names the page to a service
         with time_limit(self.settings.timeout):
             page = yield from self.reader.read(target)
+            if page.final_url and (is_web_url(page.final_url) or page.final_url.startswith("file:")):
+                domains.check(page.final_url)
             if page.url == target != url:
                 page = page.model_copy(update={"url": url})
             if part.is_cheap(page):
@@ -389,7 +417,7 @@ def preload() -> None:
     running event loop without blocking it. Call it when your program starts if it makes a `WebSearch` there itself.
     Whatever the first search or page needs is imported later, in a thread.
     """
-    from . import _enforce, _selection, settings  # noqa: F401
+    from . import _enforce, _policy, _selection, settings  # noqa: F401
     from ._net import sender  # noqa: F401
     from ._registry import known
 

@@ -36,6 +36,7 @@ from pydantic_settings import (
 )
 
 from ._build import Option, by_name, check_entries, conceal, limit_of, too_high
+from ._domains import Domain, Domains
 from ._registry import provider_class
 from ._sources import ARGUMENT, DEFAULT, Source, make_refusal, read_files
 from ._text.suggestion import suggest_name
@@ -63,6 +64,7 @@ def _conceal_by_name(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict
 
 
 _Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split_list)]
+_DomainNames = Annotated[tuple[Domain, ...], NoDecode, BeforeValidator(_split_list)]
 
 
 class Settings(BaseSettings):
@@ -82,6 +84,9 @@ class Settings(BaseSettings):
         max_tokens: Maximum tokens of one part of a page, and of a tool's text. It replaces ``max_length``.
         links: What to do with the links in pages: ``keep`` them, keep only their ``text``, or ``drop`` them.
         http_library: ``httpx`` or ``httpx2``.
+        allowed_domains: The only domains, with their subdomains, that may be searched and read. By default, any.
+        blocked_domains: Domains, with their subdomains, that may be neither searched nor read.
+        max_snippet_chars: Maximum characters of each snippet. By default, only texts cut it, to 1,000.
         providers: The options of each provider, by its name.
         layers: The options of each layer, by its name. By default requests are retried, and an option that no provider
             supports is an error.
@@ -102,6 +107,9 @@ class Settings(BaseSettings):
     max_tokens: Annotated[int | None, FoundFile(at_most=25_000, replaces="max_length")] = Field(default=None, ge=1)
     links: Literal["keep", "text", "drop"] = "keep"
     http_library: Literal["httpx", "httpx2"] = "httpx"
+    allowed_domains: Annotated[_DomainNames, FoundFile(narrows=True)] = ()
+    blocked_domains: Annotated[_DomainNames, FoundFile(narrows=True)] = ()
+    max_snippet_chars: Annotated[int | None, FoundFile(at_most=1_000)] = Field(default=None, ge=1)
     providers: Annotated[dict[str, dict[str, Any]], AfterValidator(_conceal_by_name)] = Field(
         default_factory=dict, repr=False
     )
@@ -132,6 +140,7 @@ class Settings(BaseSettings):
         for place in places:
             cls._check_entries(place)
         chosen, overruled = _merge(places)
+        cls._narrow(chosen, overruled)
         settings = cls._make(
             {path: value for path, (value, _) in chosen.items()},
             {path[0]: source for path, (_, source) in chosen.items() if len(path) == 1},
@@ -146,6 +155,11 @@ class Settings(BaseSettings):
     def layer_source(self, layer: str, option: str) -> Source:
         """Return the source of an *option* in the table of a *layer*."""
         return self._layer_sources.get((layer, option), DEFAULT)
+
+    @property
+    def domains(self) -> Domains:
+        """The domain policy."""
+        return Domains(self.allowed_domains, self.blocked_domains)
 
     @property
     def files(self) -> tuple[Source, ...]:
@@ -221,6 +235,20 @@ class Settings(BaseSettings):
                 raise ConfigurationError(f"{where}: {name}: not an option{suggest_name(path[0], cls.model_fields)}")
             if not source.trusted and not any(isinstance(note, FoundFile) for note in field.metadata):
                 raise make_refusal(source, path[0], "may not be set here", variables=(f"WEB_SEARCH_{path[0].upper()}",))
+
+    @classmethod
+    def _narrow(cls, chosen: _Entries, overruled: Mapping[_Path, Any]) -> None:
+        """Combine the domains of a found file with those of a trusted source that it would replace."""
+        for name in ("allowed_domains", "blocked_domains"):
+            if (name,) not in overruled:
+                continue
+            given, source = chosen[name,]
+            found = getattr(cls._make({(name,): given}, {name: source}), name)
+            trusted = getattr(cls._make({(name,): overruled[name,]}), name)
+            both = Domains(allowed=trusted).narrow(found) if name == "allowed_domains" else Domains((), trusted + found)
+            if both is None:
+                raise make_refusal(source, name, "may only narrow those set elsewhere")
+            chosen[name,] = getattr(both, name.removesuffix("_domains")), source
 
     @classmethod
     def _check_layer(cls, path: _Path, source: Source) -> None:

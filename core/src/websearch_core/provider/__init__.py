@@ -32,6 +32,7 @@ from ..errors import (
 from ..flow import Call, Flow, Gather, Request, Response, Sleep
 from ..models import Image, Page, SearchQuery, SearchResponse, SearchResult
 from ._countries import COUNTRY_NAMES
+from ._dates import date_range, midnight
 from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
 from ._function import from_function
 from ._http import (
@@ -44,6 +45,7 @@ from ._http import (
     decode,
     decode_json,
     error_for,
+    given,
     parse_usage,
     redact,
     retry_after,
@@ -120,6 +122,7 @@ __all__ = [
     "check_options",
     "codes",
     "collect_pages",
+    "date_range",
     "decode",
     "decode_json",
     "error_for",
@@ -127,11 +130,13 @@ __all__ = [
     "find_language",
     "follow_pages",
     "from_function",
+    "given",
     "in_domains",
     "is_vendor",
     "is_web_url",
     "join_names",
     "match_language",
+    "midnight",
     "missing_field_error",
     "parse_date",
     "parse_images",
