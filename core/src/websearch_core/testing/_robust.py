@@ -60,7 +60,9 @@ def check_copies(provider: Any) -> None:
 
 
 def check_documentation(provider: Any) -> None:
-    """Check that the module or class of a provider links the documentation of its service."""
+    """Check that the module or class of a provider links the documentation of its service, if it has one."""
+    if not hasattr(provider, "base_url"):
+        return
     cls = type(provider)
     texts = (sys.modules[cls.__module__].__doc__, cls.__doc__)
     assert any(re.search(r"https?://\S+", text or "") for text in texts), "no docstring links the API's documentation"
