@@ -15,7 +15,6 @@ from websearch_core.provider._ports import can, needs_network
 from websearch_core.providers import known, provider_class
 from websearch_core.testing import SECRET, Promise, read_promises, search_promises
 
-
 PLAIN_TEXT = {"github", "stackexchange"}  # in their titles, <code> is a word
 
 

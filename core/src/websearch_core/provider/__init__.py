@@ -11,6 +11,7 @@ from .._text.dates import parse_date
 from .._text.rates import RateLimit
 from .._urls import canonicalize, is_web_url
 from ..errors import (
+    AccessDenied,
     AuthenticationError,
     BadRequest,
     BadResponse,
@@ -18,6 +19,7 @@ from ..errors import (
     ConfigurationError,
     InvalidOption,
     MissingKey,
+    NeedsBrowser,
     PageNotFound,
     QuotaExhausted,
     RateLimited,
@@ -53,6 +55,7 @@ from ._http import (
     with_sites,
 )
 from ._languages import codes, find_country, find_language, match_language
+from ._obstacles import find_challenge, find_challenge_text, needs_scripts
 from ._paging import Batch, collect_pages, follow_pages
 from ._ports import (
     AsyncHTTPClient,
@@ -69,6 +72,7 @@ from ._service import Service
 
 __all__ = [
     "COUNTRY_NAMES",
+    "AccessDenied",
     "AsyncHTTPClient",
     "AuthenticationError",
     "BadRequest",
@@ -89,6 +93,7 @@ __all__ = [
     "Key",
     "Limits",
     "MissingKey",
+    "NeedsBrowser",
     "Page",
     "PageNotFound",
     "PageReader",
@@ -126,6 +131,8 @@ __all__ = [
     "decode",
     "decode_json",
     "error_for",
+    "find_challenge",
+    "find_challenge_text",
     "find_country",
     "find_language",
     "follow_pages",
@@ -138,6 +145,7 @@ __all__ = [
     "match_language",
     "midnight",
     "missing_field_error",
+    "needs_scripts",
     "parse_date",
     "parse_images",
     "parse_results",
