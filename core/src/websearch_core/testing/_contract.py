@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel
 
 from .. import errors
-from .._enforce import enforce_query
+from .._enforce import enforce_page, enforce_query
 from .._urls import is_web_url
 from ..flow import Flow, Request, Response
 from ..models import Page, SearchQuery, SearchResponse
@@ -134,7 +134,7 @@ def read_promises(reader: PageReader, *, some: Response) -> list[Promise]:
 
     def check(page: Page) -> None:
         assert (page.url, page.provider) == (url, reader.name)
-        assert not page.final_url or is_web_url(page.final_url), f"not a URL: {page.final_url!r}"
+        assert is_web_url(enforce_page(page).final_url)
 
     def check_page() -> None:
         page = read(some)
