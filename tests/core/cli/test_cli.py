@@ -108,7 +108,7 @@ def test_search_prints_numbered_results(websearch, local):
 def test_search_prints_raw_markdown_without_a_terminal(websearch, local):
     done = websearch("search", "-p", "local", "kelp", "-f", "markdown")
 
-    assert done.stdout.startswith("## Search Results\n\n### 1. Kelp\n**URL:** https://sea.example/kelp")
+    assert done.stdout.startswith("## Search Results\n\n### 1. Kelp\n\n**URL:** https://sea.example/kelp")
 
 
 def test_search_in_json_is_the_documented_schema(websearch, local):

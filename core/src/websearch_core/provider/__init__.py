@@ -11,6 +11,7 @@ from .._text.dates import parse_date
 from .._text.rates import RateLimit
 from .._urls import canonicalize, is_web_url
 from ..errors import (
+    AccessDenied,
     AuthenticationError,
     BadRequest,
     BadResponse,
@@ -18,6 +19,7 @@ from ..errors import (
     ConfigurationError,
     InvalidOption,
     MissingKey,
+    NeedsBrowser,
     PageNotFound,
     QuotaExhausted,
     RateLimited,
@@ -31,8 +33,9 @@ from ..errors import (
 )
 from ..flow import Call, Flow, Gather, Request, Response, Sleep
 from ..models import Image, Page, SearchQuery, SearchResponse, SearchResult
+from ._codes import COUNTRIES, GOOGLE_LANGUAGES, LANGUAGES
 from ._countries import COUNTRY_NAMES
-from ._dates import date_range, midnight
+from ._dates import date_range, google_period, midnight
 from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
 from ._function import from_function
 from ._http import (
@@ -53,6 +56,7 @@ from ._http import (
     with_sites,
 )
 from ._languages import codes, find_country, find_language, match_language
+from ._obstacles import find_challenge, find_challenge_text, needs_scripts
 from ._paging import Batch, collect_pages, follow_pages
 from ._ports import (
     AsyncHTTPClient,
@@ -64,11 +68,17 @@ from ._ports import (
     SearchProvider,
     can,
 )
+from ._reading import first_heading, page_error
+from ._requests import bearer, post_json
 from ._results import Getter, in_domains, join_names, parse_images, parse_results, plain_text
 from ._service import Service
 
 __all__ = [
+    "COUNTRIES",
     "COUNTRY_NAMES",
+    "GOOGLE_LANGUAGES",
+    "LANGUAGES",
+    "AccessDenied",
     "AsyncHTTPClient",
     "AuthenticationError",
     "BadRequest",
@@ -89,6 +99,7 @@ __all__ = [
     "Key",
     "Limits",
     "MissingKey",
+    "NeedsBrowser",
     "Page",
     "PageNotFound",
     "PageReader",
@@ -116,6 +127,7 @@ __all__ = [
     "as_object",
     "as_objects",
     "as_text",
+    "bearer",
     "can",
     "canonicalize",
     "check_length",
@@ -126,11 +138,15 @@ __all__ = [
     "decode",
     "decode_json",
     "error_for",
+    "find_challenge",
+    "find_challenge_text",
     "find_country",
     "find_language",
+    "first_heading",
     "follow_pages",
     "from_function",
     "given",
+    "google_period",
     "in_domains",
     "is_vendor",
     "is_web_url",
@@ -138,11 +154,14 @@ __all__ = [
     "match_language",
     "midnight",
     "missing_field_error",
+    "needs_scripts",
+    "page_error",
     "parse_date",
     "parse_images",
     "parse_results",
     "parse_usage",
     "plain_text",
+    "post_json",
     "provider",
     "redact",
     "retry_after",
