@@ -68,9 +68,9 @@ from ._ports import (
     SearchProvider,
     can,
 )
-from ._reading import first_heading, page_error
+from ._reading import as_links, first_heading, page_error
 from ._requests import bearer, post_json
-from ._results import Getter, in_domains, join_names, parse_images, parse_results, plain_text
+from ._results import Getter, in_domains, join_names, parse_images, parse_results, plain_text, take_results
 from ._service import Service
 
 __all__ = [
@@ -123,6 +123,7 @@ __all__ = [
     "UnsafeURL",
     "UnsupportedContent",
     "UnsupportedOption",
+    "as_links",
     "as_number",
     "as_object",
     "as_objects",
@@ -165,6 +166,7 @@ __all__ = [
     "provider",
     "redact",
     "retry_after",
+    "take_results",
     "unexpected_format",
     "with_sites",
 ]
