@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import secrets
 from bisect import bisect_left
+from collections.abc import Mapping
 from textwrap import indent
 from typing import Any, assert_never
 
