@@ -9,7 +9,7 @@ from typing import Any
 
 from .._urls import is_web_url
 from ..errors import Blocked, PageNotFound, ServiceError, TimedOut, TooLarge, Unavailable, UnsupportedContent
-from ._http import redact
+from ._http import as_number, redact
 from ._ports import PageReader
 from ._results import plain_text
 
@@ -38,12 +38,13 @@ def page_error(
 
     Args:
         reader: The reader.
-        status: The HTTP status that the page answered, if the service states it; anything but a number is ignored.
+        status: The HTTP status that the page answered, if the service states it; anything but that is ignored.
         kind: The class of the error, if the caller knows it better than the status does. By default `Unavailable`.
         detail: The service's own message; ignored if it is not a string.
 
     """
-    status = status if isinstance(status, int) and 400 <= status < 600 else None
+    number = as_number(status) or 0
+    status = int(number) if 400 <= number < 600 else None
     kind = kind or (_KINDS.get(status) if status else None) or Unavailable
     cause = f"the page answered {status}" if status else _CAUSES.get(kind, "it could not read the page")
     words = redact(detail, reader) if isinstance(detail, str) else None

@@ -108,7 +108,7 @@ class Exa:
     type: Literal["auto", "neural", "fast", "instant", "deep-lite", "deep", "deep-reasoning"] = "auto"
     category: Annotated[str | None, FoundFile()] = None
     highlights: Annotated[bool, FoundFile()] = True
-    text: Annotated[bool, FoundFile()] = False
+    text: bool = False
     summary: bool = False
     max_age_hours: int | None = None
 
@@ -125,6 +125,7 @@ class Exa:
             query=query.text,
             results=parse_results(items, self.name, snippet=_snippet, content="text", published="publishedDate"),
             provider=self.name,
+            answer=as_text(as_object(body.get("output")).get("content")),
             images=_images(items) if query.images else (),
             request_id=as_text(body.get("requestId")),
             cost=_cost(body),

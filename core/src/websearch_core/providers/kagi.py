@@ -55,6 +55,7 @@ from websearch_core.provider import (
 )
 
 _PAGES = 10
+_FULL = 20  # results: a page with fewer is the last
 
 
 @provider
@@ -123,7 +124,7 @@ class Kagi:
             request_id=as_text(as_object(body.get("meta")).get("id") or as_object(body.get("meta")).get("trace")),
             raw=body,
         )
-        return page, len(page.results) >= size and number + 1 < _PAGES
+        return page, len(page.results) >= min(size, _FULL) and number + 1 < _PAGES
 
     def _images(self, query: SearchQuery) -> Flow[tuple[Image, ...]]:
         payload = {**self._payload(query, "images", query.limit), **query.extra}

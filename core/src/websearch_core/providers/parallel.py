@@ -51,6 +51,7 @@ from websearch_core.provider import (
     provider,
 )
 
+_QUERY_LENGTH = 200
 _FAILURES: dict[str, type[ServiceError]] = {
     "not_found": PageNotFound,
     "timeout": TimedOut,
@@ -78,7 +79,7 @@ class Parallel:
     options = frozenset({"allowed_domains", "blocked_domains", "time_range", "after", "country"})
     emulated = frozenset({"time_range"})
     countries = COUNTRIES
-    limits = Limits(query_length=200)
+    limits = Limits(query_length=5000)
     about = Service(
         api_urls=(
             "https://docs.parallel.ai/api-reference/search/search",
@@ -149,7 +150,7 @@ class Parallel:
         }
         return given({
             "objective": query.text,
-            "search_queries": [query.text],
+            "search_queries": [_shorten(query.text)],
             "mode": self.mode,
             "max_chars_total": self.max_chars_total,
             "advanced_settings": given(settings) or None,
@@ -160,6 +161,13 @@ class Parallel:
 
     def _body(self, response: Response, verb: str) -> dict[str, Any]:
         return decode(response, self, verb=verb, detail=_detail)
+
+
+def _shorten(text: str) -> str:
+    """Return the first words of *text*, as many as a query may have; the objective has all of them."""
+    if len(text) <= _QUERY_LENGTH:
+        return text
+    return text[:_QUERY_LENGTH].rpartition(" ")[0] or text[:_QUERY_LENGTH]
 
 
 def _excerpts(result: Mapping[str, Any]) -> str:
