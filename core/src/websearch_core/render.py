@@ -43,18 +43,19 @@ CITE = "When stating facts from web search results, append the citation ID in br
 _MAX_SNIPPET = 1_000  # characters of one snippet in the text for a model; the JSON has all of it
 
 
-def render_search(response: SearchResponse, form: Format = "text") -> str:
+def render_search(response: SearchResponse, form: Format = "text", *, max_snippet_chars: int | None = None) -> str:
     """
     Render the response of a search.
 
     Args:
         response: The response.
         form: ``text`` (numbered, compact), ``markdown``, or ``json`` (see `search_as_json`).
+        max_snippet_chars: Maximum characters of each snippet in a ``text``; 1,000 by default.
 
     """
     match form:
         case "text":
-            return _search_as_text(response)
+            return _search_as_text(response, max_snippet_chars or _MAX_SNIPPET)
         case "markdown":
             return _search_as_markdown(response)
         case "json":
@@ -217,6 +218,7 @@ def search_for_model(
     *,
     max_tokens: int | None = None,
     count: TokenCounter = estimate_tokens,
+    max_snippet_chars: int | None = None,
 ) -> str:
     """
     Render a response as `render_search` does, marked as data from the web.
@@ -227,9 +229,10 @@ def search_for_model(
         max_tokens: Maximum tokens of the whole text: as many of the last results as necessary are left out, with a
             note. The title and URL of the first result and the text around the results always stay.
         count: Counts the tokens of a text.
+        max_snippet_chars: As for `render_search`.
 
     """
-    text = _search_for_model(response, form)
+    text = _search_for_model(response, form, max_snippet_chars)
     if max_tokens is None or count(text) <= max_tokens:
         return text
 
@@ -239,16 +242,18 @@ def search_for_model(
         bare = tuple(result.model_copy(update={"snippet": "", "content": None}) for result in results[:1])
         fewer = response.model_copy(update={"results": results[:kept] or bare})
         left_out = f"{len(results) - kept} of {len(results)} results left out" if kept else "all but a title left out"
-        return _search_for_model(fewer.with_notes(f"{left_out}: {max_tokens} tokens have no room for more"), form)
+        return _search_for_model(
+            fewer.with_notes(f"{left_out}: {max_tokens} tokens have no room for more"), form, max_snippet_chars
+        )
 
     too_many = bisect_left(range(len(results)), 1, key=lambda kept: count(render_first(kept)) > max_tokens)
     return render_first(max(too_many - 1, 0))
 
 
-def _search_for_model(response: SearchResponse, form: Format) -> str:
+def _search_for_model(response: SearchResponse, form: Format, max_snippet_chars: int | None) -> str:
     if form == "json":
         return _as_json(_make_notice("Search results") | search_as_json(response))
-    return fenced(render_search(response, form), "Search results")
+    return fenced(render_search(response, form, max_snippet_chars=max_snippet_chars), "Search results")
 
 
 def page_for_model(page: Page, form: Format = "text") -> str:
@@ -287,15 +292,15 @@ def _as_json(data: dict[str, Any]) -> str:
     return json.dumps(data, ensure_ascii=False, indent=2)
 
 
-def _search_as_text(response: SearchResponse) -> str:
+def _search_as_text(response: SearchResponse, max_snippet_chars: int) -> str:
     blocks = [f"Answer: {response.answer}"] if response.answer else []
-    blocks += [_result_as_text(result) for result in response.results]
+    blocks += [_result_as_text(result, max_snippet_chars) for result in response.results]
     if not response.results:
         blocks.append(_describe_no_results(response))
     return "\n\n".join([*blocks, *_render_notes(response)])
 
 
-def _result_as_text(result: SearchResult) -> str:
+def _result_as_text(result: SearchResult, max_snippet_chars: int) -> str:
     number = f"{result.citation_id}. "
     lines = [f"{number}{_join_lines(result.title)} — {result.url}"]
     if result.content is not None:  # indented: no line of it can look like a result, or leave the list in Markdown
@@ -303,8 +308,8 @@ def _result_as_text(result: SearchResult) -> str:
             [*lines, indent(result.content, " " * max(3, len(number)), lambda line: bool(line.strip(" \n")))]
         )
     snippet = _join_lines(result.snippet)
-    if len(snippet) > _MAX_SNIPPET:
-        snippet = f"{snippet[:_MAX_SNIPPET].rstrip()}…"
+    if len(snippet) > max_snippet_chars:
+        snippet = f"{snippet[:max_snippet_chars].rstrip()}…"
     if snippet:
         lines.append(f"   {snippet}")
     return "\n".join(lines)
