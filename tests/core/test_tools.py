@@ -78,7 +78,7 @@ class TestArguments:
         [
             SearchArguments,
             PageArguments,
-            Pinned.of({"limit": 3, "topic": "news", "allowed_domains": ["a.org"]}).arguments,
+            Pinned.of({"limit": 3, "topic": "news", "allowed_domains": ["a.org"]}).arguments(),
         ],
     )
     def test_a_schema_holds_nothing_that_a_strict_mode_refuses(self, arguments):
@@ -90,7 +90,7 @@ class TestArguments:
         assert all(one["description"] for one in schema["properties"].values())
 
     def test_a_schema_that_was_made_for_one_tool_can_be_pickled(self):
-        made = Pinned.of({"topic": "news", "limit": 3}).arguments
+        made = Pinned.of({"topic": "news", "limit": 3}).arguments()
 
         assert pickle.loads(pickle.dumps(made)) is made
         assert pickle.loads(pickle.dumps(made(query="tides"))) == made(query="tides")
@@ -99,7 +99,7 @@ class TestArguments:
 
 class TestPinned:
     def shown(self, options):
-        return Pinned.of(options).arguments.model_json_schema()["properties"]
+        return Pinned.of(options).arguments().model_json_schema()["properties"]
 
     def test_what_is_fixed_leaves_the_schema(self):
         assert list(self.shown({"topic": "news", "country": "GB"})) == [
@@ -119,7 +119,7 @@ class TestPinned:
 
     def test_what_is_fixed_and_sent_all_the_same_is_ignored_with_a_note(self):
         pinned = Pinned.of({"topic": "news", "time_range": "week", "safe_search": "strict"})
-        call = pinned.call(**sent(pinned.arguments, topic="general", time_range="d", safe_search=None))
+        call = pinned.call(**sent(pinned.arguments(), topic="general", time_range="d", safe_search=None))
 
         assert (call.options["topic"], call.options["time_range"], call.options["safe_search"]) == (
             "news",
@@ -130,7 +130,7 @@ class TestPinned:
 
     def test_a_time_range_that_would_contradict_fixed_dates_is_ignored(self):
         pinned = Pinned.of({"after": "2026-01-01"})
-        call = pinned.call(**sent(pinned.arguments, time_range="week"))
+        call = pinned.call(**sent(pinned.arguments(), time_range="week"))
 
         assert "time_range" not in call.options
         assert len(call.notes) == 1
@@ -138,14 +138,14 @@ class TestPinned:
     @pytest.mark.parametrize(("asked", "limit", "notes"), [(None, 3, 0), (2, 2, 0), (3, 3, 0), (99, 3, 1), ("4", 3, 1)])
     def test_a_model_can_ask_for_fewer_results_and_not_for_more(self, asked, limit, notes):
         pinned = Pinned.of({"max_results": 3})
-        call = pinned.call(**sent(pinned.arguments, limit=asked))
+        call = pinned.call(**sent(pinned.arguments(), limit=asked))
 
         assert (call.options["limit"], len(call.notes)) == (limit, notes)
 
     def test_a_developer_can_ask_for_more_results_than_a_model_can(self):
         pinned = Pinned.of({"limit": 50})
 
-        assert pinned.call(**sent(pinned.arguments)).options["limit"] == 50
+        assert pinned.call(**sent(pinned.arguments())).options["limit"] == 50
         assert Pinned.of(None).call(**sent(SearchArguments)).options["limit"] == 5
 
     @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ class TestPinned:
 
     def test_a_model_can_only_widen_the_blocked_domains(self):
         pinned = Pinned.of({"blocked_domains": ["evil.example"]})
-        call = pinned.call(**sent(pinned.arguments, blocked_domains=["ads.example"]))
+        call = pinned.call(**sent(pinned.arguments(), blocked_domains=["ads.example"]))
         closed = pinned.call(allowed_domains=["evil.example"])
 
         assert call.options["blocked_domains"] == ("evil.example", "ads.example")
@@ -236,8 +236,8 @@ def test_a_call_beats_the_tool_which_beats_the_provider_in_the_requests():
     web, bodies = bodies_of(provider_options={"tavily": {"search_depth": "advanced"}})
     pinned = Pinned.of({"limit": 8, "topic": "news", "extra": {"search_depth": "basic", "include_answer": True}})
     web.search("tides")
-    web.search("tides", **pinned.call(**sent(pinned.arguments)).options)
-    web.search("tides", **pinned.call(**sent(pinned.arguments, limit=2, topic="finance")).options)
+    web.search("tides", **pinned.call(**sent(pinned.arguments())).options)
+    web.search("tides", **pinned.call(**sent(pinned.arguments(), limit=2, topic="finance")).options)
     provider, tool, call = bodies
 
     assert (provider["max_results"], provider["search_depth"]) == (5, "advanced")

@@ -1,12 +1,18 @@
-"""Find the conversation in which a tool is called: that of the workflow's `Context`."""
+"""
+Find the conversation in which a tool is called: that of the workflow's `Context`.
+
+The numbers of its sources are stored in the context, so a conversation that goes on in another process still has them.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from contextlib import suppress
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 from llama_index.core.async_utils import asyncio_run
 from llama_index.core.llms import ChatMessage, TextBlock
@@ -14,11 +20,17 @@ from llama_index.core.workflow import Context, WorkflowRuntimeError
 from llama_index_instrumentation.dispatcher import active_instrument_tags
 
 from websearch_core.errors import ConfigurationError
+from websearch_core.provenance import Ledger
 
 _KEY = "websearch_conversation"
 _MARK = "+configured"  # after the name of a conversation that has options of its own
 _MAX_CONVERSATIONS = 10_000  # with such options; the one that was used least recently is forgotten
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+_SOURCES = "websearch_sources"
+_names: WeakKeyDictionary[object, str] = WeakKeyDictionary()  # of the stores that have no field for a name
+
+T = TypeVar("T")
+Number = Callable[[Hashable, Iterable[Mapping[str, Any]]], T]
 
 
 class Configured:
@@ -115,6 +127,36 @@ async def conversation_of(context: Context, *, configured: bool = False, marked:
         except ValueError as error:
             raise ConfigurationError(f"the state of the workflow needs a field `{_KEY}: str | None = None`") from error
     return str(known) if marked else str(plain(known))
+
+
+def number_sources(ledger: Ledger, number: Number[T]) -> T:
+    """Blocking version of `anumber_sources`."""
+    context = _step_context()
+    return asyncio_run(_number_in(context, ledger, number)) if context else number(None, ())
+
+
+async def anumber_sources(ledger: Ledger, number: Number[T]) -> T:
+    """
+    Number sources in the conversation of the workflow whose step is running; outside workflows, in one of the ledger.
+
+    Args:
+        ledger: The ledger that numbers them.
+        number: Takes the name of the conversation and the sources that are stored in it, and returns the result.
+
+    """
+    context = _step_context()
+    return await _number_in(context, ledger, number) if context else number(None, ())
+
+
+async def _number_in(context: Context, ledger: Ledger, number: Number[T]) -> T:
+    try:
+        name = await conversation_of(context)
+    except ConfigurationError:  # numbers are kept in memory then
+        name = _names.setdefault(context.store, uuid4().hex)
+    result = number(name, await context.store.get(_SOURCES, default=None) or ())
+    with suppress(ValueError):  # the state has no field for them
+        await context.store.set(_SOURCES, ledger.sources(name))
+    return result
 
 
 def text_of(message: str | ChatMessage) -> str:

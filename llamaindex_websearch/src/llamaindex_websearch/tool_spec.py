@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Literal, ParamSpec, TypeVar, Unpack, get_args
 
 from llama_index.core.llms import ChatMessage
@@ -18,19 +18,22 @@ from pydantic import ValidationError
 
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError, tools
 from websearch_core._bugs import as_error
+from websearch_core._outputs import page_output, search_output
 from websearch_core._text.suggestion import suggest_name
 from websearch_core.client import CommonArguments
 from websearch_core.errors import ConfigurationError, InvalidOption, UnsafeURL
 from websearch_core.models import SearchOptions, describe_problems
 from websearch_core.provenance import Ledger, Provenance
-from websearch_core.render import Format, page_for_model, render_error
+from websearch_core.render import Format, render_error
 
 from .conversations import (
     Configured,
     acurrent_conversation,
+    anumber_sources,
     conversation_of,
     current_conversation,
     current_run,
+    number_sources,
     plain,
     text_of,
 )
@@ -208,7 +211,7 @@ class WebSearchToolSpec(BaseToolSpec):
         self.web: WebSearch = self.tenants.web
         self.search_options: tools.Pinned = tools.Pinned.of(search_options, self.web.settings.domains)
         self.arguments: dict[str, type[tools.Arguments]] = {
-            "web_search": self.search_options.arguments,
+            "web_search": self.search_options.arguments(),
             "open_page": tools.PageArguments,
         }
         self.max_length: int | None = max_length
@@ -249,7 +252,10 @@ class WebSearchToolSpec(BaseToolSpec):
         run = self._begin(current_conversation(marked=True) if self._needs_conversation else None)
         sent = {"limit": limit, "allowed_domains": allowed_domains, "time_range": time_range, **unseen}
         call = self._call(run, sent)
-        return self._record_results(call.finish(run.web.search(query, **call.options)), run)
+        response = call.finish(run.web.search(query, **call.options))
+        self.ledger.allow_results(response, run.conversation)
+        numbered = number_sources(self.ledger, partial(self.ledger.number_results, response))
+        return self._show_results(numbered, run.web)
 
     @_validated("web_search")
     async def aweb_search(
@@ -264,7 +270,10 @@ class WebSearchToolSpec(BaseToolSpec):
         run = self._begin(await acurrent_conversation(marked=True) if self._needs_conversation else None)
         sent = {"limit": limit, "allowed_domains": allowed_domains, "time_range": time_range, **unseen}
         call = self._call(run, sent)
-        return self._record_results(call.finish(await run.web.asearch(query, **call.options)), run)
+        response = call.finish(await run.web.asearch(query, **call.options))
+        self.ledger.allow_results(response, run.conversation)
+        numbered = await anumber_sources(self.ledger, partial(self.ledger.number_results, response))
+        return self._show_results(numbered, run.web)
 
     @_validated("open_page")
     def open_page(
@@ -290,7 +299,8 @@ class WebSearchToolSpec(BaseToolSpec):
         run = self._begin(current_conversation(marked=True) if self._needs_conversation else None)
         self._check(url, run.conversation)
         page = run.web.read(url, **self._part(run, max_length, offset, query, find))
-        return self._record_page(page, run.conversation)
+        self.ledger.allow_links(page, run.conversation)
+        return self._show_page(number_sources(self.ledger, partial(self.ledger.number_page, page)))
 
     @_validated("open_page")
     async def aopen_page(
@@ -300,7 +310,8 @@ class WebSearchToolSpec(BaseToolSpec):
         run = self._begin(await acurrent_conversation(marked=True) if self._needs_conversation else None)
         self._check(url, run.conversation)
         page = await run.web.aread(url, **self._part(run, max_length, offset, query, find))
-        return self._record_page(page, run.conversation)
+        self.ledger.allow_links(page, run.conversation)
+        return self._show_page(await anumber_sources(self.ledger, partial(self.ledger.number_page, page)))
 
     async def allow_text(self, message: str | ChatMessage, ctx: Context) -> None:
         """
@@ -411,7 +422,7 @@ class WebSearchToolSpec(BaseToolSpec):
 
     @property
     def _needs_conversation(self) -> bool:
-        return self._is_strict or bool(self.tenants.places) or self.uses.most is not None
+        return self._is_strict or bool(self.tenants.places) or (self.uses.most is not None and current_run() is None)
 
     def _check(self, url: str, conversation: str | None) -> None:
         """Check *url*; URLs that were found or allowed outside workflows may be opened in all of them."""
@@ -420,15 +431,23 @@ class WebSearchToolSpec(BaseToolSpec):
         except UnsafeURL:
             self.ledger.check(url, conversation)
 
-    def _record_results(self, response: SearchResponse, run: _Run) -> ToolDocuments:
-        self.ledger.allow_results(response, run.conversation)
+    def _show_results(self, response: SearchResponse, web: WebSearch) -> ToolDocuments:
+        output = search_output(web, response, self.output_format)
         return ToolDocuments(
-            map(result_document, response.results), tools.render_search_text(run.web, response, self.output_format)
+            (_mark(result_document(result), read=result.content is not None) for result in output.shown),
+            str(output.content),
         )
 
-    def _record_page(self, page: Page, conversation: str | None) -> ToolDocuments:
-        self.ledger.allow_links(page, conversation)
-        return ToolDocuments([page_document(page)], page_for_model(page, self.output_format))
+    def _show_page(self, page: Page) -> ToolDocuments:
+        return ToolDocuments(
+            [_mark(page_document(page), read=True)], str(page_output(page, self.output_format).content)
+        )
+
+
+def _mark(document: Document, *, read: bool) -> Document:
+    """Say in the metadata whether the page was read, or only a snippet of it was seen."""
+    document.metadata["read"] = read
+    return document
 
 
 def _text_for_model(returned: Any) -> str | None:

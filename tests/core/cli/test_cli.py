@@ -12,6 +12,7 @@ import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 import typer.testing
@@ -21,6 +22,7 @@ from websearch_core._cli.app import app
 from websearch_core._cli.output import exit_code
 from websearch_core.errors import RateLimited, UnsafeURL, UnsupportedOption
 from websearch_core.models import Page
+from websearch_core.provider import BaseUrl, Env, Key, Service, provider
 from websearch_core.providers import known
 from websearch_core.providers.local import Local
 from websearch_core.render import page_as_json, search_as_json
@@ -108,7 +110,7 @@ def test_search_prints_numbered_results(websearch, local):
 def test_search_prints_raw_markdown_without_a_terminal(websearch, local):
     done = websearch("search", "-p", "local", "kelp", "-f", "markdown")
 
-    assert done.stdout.startswith("## Search Results\n\n### 1. Kelp\n**URL:** https://sea.example/kelp")
+    assert done.stdout.startswith("## Search Results\n\n### 1. Kelp\n\n**URL:** https://sea.example/kelp")
 
 
 def test_search_in_json_is_the_documented_schema(websearch, local):
@@ -363,6 +365,18 @@ def test_providers_lists_what_each_can_do_and_what_it_lacks(websearch, monkeypat
     assert SECRET not in table + json.dumps(found)
 
 
+def test_providers_shows_all_that_is_known_about_one(websearch):
+    shown = websearch("providers", "ddg", "tavily").stdout
+
+    assert shown.startswith("duckduckgo  DuckDuckGo: searches\nstate       ready\n")
+    assert "\n\ntavily     Tavily: searches and reads pages\nstate      set TAVILY_API_KEY\n" in shown
+    assert "--allow-domain, --before, --block-domain" in shown
+    assert "tavily.search_depth: How thoroughly to search" in shown
+    assert "api_key" not in shown
+    assert [one["name"] for one in json.loads(websearch("providers", "tavily", "-f", "json").stdout)] == ["tavily"]
+    assert websearch("providers", "nope").exit_code == 2
+
+
 def test_a_plug_in_that_cannot_be_loaded_is_listed_and_does_no_harm(websearch, monkeypatch):
     monkeypatch.setattr("websearch_core._registry._plugged_in", lambda: {"broken": "no_such_module:Broken"})
 
@@ -417,6 +431,42 @@ def test_doctor_without_a_network_says_so(websearch, searx, monkeypatch):
     assert "it looks as if this machine has no network" in done.stdout
 
 
+@pytest.mark.enable_socket
+def test_doctor_live_tells_configured_reachable_and_answering_apart(websearch, searx, local, monkeypatch):
+    @provider
+    class Keyed:
+        name = "keyed"
+        about = Service(signup_url="https://keyed.example/keys")
+        api_key: Annotated[Key, Env("KEYED_API_KEY")]
+        base_url: BaseUrl = searx.url
+
+    @provider
+    class Gone:
+        name = "gone"
+        api_key: Annotated[Key, Env("GONE_API_KEY")]
+        base_url: BaseUrl = "http://127.0.0.1:9"
+
+    monkeypatch.setattr("websearch_core._registry._registered", {"keyed": Keyed, "gone": Gone})
+    monkeypatch.setenv("SEARXNG_URL", searx.url)
+    searx.status = 429
+    names = ["searxng", "keyed", "gone", "local"]
+
+    done = websearch("doctor", "--live", *names)
+    answer = json.loads(websearch("doctor", "--live", "-f", "json", *names).stdout)
+
+    assert done.exit_code == 1  # searxng is configured, and fails
+    assert [(one["provider"], one["configured"], one["reachable"]) for one in answer["checks"]] == [
+        ("searxng", True, True),
+        ("keyed", False, True),
+        ("gone", False, False),
+        ("local", True, None),
+    ]
+    assert "wait, or choose another provider" in done.stdout
+    assert "get a key at https://keyed.example/keys" in done.stdout
+    assert "set GONE_API_KEY" in done.stdout
+    assert websearch("doctor", "--live", "keyed", "local").exit_code == 0  # what is not configured does not fail
+
+
 def test_doctor_shows_the_settings_file_and_no_credentials(websearch, local, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "websearch.toml").write_text('provider = "local"\nreader = "local"\n')
@@ -425,8 +475,8 @@ def test_doctor_shows_the_settings_file_and_no_credentials(websearch, local, mon
     done = websearch("doctor")
 
     assert done.exit_code == 0
-    assert f"settings file: {tmp_path / 'websearch.toml'}" in done.stdout
-    assert "proxies: https http://proxy.example:3128" in done.stdout
+    assert f"settings file  {tmp_path / 'websearch.toml'}" in done.stdout
+    assert "proxies        https http://proxy.example:3128" in done.stdout
     assert "password" not in done.stdout
 
 

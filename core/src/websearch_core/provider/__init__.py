@@ -11,6 +11,7 @@ from .._text.dates import parse_date
 from .._text.rates import RateLimit
 from .._urls import canonicalize, is_web_url
 from ..errors import (
+    AccessDenied,
     AuthenticationError,
     BadRequest,
     BadResponse,
@@ -18,6 +19,7 @@ from ..errors import (
     ConfigurationError,
     InvalidOption,
     MissingKey,
+    NeedsBrowser,
     PageNotFound,
     QuotaExhausted,
     RateLimited,
@@ -31,7 +33,9 @@ from ..errors import (
 )
 from ..flow import Call, Flow, Gather, Request, Response, Sleep
 from ..models import Image, Page, SearchQuery, SearchResponse, SearchResult
+from ._codes import COUNTRIES, GOOGLE_LANGUAGES, LANGUAGES
 from ._countries import COUNTRY_NAMES
+from ._dates import date_range, google_period, midnight
 from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
 from ._function import from_function
 from ._http import (
@@ -44,6 +48,7 @@ from ._http import (
     decode,
     decode_json,
     error_for,
+    given,
     parse_usage,
     redact,
     retry_after,
@@ -51,6 +56,7 @@ from ._http import (
     with_sites,
 )
 from ._languages import codes, find_country, find_language, match_language
+from ._obstacles import find_challenge, find_challenge_text, needs_scripts
 from ._paging import Batch, collect_pages, follow_pages
 from ._ports import (
     AsyncHTTPClient,
@@ -62,11 +68,17 @@ from ._ports import (
     SearchProvider,
     can,
 )
-from ._results import Getter, in_domains, join_names, parse_images, parse_results, plain_text
+from ._reading import as_links, first_heading, page_error
+from ._requests import bearer, post_json
+from ._results import Getter, in_domains, join_names, parse_images, parse_results, plain_text, take_results
 from ._service import Service
 
 __all__ = [
+    "COUNTRIES",
     "COUNTRY_NAMES",
+    "GOOGLE_LANGUAGES",
+    "LANGUAGES",
+    "AccessDenied",
     "AsyncHTTPClient",
     "AuthenticationError",
     "BadRequest",
@@ -87,6 +99,7 @@ __all__ = [
     "Key",
     "Limits",
     "MissingKey",
+    "NeedsBrowser",
     "Page",
     "PageNotFound",
     "PageReader",
@@ -110,37 +123,50 @@ __all__ = [
     "UnsafeURL",
     "UnsupportedContent",
     "UnsupportedOption",
+    "as_links",
     "as_number",
     "as_object",
     "as_objects",
     "as_text",
+    "bearer",
     "can",
     "canonicalize",
     "check_length",
     "check_options",
     "codes",
     "collect_pages",
+    "date_range",
     "decode",
     "decode_json",
     "error_for",
+    "find_challenge",
+    "find_challenge_text",
     "find_country",
     "find_language",
+    "first_heading",
     "follow_pages",
     "from_function",
+    "given",
+    "google_period",
     "in_domains",
     "is_vendor",
     "is_web_url",
     "join_names",
     "match_language",
+    "midnight",
     "missing_field_error",
+    "needs_scripts",
+    "page_error",
     "parse_date",
     "parse_images",
     "parse_results",
     "parse_usage",
     "plain_text",
+    "post_json",
     "provider",
     "redact",
     "retry_after",
+    "take_results",
     "unexpected_format",
     "with_sites",
 ]

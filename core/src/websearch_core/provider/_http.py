@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 from .._keys import ApiKey
 from .._redaction import without_keys
@@ -30,6 +30,7 @@ from ..models import SearchQuery
 from ._languages import find_country, find_language
 from ._ports import Limits, Provider
 
+T = TypeVar("T")
 Meanings = Mapping[int, type[ServiceError]]
 
 _MEANINGS: Meanings = {
@@ -100,6 +101,7 @@ def decode(
     verb: str = "search",
     meanings: Meanings | None = None,
     detail: Callable[[Any], Any] = lambda _: None,
+    kind: Callable[[Any], type[ServiceError] | None] = lambda _: None,
 ) -> dict[str, Any]:
     """
     Return the JSON object in *response*, or raise the error that its status means.
@@ -110,6 +112,7 @@ def decode(
         verb: What was requested: ``search`` or ``read``.
         meanings: Statuses to which this service gives its own meaning.
         detail: Finds the service's own error message in the JSON body of a failure.
+        kind: Finds the class of the error in that body, where it is more accurate than the status; else None.
 
     Raises:
         ServiceError: The status is not a success, or the body is not a JSON object.
@@ -121,7 +124,9 @@ def decode(
         body = response.json()
     except (ValueError, RecursionError):
         body = None
-    raise error_for(response, provider, verb=verb, meanings=meanings, detail=detail(body) if body else None)
+    if not body:
+        raise error_for(response, provider, verb=verb, meanings=meanings)
+    raise error_for(response, provider, verb=verb, meanings=meanings, detail=detail(body), kind=kind(body))
 
 
 def decode_json(response: Response, provider: Provider, *, verb: str = "search") -> dict[str, Any]:
@@ -221,6 +226,11 @@ def with_sites(query: SearchQuery) -> str:
         allowed = f"({allowed})"
     blocked = [f"-site:{domain}" for domain in query.blocked_domains]
     return " ".join(filter(None, [query.text, allowed, *blocked]))
+
+
+def given(parameters: Mapping[str, T | None]) -> dict[str, T]:
+    """Return the *parameters* that have a value: those that are None are not sent."""
+    return {name: value for name, value in parameters.items() if value is not None}
 
 
 def as_object(value: Any) -> dict[str, Any]:

@@ -144,19 +144,20 @@ class PageArguments(Arguments):
 
 @cache
 def search_arguments(
-    pinned: frozenset[str], limit: int | None, allowed_domains: tuple[str, ...]
+    base: type[SearchArguments], pinned: frozenset[str], limit: int | None, allowed_domains: tuple[str, ...]
 ) -> type[SearchArguments]:
     """
     Return the arguments of a ``web_search`` that a developer has restricted.
 
     Args:
+        base: The arguments without restrictions.
         pinned: The options that are fixed.
         limit: The maximum number of results, which is then also the usual one; None means the default of both.
         allowed_domains: The only domains; empty means any.
 
     """
     if not pinned and limit is None and not allowed_domains:
-        return SearchArguments
+        return base
     fields: dict[str, Any] = {}
     if limit is not None:
         what = f"Maximum number of results, 1 to {limit}; usually {limit}."
@@ -165,9 +166,9 @@ def search_arguments(
         named = ", ".join(allowed_domains[:_MAX_NAMED]) + ", ..." * (len(allowed_domains) > _MAX_NAMED)
         what = f"Only these of {named}, or their subdomains. Usually empty: all of them."
         fields["allowed_domains"] = _Domains, Field(default=[], description=what)
-    made: type[SearchArguments] = create_model("SearchArguments", __base__=SearchArguments, **fields)
-    made.__doc__ = SearchArguments.__doc__
+    made: type[SearchArguments] = create_model(base.__name__, __base__=base, **fields)
+    made.__doc__ = base.__doc__
     made.pinned = pinned
-    made.hidden = SearchArguments.hidden | pinned
-    made.made_from = pinned, limit, allowed_domains  # type: ignore[attr-defined]
+    made.hidden = base.hidden | pinned
+    made.made_from = base, pinned, limit, allowed_domains  # type: ignore[attr-defined]
     return made

@@ -104,10 +104,9 @@ class Pinned:
         fixed = frozenset(self.options) - _NARROWED
         return fixed | {"time_range"} if fixed & {"after", "before"} else fixed
 
-    @property
-    def arguments(self) -> type[SearchArguments]:
-        """The arguments of the tool: the schema for the model, and the validation of what it sends."""
-        return search_arguments(self.hidden, self.limit, self.domains.allowed)
+    def arguments(self, base: type[SearchArguments] = SearchArguments) -> type[SearchArguments]:
+        """Return the arguments of a tool, or the more special *base*, restricted to what a model may still choose."""
+        return search_arguments(base, self.hidden, self.limit, self.domains.allowed)
 
     def of_run(self, policy: Domains, options: SearchOptions | Mapping[str, Any] | None = None) -> Pinned:
         """

@@ -10,10 +10,12 @@ import typer
 from ..arguments import TextOrJson
 from ..completion import complete_name
 from ..escaping import join_lines
-from ..output import print_json, print_line, print_table, print_text, report_errors, show_progress
+from ..output import print_json, print_row, print_rows, print_table, print_text, report_errors, show_progress
 
 if TYPE_CHECKING:
     from ..checks import Check, Setting
+
+_MARK = 6  # the width of "BROKEN"
 
 
 def doctor(
@@ -25,30 +27,52 @@ def doctor(
             autocompletion=complete_name,
         ),
     ] = None,
+    live: Annotated[
+        bool,
+        typer.Option("--live", help="Look at every provider: is it configured, reachable, and answering as expected?"),
+    ] = False,
     form: TextOrJson = "text",
 ) -> None:
     """
     Try the configured providers with one small real call each, and say what is wrong.
 
-    A call may cost as much as a search.
+    A call may cost as much as a search. With --live, the servers of the other providers are called too, without a key.
     """
     with report_errors(form):
         from ...client import WebSearch
-        from ...providers import Direct, DuckDuckGo
+        from ...providers import Direct, DuckDuckGo, known
         from ...settings import Settings
         from .. import checks
 
         settings = Settings.load()
-        tried = names or checks.find_in_use(settings)
+        tried = names or (known() if live else checks.find_in_use(settings))
         # This client only runs the checks, so it must not fail on the settings that they check.
         with WebSearch(DuckDuckGo(), reader=Direct(), layers=None) as web, show_progress("Trying providers"):
-            checked = web.run(checks.run_checks(tried, settings))
+            checked = web.run(checks.run_checks(tried, settings, ping=live))
         values, environment = checks.list_settings(tried, settings), checks.describe_environment(settings)
         if form == "json":
             _print_as_json(checked, values, environment)
+        elif live:
+            _print_standing(checked)
         else:
             _print_diagnosis(checked, values, environment)
-    raise typer.Exit(1 if any(check.error for check in checked) else 0)
+    raise typer.Exit(1 if any(check.error for check in checked if check.configured or not live) else 0)
+
+
+def _print_standing(checked: list[Check]) -> None:
+    from ...render import render_error
+
+    rows = []
+    for check in checked:
+        answers = "yes" if check.error is None else "" if not check.configured else check.error.code
+        problem = render_error(check.error) if check.error and check.configured else ""
+        todo = check.remedy or problem or (str(check.error) if check.error else "")
+        rows.append((check.provider, _say(check.configured), _say(check.reachable), answers, todo))
+    print_table(("provider", "configured", "reachable", "answers", "what to do"), rows)
+
+
+def _say(fact: bool | None) -> str:
+    return {True: "yes", False: "no", None: ""}[fact]
 
 
 def _print_as_json(checked: list[Check], settings: list[Setting], environment: dict[str, Any]) -> None:
@@ -62,6 +86,8 @@ def _print_as_json(checked: list[Check], settings: list[Setting], environment: d
             "checks": [
                 {
                     "provider": check.provider,
+                    "configured": check.configured,
+                    "reachable": check.reachable,
                     "seconds": round(check.seconds, 3),
                     "error": error_as_json(check.error)["error"] if check.error else None,
                     "remedy": check.remedy or None,
@@ -80,11 +106,11 @@ def _print_diagnosis(checked: list[Check], settings: list[Setting], environment:
 
     for check in checked:
         if check.error is None:
-            print_text(f"ok      {check.provider} ({check.seconds:.1f} s)")
+            print_row("ok", f"{check.provider} ({check.seconds:.1f} s)", _MARK, "bold green")
         else:
-            print_line(f"BROKEN  {check.provider}: {render_error(check.error)}")
+            print_row("BROKEN", f"{check.provider}: {render_error(check.error)}", _MARK, "bold red")
             if check.remedy:
-                print_text(f"        {check.remedy}")
+                print_row("", check.remedy, _MARK)
     if is_offline(checked):
         print_text("No provider could be reached: it looks as if this machine has no network, or needs a proxy.")
     print_text("")
@@ -92,15 +118,20 @@ def _print_diagnosis(checked: list[Check], settings: list[Setting], environment:
         ("setting", "value", "from"), [(one.name, _format_value(one.value), _format_source(one)) for one in settings]
     )
     print_text("")
-    print_text(", ".join(f"{name} {number or 'not installed'}" for name, number in environment["versions"].items()))
-    for file in environment["settings_files"]:
-        print_text(
-            f"settings file: {join_lines(file['path'])}{'' if file['trusted'] else ' (found here, not trusted)'}"
-        )
-    if not environment["settings_files"]:
-        print_text("settings file: none")
-    print_text(f"proxies: {', '.join(f'{scheme} {url}' for scheme, url in environment['proxies'].items()) or 'none'}")
-    print_text(f"TLS: {', '.join(environment['tls'].values())}")
+    versions = ", ".join(f"{name} {number or 'not installed'}" for name, number in environment["versions"].items())
+    files = [
+        f"{join_lines(file['path'])}{'' if file['trusted'] else ' (found here, not trusted)'}"
+        for file in environment["settings_files"]
+    ]
+    proxies = ", ".join(f"{scheme} {url}" for scheme, url in environment["proxies"].items())
+    print_rows(
+        [
+            ("versions", versions),
+            *(("settings file", file) for file in files or ["none"]),
+            ("proxies", proxies or "none"),
+            ("TLS", ", ".join(environment["tls"].values())),
+        ]
+    )
 
 
 def _format_value(value: Any) -> str:
