@@ -97,3 +97,25 @@ def test_a_page_that_fails_is_an_error_although_the_answer_is_a_success(tag, sta
 def test_an_empty_account_is_a_quota_whatever_the_status(tag):
     with pytest.raises(QuotaExhausted):
         play(EXA.search(SearchQuery.of("kelp")), reply({"error": "no", "tag": tag}, 429))
+
+
+def test_several_pages_are_read_in_one_request():
+    failure = {
+        "id": "https://b.example/",
+        "status": "error",
+        "error": {"tag": "CRAWL_NOT_FOUND", "httpStatusCode": 404},
+    }
+    found = {"id": URL, "url": URL, "title": "Kelp", "text": "Kelp grows."}
+    answer = {
+        "results": [found],
+        "statuses": [failure, {"id": URL, "status": "success"}],
+        "costDollars": {"total": 0.001},
+    }
+    outcome = play(EXA.read_many(["https://b.example/", URL]), reply(answer))
+
+    (request,) = outcome.requests
+    assert request.json["urls"] == ["https://b.example/", URL]
+    assert request.target == ("https://b.example/", URL)
+    missing, page = outcome.result
+    assert isinstance(missing, PageNotFound)
+    assert (page.url, page.content, page.cost) == (URL, "Kelp grows.", 0.001)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from websearch_core.errors import PageNotFound, QuotaExhausted, RateLimited, UnsupportedOption
+from websearch_core.errors import PageNotFound, QuotaExhausted, RateLimited, TimedOut, Unavailable, UnsupportedOption
 from websearch_core.models import SearchQuery
 from websearch_core.providers.kagi import Kagi
 from websearch_core.testing import SECRET, play, reply
@@ -67,3 +67,15 @@ def test_an_empty_account_is_told_from_speed_by_its_words():
 def test_a_missing_page_is_not_found():
     with pytest.raises(PageNotFound):
         play(KAGI.read(URL), reply({"meta": {}, "data": [], "errors": [{"code": "extract.not_found"}]}))
+
+
+def test_several_pages_are_read_in_one_request():
+    late = {"code": "extract.timeout", "message": "Too slow.", "location": "pages[0].url"}
+    odd = {"code": "extract.failed", "message": None, "location": "pages[2].url"}
+    answer = {"meta": {}, "data": [{"url": URL, "markdown": "# Kelp"}], "errors": [odd, late]}
+    first, page, third = play(KAGI.read_many(["https://b.example/", URL, "https://c.example/"]), reply(answer)).result
+
+    assert isinstance(first, TimedOut)
+    assert first.detail == "Too slow."
+    assert (page.url, page.title) == (URL, "Kelp")
+    assert isinstance(third, Unavailable)

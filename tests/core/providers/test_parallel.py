@@ -77,3 +77,13 @@ def test_a_page_that_fails_is_an_error_although_the_answer_is_a_success(kind, st
     failure = {"url": URL, "error_type": kind, "http_status_code": status, "content": None}
     with pytest.raises(expected):
         play(PARALLEL.read(URL), reply({"extract_id": "1", "results": [], "errors": [failure]}))
+
+
+def test_several_pages_are_read_in_one_request():
+    failure = {"url": "https://b.example/", "error_type": "fetch_error", "http_status_code": 403, "content": None}
+    found = {"url": URL, "title": "Kelp", "excerpts": [], "full_content": "Kelp grows."}
+    answer = {"extract_id": "1", "results": [found], "errors": [failure], "usage": [{"name": "sku", "count": 2}]}
+    refused, page = play(PARALLEL.read_many(["https://b.example/", URL]), reply(answer)).result
+
+    assert isinstance(refused, Blocked)
+    assert (page.url, page.content, page.usage) == (URL, "Kelp grows.", {"sku": 2})

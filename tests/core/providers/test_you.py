@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_core.errors import MissingKey, QuotaExhausted, RateLimited, UnsupportedOption
+from websearch_core.errors import MissingKey, QuotaExhausted, RateLimited, Unavailable, UnsupportedOption
 from websearch_core.models import SearchQuery
 from websearch_core.providers.you import You
 from websearch_core.testing import SECRET, play, reply
@@ -84,3 +84,11 @@ def test_a_page_is_read_as_markdown():
 
     assert next(you.read(URL)).json == {"urls": [URL], "formats": ["markdown", "metadata"], "max_age": 0}
     assert play(you.read(URL), reply({"results": [{"markdown": "# Kelp"}]})).result.content == "# Kelp"
+
+
+def test_several_pages_are_read_in_one_request():
+    answer = [{"url": URL, "markdown": "Kelp grows."}, {"url": "https://b.example/", "markdown": None}]
+    failed, page = play(YOU.read_many(["https://b.example/", URL]), reply(answer)).result
+
+    assert isinstance(failed, Unavailable)
+    assert (page.url, page.content) == (URL, "Kelp grows.")

@@ -3,20 +3,45 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from .._urls import is_web_url
-from ..errors import Blocked, PageNotFound, ServiceError, TimedOut, TooLarge, Unavailable, UnsupportedContent
-from ._http import as_number, redact
-from ._ports import PageReader
+from .._urls import canonicalize, is_web_url
+from ..errors import (
+    AccessDenied,
+    Blocked,
+    PageNotFound,
+    ServiceError,
+    TimedOut,
+    TooLarge,
+    Unavailable,
+    UnsupportedContent,
+    WebSearchError,
+)
+from ..flow import Flow
+from ..models import Page
+from ._http import as_number, as_objects, redact
+from ._obstacles import find_challenge_text
+from ._ports import BatchReader, PageReader
 from ._results import plain_text
 
 _KINDS: Mapping[int, type[ServiceError]] = MappingProxyType(
     dict.fromkeys((404, 410), PageNotFound)
-    | dict.fromkeys((401, 403, 407, 429, 451), Blocked)
+    | dict.fromkeys((401, 402, 407, 451), AccessDenied)
+    | dict.fromkeys((403, 418, 429, 999), Blocked)  # 999 is LinkedIn's
     | dict.fromkeys((408, 504, 522, 524), TimedOut)
+)
+_HINTS: Mapping[int, str] = MappingProxyType(
+    {
+        401: "it needs a login",
+        402: "it needs payment",
+        403: "its site refuses programs, or everybody",
+        407: "it needs a login",
+        418: "its site refuses programs",
+        451: "it is withheld for legal reasons",
+        999: "its site refuses programs",
+    }
 )
 _CAUSES: Mapping[type[ServiceError], str] = MappingProxyType(
     {
@@ -44,12 +69,13 @@ def page_error(
 
     """
     number = as_number(status) or 0
-    status = int(number) if 400 <= number < 600 else None
+    status = int(number) if 400 <= number < 1000 else None
     kind = kind or (_KINDS.get(status) if status else None) or Unavailable
     cause = f"the page answered {status}" if status else _CAUSES.get(kind, "it could not read the page")
+    cause += f": {_HINTS[status]}" if status in _HINTS else ""
     words = redact(detail, reader) if isinstance(detail, str) else None
     error = kind(f"{reader.name} read failed: {cause}", provider=reader.name, status=status, detail=words)
-    error.temporary = kind is TimedOut or (status or 0) >= 500
+    error.temporary = kind is TimedOut or (kind is Unavailable and (status or 0) >= 500)
     return error
 
 
@@ -58,6 +84,89 @@ def as_links(value: Any) -> tuple[str, ...]:
     return (
         tuple(link for link in value if isinstance(link, str) and is_web_url(link)) if isinstance(value, list) else ()
     )
+
+
+def page_meaning(status: int) -> tuple[type[ServiceError] | None, str]:
+    """Return what a *status* of a page means, as opposed to one of a service, and a hint; None if it is the same."""
+    kind = _KINDS.get(status)
+    return (None if status == 429 or kind is TimedOut else kind), _HINTS.get(status, "")
+
+
+def check_text(reader: PageReader, title: str, text: str) -> None:
+    """
+    Check that what a service returned as a page is one.
+
+    Raises:
+        Blocked: It is a challenge against robots.
+        UnsupportedContent: It is empty.
+
+    """
+    if who := find_challenge_text(title, text):
+        message = f"{reader.name} read failed: a challenge against robots by {who}"
+        raise Blocked(message, provider=reader.name)
+    if not text.strip():
+        raise UnsupportedContent(f"{reader.name} read failed: the page has no text", provider=reader.name)
+
+
+def find_records(urls: Sequence[str], records: Any, *, key: str = "url") -> list[dict[str, Any] | None]:
+    """
+    Return the record of each of *urls*, or None: services answer in any order, and spell URLs differently.
+
+    Args:
+        urls: The URLs, as they were sent.
+        records: The decoded list; if one URL was sent, its first record belongs to it.
+        key: Where the URL is in a record.
+
+    """
+    found: dict[str, dict[str, Any]] = {}
+    items = as_objects(records)
+    for item in items:
+        if isinstance(url := item.get(key), str) and is_web_url(url):
+            found.setdefault(canonicalize(url).rstrip("/"), item)
+    if len(urls) == 1:
+        return [found.get(urls[0].rstrip("/")) or next(iter(items), None)]
+    return [found.get(url.rstrip("/")) for url in urls]
+
+
+def read_alone(reader: BatchReader, url: str) -> Flow[Page]:
+    """Read one page with a reader of many, for its method ``read``; raises its error."""
+    (page,) = yield from reader.read_many([url])
+    if isinstance(page, WebSearchError):
+        raise page
+    return page
+
+
+def check_pages(
+    reader: PageReader,
+    pages: Iterable[Page | ServiceError],
+    *,
+    cost: float | None = None,
+    usage: Mapping[str, float] = MappingProxyType({}),
+) -> list[Page | WebSearchError]:
+    """
+    Return *pages* with errors for those that are none, as `check_text` finds; what they cost together is the first's.
+
+    Args:
+        reader: The reader.
+        pages: The pages that a service returned for one request, and errors.
+        cost: The cost of the request, in US dollars.
+        usage: What it consumed, by unit.
+
+    """
+    checked: list[Page | WebSearchError] = []
+    charge: dict[str, Any] = {"cost": cost, "usage": dict(usage)}
+    for page in pages:
+        if isinstance(page, Page):
+            try:
+                check_text(reader, page.title, page.content)
+            except ServiceError as error:
+                checked.append(error)
+                continue
+            checked.append(page.model_copy(update=charge))
+            charge = {}
+        else:
+            checked.append(page)
+    return checked
 
 
 def first_heading(markdown: str) -> str:

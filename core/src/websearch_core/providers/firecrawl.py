@@ -47,6 +47,7 @@ from websearch_core.provider import (
     bearer,
     canonicalize,
     check_options,
+    check_text,
     collect_pages,
     decode,
     error_for,
@@ -162,6 +163,7 @@ class Firecrawl:
         text = data.get("markdown")
         if not isinstance(text, str):
             raise unexpected_format(self.name, "read")
+        check_text(self, plain_text(about.get("title")), text)
         final = as_text(about.get("url")) or url
         return Page(
             url=url,

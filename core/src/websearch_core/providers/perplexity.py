@@ -42,6 +42,7 @@ from websearch_core.provider import (
     parse_results,
     post_json,
     provider,
+    take_results,
 )
 
 _MAX_RESULTS = 20
@@ -92,10 +93,12 @@ class Perplexity:
         payload = {**self._payload(query, size), **query.extra}
         response = yield post_json(self, "search", payload, headers=bearer(self.api_key))
         body = decode(response, self, detail=_detail, kind=_kind)
+        items, notes = take_results(body, self.name)
         found = SearchResponse(
             query=query.text,
-            results=parse_results(_flatten(body.get("results")), self.name, published=_date),
+            results=parse_results(_flatten(items), self.name, published=_date),
             provider=self.name,
+            notes=notes,
             request_id=as_text(body.get("id")),
             raw=body,
         )
