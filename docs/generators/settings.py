@@ -6,19 +6,21 @@ import inspect
 from typing import Any
 
 from websearch_core import WebSearch
+from websearch_core._sources import OTHER_NAMES
 from websearch_core.provider._declare import FoundFile
-from websearch_core.settings import _OTHER_NAMES, Settings
+from websearch_core.settings import Settings
 
 from .docstrings import read_args
 from .markdown import make_table
 
 _ARGUMENTS = {
+    "enabled": "",
     "max_length": "`max_length` of `read`",
     "providers": '`provider_options={"brave": {...}}`',
     "layers": "`layers=[...]`",
 }
 _VARIABLES = {
-    "providers": "those of each provider, such as `BRAVE_API_KEY`",
+    "providers": "those of each provider, such as `BRAVE_API_KEY`; all options: `WEB_SEARCH_PROVIDERS`, as JSON",
     "layers": "`WEB_SEARCH_LAYERS`, as JSON",
 }
 _IN_A_FILE = {"providers": "`[providers.brave]`", "layers": "`[layers.retry]`"}
@@ -38,7 +40,7 @@ def write_table() -> str:
 
 
 def _row(name: str, field: Any, meaning: str) -> list[str]:
-    others = [f"`{other}`" for other, real in _OTHER_NAMES.items() if real == name]
+    others = [f"`{other}`" for other, real in OTHER_NAMES.items() if real == name]
     in_a_file = _IN_A_FILE.get(name, f"`{name}`") + "".join(f", or {other}" for other in others)
     variable = _VARIABLES.get(name, f"`{Settings.model_config['env_prefix']}{name.upper()}`")
     argument = _ARGUMENTS.get(name, f"`{name}`")
@@ -49,6 +51,8 @@ def _default(field: Any) -> str:
     default = field.get_default(call_default_factory=True)
     if default in (None, (), {}):
         return ""
+    if isinstance(default, bool):
+        return f"`{str(default).lower()}`"
     return f"{default:,}".removesuffix(".0") if isinstance(default, int | float) else f"`{default}`"
 
 
@@ -58,4 +62,6 @@ def _found(field: Any) -> str:
         return "nothing"
     if note.at_most is None:
         return "any"
+    if note.at_most is True:
+        return "`false`"
     return f"up to {note.at_most:,}" + (f", unless you set `{note.replaces}`" if note.replaces else "")

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, TypeVar, Unpack
 
+from ._arguments import as_urls, make_query, strip_fragment
 from ._bugs import contain_bugs
 from ._deadline import time_limit
-from ._text.suggestion import suggest_name
-from ._urls import canonicalize, is_web_url
+from ._text.suggestion import check_names, name_unknown
 from .errors import ConfigurationError, InvalidOption, WebSearchError
 from .flow import Call, Flow, Gather, arun, run
 from .models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
@@ -45,6 +45,8 @@ class WebSearchArguments(TypedDict, total=False):
     provider_options: Mapping[str, Mapping[str, object]] | None
     allow: Sequence[str] | None
     timeout: float | None
+    search_timeout: float | None
+    read_timeout: float | None
     connect_timeout: float | None
     attempts: int | None
     layers: Sequence[Layer] | None
@@ -55,6 +57,7 @@ class WebSearchArguments(TypedDict, total=False):
     max_tokens: int | None
     token_counter: TokenCounter | None
     links: Links | None
+    settings: Settings | None
 
 
 class WebSearch:
@@ -83,7 +86,9 @@ class WebSearch:
         provider_options: The options of each provider by its name: ``{"tavily": {"search_depth": "advanced"}}``.
         allow: Networks (``"10.1.0.0/16"``) and origins (``"https://wiki.corp:8443"``) that pages may be read from
             although they are not public. They are the only holes in the guard.
-        timeout: Seconds for a whole call, including retries, redirects and slow bodies.
+        timeout: Seconds for a whole call, including retries, redirects and slow bodies: sets both of the next two.
+        search_timeout: Seconds for a search; 15 by default.
+        read_timeout: Seconds for reading a page, and for a search that reads pages too; 30 by default.
         connect_timeout: Seconds to wait for one connection.
         attempts: How often to send a request whose failures may be temporary; the same as
             ``layers=[Retry(attempts=...)]``.
@@ -99,6 +104,7 @@ class WebSearch:
         token_counter: Counts the tokens of a text; by default `websearch_core.tokens.estimate_tokens`.
         links: What to do with the links in pages, for every reader and type of page: ``keep`` them with their targets,
             keep only their ``text``, or ``drop`` them with their text.
+        settings: `Settings` to use, instead of those of the environment and the files. The other arguments win.
 
     Raises:
         UnknownProvider: A name is unknown; the message lists the known ones.
@@ -107,6 +113,7 @@ class WebSearch:
 
     """
 
+    @name_unknown(ConfigurationError)
     def __init__(
         self,
         provider: Choice | None = None,
@@ -117,6 +124,8 @@ class WebSearch:
         provider_options: Mapping[str, Mapping[str, object]] | None = None,
         allow: Sequence[str] | None = None,
         timeout: float | None = None,
+        search_timeout: float | None = None,
+        read_timeout: float | None = None,
         connect_timeout: float | None = None,
         attempts: int | None = None,
         layers: Sequence[Layer] | None = (),
@@ -127,6 +136,7 @@ class WebSearch:
         max_tokens: int | None = None,
         token_counter: TokenCounter | None = None,
         links: Links | None = None,
+        settings: Settings | None = None,
     ) -> None:
         # Import slow modules only now: a program may import this one and search much later, or never.
         from ._net.guard import Guard
@@ -134,9 +144,13 @@ class WebSearch:
         from ._selection import Selection, make_stack, read_chain, search_chain
         from .settings import Settings
 
-        settings = Settings.load(
+        if settings is not None and not isinstance(settings, Settings):
+            raise ConfigurationError("settings: must be Settings, such as Settings.from_mapping({...})")
+        settings = (settings.override if settings else Settings.load)(
             allow=allow,
             timeout=timeout,
+            search_timeout=search_timeout,
+            read_timeout=read_timeout,
             connect_timeout=connect_timeout,
             attempts=attempts,
             http_library=http_library,
@@ -172,9 +186,7 @@ class WebSearch:
             ConfigurationError: Both are given, or the arguments are wrong.
 
         """
-        if unknown := sorted(set(arguments) - set(WebSearchArguments.__annotations__)):
-            hint = suggest_name(unknown[0], WebSearchArguments.__annotations__)
-            raise ConfigurationError(f"unknown arguments: {', '.join(unknown)}{hint}")
+        check_names(arguments, WebSearchArguments.__annotations__, ConfigurationError)
         if web is None:
             return cls(**arguments)
         if arguments:
@@ -211,7 +223,7 @@ class WebSearch:
             ServiceError: The service failed; `websearch_core.errors` has a subclass for each way.
 
         """
-        return self.run(self._search(_make_query(query, options, unsupported), read_top, passage_length))
+        return self.run(self._search(make_query(query, options, unsupported), read_top, passage_length))
 
     async def asearch(
         self,
@@ -224,7 +236,7 @@ class WebSearch:
         **options: Unpack[SearchOptions],
     ) -> SearchResponse:
         """Do the same as `search` on the running event loop."""
-        return await self.arun(self._search(_make_query(query, options, unsupported), read_top, passage_length))
+        return await self.arun(self._search(make_query(query, options, unsupported), read_top, passage_length))
 
     def read(self, url: str, /, **part: Unpack[ReadOptions]) -> Page:
         """
@@ -260,19 +272,19 @@ class WebSearch:
         self, urls: Iterable[str], /, *, timeout: float | None = None, **part: Unpack[ReadOptions]
     ) -> list[Page | WebSearchError]:
         """
-        Read pages concurrently, eight at a time, each within the timeout of one call.
+        Read pages concurrently, eight at a time, each within the timeout for reading a page.
 
         Args:
             urls: Absolute http(s) URLs.
-            timeout: Seconds for all pages together; by default, the timeout of one call for every eight pages, rounded
-                up. A page that is not read by then is replaced by `TimedOut`.
+            timeout: Seconds for all pages together; by default ``read_timeout`` for every eight pages, rounded up. A
+                page that is not read by then is replaced by `TimedOut`.
             part: Which part of each page to return, as for `read`.
 
         Returns:
             For each URL, in order, the page or its error.
 
         Raises:
-            InvalidOption: The part is invalid.
+            InvalidOption: The part is invalid, or *urls* is one URL instead of a list.
 
         """
         return self.run(self._read_many(urls, self._make_excerpt(part), timeout))
@@ -315,14 +327,16 @@ class WebSearch:
         return f"WebSearch({self.provider.name!r}, reader={self.reader.name!r})"
 
     def _search(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
-        if read_top < 0:
-            raise InvalidOption(f"read_top: must be at least 0, not {read_top}")
+        if not isinstance(read_top, int) or read_top < 0:
+            raise InvalidOption(f"read_top: must be a whole number of at least 0, not {read_top!r}")
         from ._enforce import attach_content, enforce_query
 
         started = time.monotonic()
         reads = self._make_excerpt({"query": query.text, "max_length": passage_length}) if read_top else None
-        with time_limit(self.settings.timeout):
-            response = enforce_query((yield from self.provider.search(query)), query)
+        searching, reading = self.settings.search_timeout, self.settings.read_timeout
+        with time_limit(max(searching, reading) if reads else searching):
+            with time_limit(searching):
+                response = enforce_query((yield from self.provider.search(query)), query)
             if reads and response.results:
                 urls = [result.url for result in response.results[:read_top]]
                 response = attach_content(response, (yield from self._read_many(urls, reads)))
@@ -332,8 +346,8 @@ class WebSearch:
         return contain_bugs(lambda: self._read_part(url, part), self.reader.name)
 
     def _read_part(self, url: str, part: Excerpt) -> Flow[Page]:
-        target = _strip_fragment(url)
-        with time_limit(self.settings.timeout):
+        target = strip_fragment(url)
+        with time_limit(self.settings.read_timeout):
             page = yield from self.reader.read(target)
             if page.url == target != url:
                 page = page.model_copy(update={"url": url})
@@ -350,43 +364,18 @@ class WebSearch:
     def _read_many(
         self, urls: Iterable[str], part: Excerpt, timeout: float | None = None
     ) -> Flow[list[Page | WebSearchError]]:
-        pages = [self._read(url, part) for url in urls]
-        with time_limit(
-            timeout if timeout is not None else self.settings.timeout * ceil(len(pages) / _MAX_CONCURRENT_READS)
-        ):
+        pages = [self._read(url, part) for url in as_urls(urls)]
+        batches = ceil(len(pages) / _MAX_CONCURRENT_READS)
+        with time_limit(timeout if timeout is not None else self.settings.read_timeout * batches):
             return (yield Gather(pages, limit=_MAX_CONCURRENT_READS))  # type: ignore[no-any-return]
 
     def _make_excerpt(self, options: ReadOptions) -> Excerpt:
         """Limits of the call replace those of the settings, and a limit in tokens replaces one in characters."""
-        from .reading import Excerpt
+        from .reading import Excerpt, ReadOptions
 
+        check_names(options, ReadOptions.__annotations__, InvalidOption)
         part: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
         if not {"max_length", "max_tokens"} & set(part):
             settings = self.settings
             part |= {"max_tokens": settings.max_tokens} if settings.max_tokens else {"max_length": settings.max_length}
         return Excerpt(count=self.token_counter, **part)
-
-
-def _make_query(query: str | SearchQuery, options: SearchOptions, unsupported: Unsupported | None) -> SearchQuery:
-    if not isinstance(query, SearchQuery):
-        return SearchQuery.of(query, **options, unsupported=unsupported)
-    if options:
-        raise InvalidOption("give a SearchQuery or options, not both")
-    if unsupported is None:
-        return query
-    fields: dict[str, Any] = {**dict(query), "unsupported": unsupported}
-    return SearchQuery.of(**fields)
-
-
-def _strip_fragment(url: str) -> str:
-    """
-    Return *url* without its fragment, which a reading service could pass on to the scripts of the page.
-
-    Raises:
-        UnsafeURL: The fragment contains characters that are not allowed in a URL.
-
-    """
-    target, mark, _ = url.partition("#")
-    if mark and is_web_url(target):
-        canonicalize(url)  # check the fragment too, since `Page.url` still shows it
-    return target

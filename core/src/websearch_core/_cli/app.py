@@ -184,7 +184,7 @@ def index(
     path: Annotated[
         Path | None,
         typer.Option(
-            help="The index file; by default that of WEBSEARCH_INDEX, of the settings, or websearch/index.db in your "
+            help="The index file; by default that of WEB_SEARCH_INDEX, of the settings, or websearch/index.db in your "
             "data folder"
         ),
     ] = None,
@@ -206,7 +206,7 @@ def index(
                 show_progress(f"Indexing {place}") as report_step,
             ):
                 if re.match("https?://", place, re.IGNORECASE):
-                    timeout = web.settings.timeout
+                    timeout = web.settings.read_timeout
                     report = web.run(
                         crawl(place, local.index, web.reader, most=max_pages, timeout=timeout, tell=report_step)
                     )
@@ -258,7 +258,10 @@ def doctor(
         settings = Settings.load()
         tried = names or doctors.find_in_use(settings)
         # This client only runs the checks, so it must not fail on the settings that they check.
-        with WebSearch(DuckDuckGo(), reader=Direct(), layers=None) as web, show_progress("Trying providers"):
+        with (
+            WebSearch(DuckDuckGo(), reader=Direct(), layers=None, settings=settings.override(enabled=True)) as web,
+            show_progress("Trying providers"),
+        ):
             checked = web.run(doctors.run_checks(tried, settings))
     broken = any(check.error for check in checked)
     if form == "json":
