@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 from websearch_core import WebSearch
-from websearch_core._sources import OTHER_NAMES
+from websearch_core._shapes import OTHER_NAMES
 from websearch_core.provider._declare import FoundFile
 from websearch_core.settings import Settings
 
@@ -15,7 +15,6 @@ from .markdown import make_table
 
 _ARGUMENTS = {
     "enabled": "",
-    "max_length": "`max_length` of `read`",
     "providers": '`provider_options={"brave": {...}}`',
     "layers": "`layers=[...]`",
 }
@@ -42,7 +41,7 @@ def write_table() -> str:
 def _row(name: str, field: Any, meaning: str) -> list[str]:
     others = [f"`{other}`" for other, real in OTHER_NAMES.items() if real == name]
     in_a_file = _IN_A_FILE.get(name, f"`{name}`") + "".join(f", or {other}" for other in others)
-    variable = _VARIABLES.get(name, f"`{Settings.model_config['env_prefix']}{name.upper()}`")
+    variable = _VARIABLES.get(name, f"`WEB_SEARCH_{name.upper()}`")
     argument = _ARGUMENTS.get(name, f"`{name}`")
     return [argument, variable, in_a_file, _default(field), _FOUND.get(name) or _found(field), meaning]
 
@@ -60,6 +59,8 @@ def _found(field: Any) -> str:
     note = next((note for note in field.metadata if isinstance(note, FoundFile)), None)
     if note is None:
         return "nothing"
+    if note.narrows:
+        return "any, within yours"
     if note.at_most is None:
         return "any"
     if note.at_most is True:

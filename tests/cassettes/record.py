@@ -45,7 +45,9 @@ def record(path: Path, source: str) -> str:
     tape = tapes.load(path)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "tape.yaml"
-        recorder = vcr.VCR(record_mode="all", decode_compressed_response=True)
+        recorder = vcr.VCR(
+            record_mode="all", decode_compressed_response=True, filter_query_parameters=tapes.SECRET_PARAMETERS
+        )
         with recorder.use_cassette(str(file)):
             outcome = tapes.call(tape, keyless=True)
         raw = yaml.load(file.read_text("utf-8"), yaml.CSafeLoader) if file.exists() else None

@@ -27,6 +27,8 @@ RESPONSE_HEADERS = {"content-type", "location", "retry-after"} | {
     f"x-ratelimit-{name}" for name in ("limit", "policy", "remaining", "reset")
 }  # what we read; no other header is kept
 
+SECRET_PARAMETERS = ["api_key", "key"]  # where services take the key in the URL; no cassette has them
+
 SCENARIOS = {"search": ("search", "nothing"), "read": ("read",)}
 _CALLS = {"search": "a search that finds something", "nothing": "a search that finds nothing", "read": "a page read"}
 

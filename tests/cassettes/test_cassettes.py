@@ -25,7 +25,11 @@ each = pytest.mark.parametrize("path", CASSETTES, ids=tapes.name_of)
 
 def replay(path: Path, *, concurrent: bool) -> tapes.Outcome:
     # No cassette contains a key, so the headers of a request cannot be matched.
-    recorder = vcr.VCR(record_mode="none", match_on=["method", "scheme", "host", "port", "path", "query", "body"])
+    recorder = vcr.VCR(
+        record_mode="none",
+        match_on=["method", "scheme", "host", "port", "path", "query", "body"],
+        filter_query_parameters=tapes.SECRET_PARAMETERS,
+    )
     with recorder.use_cassette(str(path)) as cassette:
         outcome = tapes.call(tapes.load(path), concurrent=concurrent)
     assert cassette.all_played, f"{cassette.play_count} of {len(cassette)} exchanges were played"
@@ -71,6 +75,7 @@ def test_a_cassette_contains_no_key_and_only_the_headers_we_read(path):
 
     assert not re.search(r"(?i)\b(tvly-|pplx-|jina_|sk-|BSA)[A-Za-z0-9_-]{8,}|bearer ", path.read_text("utf-8"))
     for exchange in tape["interactions"]:
+        assert not re.search(rf"[?&](?:{'|'.join(tapes.SECRET_PARAMETERS)})=", exchange["request"]["uri"])
         assert {name.lower() for name in exchange["request"]["headers"]} <= tapes.REQUEST_HEADERS
         assert {name.lower() for name in exchange["response"]["headers"]} <= tapes.RESPONSE_HEADERS
 

@@ -86,7 +86,11 @@ def test_a_short_key_does_not_eat_words():
     ],
 )
 def test_keys_travel_in_headers_whose_names_say_so(headers, keys):
-    assert keys_in(headers) == keys
+    assert keys_in(Request(url="", headers=headers)) == keys
+
+
+def test_keys_travel_in_secret_parameters_too():
+    assert keys_in(Request(url="", params={"q": "kelp"}, secret_params={"api_key": KEY})) == (KEY,)
 
 
 def test_a_response_loses_the_key_in_body_and_headers_and_stays_json():

@@ -324,7 +324,7 @@ def test_the_documentation_says_what_a_found_file_may_set():
             if note.at_most is None
             else f"up to {note.at_most:,}"
         )
-        assert row[-2].strip().partition(", unless")[0] == stated, name
+        assert row[-2].strip().partition(", ")[0] == stated, name
 
 
 # Which files
@@ -476,7 +476,7 @@ def test_every_service_can_be_reached_through_a_gateway_of_the_environment(monke
 
 
 def test_doctor_says_where_every_value_comes_from(monkeypatch):
-    monkeypatch.setattr("websearch_core._cli.doctor.run_checks", lambda *_: iter(()))
+    monkeypatch.setattr("websearch_core._cli.checks.run_checks", lambda *_: iter(()))
     monkeypatch.setenv("BRAVE_API_KEY", KEY)
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "7")
     found = write('provider = "brave"\n[providers.searxng]\nbase_url = "http://localhost:8888"')

@@ -17,11 +17,6 @@ composes providers, and `websearch_core.render` shows results to a model. ``docs
 
 import typing
 
-from ._registry import register
-from .client import WebSearch
-from .errors import ServiceError, WebSearchError
-from .models import Page, SearchQuery, SearchResponse, SearchResult
-
 if typing.TYPE_CHECKING:
     from . import flow as flow
     from . import index as index
@@ -36,6 +31,10 @@ if typing.TYPE_CHECKING:
     from . import testing as testing
     from . import tokens as tokens
     from . import tools as tools
+    from ._registry import register
+    from .client import WebSearch
+    from .errors import ServiceError, WebSearchError
+    from .models import Page, SearchQuery, SearchResponse, SearchResult
 
     __version__: str
 
@@ -50,6 +49,16 @@ __all__ = [
     "register",
 ]
 
+_HOMES = {
+    "Page": "models",
+    "SearchQuery": "models",
+    "SearchResponse": "models",
+    "SearchResult": "models",
+    "ServiceError": "errors",
+    "WebSearch": "client",
+    "WebSearchError": "errors",
+    "register": "_registry",
+}
 _MODULES = frozenset(
     "client errors flow index keys layers models provenance provider providers reading render settings testing tokens "
     "tools".split()
@@ -58,15 +67,18 @@ _MODULES = frozenset(
 if not typing.TYPE_CHECKING:  # type checkers see the imports above; with this function, they would accept any name
 
     def __getattr__(name: str) -> object:
-        """Import a public module, or look up the version, on first access."""
+        """Import a name or a public module, or look up the version, on first access."""
+        from importlib import import_module
+
+        if name in _HOMES:
+            globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+            return globals()[name]
         if name == "__version__":
             from importlib.metadata import version
 
             globals()[name] = version("websearch-core")
             return globals()[name]
         if name in _MODULES:
-            from importlib import import_module
-
             return import_module(f"{__name__}.{name}")
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -15,14 +15,26 @@ from .provider._results import in_domains
 _FACTS = ("title", "author", "description", "site_name", "language")  # plain text, written by the page
 
 
-def enforce_query(response: SearchResponse, query: SearchQuery) -> SearchResponse:
+def enforce_query(response: SearchResponse, query: SearchQuery, max_snippet_chars: int | None = None) -> SearchResponse:
     """
     Enforce *query* on a response, whatever the service returned.
 
     No duplicate URLs, none outside the domain filter, at most ``limit`` results, ranked and numbered from 1. ``notes``
     counts the results outside the filter. Texts are escaped, so that they contain neither Markdown nor HTML.
+
+    Args:
+        response: The response of a provider.
+        query: The query.
+        max_snippet_chars: Maximum characters of each snippet; None means no limit.
+
     """
     response = _escape_response(response)
+    if query.allowed_domains or query.blocked_domains:
+        images = tuple(image for image in response.images if in_domains(image.page_url or image.url, query))
+        response = response.model_copy(update={"images": images})
+    if max_snippet_chars is not None:
+        cut = tuple(_cut_snippet(result, max_snippet_chars) for result in response.results)
+        response = response.model_copy(update={"results": cut})
     inside = [result for result in response.results if in_domains(result.url, query)]
     outside = len(response.results) - len(inside)
     kept: dict[str, SearchResult] = {}
@@ -57,6 +69,13 @@ def _escape_result(result: SearchResult) -> SearchResult:
     }
     changed = {name: text for name, text in texts.items() if text != getattr(result, name)}
     return result.model_copy(update=changed) if changed else result
+
+
+def _cut_snippet(result: SearchResult, most: int) -> SearchResult:
+    if len(result.snippet) <= most:
+        return result
+    kept = result.snippet[: most - 1].rstrip(" \\")  # a backslash without its character would escape the ellipsis
+    return result.model_copy(update={"snippet": f"{kept}…"})
 
 
 def _escape_image(image: Image) -> Image:

@@ -7,6 +7,7 @@ is added to ``os.environ``.
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Mapping
 from functools import lru_cache
@@ -18,6 +19,7 @@ from .errors import ConfigurationError
 ENV_FILE = "WEB_SEARCH_ENV_FILE"
 
 _MAX_SIZE = 2**20  # bytes
+_last_read: tuple[Path, Mapping[str, str]] | None = None
 
 
 def read_variable(name: str) -> str:
@@ -47,17 +49,35 @@ def env_file() -> Path | None:
 
 
 def read_env_file() -> Mapping[str, str]:
-    """Return the variables of the file that ``WEB_SEARCH_ENV_FILE`` names; none if it names no file."""
+    """
+    Return the variables of the file that ``WEB_SEARCH_ENV_FILE`` names; none if it names no file.
+
+    In a running event loop, which reading would block, they are as they were when last read.
+    """
+    global _last_read  # noqa: PLW0603 - replaced as a whole, so threads see all of it or nothing
     path = env_file()
     if path is None:
         return MappingProxyType({})
+    if is_loop_running() and _last_read is not None and _last_read[0] == path:
+        return _last_read[1]
     try:
         stat = path.stat()
-        return _parse(path, stat.st_mtime_ns, stat.st_size)
+        values = _parse(path, stat.st_mtime_ns, stat.st_size)
     except OSError as error:
         raise ConfigurationError(f"{ENV_FILE}: {path}: {error.strerror or type(error).__name__}") from error
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"{ENV_FILE}: {path}: not UTF-8") from error
+    _last_read = path, values
+    return values
+
+
+def is_loop_running() -> bool:
+    """Return whether an event loop runs in this thread."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 @lru_cache(maxsize=4)

@@ -7,23 +7,21 @@ A place is what one source sets: the arguments, the environment, or a file.
 from __future__ import annotations
 
 import functools
+import json
 import logging
-import os
-import re
-import stat
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path as FilePath
 from typing import Any, TypeAlias
 
-from pydantic import SecretStr, ValidationError
-from pydantic_settings import BaseSettings, DotEnvSettingsSource, EnvSettingsSource, SettingsError
+from pydantic import BaseModel, SecretStr, ValidationError
 
 from ._build import check_entries, limit_of, too_high
-from ._environ import describe_variable, env_file
+from ._domains import Domains, parse_domain
+from ._environ import describe_variable, read_variable
 from ._keys import is_in_keyring
 from ._registry import provider_class
-from ._sources import SWITCH, Option, Path, Source, Table, flatten, make_refusal
+from ._shapes import SWITCH, Path, flatten
+from ._sources import Option, Source, Table, make_refusal
 from ._text.suggestion import suggest_name
 from .errors import ConfigurationError
 from .layers import layer_class
@@ -34,22 +32,24 @@ Place: TypeAlias = dict[Path, Option]
 _log = logging.getLogger(__name__)
 
 
-def read_environment(cls: type[BaseSettings]) -> Place:
+def read_environment(fields: Mapping[str, Any]) -> Place:
     """
-    Return what the environment sets, and the file that ``WEB_SEARCH_ENV_FILE`` names.
+    Return what the environment sets, by the name of each of the *fields*: ``WEB_SEARCH_TIMEOUT`` for ``timeout``.
 
     Raises:
         ConfigurationError: A variable that should hold JSON does not.
 
     """
-    path = env_file()
-    values = _read_variables(DotEnvSettingsSource(cls, env_file=path), f" in {path}") if path else {}
-    values |= _read_variables(EnvSettingsSource(cls))
     place: Place = {}
-    for name in cls.model_fields:
-        if name in values:
-            source = Source("environment", describe_variable(_variable(name)))
-            place |= flatten(Table(source, {name: values[name]}), cls.model_fields)
+    for name in fields:
+        if not (value := read_variable(_variable(name))):
+            continue
+        source = Source("environment", describe_variable(_variable(name)))
+        try:
+            table = Table(source, {name: json.loads(value) if name in {"providers", "layers"} else value})
+        except (ValueError, RecursionError):
+            raise ConfigurationError(f"{source}: not JSON") from None
+        place |= flatten(table, fields)
     return place
 
 
@@ -108,7 +108,32 @@ def describe_invalid(error: ValidationError, chosen: Place) -> ConfigurationErro
     return ConfigurationError("; ".join(said))
 
 
-def check_limits(settings: BaseSettings, chosen: Place) -> None:
+def narrow_domains(chosen: Place) -> Place:
+    """
+    Combine the domains of a found file with those of a trusted source that they would replace.
+
+    Raises:
+        ConfigurationError: The file allows only other domains.
+
+    """
+    narrowed = dict(chosen)
+    for path in (("allowed_domains",), ("blocked_domains",)):
+        option = chosen.get(path)
+        if option is None or option.source.trusted or option.limit is None:
+            continue
+        found, trusted = (_parse_domains(value) for value in (option.value, option.limit))
+        if found is None or trusted is None:
+            continue  # the validation of the settings says what is wrong
+        if path == ("blocked_domains",):
+            narrowed[path] = replace(option, value=trusted + found, limit=None)
+        elif (both := Domains(allowed=trusted).narrow(found)) is not None:
+            narrowed[path] = replace(option, value=both.allowed, limit=None)
+        else:
+            raise make_refusal(option.source, path[0], "may only narrow those set elsewhere")
+    return narrowed
+
+
+def check_limits(settings: BaseModel, chosen: Place) -> None:
     """
     Reject a limit in a found file that is higher than the file may set.
 
@@ -138,25 +163,22 @@ def check_limits(settings: BaseSettings, chosen: Place) -> None:
 
 
 def warn_of_keys(place: Place) -> None:
-    """Warn of each key in a file that other users of this machine can read. Windows has no such permissions."""
-    if os.name != "posix":
-        return
+    """Warn of each key in *place*, a file that other users of this machine can read."""
     for path, option in place.items():
-        if option.source.kind in {"file", "found"} and _is_key(path, option.value):
-            try:
-                mode = FilePath(option.source.name).stat().st_mode
-            except OSError:
-                continue
-            if mode & (stat.S_IRGRP | stat.S_IROTH):
-                _warn_once(option.source, ".".join(path))
+        if path[0] == "providers" and path[2:] and _is_key(path, option.value):
+            _warn_once(option.source, ".".join(path))
 
 
-def _read_variables(source: EnvSettingsSource, where: str = "") -> dict[str, Any]:
+def split_list(value: Any) -> Any:
+    """Split text at commas; return anything else as it is."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+def _parse_domains(value: Any) -> tuple[str, ...] | None:
     try:
-        return source()
-    except SettingsError as error:
-        field = re.search('field "(\\w+)"', str(error))
-        raise ConfigurationError(f"environment {_variable(field[1]) if field else ''}{where}: not JSON") from None
+        return tuple(map(parse_domain, split_list(value)))
+    except (AttributeError, TypeError, ValueError):
+        return None
 
 
 def _variable(name: str) -> str:
@@ -164,8 +186,6 @@ def _variable(name: str) -> str:
 
 
 def _is_key(path: Path, value: Any) -> bool:
-    if path[0] != "providers" or not path[2:]:
-        return False
     text = value.get_secret_value() if isinstance(value, SecretStr) else value
     declared = field_notes(provider_class(path[1])).get(path[2])
     return bool(text) and not is_in_keyring(text) and (is_secret(declared) if declared else path[2] == "api_key")
@@ -177,7 +197,7 @@ def _warn_once(source: Source, key: str) -> None:
 
 
 def _check_setting(name: str, source: Source, fields: Mapping[str, Any]) -> None:
-    if name not in fields:  # pydantic-settings would take "ALLOW" for "allow"
+    if name not in fields:
         raise ConfigurationError(f"{source.place}: {source.key}: not an option{suggest_name(name, fields)}")
     if not source.trusted and not any(isinstance(note, FoundFile) for note in fields[name].metadata):
         raise make_refusal(source, name, "may not be set here", variables=(_variable(name),))

@@ -14,7 +14,7 @@ import binascii
 import html
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 from html.entities import html5
@@ -30,11 +30,15 @@ _MAX_MIXED = 2**20  # bytes: a larger body is not searched for spellings that mi
 _CREDENTIAL = re.compile("auth|cookie|credential|key|passw|secret|signature|token", re.IGNORECASE)
 
 
-def keys_in(headers: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the keys in the *headers* of a request: the values, without a scheme, of headers named for credentials."""
-    values = [value.rpartition(" ")[::2] for name, value in headers.items() if _CREDENTIAL.search(name)]
+def keys_in(request: Request) -> tuple[str, ...]:
+    """
+    Return the keys that *request* contains.
+
+    These are its secret parameters, and the values, without a scheme, of headers named for credentials.
+    """
+    values = [value.rpartition(" ")[::2] for name, value in request.headers.items() if _CREDENTIAL.search(name)]
     passwords = [_decode_password(value) for scheme, value in values if scheme.lower() == "basic"]
-    return tuple(filter(None, [*(value for _, value in values), *passwords]))
+    return tuple(filter(None, [*request.secret_params.values(), *(value for _, value in values), *passwords]))
 
 
 def without_keys(text: str, keys: Iterable[str]) -> str:
@@ -49,7 +53,7 @@ def without_keys(text: str, keys: Iterable[str]) -> str:
 
 def redact_response(response: Response, request: Request) -> Response:
     """Return *response* without the keys that were sent with *request*."""
-    keys = tuple(filter(_is_long, keys_in(request.headers)))
+    keys = tuple(filter(_is_long, keys_in(request)))
     if not keys:
         return response
     content = _redact_content(response.content, keys)

@@ -102,7 +102,7 @@ def _parse_ipv6(text: str) -> str:
 def _parse_name(raw: str) -> str:
     host = raw.lower()
     if not host.isascii():
-        host = _to_ascii(host)
+        host = to_ascii(host)
     host = host.removesuffix(".")
     if len(host) > 253 or not _LABELS.fullmatch(host):
         raise UnsafeURL("the host name is malformed")
@@ -118,7 +118,8 @@ def _parse_name(raw: str) -> str:
     return host
 
 
-def _to_ascii(host: str) -> str:
+def to_ascii(host: str) -> str:
+    """Return an internationalized host name as DNS has it (IDNA 2008, as in UTS 46's strict form)."""
     import idna  # large tables: import them only if needed
 
     if _DOT_ALIKE.search(host):

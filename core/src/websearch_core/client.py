@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from importlib import import_module
 from math import ceil
+from threading import Event
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, TypeVar, Unpack
 
 from ._arguments import as_urls, make_query, strip_fragment
 from ._bugs import contain_bugs
 from ._deadline import time_limit
+from ._sources import remember_files
 from ._text.suggestion import check_names, name_unknown
+from ._urls import is_web_url
 from .errors import ConfigurationError, InvalidOption, WebSearchError
 from .flow import Call, Flow, Gather, arun, run
 from .models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
@@ -28,15 +33,16 @@ if TYPE_CHECKING:
     from .reading import Excerpt, Links, ReadOptions
     from .settings import Settings
 
-__all__ = ["Choice", "WebSearch", "WebSearchArguments"]
+__all__ = ["Choice", "CommonArguments", "WebSearch", "WebSearchArguments", "preload"]
 
 Choice: TypeAlias = "str | SearchProvider | PageReader | Sequence[str | SearchProvider | PageReader]"
 _T = TypeVar("_T")
+_Pages: TypeAlias = list[Page | WebSearchError]
 _MAX_CONCURRENT_READS = 8  # pages that `WebSearch.read_many` reads at a time
 
 
-class WebSearchArguments(TypedDict, total=False):
-    """The arguments of `WebSearch`, for code that creates one."""
+class CommonArguments(TypedDict, total=False):
+    """The arguments of `WebSearch` except ``max_length``, for classes that have a ``max_length`` of their own."""
 
     provider: Choice | None
     reader: Choice | None
@@ -58,6 +64,15 @@ class WebSearchArguments(TypedDict, total=False):
     token_counter: TokenCounter | None
     links: Links | None
     settings: Settings | None
+    allowed_domains: Sequence[str] | None
+    blocked_domains: Sequence[str] | None
+    max_snippet_chars: int | None
+
+
+class WebSearchArguments(CommonArguments, total=False):
+    """The arguments of `WebSearch`, for code that creates one."""
+
+    max_length: int | None
 
 
 class WebSearch:
@@ -104,6 +119,11 @@ class WebSearch:
         token_counter: Counts the tokens of a text; by default `websearch_core.tokens.estimate_tokens`.
         links: What to do with the links in pages, for every reader and type of page: ``keep`` them with their targets,
             keep only their ``text``, or ``drop`` them with their text.
+        allowed_domains: The only domains, with their subdomains, that searches may return and pages may be read from,
+            also after redirects and whoever reads them. A call can narrow this, never widen it.
+        blocked_domains: Domains, with their subdomains, that are closed in the same way. A call can add to them.
+        max_snippet_chars: Maximum characters of each snippet; by default, only texts cut it, to 1,000.
+        max_length: Maximum characters of one part of a page, unless a call overrides it; 15,000 by default.
         settings: `Settings` to use, instead of those of the environment and the files. The other arguments win.
 
     Raises:
@@ -136,6 +156,10 @@ class WebSearch:
         max_tokens: int | None = None,
         token_counter: TokenCounter | None = None,
         links: Links | None = None,
+        allowed_domains: Sequence[str] | None = None,
+        blocked_domains: Sequence[str] | None = None,
+        max_snippet_chars: int | None = None,
+        max_length: int | None = None,
         settings: Settings | None = None,
     ) -> None:
         # Import slow modules only now: a program may import this one and search much later, or never.
@@ -156,6 +180,10 @@ class WebSearch:
             http_library=http_library,
             max_tokens=max_tokens,
             links=links,
+            allowed_domains=allowed_domains,
+            blocked_domains=blocked_domains,
+            max_snippet_chars=max_snippet_chars,
+            max_length=max_length,
         )
         selection = Selection(settings, provider_options or {})
         one = {"api_key": api_key, "base_url": base_url}
@@ -169,7 +197,7 @@ class WebSearch:
         self.provider: SearchProvider = search_chain(searchers, stack, automatic=automatic)
         self.reader: PageReader = read_chain(readers, stack, automatic=implied)
         self._sender = Sender(
-            Guard.allowing(settings.allow),
+            Guard.allowing(settings.allow, domains=settings.domains),
             connect_timeout=settings.connect_timeout,
             client=http_client,
             async_client=http_async_client,
@@ -178,7 +206,7 @@ class WebSearch:
         )
 
     @classmethod
-    def resolve(cls, web: WebSearch | None, arguments: WebSearchArguments) -> WebSearch:
+    def resolve(cls, web: WebSearch | None, arguments: CommonArguments) -> WebSearch:
         """
         Return *web*, or a `WebSearch` made from *arguments*. For tools that accept either.
 
@@ -218,7 +246,7 @@ class WebSearch:
             options: The fields of `SearchQuery`: ``limit``, ``allowed_domains``, ``time_range`` and so on.
 
         Raises:
-            InvalidOption: The query is invalid.
+            InvalidOption: The query is invalid, or its ``allowed_domains`` are all outside the policy.
             UnsupportedOption: The provider does not support an option.
             ServiceError: The service failed; `websearch_core.errors` has a subclass for each way.
 
@@ -257,16 +285,16 @@ class WebSearch:
 
         Raises:
             InvalidOption: The part is invalid.
-            UnsafeURL: The URL must not be opened from here.
+            UnsafeURL: The URL must not be opened from here; `DomainNotAllowed` if the domain policy says so.
             PageNotFound: The page does not exist.
             ServiceError: The page or the reading service failed in another way.
 
         """
-        return self.run(self._read(url, self._make_excerpt(part)))
+        return self.run(self._read(url, part))
 
     async def aread(self, url: str, /, **part: Unpack[ReadOptions]) -> Page:
         """Do the same as `read` on the running event loop."""
-        return await self.arun(self._read(url, self._make_excerpt(part)))
+        return await self.arun(self._read(url, part))
 
     def read_many(
         self, urls: Iterable[str], /, *, timeout: float | None = None, **part: Unpack[ReadOptions]
@@ -287,13 +315,13 @@ class WebSearch:
             InvalidOption: The part is invalid, or *urls* is one URL instead of a list.
 
         """
-        return self.run(self._read_many(urls, self._make_excerpt(part), timeout))
+        return self.run(self._read_many(urls, part, timeout))
 
     async def aread_many(
         self, urls: Iterable[str], /, *, timeout: float | None = None, **part: Unpack[ReadOptions]
     ) -> list[Page | WebSearchError]:
         """Do the same as `read_many` on the running event loop."""
-        return await self.arun(self._read_many(urls, self._make_excerpt(part), timeout))
+        return await self.arun(self._read_many(urls, part, timeout))
 
     def run(self, flow: Flow[_T]) -> _T:
         """Run your own flow, such as `websearch_core.index.crawl`, with these connections and this guard."""
@@ -330,25 +358,41 @@ class WebSearch:
         if not isinstance(read_top, int) or read_top < 0:
             raise InvalidOption(f"read_top: must be a whole number of at least 0, not {read_top!r}")
         from ._enforce import attach_content, enforce_query
+        from ._policy import narrow_query, search_within
 
         started = time.monotonic()
-        reads = self._make_excerpt({"query": query.text, "max_length": passage_length}) if read_top else None
+        part: ReadOptions = {"query": query.text, "max_length": passage_length}
+        reads = (yield from self._make_excerpt(part)) if read_top else None
+        narrowed = narrow_query(query, self.settings.domains)
         searching, reading = self.settings.search_timeout, self.settings.read_timeout
         with time_limit(max(searching, reading) if reads else searching):
             with time_limit(searching):
-                response = enforce_query((yield from self.provider.search(query)), query)
+                found = yield from search_within(self.provider, narrowed, query)
+            if any(result.content for result in found.results):
+                yield from _load_reader()  # checks these texts
+            response = enforce_query(found, narrowed, self.settings.max_snippet_chars)
             if reads and response.results:
                 urls = [result.url for result in response.results[:read_top]]
-                response = attach_content(response, (yield from self._read_many(urls, reads)))
+                response = attach_content(response, (yield from self._read_each(urls, reads)))
         return response.model_copy(update={"elapsed": time.monotonic() - started})
 
-    def _read(self, url: str, part: Excerpt) -> Flow[Page]:
+    def _read(self, url: str, options: ReadOptions) -> Flow[Page]:
+        return (yield from self._read_one(url, (yield from self._make_excerpt(options))))
+
+    def _read_many(self, urls: Iterable[str], options: ReadOptions, timeout: float | None) -> Flow[_Pages]:
+        return (yield from self._read_each(urls, (yield from self._make_excerpt(options)), timeout))
+
+    def _read_one(self, url: str, part: Excerpt) -> Flow[Page]:
         return contain_bugs(lambda: self._read_part(url, part), self.reader.name)
 
     def _read_part(self, url: str, part: Excerpt) -> Flow[Page]:
         target = strip_fragment(url)
+        domains = self.settings.domains
+        domains.check(target)  # the guard sees only what is fetched from here, or names the page to a service
         with time_limit(self.settings.read_timeout):
             page = yield from self.reader.read(target)
+            if page.final_url and (is_web_url(page.final_url) or page.final_url.startswith("file:")):
+                domains.check(page.final_url)
             if page.url == target != url:
                 page = page.model_copy(update={"url": url})
             if part.is_cheap(page):
@@ -361,16 +405,15 @@ class WebSearch:
         page, links = enforce_page(page), self.settings.links
         return part.of(page if links == "keep" else remove_links(page, links))
 
-    def _read_many(
-        self, urls: Iterable[str], part: Excerpt, timeout: float | None = None
-    ) -> Flow[list[Page | WebSearchError]]:
-        pages = [self._read(url, part) for url in as_urls(urls)]
+    def _read_each(self, urls: Iterable[str], part: Excerpt, timeout: float | None = None) -> Flow[_Pages]:
+        pages = [self._read_one(url, part) for url in as_urls(urls)]
         batches = ceil(len(pages) / _MAX_CONCURRENT_READS)
         with time_limit(timeout if timeout is not None else self.settings.read_timeout * batches):
             return (yield Gather(pages, limit=_MAX_CONCURRENT_READS))  # type: ignore[no-any-return]
 
-    def _make_excerpt(self, options: ReadOptions) -> Excerpt:
+    def _make_excerpt(self, options: ReadOptions) -> Flow[Excerpt]:
         """Limits of the call replace those of the settings, and a limit in tokens replaces one in characters."""
+        yield from _load_reader()
         from .reading import Excerpt, ReadOptions
 
         check_names(options, ReadOptions.__annotations__, InvalidOption)
@@ -379,3 +422,32 @@ class WebSearch:
             settings = self.settings
             part |= {"max_tokens": settings.max_tokens} if settings.max_tokens else {"max_length": settings.max_length}
         return Excerpt(count=self.token_counter, **part)
+
+
+def preload() -> None:
+    """
+    Import now what making a `WebSearch` would import, and look for plug-ins.
+
+    The packages for LangChain and LlamaIndex call it when they are imported, so that their classes can be made inside a
+    running event loop without blocking it. Call it when your program starts if it makes a `WebSearch` there itself.
+    Whatever the first search or page needs is imported later, in a thread.
+    """
+    from . import _enforce, _policy, _selection, settings  # noqa: F401
+    from ._net import sender  # noqa: F401
+    from ._registry import known
+
+    with suppress(ConfigurationError):  # of a plug-in: raised again by whoever names one
+        known()
+
+
+_reader_is_loaded = Event()
+
+
+def _load_reader() -> Flow[None]:
+    """Import the parsers of pages, which takes a while: not on an event loop."""
+    if not _reader_is_loaded.is_set():
+        yield Call(import_module, "websearch_core.reading")
+        _reader_is_loaded.set()
+
+
+remember_files()

@@ -10,6 +10,7 @@ What can go wrong, and whose fault it is.
     ├── InvalidOption        (ValueError)       the question makes no sense to any provider
     ├── UnsupportedOption    (ValueError)       this provider does not support an option
     ├── UnsafeURL            (ValueError)       this address must not be opened from here
+    │   └── DomainNotAllowed                    the domain policy does not allow it
     ├── BudgetExceeded                          the caller's own limit is used up
     └── ServiceError                            the service or the network failed
         ├── AuthenticationError (PermissionError)   the key is wrong or may not do this
@@ -46,6 +47,7 @@ __all__ = [
     "Blocked",
     "BudgetExceeded",
     "ConfigurationError",
+    "DomainNotAllowed",
     "InvalidOption",
     "MissingKey",
     "PageNotFound",
@@ -120,6 +122,12 @@ class UnsafeURL(WebSearchError, ValueError):
     """The URL is ambiguous, or leads to a place that must not be read. The message reveals nothing about that place."""
 
     code = "unsafe_url"
+
+
+class DomainNotAllowed(UnsafeURL):
+    """The page, or one that it redirects to, is outside ``allowed_domains`` or inside ``blocked_domains``."""
+
+    code = "domain_not_allowed"
 
 
 class BudgetExceeded(WebSearchError):

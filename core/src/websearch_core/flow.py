@@ -19,17 +19,17 @@ import asyncio
 import inspect
 import json
 import math
-import os
 import time
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, TypeAlias, TypeVar, cast
 
 from ._bugs import as_error
 from ._deadline import in_time, time_left
+from ._text.rates import RateLimit, parse_rate_limits
+from ._threads import in_thread
 from .errors import TimedOut, WebSearchError
 
 __all__ = [
@@ -48,8 +48,6 @@ __all__ = [
 
 _T = TypeVar("_T")
 
-_MAX_THREADS = 32  # for blocking calls; most of them wait for a process that parses
-
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
@@ -60,6 +58,8 @@ class Request:
         url: Absolute URL. It never contains a key.
         method: The HTTP method.
         params: Appended to the URL as its query string.
+        secret_params: Appended too, but treated like a key in a header: left out of the repr, the logs and the errors.
+            Only for services that accept their key nowhere else.
         headers: Left out of the repr, since keys travel here, under a name that says so (``Authorization``,
             ``X-Api-Key``, ``...-Token``). A key that the service repeats is removed from the response.
         json: A body to send as JSON.
@@ -75,6 +75,7 @@ class Request:
     url: str
     method: str = "GET"
     params: Mapping[str, str | int] = field(default_factory=dict)
+    secret_params: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     json: Any = None
     form: Mapping[str, str] | None = None
@@ -107,6 +108,11 @@ class Response:
     def json(self) -> Any:
         """Return the body parsed as JSON; raises ValueError if it is not JSON."""
         return json.loads(self.content)
+
+    @property
+    def rate_limits(self) -> tuple[RateLimit, ...]:
+        """The rate limits that the headers state, shortest window first; empty if they state none."""
+        return parse_rate_limits(self.headers)
 
 
 @dataclass(frozen=True)
@@ -223,7 +229,7 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
         case Call():
             if inspect.iscoroutinefunction(effect.function):
                 return await _in_time(effect())
-            return await _in_time(asyncio.wrap_future(_get_threads().submit(copy_context().run, effect)))
+            return await _in_time(in_thread(effect))
         case Gather(flows, limit):
             slots = asyncio.Semaphore(limit)
 
@@ -241,16 +247,6 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
             return [task.result() for task in tasks]
         case _:
             raise _make_effect_error(effect)
-
-
-@cache
-def _get_threads() -> ThreadPoolExecutor:
-    """Return a separate pool: parsing must not hold up the application's `asyncio.to_thread`."""
-    return ThreadPoolExecutor(_MAX_THREADS, "websearch-work")
-
-
-if hasattr(os, "register_at_fork"):  # pragma: no branch
-    os.register_at_fork(after_in_child=_get_threads.cache_clear)  # a forked child does not have its parent's threads
 
 
 def _make_effect_error(effect: object) -> TypeError:

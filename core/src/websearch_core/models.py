@@ -9,6 +9,8 @@ from typing import Annotated, Any, ClassVar, Literal, TypedDict, Unpack
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from ._choices import SafeSearch, TimeRange, Topic
+from ._domains import Domain
 from ._text.suggestion import suggest_name
 from .errors import InvalidOption
 
@@ -27,23 +29,9 @@ __all__ = [
     "describe_problems",
 ]
 
-TimeRange = Literal["day", "week", "month", "year"]
-SafeSearch = Literal["off", "moderate", "strict"]
-Topic = Literal["general", "news", "finance", "academic", "code"]
 Unsupported = Literal["raise", "note"]
 
 _TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year", "all": None, "": None}
-
-
-def _domain(value: str) -> str:
-    """``https://www.Python.org/`` -> ``python.org``. A path is an error: dropping it would widen the filter."""
-    text = value.strip().lower()
-    host = re.sub(r"^(https?://)?(\*\.|www\.|\.)?", "", text).removesuffix("/").removesuffix(".")
-    if not host.isascii():
-        host = host.encode("idna").decode("ascii")
-    if not re.fullmatch(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", host):
-        raise ValueError(f"{value!r} is not a domain such as 'python.org'")
-    return host
 
 
 def _country(value: str) -> str:
@@ -58,13 +46,11 @@ def _language(value: str) -> str:
     return value
 
 
-_Domain = Annotated[str, AfterValidator(_domain)]
-
-
 class SearchOptions(TypedDict, total=False):
-    """The fields of a `SearchQuery` beyond its text, as keyword arguments."""
+    """The fields of a `SearchQuery` beyond its text, as keyword arguments; ``max_results`` is the same as ``limit``."""
 
     limit: int
+    max_results: int
     allowed_domains: Sequence[str]
     blocked_domains: Sequence[str]
     time_range: Literal["day", "week", "month", "year", "d", "w", "m", "y", "all"] | None
@@ -88,6 +74,8 @@ class _Model(BaseModel):
 class SearchQuery(_Model):
     """
     What to search for. No field is dropped silently: a provider that does not support one reports it.
+
+    A field that is None has its default. ``max_results`` is understood as ``limit``.
 
     Args:
         text: The words to look for.
@@ -113,8 +101,8 @@ class SearchQuery(_Model):
 
     text: str = Field(min_length=1)
     limit: int = Field(default=5, ge=1)
-    allowed_domains: tuple[_Domain, ...] = ()
-    blocked_domains: tuple[_Domain, ...] = ()
+    allowed_domains: tuple[Domain, ...] = ()
+    blocked_domains: tuple[Domain, ...] = ()
     time_range: Annotated[
         TimeRange | None, BeforeValidator(lambda v: _TIME_RANGES.get(v, v) if isinstance(v, str) else v)
     ] = None
@@ -139,10 +127,11 @@ class SearchQuery(_Model):
 
     @model_validator(mode="before")
     @classmethod
-    def _strip(cls, data: Any) -> Any:
-        if isinstance(data, dict) and isinstance(data.get("text"), str):
-            data = {**data, "text": data["text"].strip()}
-        return data
+    def _normalize(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        data = _rename_limit({name: value for name, value in data.items() if value is not None})
+        return {**data, "text": data["text"].strip()} if isinstance(data.get("text"), str) else data
 
     @model_validator(mode="after")
     def _agree(self) -> SearchQuery:
@@ -329,6 +318,21 @@ class Page(_Model):
     def with_notes(self, *notes: str) -> Page:
         """Return the same page with *notes* added."""
         return self.model_copy(update={"notes": (*self.notes, *notes)})
+
+
+def _rename_limit(options: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Return *options* with ``limit`` instead of its other name, ``max_results``.
+
+    Raises:
+        ValueError: They have both.
+
+    """
+    if "max_results" not in options:
+        return dict(options)
+    if "limit" in options:
+        raise ValueError("give limit or max_results, not both: they are the same")
+    return {"limit" if name == "max_results" else name: value for name, value in options.items()}
 
 
 def describe_problems(error: ValidationError, known: Iterable[str] = ()) -> str:

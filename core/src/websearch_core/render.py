@@ -13,8 +13,9 @@ import secrets
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from textwrap import indent
-from typing import Any, Literal, assert_never
+from typing import Any, assert_never
 
+from ._choices import Format
 from ._text.escaping import link_target
 from .errors import WebSearchError
 from .models import Page, SearchResponse, SearchResult
@@ -36,8 +37,6 @@ __all__ = [
     "search_as_json",
     "search_for_model",
 ]
-
-Format = Literal["text", "markdown", "json"]
 
 CITE = "When stating facts from web search results, append the citation ID in brackets, e.g. [1]."
 

@@ -23,13 +23,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, ValidationError
-from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
 
 from ._build import by_name, conceal
-from ._places import Place, check_limits, check_place, describe_invalid, merge, nest, read_environment, warn_of_keys
+from ._domains import Domain, Domains
+from ._places import (
+    Place,
+    check_limits,
+    check_place,
+    describe_invalid,
+    merge,
+    narrow_domains,
+    nest,
+    read_environment,
+    split_list,
+    warn_of_keys,
+)
 from ._registry import provider_class
-from ._sources import ARGUMENT, DEFAULT, SWITCH, Option, Source, Table, flatten, read_files
+from ._shapes import SWITCH, flatten
+from ._sources import ARGUMENT, DEFAULT, Option, Source, Table, read_files
 from .errors import ConfigurationError
 from .provider._declare import FoundFile
 
@@ -38,20 +50,15 @@ __all__ = [
 ]
 
 
-def _split_list(value: Any) -> Any:
-    if isinstance(value, str):
-        value = [part.strip() for part in value.split(",") if part.strip()]
-    return value
-
-
 def _conceal_by_name(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     return {name: conceal(provider_class(name), given) for name, given in by_name(options).items()}
 
 
-_Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split_list)]
+_Names = Annotated[tuple[str, ...], BeforeValidator(split_list)]
+_DomainNames = Annotated[tuple[Domain, ...], BeforeValidator(split_list)]
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """
     The settings, including the options of providers and layers.
 
@@ -74,6 +81,9 @@ class Settings(BaseSettings):
         max_tokens: Maximum tokens of one part of a page, and of a tool's text. It replaces ``max_length``.
         links: What to do with the links in pages: ``keep`` them, keep only their ``text``, or ``drop`` them.
         http_library: ``httpx`` or ``httpx2``.
+        allowed_domains: The only domains, with their subdomains, that may be searched and read. By default, any.
+        blocked_domains: Domains, with their subdomains, that may be neither searched nor read.
+        max_snippet_chars: Maximum characters of each snippet. By default, only texts cut it, to 1,000.
         providers: The options of each provider, by its name.
         layers: The options of each layer, by its name. By default requests are retried, and an option that no provider
             supports is an error.
@@ -83,9 +93,7 @@ class Settings(BaseSettings):
 
     """
 
-    model_config: ClassVar[SettingsConfigDict] = SettingsConfigDict(
-        env_prefix="WEB_SEARCH_", env_ignore_empty=True, extra="forbid", frozen=True, hide_input_in_errors=True
-    )
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     enabled: Annotated[bool, FoundFile(at_most=True)] = True
     provider: Annotated[_Names, FoundFile()] = ()
@@ -100,6 +108,9 @@ class Settings(BaseSettings):
     max_tokens: Annotated[int | None, FoundFile(at_most=25_000, replaces="max_length")] = Field(default=None, ge=1)
     links: Literal["keep", "text", "drop"] = "keep"
     http_library: Literal["httpx", "httpx2"] = "httpx"
+    allowed_domains: Annotated[_DomainNames, FoundFile(narrows=True)] = ()
+    blocked_domains: Annotated[_DomainNames, FoundFile(narrows=True)] = ()
+    max_snippet_chars: Annotated[int | None, FoundFile(at_most=1_000)] = Field(default=None, ge=1)
     providers: Annotated[dict[str, dict[str, Any]], AfterValidator(_conceal_by_name)] = Field(
         default_factory=dict, repr=False
     )
@@ -125,7 +136,7 @@ class Settings(BaseSettings):
 
         """
         tables = read_files()
-        places = [_as_place(_given(explicit)), read_environment(cls), *map(_as_place, tables)]
+        places = [_as_place(_given(explicit)), read_environment(cls.model_fields), *map(_as_place, tables)]
         settings = cls.__new__(cls)
         settings._fill(places, tuple(table.source for table in tables))  # noqa: SLF001 - an instance of this class
         return settings
@@ -167,6 +178,11 @@ class Settings(BaseSettings):
         return self._source_of(("layers", layer, option))
 
     @property
+    def domains(self) -> Domains:
+        """The domain policy."""
+        return Domains(self.allowed_domains, self.blocked_domains)
+
+    @property
     def files(self) -> tuple[Source, ...]:
         """The files that were read, in order of precedence."""
         return self._files
@@ -183,18 +199,6 @@ class Settings(BaseSettings):
         on = self.enabled if provider is None else switch is None or switch.value
         return None if on else self._source_of(path)
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],  # noqa: ARG003 - pydantic-settings fixes the names
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Use only what `load` collects: it reads the environment and the files itself, to know each source."""
-        return (init_settings,)
-
     def __getstate__(self) -> dict[Any, Any]:
         """Leave out the options of providers, which may be keys: the providers are pickled themselves."""
         state = super().__getstate__()
@@ -210,8 +214,7 @@ class Settings(BaseSettings):
         cls = type(self)
         for place in places:
             check_place(place, cls.model_fields)
-            warn_of_keys(place)
-        chosen = merge(places)
+        chosen = narrow_domains(merge(places))
         try:
             super().__init__(**nest(chosen))
         except ValidationError as error:
@@ -229,7 +232,10 @@ def _given(explicit: Mapping[str, object]) -> Table:
 
 
 def _as_place(table: Table) -> Place:
-    return flatten(table, Settings.model_fields)
+    place = flatten(table, Settings.model_fields)
+    if table.exposed:
+        warn_of_keys(place)
+    return place
 
 
 def _without_options(place: Place) -> Place:

@@ -11,7 +11,7 @@ from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document
 
 from websearch_core import Page, WebSearch, WebSearchError
-from websearch_core.client import WebSearchArguments
+from websearch_core.client import CommonArguments
 from websearch_core.render import page_metadata
 
 _log = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ class WebPageLoader(BaseLoader):
         web: WebSearch | None = None,
         max_length: int | None = None,
         continue_on_failure: bool = False,
-        **arguments: Unpack[WebSearchArguments],
+        **arguments: Unpack[CommonArguments],
     ) -> None:
         self.urls: list[str] = [urls] if isinstance(urls, str) else list(urls)
         self.web: WebSearch = WebSearch.resolve(web, arguments)

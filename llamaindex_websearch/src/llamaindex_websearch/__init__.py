@@ -40,6 +40,7 @@ if not TYPE_CHECKING:  # hidden from type checkers: with a __getattr__, they wou
 
             value: object = version("llamaindex-websearch")
         elif name in _HOMES:
+            import_module("websearch_core.client").preload()  # now, rather than in somebody's event loop
             value = getattr(import_module(_HOMES[name], __name__), name)
         else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

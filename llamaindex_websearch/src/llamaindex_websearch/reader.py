@@ -10,7 +10,7 @@ from llama_index.core.readers.base import BaseReader
 from llama_index.core.schema import Document
 
 from websearch_core import WebSearch, WebSearchError
-from websearch_core.client import WebSearchArguments
+from websearch_core.client import CommonArguments
 
 from .documents import page_document
 
@@ -37,7 +37,7 @@ class WebPageReader(BaseReader):
     """
 
     def __init__(
-        self, *, web: WebSearch | None = None, max_length: int | None = None, **arguments: Unpack[WebSearchArguments]
+        self, *, web: WebSearch | None = None, max_length: int | None = None, **arguments: Unpack[CommonArguments]
     ) -> None:
         self.web: WebSearch = WebSearch.resolve(web, arguments)
         self.max_length: int = sys.maxsize if max_length is None else max_length

@@ -10,7 +10,7 @@ from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebSearch, WebSearchError
-from websearch_core.client import WebSearchArguments
+from websearch_core.client import CommonArguments
 from websearch_core.errors import InvalidOption
 from websearch_core.models import SearchOptions
 from websearch_core.render import page_metadata, result_metadata
@@ -60,7 +60,7 @@ class WebSearchRetriever(BaseRetriever):
         search_options: SearchOptions | None = None,
         callback_manager: CallbackManager | None = None,
         verbose: bool = False,
-        **arguments: Unpack[WebSearchArguments],
+        **arguments: Unpack[CommonArguments],
     ) -> None:
         super().__init__(callback_manager=callback_manager, verbose=verbose)
         self.web: WebSearch = WebSearch.resolve(web, arguments)

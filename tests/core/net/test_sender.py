@@ -545,7 +545,19 @@ def test_the_log_of_the_http_library_holds_no_query(server, http, library, caplo
 
 
 KEY = "SECRET-of-a-test"
-KEYED = {"headers": {"Authorization": f"Bearer {KEY}", "X-Api-Key": KEY}}
+KEYED = {"headers": {"Authorization": f"Bearer {KEY}", "X-Api-Key": KEY}, "secret_params": {"api_key": KEY}}
+
+
+@pytest.mark.parametrize("asked", [{}, {"params": {"q": "kelp"}}])
+def test_a_secret_parameter_is_sent_and_stays_out_of_the_repr_and_the_log(server, http, send, caplog, asked):
+    caplog.set_level(logging.DEBUG)
+    server.answers["/search"] = http(f'"{KEY}"')
+    request = Request(url=f"{server.url}/search", secret_params={"api_key": KEY}, **asked)
+    response = send(request.url, secret_params=request.secret_params, **asked)
+
+    assert f"api_key={KEY}" in server.paths[0]
+    assert response.content == b'"[key]"'
+    assert KEY not in f"{request!r}{response!r}{response.url}{caplog.text}"
 
 
 def told(error):

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from websearch_core.errors import BadResponse, ConfigurationError, TooLarge, UnsupportedOption
+from websearch_core.errors import BadResponse, ConfigurationError, QuotaExhausted, TooLarge, UnsupportedOption
 from websearch_core.flow import Response
 from websearch_core.models import SearchQuery
+from websearch_core.provider import Limits, parse_usage
 from websearch_core.provider._http import check_options, decode_json, error_for, redact, retry_after, with_sites
 from websearch_core.providers.brave import Brave
 from websearch_core.testing import reply
@@ -119,3 +120,49 @@ def test_an_impossible_key_is_refused_without_repeating_it(key):
         Brave(api_key=key)
 
     assert not key.strip() or key not in str(refused.value)
+
+
+@pytest.mark.parametrize(("limit", "text"), [("query_length", "kelp forest"), ("query_words", "a b c")])
+def test_a_query_that_is_too_long_is_refused_before_it_is_sent(limit, text):
+    class Harbour:
+        name = "harbour"
+        limits = Limits(**{limit: 2})
+
+    with pytest.raises(UnsupportedOption, match=r"harbour takes queries of at most 2 (characters|words), and this one"):
+        check_options(SearchQuery.of(text), Harbour())
+    check_options(SearchQuery.of("ab"), Harbour())
+
+
+def test_a_month_that_is_used_up_is_not_too_fast():
+    headers = {
+        "x-ratelimit-limit": "1, 2000",
+        "x-ratelimit-policy": "1;w=1, 2000;w=2592000",
+        "x-ratelimit-remaining": "0, 0",
+        "x-ratelimit-reset": "1, 389223",
+    }
+    error = error_for(Response(status=429, headers=headers), Kagi())
+
+    assert isinstance(error, QuotaExhausted)
+    assert (error.temporary, error.retry_after) == (False, 389_223)
+
+
+def test_the_window_that_is_used_up_says_how_long_to_wait():
+    headers = {"x-ratelimit-limit": "1, 9", "x-ratelimit-remaining": "0, 8", "x-ratelimit-reset": "1, 389223"}
+
+    assert error_for(Response(status=429, headers=headers), Kagi()).retry_after == 1
+    assert error_for(Response(status=500, headers=headers), Kagi()).retry_after is None
+
+
+@pytest.mark.parametrize(
+    ("record", "units", "usage"),
+    [
+        ({"credits": 2, "note": "x", "flag": True}, {}, {"credits": 2}),
+        ({"creditsUsed": "3"}, {"credits": "creditsUsed"}, {"credits": 3}),
+        ([{"name": "sku_search", "count": 1}, {"name": None, "count": 4}, "x"], {}, {"sku_search": 1}),
+        (None, {}, {}),
+        ({"tokens": -1, "more": float("nan"), "deep": {"a": 1}}, {}, {}),
+        ({"tokens": 10**400}, {}, {}),
+    ],
+)
+def test_usage_is_read_leniently(record, units, usage):
+    assert parse_usage(record, **units) == usage

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from websearch_core._enforce import enforce_page, enforce_query
 from websearch_core.errors import BadResponse
-from websearch_core.models import Page, SearchQuery, SearchResponse, SearchResult
-from websearch_core.provider._results import in_domains, parse_results, plain_text
+from websearch_core.models import Image, Page, SearchQuery, SearchResponse, SearchResult
+from websearch_core.provider._results import in_domains, parse_images, parse_results, plain_text
 
 
 @pytest.mark.parametrize(
@@ -150,3 +150,36 @@ def test_invisible_characters_are_removed_from_the_page_of_any_reader():
 
     assert (page.title, page.content) == ("Kelp", "Brown algae")
     assert page.notes == ("2 invisible characters removed",)
+
+
+def test_authors_are_one_name_or_several():
+    def author(value):
+        return parse_results([{"url": "https://a.example/", "author": value}], "stub")[0].author
+
+    assert author("A. Reed") == "A. Reed"
+    assert author(["A. Reed", {"name": "B. <b>Sole</b>"}, {"id": 3}, None]) == "A. Reed, B. Sole"
+    assert [author(value) for value in ("", None, 7, {}, [])] == [None] * 5
+
+
+def test_text_of_the_page_is_taken_only_where_the_provider_says():
+    item = {"url": "https://a.example/", "content": "a snippet", "text": "# Kelp"}
+
+    assert parse_results([item], "stub")[0].content is None
+    assert parse_results([item], "stub", content="text")[0].content == "# Kelp"
+
+
+def test_images_are_urls_or_objects():
+    items = [
+        "https://a.example/1.png",
+        {"url": "https://a.example/2.png", "description": "a <b>pier</b>", "page_url": "https://a.example/"},
+        {"url": "data:image/png;base64,AAAA"}, {"url": None}, 3, "https://a.example/1.png",
+        {"url": "https://a.example/3.png", "page_url": "javascript:alert(1)"},
+    ]  # fmt: skip
+
+    assert parse_images(items) == (
+        Image(url="https://a.example/1.png"),
+        Image(url="https://a.example/2.png", description="a pier", page_url="https://a.example/"),
+        Image(url="https://a.example/3.png"),
+    )
+    assert parse_images(None) == ()
+    assert parse_images([{"src": "https://a.example/4.png"}], url="src") == (Image(url="https://a.example/4.png"),)

@@ -1,7 +1,8 @@
 """
 The command ``websearch``. It needs the extra ``cli``: ``pip install 'websearch-core[cli]'``.
 
-typer and rich are imported only when the command runs.
+typer and rich are imported only when the command runs, and what searches and reads only when a command needs it, so
+that ``--version``, ``--help`` and completion in a shell are quick.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ import sys
 
 def main() -> None:
     """Run the command line."""
+    if sys.argv[1:] == ["--version"]:
+        print_version()
+        return
     try:
         from .app import app
     except ModuleNotFoundError as error:
@@ -25,3 +29,10 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # the terminal's encoding may lack characters of a page
     app()
+
+
+def print_version() -> None:
+    """Print the version of the package."""
+    from importlib.metadata import version
+
+    sys.stdout.write(f"websearch-core {version('websearch-core')}\n")

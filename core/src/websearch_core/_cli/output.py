@@ -3,30 +3,61 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from .._choices import Format
 from ..errors import ServiceError, UnsafeURL, WebSearchError
-from ..render import Format, error_as_json, render_error
+from .escaping import escape_json, escape_line, strip_controls
+
+if TYPE_CHECKING:
+    from ..models import Page, SearchResponse
 
 EXIT_CODES = """Exit codes: 0 done (even if nothing was found); 1 a service or the network failed; 2 wrong usage or
-configuration; 3 the URL may not be opened."""
+configuration; 3 the URL may not be opened; 130 interrupted."""
 
-# Characters that would control a terminal, or change the direction of the text that follows.
-_TERMINAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-_LINE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-_IN_JSON = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _PROGRESS_STEP = 100  # pages between two lines of progress if stderr is not a terminal
+
+
+def print_response(response: SearchResponse, form: Format) -> None:
+    """Print what a search found."""
+    from ..render import render_search, search_as_json
+
+    if form == "json":
+        print_json(search_as_json(response))
+    elif form == "markdown":
+        print_markdown(render_search(response, form))
+    elif sys.stdout.isatty():
+        from .terminal import show_response
+
+        show_response(response)
+    else:
+        print_text(render_search(response, form))
+
+
+def print_page(page: Page, form: Format) -> None:
+    """Print a page."""
+    from ..render import page_as_json, render_page
+
+    if form == "json":
+        print_json(page_as_json(page))
+    elif form == "markdown":
+        print_markdown(render_page(page, form))
+    elif sys.stdout.isatty():
+        from .terminal import show_page
+
+        show_page(page)
+    else:
+        print_text(render_page(page, form))
 
 
 def print_text(text: str) -> None:
     """Print *text* for people, without characters that would control their terminal."""
-    typer.echo(_TERMINAL.sub("", text))
+    typer.echo(strip_controls(text))
 
 
 def print_line(text: str) -> None:
@@ -34,44 +65,37 @@ def print_line(text: str) -> None:
     typer.echo(escape_line(text))
 
 
-def escape_line(text: str) -> str:
-    """Escape the characters of *text* that would end the line, control a terminal or change the direction."""
-    return _LINE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
-
-
 def print_markdown(text: str) -> None:
     """Print Markdown: rendered on a terminal, unchanged elsewhere."""
     if not sys.stdout.isatty():
         print_text(text)
         return
-    from rich.console import Console
-    from rich.markdown import Markdown
+    from .terminal import show_markdown
 
-    Console().print(Markdown(_TERMINAL.sub("", text)))
+    show_markdown(text)
 
 
 def print_json(data: Any) -> None:
     """Print *data* as JSON; characters that would control a terminal, and lone surrogates, are escaped."""
-    text = json.dumps(data, ensure_ascii=False, indent=2)
-    typer.echo(_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    typer.echo(escape_json(json.dumps(data, ensure_ascii=False, indent=2)))
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table: drawn on a terminal, in plain columns elsewhere."""
     if sys.stdout.isatty():
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
+        from .terminal import show_table
 
-        table = Table(*columns)
-        for row in rows:
-            table.add_row(*(Text(escape_line(cell)) for cell in row))
-        Console().print(table)
+        show_table(columns, [[escape_line(cell) for cell in row] for row in rows])
         return
     lines = [columns, *rows]
     widths = [max(len(line[n]) for line in lines) for n in range(len(columns))]
     for line in lines:
         print_line("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def print_warning(text: str) -> None:
+    """Print a line on stderr about something that still works."""
+    typer.echo(f"websearch: {escape_line(text)}", err=True)
 
 
 def exit_code(error: WebSearchError) -> int:
@@ -87,35 +111,46 @@ def report_errors(form: Format) -> Iterator[None]:
     try:
         yield
     except WebSearchError as error:
+        from ..render import error_as_json, render_error
+
         if form == "json":
             print_json(error_as_json(error))
         else:
-            typer.echo(escape_line(render_error(error)), err=True)
+            _print_error(escape_line(render_error(error)))
         raise typer.Exit(exit_code(error)) from error
 
 
-@contextmanager
-def show_progress(what: str) -> Iterator[Callable[[str], None]]:
-    """Show the progress of *what* on stderr; call the yielded function for each step."""
-    count = 0
+def _print_error(line: str) -> None:
     if sys.stderr.isatty():
-        from rich.console import Console
-        from rich.text import Text
+        from .terminal import show_error
 
-        with Console(stderr=True).status(Text(what)) as status:
-
-            def report_step(step: str) -> None:
-                nonlocal count
-                count += 1
-                status.update(Text(f"{what}: {count}, {escape_line(step)}"))
-
-            yield report_step
+        show_error(line)
     else:
+        typer.echo(line, err=True)
 
-        def report_step(step: str) -> None:
-            nonlocal count
-            count += 1
-            if count % _PROGRESS_STEP == 0:
-                typer.echo(f"{what}: {count}, {escape_line(step)}", err=True)
 
-        yield report_step
+@contextmanager
+def show_progress(what: str, most: int | None = None) -> Iterator[Callable[[str], None]]:
+    """
+    Show the progress of *what* on stderr; call the yielded function for each step.
+
+    Args:
+        what: What is done, as ``Indexing docs``.
+        most: The maximum number of steps, for a bar; without it, steps are only counted.
+
+    """
+    if sys.stderr.isatty():
+        from .terminal import live_progress
+
+        with live_progress(escape_line(what), most) as report:
+            yield lambda step: report(escape_line(step))
+        return
+    count = 0
+
+    def report_step(step: str) -> None:
+        nonlocal count
+        count += 1
+        if count % _PROGRESS_STEP == 0:
+            typer.echo(f"{what}: {count}, {escape_line(step)}", err=True)
+
+    yield report_step

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypedDict, Unpack
 
+from .._domains import ANYWHERE, Domains
 from .._urls import Address, Origin, canonicalize, parse_address, split_url
 from ..errors import ConfigurationError, UnsafeURL
 from .system import is_own_address, resolve_host
@@ -101,6 +102,7 @@ class Guard:
     Args:
         networks: Networks that are allowed although they are not public.
         origins: ``(scheme, host, port)`` that are allowed whatever address the name has.
+        domains: The domains that pages may be on; nothing else may be opened, not even a hole.
         resolve: Resolves a name to addresses; a test passes its own table.
         is_own: Returns whether an address belongs to this machine.
 
@@ -108,11 +110,14 @@ class Guard:
 
     networks: tuple[Network, ...] = ()
     origins: frozenset[Origin] = frozenset()
+    domains: Domains = ANYWHERE
     resolve: Resolve = field(default=resolve_host, repr=False)
     is_own: Callable[[Address], bool] = field(default=is_own_address, repr=False)
 
     @classmethod
-    def allowing(cls, entries: Iterable[str], **system_calls: Unpack[SystemCalls]) -> Guard:
+    def allowing(
+        cls, entries: Iterable[str], *, domains: Domains = ANYWHERE, **system_calls: Unpack[SystemCalls]
+    ) -> Guard:
         """
         Make a guard with holes: networks such as ``10.1.0.0/16``, origins such as ``https://wiki.corp:8443``.
 
@@ -133,7 +138,7 @@ class Guard:
                     f"allow: {entry!r} is neither a network such as '10.1.0.0/16' nor an origin such as "
                     "'https://wiki.corp:8443'"
                 ) from error
-        return cls(tuple(networks), frozenset(origins), **system_calls)
+        return cls(tuple(networks), frozenset(origins), domains, **system_calls)
 
     def check(self, url: str) -> str:
         """
@@ -144,6 +149,7 @@ class Guard:
 
         Raises:
             UnsafeURL: It is ambiguous, or its scheme, name, port or literal address is not allowed for pages.
+            DomainNotAllowed: It is on a domain that is not allowed.
 
         """
         scheme, host, port, _ = split_url(url)
@@ -153,6 +159,7 @@ class Guard:
             if self._is_origin(host, port):  # `judge` does not see the scheme, and would allow it
                 raise UnsafeURL("this host and port are allowed over another scheme only")
             self._check_host(host, port)
+        self.domains.check(url)
         return canonicalize(url)
 
     def _check_host(self, host: str, port: int) -> None:

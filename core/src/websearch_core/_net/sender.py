@@ -29,6 +29,7 @@ from weakref import WeakKeyDictionary
 
 from .._deadline import clamp, in_time, time_left, timeout_left
 from .._redaction import keys_in, redact_response, without_keys
+from .._threads import in_thread
 from .._urls import locate
 from ..errors import BadResponse, ConfigurationError, TimedOut, Unavailable, UnsafeURL, WebSearchError
 from ..flow import Request, Response
@@ -193,7 +194,7 @@ class Sender:
         return client.build_request(
             request.method,
             url,
-            params=dict(request.params) or None,
+            params={**request.params, **request.secret_params} or None,
             headers={"User-Agent": user_agent(), **request.headers, "Accept-Encoding": OFFERED},
             json=request.json,
             data=request.form,
@@ -211,17 +212,26 @@ class _LoopClients:
         self._new, self._guard, self._lines, self._own = new, guard, lines, own
         self._lifetimes: dict[bool, AsyncGenerator[Any, None]] = {}
         self._clients: dict[bool, Any] = {}
+        self._making = asyncio.Lock()
 
     async def client(self, guarded: bool) -> Any:
-        if self._own is not None and not guarded:
-            return self._own
         if guarded not in self._clients:
-            self._lifetimes[guarded] = lifetime = self._keep_client(guarded)
-            self._clients[guarded] = await anext(lifetime)
+            async with self._making:
+                if guarded not in self._clients:
+                    self._clients[guarded] = await self._make_client(guarded)
         return self._clients[guarded]
 
+    async def _make_client(self, guarded: bool) -> Any:
+        await in_thread(user_agent)  # it reads files the first time
+        if self._own is not None and not guarded:
+            return self._own
+        self._lifetimes[guarded] = lifetime = self._keep_client(guarded)
+        return await anext(lifetime)
+
     async def _keep_client(self, guarded: bool) -> AsyncGenerator[Any, None]:
-        client = self._new("AsyncClient", self._guard if guarded else None, self._lines[guarded])
+        # In a thread, since it imports the HTTP library and loads certificates.
+        new = partial(self._new, "AsyncClient", self._guard if guarded else None, self._lines[guarded])
+        client = await in_thread(new)
         try:
             yield client
         finally:
@@ -362,7 +372,7 @@ def _remove_request(request: Request) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        keys = keys_in(request.headers)
+        keys = keys_in(request)
         for one in _walk_chain(error):
             for name, value in vars(one).items():
                 if isinstance(value, _find_error_types("Request", "Response")):
@@ -399,7 +409,7 @@ class _LogRedaction(logging.Filter):
             args: tuple[Any, ...] = record.args
             record.args = tuple(arg.copy_with(query=None) if hasattr(arg, "copy_with") else arg for arg in args)
         message = record.getMessage()
-        redacted = without_keys(message, keys_in(request.headers))
+        redacted = without_keys(message, keys_in(request))
         if redacted != message:
             record.msg, record.args = redacted, ()
         return True

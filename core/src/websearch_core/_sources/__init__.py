@@ -7,8 +7,7 @@ only *found*, in the working directory or above it, is not: the author of that f
 
 from __future__ import annotations
 
-from ._files import NAMED, NAMES, Table, make_refusal, read_files, user_file
-from ._shapes import OTHER_NAMES, SWITCH, Path, flatten
+from ._files import NAMED, NAMES, Table, make_refusal, read_files, remember_files, user_file
 from ._source import ARGUMENT, DEFAULT, Option, Source
 
 __all__ = [
@@ -16,14 +15,11 @@ __all__ = [
     "DEFAULT",
     "NAMED",
     "NAMES",
-    "OTHER_NAMES",
-    "SWITCH",
     "Option",
-    "Path",
     "Source",
     "Table",
-    "flatten",
     "make_refusal",
     "read_files",
+    "remember_files",
     "user_file",
 ]

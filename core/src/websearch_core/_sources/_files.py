@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import logging
 import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from .._environ import read_variable
+from .._environ import is_loop_running, read_variable
 from ..errors import ConfigurationError
 from ._formats import SUFFIXES, parse, read_text
 from ._source import Source
 
 NAMED = "WEB_SEARCH_CONFIG"
 NAMES = tuple(f"websearch{suffix}" for suffix in SUFFIXES)
+_last_read: tuple[tuple[Path | None, str], list[Table]] | None = None
 _log = logging.getLogger(__name__)
 
 
@@ -29,6 +31,7 @@ class Table:
         entries: The settings.
         prefix: Where they are inside the file: ``tool``, ``websearch`` in a ``pyproject.toml``.
         shared: The file may hold settings of other programs beside a table ``web_search``.
+        exposed: Other users of this machine can read the file. Windows has no such permissions.
 
     """
 
@@ -36,6 +39,7 @@ class Table:
     entries: dict[str, Any] = field(repr=False)  # there may be keys among them
     prefix: tuple[str, ...] = ()
     shared: bool = False
+    exposed: bool = False
 
 
 def read_files() -> list[Table]:
@@ -43,18 +47,49 @@ def read_files() -> list[Table]:
     Return the settings of each file that applies, in order of precedence.
 
     These are the file that ``WEB_SEARCH_CONFIG`` names, or else the one found from the working directory upwards, and
-    the user's own file.
+    the user's own file. In a running event loop, which reading would block, they are as they were when last read: at
+    the latest when this package was imported.
 
     Raises:
         ConfigurationError: A file cannot be read, or is not in the format that its name says.
 
     """
+    global _last_read  # noqa: PLW0603 - replaced as a whole, so threads see all of it or nothing
+    folder, named = _user_folder(), read_variable(NAMED)
+    if is_loop_running() and _last_read is not None and _last_read[0] == (folder, named):
+        return _last_read[1]
+    files = _read_all(named)
+    _last_read = (folder, named), files
+    return files
+
+
+def remember_files() -> None:
+    """Read the files for a first `WebSearch` that is made in an event loop; elsewhere, they are read again."""
+    if is_loop_running():
+        return
+    _log.disabled = True
+    try:
+        read_files()
+    except ConfigurationError:  # raised again where it can be caught
+        pass
+    finally:
+        _log.disabled = False
+
+
+def _read_all(named: str) -> list[Table]:
     own = user_file()
-    named = read_variable(NAMED)
     files = [_read_named(Path(named))] if named else list(_find(own))
     if own is not None and _is_readable(own):
-        files.append(Table(Source("file", str(own)), _read(own)))
+        files.append(_make_table("file", own, _read(own)))
     return files
+
+
+def _user_folder() -> Path | None:
+    import platformdirs
+
+    folder = platformdirs.user_config_path("websearch", appauthor=False, roaming=True)
+    # The XDG specification says to ignore relative paths; one would lead into the working directory.
+    return folder if folder.is_absolute() else None
 
 
 def user_file() -> Path | None:
@@ -68,11 +103,11 @@ def user_file() -> Path | None:
         ConfigurationError: There are several, in different formats.
 
     """
-    import platformdirs
-
-    folder = platformdirs.user_config_path("websearch", appauthor=False, roaming=True)
-    if not folder.is_absolute():  # the XDG specification says to ignore it; it would lead into the working directory
+    folder = _user_folder()
+    if folder is None:
         return None
+    if is_loop_running():  # which looking would block; only errors name the file then
+        return folder / NAMES[0]
     try:
         return _only_one(_settings_in(folder) or [folder / NAMES[0]])
     except OSError:  # this user may not read it
@@ -106,7 +141,7 @@ def _read_named(path: Path) -> Table:
     except ConfigurationError as error:
         raise ConfigurationError(f"{NAMED}: {error}") from error
     if path.name != "pyproject.toml":
-        return Table(Source("file", str(path)), table, shared=path.name not in NAMES)
+        return _make_table("file", path, table)
     if (own_table := _get_own_table(table)) is None:
         raise ConfigurationError(f"{path}, which {NAMED} names, has no table [tool.websearch]")
     return _make_table("file", path, own_table)
@@ -193,5 +228,18 @@ def _get_own_table(table: dict[str, Any]) -> Any:
 def _make_table(kind: Literal["file", "found"], path: Path, entries: Any) -> Table:
     if not isinstance(entries, dict):
         raise ConfigurationError(f"{path}: tool.websearch is not a table")
-    prefix = ("tool", "websearch") if path.name == "pyproject.toml" else ()
-    return Table(Source(kind, str(path)), entries, prefix)
+    project = path.name == "pyproject.toml"
+    return Table(
+        Source(kind, str(path)),
+        entries,
+        prefix=("tool", "websearch") if project else (),
+        shared=not project and path.name not in NAMES,
+        exposed=_is_exposed(path),
+    )
+
+
+def _is_exposed(path: Path) -> bool:
+    try:
+        return os.name == "posix" and bool(path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))
+    except OSError:  # it was deleted meanwhile
+        return False

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from .._environ import is_loop_running
 from ..errors import ConfigurationError
 from ._formats import find_line, read_text
 
@@ -40,7 +41,7 @@ class Source:
     @property
     def line(self) -> int | None:
         """The line of the file, from 1, if it can be found. The file is read again, since its text may hold keys."""
-        if self.kind not in {"file", "found"} or not self.written:
+        if self.kind not in {"file", "found"} or not self.written or is_loop_running():  # which reading would block
             return None
         try:
             return find_line(read_text(Path(self.name)), Path(self.name), self.written)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 
 _MONTHS = (
@@ -79,11 +80,19 @@ def find_date(text: str) -> datetime | None:
         text: A line. Only its first 300 characters are searched.
 
     """
+    return next((date for date, _, _ in _find_all(text)), None)
+
+
+def find_dates(text: str) -> list[tuple[datetime, int, int]]:
+    """Find all dates in a line, as `find_date` does, each with its first and its last position."""
+    return list(_find_all(text))
+
+
+def _find_all(text: str) -> Iterator[tuple[datetime, int, int]]:
     for found in _IN_TEXT.finditer(text[:300]):
         year, month, day = (found[name] or found[f"last_{name}"] for name in ("year", "month", "day"))
         if date := parse_date(f"{year}-{month:0>2}-{day:0>2}" if year else found[0]):
-            return date
-    return None
+            yield date, found.start(), found.end()
 
 
 def _parse(text: str) -> datetime | None:

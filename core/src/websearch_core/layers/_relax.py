@@ -46,7 +46,7 @@ class Relax(ProviderWrapper):
             try:
                 response = yield from provider.search(asked)
             except (UnsupportedOption, AllProvidersFailed) as error:
-                cause = next(_causes(error), None)
+                cause = next(find_unsupported(error), None)
                 relaxed = asked.without(*cause.options) if cause else asked
                 if cause is None or relaxed == asked:
                     raise
@@ -61,10 +61,10 @@ class Relax(ProviderWrapper):
         return reader(self, self.inner).read(url)
 
 
-def _causes(error: BaseException) -> Iterator[UnsupportedOption]:
+def find_unsupported(error: BaseException) -> Iterator[UnsupportedOption]:
     """Yield the errors that fewer options may fix, in the order of the providers."""
     if isinstance(error, UnsupportedOption) and error.options:
         yield error
     elif isinstance(error, AllProvidersFailed):
         for cause in error.exceptions:
-            yield from _causes(cause)
+            yield from find_unsupported(cause)

@@ -8,6 +8,7 @@ sent their responses. See CONTRIBUTING.md for a complete example.
 from __future__ import annotations
 
 from .._text.dates import parse_date
+from .._text.rates import RateLimit
 from .._urls import canonicalize, is_web_url
 from ..errors import (
     AuthenticationError,
@@ -34,18 +35,23 @@ from ._countries import COUNTRY_NAMES
 from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
 from ._function import from_function
 from ._http import (
+    as_number,
     as_object,
     as_objects,
     as_text,
+    check_length,
     check_options,
     decode,
     decode_json,
     error_for,
+    parse_usage,
     redact,
     retry_after,
     unexpected_format,
     with_sites,
 )
+from ._languages import codes, find_country, find_language, match_language
+from ._paging import Batch, collect_pages, follow_pages
 from ._ports import (
     AsyncHTTPClient,
     HTTPClient,
@@ -56,7 +62,8 @@ from ._ports import (
     SearchProvider,
     can,
 )
-from ._results import Getter, parse_results, plain_text
+from ._results import Getter, in_domains, join_names, parse_images, parse_results, plain_text
+from ._service import Service
 
 __all__ = [
     "COUNTRY_NAMES",
@@ -65,6 +72,7 @@ __all__ = [
     "BadRequest",
     "BadResponse",
     "BaseUrl",
+    "Batch",
     "Blocked",
     "Call",
     "ConfigurationError",
@@ -84,6 +92,7 @@ __all__ = [
     "PageReader",
     "Provider",
     "QuotaExhausted",
+    "RateLimit",
     "RateLimited",
     "Request",
     "Response",
@@ -92,6 +101,7 @@ __all__ = [
     "SearchQuery",
     "SearchResponse",
     "SearchResult",
+    "Service",
     "ServiceError",
     "Sleep",
     "TimedOut",
@@ -100,21 +110,33 @@ __all__ = [
     "UnsafeURL",
     "UnsupportedContent",
     "UnsupportedOption",
+    "as_number",
     "as_object",
     "as_objects",
     "as_text",
     "can",
     "canonicalize",
+    "check_length",
     "check_options",
+    "codes",
+    "collect_pages",
     "decode",
     "decode_json",
     "error_for",
+    "find_country",
+    "find_language",
+    "follow_pages",
     "from_function",
+    "in_domains",
     "is_vendor",
     "is_web_url",
+    "join_names",
+    "match_language",
     "missing_field_error",
     "parse_date",
+    "parse_images",
     "parse_results",
+    "parse_usage",
     "plain_text",
     "provider",
     "redact",

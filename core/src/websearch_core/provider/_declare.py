@@ -56,11 +56,14 @@ class FoundFile:
     Args:
         at_most: The highest value that such a file may set, unless a trusted source sets its own limit.
         replaces: The field that this one replaces: if a trusted source sets that field, the file may not set this one.
+        narrows: True for a filter: what such a file sets is combined with the value of a trusted source, and does not
+            replace it.
 
     """
 
     at_most: float | None = None
     replaces: str | None = None
+    narrows: bool = False
 
 
 def _base_url(value: str) -> str:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-import time
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any
 
 from .._keys import ApiKey
 from .._redaction import without_keys
 from .._text.invisible import strip_invisible
+from .._text.rates import parse_wait
 from ..errors import (
     AuthenticationError,
     BadRequest,
@@ -28,7 +27,8 @@ from ..errors import (
 )
 from ..flow import Response
 from ..models import SearchQuery
-from ._ports import Provider
+from ._languages import find_country, find_language
+from ._ports import Limits, Provider
 
 Meanings = Mapping[int, type[ServiceError]]
 
@@ -44,15 +44,18 @@ _MEANINGS: Meanings = {
     429: RateLimited,
 }
 _NAMED_TYPES = frozenset({"application/xml", "text/html", "text/plain", "text/xml"})  # an error may name them
+_NUMBER = r"\s*-?[0-9]{1,18}(\.[0-9]{1,18})?\s*"
 _MAX_DETAIL_LENGTH = 200
-_MAX_WAIT = 30 * 86_400.0
+_MAX_UNITS = 20
+_DAY = 86_400.0
 
 
 def check_options(query: SearchQuery, provider: Provider) -> None:
     """
-    Check that *provider* supports every option of *query*. Without ``options`` it supports none.
+    Check that *provider* supports every option of *query*, and its length. Without ``options`` it supports none.
 
     A provider that supports ``topic`` lists in ``topics`` which ones, besides ``general``; without it, only ``news``.
+    If it lists ``countries`` or ``languages`` (see `codes`), the query's must be among them.
 
     Raises:
         UnsupportedOption: It does not. An option is never dropped silently.
@@ -65,6 +68,29 @@ def check_options(query: SearchQuery, provider: Provider) -> None:
     topics: AbstractSet[str] = getattr(provider, "topics", frozenset({"news"}))
     if query.topic not in {"general", *topics}:
         raise UnsupportedOption(f"{name} cannot search for {query.topic}", options=["topic"], provider=name)
+    if hasattr(provider, "countries"):
+        find_country(query, provider)
+    if hasattr(provider, "languages"):
+        find_language(query, provider)
+    check_length(query.text, provider)
+
+
+def check_length(text: str, provider: Provider) -> None:
+    """
+    Check that *text* is no longer than the ``limits`` of *provider* allow; for a text that is sent as the query.
+
+    Raises:
+        UnsupportedOption: It is longer. It is not cut, since that could change what is searched for.
+
+    """
+    limits: Limits = getattr(provider, "limits", Limits())
+    for most, length, unit in (
+        (limits.get("query_length"), len(text), "characters"),
+        (limits.get("query_words"), len(text.split()), "words"),
+    ):
+        if most is not None and length > most:
+            message = f"{provider.name} takes queries of at most {most} {unit}, and this one has {length}"
+            raise UnsupportedOption(message, provider=provider.name)
 
 
 def decode(
@@ -154,9 +180,8 @@ def error_for(
 
     """
     status = response.status
-    kind = (
-        kind or (meanings or {}).get(status) or _MEANINGS.get(status) or (Unavailable if status >= 500 else BadResponse)
-    )
+    kind = kind or (meanings or {}).get(status) or (QuotaExhausted if is_quota_used_up(response) else None)
+    kind = kind or _MEANINGS.get(status) or (Unavailable if status >= 500 else BadResponse)
     message = f"{provider.name} {verb} failed: {status} {_phrase(status)}".rstrip() + (f": {hint}" if hint else "")
     words = redact(detail, provider) if isinstance(detail, str) else None
     return kind(message, provider=provider.name, status=status, retry_after=retry_after(response), detail=words)
@@ -169,15 +194,24 @@ def redact(text: str, provider: object) -> str:
 
 
 def retry_after(response: Response) -> float | None:
-    """Return the seconds of ``Retry-After`` (RFC 9110, 10.2.3), a number or a date; None if missing or invalid."""
-    value = response.headers.get("retry-after", "").strip()
-    if re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,9})?", value):
-        return min(float(value), _MAX_WAIT)
-    try:
-        seconds = parsedate_to_datetime(value).timestamp() - time.time()
-    except (ValueError, TypeError, IndexError, OverflowError, OSError):
-        return None
-    return min(max(seconds, 0.0), _MAX_WAIT) if math.isfinite(seconds) else None
+    """
+    Return how many seconds the service wants us to wait; None if it does not say.
+
+    From ``Retry-After``; else, for 429, from the reset of the rate limit that is used up.
+    """
+    wait = parse_wait(response.headers.get("retry-after", ""))
+    if wait is not None or response.status != 429:
+        return wait
+    limits = response.rate_limits
+    if used_up := [one.reset for one in limits if one.is_exhausted and one.reset is not None]:
+        return max(used_up)
+    return next((one.reset for one in limits if one.reset is not None), None)
+
+
+def is_quota_used_up(response: Response) -> bool:
+    """Return whether the headers of a 429 say that the quota of a day or longer is used up: retrying does not help."""
+    limits = response.rate_limits if response.status == 429 else ()
+    return any(one.is_exhausted and (one.window or 0) >= _DAY for one in limits)
 
 
 def with_sites(query: SearchQuery) -> str:
@@ -202,6 +236,36 @@ def as_objects(value: Any) -> list[dict[str, Any]]:
 def as_text(value: Any) -> str | None:
     """Return *value*, without invisible characters, if it is a non-empty string; else None."""
     return (strip_invisible(value)[0] or None) if isinstance(value, str) else None
+
+
+def as_number(value: Any) -> float | None:
+    """Return *value* as a finite number, which JSON can hold, if it is one or the text of one; else None."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value) if not isinstance(value, str) or re.fullmatch(_NUMBER, value) else math.nan
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def parse_usage(record: Any, **units: str) -> dict[str, float]:
+    """
+    Return what a service says a call consumed, by unit: ``{"credits": 2.0}``. What is not a number is left out.
+
+    Args:
+        record: An object of numbers by unit, or a list of objects with ``name`` and ``count``.
+        units: Which keys of an object to take, each under our unit: ``credits="creditsUsed"``. By default all.
+
+    """
+    if isinstance(record, list):
+        pairs = [(as_text(item.get("name")) or "", item.get("count")) for item in as_objects(record)]
+    elif units:
+        pairs = [(unit, as_object(record).get(key)) for unit, key in units.items()]
+    else:
+        pairs = list(as_object(record).items())
+    numbers = {unit[:40]: as_number(value) for unit, value in pairs[:_MAX_UNITS] if unit}
+    return {unit: number for unit, number in numbers.items() if number is not None and number >= 0}
 
 
 def _phrase(status: int) -> str:

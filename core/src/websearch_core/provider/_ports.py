@@ -3,8 +3,10 @@ The ports: what a provider must be.
 
 A provider is any object with a ``name`` that can search, read pages, or both; it inherits nothing. More attributes are
 optional: ``options``, the fields of a query that it supports besides ``text``, ``limit`` and ``extra``; ``topics``, the
-values of ``topic`` that it supports besides ``general``; ``needs_network = False``; and a method
-``problem() -> str | None`` that says why it cannot be used yet. Layers (`Retry`, `Fallback`, ...) wrap providers and
+values of ``topic`` that it supports besides ``general``; ``emulated``, those of its options that the service has no
+parameter for (with ``limit``: it takes more requests); ``countries`` and ``languages``, the codes that the service
+knows; ``limits``; ``about``, a `Service`; ``needs_network = False``; and a method ``problem() -> str | None`` that says
+why it cannot be used yet. Layers (`Retry`, `Fallback`, ...) wrap providers and
 are providers themselves: see `websearch_core.layers.Layer`.
 """
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Any
-from urllib.parse import urlsplit
 
+from .._domains import Domains
 from .._text.dates import parse_date
 from .._text.invisible import strip_invisible
 from .._text.markup import strip_markup
 from .._urls import is_web_url
-from ..models import SearchQuery, SearchResult
-from ._http import as_objects, unexpected_format
+from ..models import Image, SearchQuery, SearchResult
+from ._http import as_number, as_object, as_objects, as_text, unexpected_format
+
+_MAX_AUTHORS = 100
+_MAX_NAME = 300  # characters
 
 Getter = str | Callable[[Mapping[str, Any]], Any]
 
@@ -34,6 +35,8 @@ def parse_results(
     snippet: Getter = "snippet",
     score: Getter = "score",
     published: Getter = "published",
+    author: Getter = "author",
+    content: Getter = lambda _: None,
 ) -> tuple[SearchResult, ...]:
     """
     Parse a service's list of results leniently: every item with a usable URL is a result.
@@ -47,6 +50,8 @@ def parse_results(
         snippet: Where the snippet is: plain text or markup.
         score: Where the score is: a number.
         published: Where the date is, in any common form.
+        author: Where the author is: a text, or a list of names or of objects that have a ``name``.
+        content: Where the text of the page is, as Markdown, if the service returns that.
 
     Raises:
         BadResponse: It is not a list, or none of its items looks like a result.
@@ -66,8 +71,10 @@ def parse_results(
                 title=plain_text(_get(item, title)) or address,
                 url=address,
                 snippet=plain_text(_get(item, snippet)),
-                score=_score(_get(item, score)),
+                score=None if isinstance(rating := _get(item, score), str) else as_number(rating),
                 published=parse_date(_get(item, published)),
+                author=join_names(_get(item, author)),
+                content=as_text(_get(item, content)),
                 provider=provider,
                 rank=len(results) + 1,
                 citation_id=len(results) + 1,
@@ -79,30 +86,41 @@ def parse_results(
     return tuple(results)
 
 
+def join_names(value: Any) -> str | None:
+    """Return the author or authors in *value*, separated by commas: a text, or a list of texts or named objects."""
+    several = value if isinstance(value, list) else [value]
+    names = (plain_text(one.get("name") if isinstance(one, dict) else one) for one in several[:_MAX_AUTHORS])
+    return ", ".join(name[:_MAX_NAME] for name in names if name) or None
+
+
+def parse_images(
+    items: Any, *, url: Getter = "url", description: Getter = "description", page_url: Getter = "page_url"
+) -> tuple[Image, ...]:
+    """
+    Parse a service's list of images leniently; anything but a list has none.
+
+    Args:
+        items: The decoded list, of URLs or of objects.
+        url: Where the URL of the image is; items whose URL is not absolute http(s) are left out.
+        description: Where the description is: plain text or markup.
+        page_url: Where the URL of the page with the image is.
+
+    """
+    images: dict[str, Image] = {}
+    for item in items if isinstance(items, list) else []:
+        record = {"url": item} if isinstance(item, str) else as_object(item)
+        address = _get(record, "url" if isinstance(item, str) else url)
+        if isinstance(address, str) and is_web_url(address := address.strip()):
+            page = _get(record, page_url)
+            page = page if isinstance(page, str) and is_web_url(page) else None
+            text = plain_text(_get(record, description))
+            images.setdefault(address, Image(url=address, description=text, page_url=page))
+    return tuple(images.values())
+
+
 def in_domains(url: str, query: SearchQuery) -> bool:
     """Return whether *url* passes the query's domain filters; a domain includes its subdomains."""
-    if not query.allowed_domains and not query.blocked_domains:
-        return True
-    host = (urlsplit(url).hostname or "").removeprefix("www.")
-    if not host.isascii():
-        with suppress(UnicodeError):
-            host = host.encode("idna").decode("ascii")
-
-    def is_within(domain: str) -> bool:
-        return host == domain or host.endswith(f".{domain}")
-
-    if query.allowed_domains and not any(map(is_within, query.allowed_domains)):
-        return False
-    return not any(map(is_within, query.blocked_domains))
-
-
-def _score(value: Any) -> float | None:
-    """Return *value* as a finite number, which JSON can hold; else None."""
-    try:
-        score = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
-    except OverflowError:
-        return None
-    return score if math.isfinite(score) else None
+    return Domains(query.allowed_domains, query.blocked_domains).permits(url)
 
 
 def _get(item: Mapping[str, Any], getter: Getter) -> Any:

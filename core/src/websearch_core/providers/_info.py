@@ -12,6 +12,7 @@ from .._registry import known, provider_class
 from ..errors import ConfigurationError, MissingKey, UnknownProvider
 from ..provider._declare import environment, field_notes, is_secret
 from ..provider._ports import Limits, can
+from ..provider._service import Service
 
 if TYPE_CHECKING:
     from ..provider._ports import Role
@@ -33,8 +34,12 @@ class ProviderInfo:
         problem: Why it cannot be used.
         variables: All environment variables that it reads.
         options: The fields of a query that it supports, besides ``text``, ``limit`` and ``extra``.
+        emulated: Those among them for which the service has no parameter, such as ``site:`` in the query for domains;
+            with ``limit``, more results take more requests.
+        topics: The values of ``topic`` that it supports, besides ``general``.
         secrets: Its settings that hold a key: all of them for a class without declared fields, which cannot say.
         limits: The limits that the service documents: see `websearch_core.provider.Limits`.
+        about: Where to get a key, what it costs, and what its terms say: see `websearch_core.provider.Service`.
 
     """
 
@@ -47,8 +52,11 @@ class ProviderInfo:
     problem: str | None = None
     variables: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    emulated: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits, hash=False)
+    about: Service = field(default_factory=Service)
 
 
 def get(name: str) -> type | None:
@@ -137,7 +145,8 @@ def _info(name: str, settings: Settings) -> ProviderInfo:
         problem, missing = str(error), error.variables
     except ConfigurationError as error:
         problem = str(error)
-    label, options, limits = (getattr(provider, name, None) for name in ("label", "options", "limits"))
+    label, limits, about = (getattr(provider, name, None) for name in ("label", "limits", "about"))
+    options = _names(provider, "options")
     return ProviderInfo(
         name=name,
         label=label if isinstance(label, str) else getattr(cls, "__name__", name),
@@ -147,10 +156,18 @@ def _info(name: str, settings: Settings) -> ProviderInfo:
         missing=missing,
         problem=problem,
         variables=tuple(name for names in environment(cls).values() for name in names),
-        options=tuple(sorted(options)) if isinstance(options, AbstractSet) else (),
+        options=options,
+        emulated=_names(provider, "emulated"),
+        topics=_names(provider, "topics") or (("news",) if "topic" in options else ()),
         secrets=_secrets(cls),
         limits=cast("Limits", dict(limits)) if isinstance(limits, Mapping) else Limits(),
+        about=about if isinstance(about, Service) else Service(),
     )
+
+
+def _names(provider: object, attribute: str) -> tuple[str, ...]:
+    names = getattr(provider, attribute, None)
+    return tuple(sorted(names)) if isinstance(names, AbstractSet) else ()
 
 
 def _secrets(cls: type) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ..._text.dates import find_date, parse_date
+from .dateline import dates_of_line, fits_before_date, is_past, says_changed
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -25,6 +26,7 @@ _MAX_WORDS = 12  # of a name, or a list of names
 
 _UNSEEN = frozenset("script style nav svg button select form template iframe picture img".split())
 _APART = frozenset({"br", "div", "li", "p"})
+_INLINE = frozenset({"a", "abbr", "b", "em", "i", "small", "span", "strong", "time"})
 _HEADINGS = frozenset({"h2", "h3", "h4"})
 # Inside these, authors and dates are not those of the page.
 _OTHERS = re.compile(r"comment|review|answer|hasPart|itemListElement|related", re.IGNORECASE)
@@ -45,9 +47,6 @@ _END = re.compile(
     re.IGNORECASE,
 )
 _YEAR = re.compile(r"[12]\d{3}")
-# A date after these is not that of the page: "Valid until 31 October 2026", "Open from 1 April to 31 October 2026".
-_PERIOD = re.compile(r"\b(?:valid|until|expir\w+)\b|\bfrom\b[^.]*\d[^.]*\bto\b", re.IGNORECASE)
-_CHANGED = re.compile(r"updat|modif|revis|edited|changed", re.IGNORECASE)
 _NO_NAME = re.compile(
     r"https?:|www\.|@\S+\.\w|[{}<>\[\]]|[.!?]\s+\w+\s+\w+\s+\w+|^\W*$|^\d+\b"
     r"|^(?:the )?(?:authors?|by|admin|administrator|unknown|anonymous|guest|editor|user-?name|name)$"
@@ -71,9 +70,9 @@ class Byline:
 
     def date(self, date: datetime | None, words: str) -> None:
         """Add a date, as published or modified depending on the *words* around it."""
-        if date is None or _PERIOD.search(words):
+        if date is None:
             return
-        if _CHANGED.search(words):
+        if says_changed(words):
             self.modified = self.modified or date
         else:
             self.published = self.published or date
@@ -144,13 +143,17 @@ def _read_lines(headline: LexborNode, found: Byline) -> None:
             if len(line) <= _MAX_LENGTH:
                 if not found.author and (labelled or _BY_NAME.match(line)):
                     found.author = person(line)
-                if _YEAR.search(line):
-                    found.date(find_date(line), f"{before} {line}")
+                if _YEAR.search(line) and fits_before_date(_lead(node.parent), found.author, same_line=True):
+                    for date, words in dates_of_line(line, before, found.author):
+                        found.date(date, words)
             labelled = bool(_LABEL.fullmatch(line))
             before = line[-40:]
         elif tag == "time":
             attributes = node.attributes
-            found.date(parse_date((attributes.get("datetime") or "").strip()), f"{before} {attributes.get('class')}")
+            stated = parse_date((attributes.get("datetime") or "").strip())
+            fits = fits_before_date(_lead(node), found.author, same_line=True) and fits_before_date(before)
+            if stated and fits and is_past(stated):
+                found.date(stated, f"{before} {attributes.get('class')}")
         elif below and tag in _HEADINGS and _leads_on(node, title):
             return
         elif (
@@ -161,6 +164,12 @@ def _read_lines(headline: LexborNode, found: Byline) -> None:
             found.author = person(line_of(node))
         if found.complete:
             return
+
+
+def _lead(node: LexborNode | None) -> str:
+    """Return the text right before an inline element, in the same line: ``Posted on`` in ``Posted on <b>May 4</b>``."""
+    before = node.prev if node is not None and node.tag in _INLINE else None
+    return (before.text_content or "").strip() if before is not None and before.is_text_node else ""
 
 
 def _leads_on(heading: LexborNode, title: str) -> bool:

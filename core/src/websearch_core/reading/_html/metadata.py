@@ -23,6 +23,7 @@ from ..._text.markup import strip_markup
 from .._links import absolute
 from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
 from .byline import begins, line_of, person, read_byline
+from .dateline import is_past
 from .jsonld import JsonLd, Thing, parse_jsonld, text, types
 from .titles import agree, is_site, title_of
 
@@ -197,7 +198,8 @@ def _first_date(values: Iterable[object]) -> datetime | None:
 
 def _day_in_path(url: str) -> datetime | None:
     found = _DAY_IN_PATH.search(urlsplit(url).path)
-    return parse_date(f"{found[1]}-{found[2]:0>2}-{found[3]:0>2}") if found else None
+    date = parse_date(f"{found[1]}-{found[2]:0>2}-{found[3]:0>2}") if found else None
+    return date if date and is_past(date) else None
 
 
 def _canonical(hrefs: Iterable[str], url: str) -> str | None:

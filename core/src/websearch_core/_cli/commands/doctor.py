@@ -1,0 +1,113 @@
+"""``websearch doctor``."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..arguments import TextOrJson
+from ..completion import complete_name
+from ..escaping import join_lines
+from ..output import print_json, print_line, print_table, print_text, report_errors, show_progress
+
+if TYPE_CHECKING:
+    from ..checks import Check, Setting
+
+
+def doctor(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PROVIDER",
+            help="The providers to try; by default those that are configured or in use",
+            autocompletion=complete_name,
+        ),
+    ] = None,
+    form: TextOrJson = "text",
+) -> None:
+    """
+    Try the configured providers with one small real call each, and say what is wrong.
+
+    A call may cost as much as a search.
+    """
+    with report_errors(form):
+        from ...client import WebSearch
+        from ...providers import Direct, DuckDuckGo
+        from ...settings import Settings
+        from .. import checks
+
+        settings = Settings.load()
+        tried = names or checks.find_in_use(settings)
+        # This client only runs the checks, so it must not fail on the settings that they check.
+        client = WebSearch(DuckDuckGo(), reader=Direct(), layers=None, settings=settings.override(enabled=True))
+        with client as web, show_progress("Trying providers"):
+            checked = web.run(checks.run_checks(tried, settings))
+        values, environment = checks.list_settings(tried, settings), checks.describe_environment(settings)
+        if form == "json":
+            _print_as_json(checked, values, environment)
+        else:
+            _print_diagnosis(checked, values, environment)
+    raise typer.Exit(1 if any(check.error for check in checked) else 0)
+
+
+def _print_as_json(checked: list[Check], settings: list[Setting], environment: dict[str, Any]) -> None:
+    from ...render import error_as_json
+    from ..checks import is_offline
+
+    print_json(
+        {
+            "status": "error" if any(check.error for check in checked) else "success",
+            "offline": is_offline(checked),
+            "checks": [
+                {
+                    "provider": check.provider,
+                    "seconds": round(check.seconds, 3),
+                    "error": error_as_json(check.error)["error"] if check.error else None,
+                    "remedy": check.remedy or None,
+                }
+                for check in checked
+            ],
+            "settings": [dataclasses.asdict(setting) for setting in settings],
+            **environment,
+        }
+    )
+
+
+def _print_diagnosis(checked: list[Check], settings: list[Setting], environment: dict[str, Any]) -> None:
+    from ...render import render_error
+    from ..checks import is_offline
+
+    for check in checked:
+        if check.error is None:
+            print_text(f"ok      {check.provider} ({check.seconds:.1f} s)")
+        else:
+            print_line(f"BROKEN  {check.provider}: {render_error(check.error)}")
+            if check.remedy:
+                print_text(f"        {check.remedy}")
+    if is_offline(checked):
+        print_text("No provider could be reached: it looks as if this machine has no network, or needs a proxy.")
+    print_text("")
+    print_table(
+        ("setting", "value", "from"), [(one.name, _format_value(one.value), _format_source(one)) for one in settings]
+    )
+    print_text("")
+    print_text(", ".join(f"{name} {number or 'not installed'}" for name, number in environment["versions"].items()))
+    for file in environment["settings_files"]:
+        print_text(
+            f"settings file: {join_lines(file['path'])}{'' if file['trusted'] else ' (found here, not trusted)'}"
+        )
+    if not environment["settings_files"]:
+        print_text("settings file: none")
+    print_text(f"proxies: {', '.join(f'{scheme} {url}' for scheme, url in environment['proxies'].items()) or 'none'}")
+    print_text(f"TLS: {', '.join(environment['tls'].values())}")
+
+
+def _format_value(value: Any) -> str:
+    text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return "" if value is None else join_lines(text)
+
+
+def _format_source(setting: Setting) -> str:
+    return join_lines(setting.source) + ("" if setting.trusted else " (not trusted)")

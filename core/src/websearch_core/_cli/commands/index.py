@@ -1,0 +1,91 @@
+"""``websearch index``."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ...errors import ConfigurationError
+from ..arguments import AllowAddress, TextOrJson, looks_like_a_site
+from ..output import print_json, print_line, report_errors, show_progress
+
+if TYPE_CHECKING:
+    from ...index import Index, Report
+
+
+def index(
+    *,
+    places: Annotated[list[str], typer.Argument(metavar="PATH_OR_URL", help="Files, folders, or web sites")],
+    path: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The index file; by default that of WEB_SEARCH_INDEX, of the settings, or websearch/index.db in your "
+            "data folder",
+        ),
+    ] = None,
+    max_pages: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Maximum number of pages to request from one site")
+    ] = 200,
+    allow_address: AllowAddress = None,
+    form: TextOrJson = "text",
+) -> None:
+    """
+    Add folders and web sites to the index that the provider 'local' searches.
+
+    A site is crawled along its links, within the origin of the URL and as far as its robots.txt allows.
+    """
+    with report_errors(form):
+        from ..._selection import build_provider
+        from ...settings import Settings
+
+        local = build_provider("local", Settings.load(), path=path)
+        reports = []
+        for place in places:
+            most = max_pages if _is_site(place) else None
+            with show_progress(f"Indexing {place}", most) as report_step:
+                report = _add(place, local, max_pages, allow_address, report_step)
+            reports.append(report)
+            if form == "text":
+                _print_report(place, report, local.index)
+        if form == "json":
+            print_json(
+                {
+                    "path": str(local.path),
+                    "places": [
+                        {"place": place, **dataclasses.asdict(report)}
+                        for place, report in zip(places, reports, strict=True)
+                    ],
+                }
+            )
+
+
+def _add(place: str, local: Any, max_pages: int, allow: list[str] | None, report_step: Callable[[str], None]) -> Report:
+    if not _is_site(place):
+        if looks_like_a_site(place) and not Path(place).exists():
+            raise ConfigurationError(f"{place}: no such file or folder; did you mean https://{place}?")
+        added: Report = local.index.add_folder(Path(place), report_step)
+        return added
+    from ...client import WebSearch
+    from ...index import crawl
+
+    with WebSearch(local, reader="direct", allow=allow) as web:
+        timeout = web.settings.read_timeout
+        return web.run(crawl(place, local.index, web.reader, most=max_pages, timeout=timeout, tell=report_step))
+
+
+def _is_site(place: str) -> bool:
+    return place.lower().startswith(("http://", "https://"))
+
+
+def _print_report(place: str, report: Report, index: Index) -> None:
+    pages = f"{report.added} page{'s' * (report.added != 1)}"
+    print_line(f"{place}: {pages} indexed, {report.removed} removed, {len(report.skipped)} skipped, in {index.path}")
+    for skipped in report.skipped:
+        print_line(f"  skipped {skipped.what}: {skipped.why}")
+    if report.left:
+        print_line(f"  {report.left} more links were not followed: raise --max-pages to follow them")

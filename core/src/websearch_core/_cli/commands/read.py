@@ -1,0 +1,75 @@
+"""``websearch read``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ...errors import ConfigurationError
+from ..arguments import AllowAddress, Form, ProviderOption, Timeout, parse_options, require_url, require_used
+from ..completion import complete_reader
+from ..output import print_page, report_errors, show_progress
+
+
+def read(
+    *,
+    url: Annotated[str, typer.Argument(metavar="URL", help="The page, an absolute http or https URL")],
+    reader: Annotated[
+        str | None,
+        typer.Option(
+            "--reader",
+            "--provider",
+            "-r",
+            "-p",
+            metavar="NAME",
+            help="The reader; direct,jina is a chain, asked in order; `websearch providers` lists them",
+            autocompletion=complete_reader,
+        ),
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Base URL of the reader, if --reader names just one")
+    ] = None,
+    option: ProviderOption = None,
+    max_length: Annotated[
+        int | None, typer.Option(metavar="N", help="Maximum number of characters to show; 15000 unless configured")
+    ] = None,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Maximum number of tokens to show, estimated; with --max-length, both limits apply"
+        ),
+    ] = None,
+    offset: Annotated[
+        int, typer.Option(metavar="N", help="Start at this character: the next_offset of the previous part")
+    ] = 0,
+    query: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Show the passages of the whole page that answer this question")
+    ] = None,
+    find: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT", help="Show the places around this phrase; case, accents, spaces and emphasis are ignored"
+        ),
+    ] = None,
+    allow_address: AllowAddress = None,
+    timeout: Timeout = None,
+    form: Form = "text",
+) -> None:
+    """Read a page."""
+    with report_errors(form):
+        require_url(url)
+        given = parse_options(option)
+        if base_url and (not reader or "," in reader):
+            raise ConfigurationError("--base-url: also name the one reader that it is for, with --reader")
+        if base_url and reader:
+            from ..._registry import registered_name
+
+            given.setdefault(registered_name(reader), {})["base_url"] = base_url
+        from ...client import WebSearch
+
+        web = WebSearch(reader=reader, provider_options=given, allow=allow_address, timeout=timeout)
+        with web, show_progress("Reading"):
+            require_used(given, web)
+            page = web.read(url, max_length=max_length, max_tokens=max_tokens, offset=offset, query=query, find=find)
+        print_page(page, form)

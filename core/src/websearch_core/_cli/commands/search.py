@@ -1,0 +1,123 @@
+"""``websearch search``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from ..._choices import SafeSearch, TimeRange, Topic
+from ...errors import ConfigurationError, InvalidOption
+from ..arguments import AllowAddress, Form, ProviderOption, Timeout, list_words, parse_options, require_used
+from ..completion import complete_provider, complete_reader, complete_time_range
+from ..output import print_response, print_warning, report_errors, show_progress
+
+
+def search(
+    *,
+    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="The words to search for")],
+    provider: Annotated[
+        str | None,
+        typer.Option(
+            "--provider",
+            "--search-provider",
+            "-p",
+            metavar="NAME",
+            help="The provider; tavily,brave is a chain, asked in order; `websearch providers` lists them",
+            autocompletion=complete_provider,
+        ),
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Base URL of the provider, if --provider names just one")
+    ] = None,
+    option: ProviderOption = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="Maximum number of results")] = 5,
+    max_results: Annotated[int | None, typer.Option(hidden=True)] = None,
+    allow_domain: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DOMAIN", help="Only results from this domain and its subdomains; repeatable"),
+    ] = None,
+    block_domain: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DOMAIN", help="No results from this domain and its subdomains; repeatable"),
+    ] = None,
+    allow: Annotated[list[str] | None, typer.Option("--allow", hidden=True)] = None,
+    block: Annotated[list[str] | None, typer.Option("--block", hidden=True)] = None,
+    time_range: Annotated[
+        str | None,
+        typer.Option(
+            metavar=list_words(TimeRange),
+            help="Published in the last day, week, month or year (or d, w, m, y)",
+            autocompletion=complete_time_range,
+        ),
+    ] = None,
+    after: Annotated[str | None, typer.Option(metavar="YYYY-MM-DD", help="Published on or after this date")] = None,
+    before: Annotated[str | None, typer.Option(metavar="YYYY-MM-DD", help="Published on or before this date")] = None,
+    country: Annotated[
+        str | None, typer.Option(metavar="CODE", help="For readers in this country (ISO 3166), such as US")
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(metavar="TAG", help="In this language (BCP 47), such as en or pt-BR")
+    ] = None,
+    topic: Annotated[Topic, typer.Option(metavar=list_words(Topic), help="What kind of pages to search")] = "general",
+    safe_search: Annotated[
+        SafeSearch | None, typer.Option(metavar=list_words(SafeSearch), help="How strictly to filter out adult content")
+    ] = None,
+    images: Annotated[bool, typer.Option("--images", help="Also find images")] = False,
+    page: Annotated[int, typer.Option(metavar="N", help="Which page of results; the first is 1")] = 1,
+    read_top: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="Read the first N results, and show the passages of their pages that answer instead of their snippets",
+        ),
+    ] = 0,
+    reader: Annotated[
+        str | None,
+        typer.Option(
+            "--reader", "-r", metavar="NAME", help="Reads the pages for --read-top", autocompletion=complete_reader
+        ),
+    ] = None,
+    allow_address: AllowAddress = None,
+    timeout: Timeout = None,
+    form: Form = "text",
+) -> None:
+    """Search the web."""
+    for old, new, used in (("--allow", "--allow-domain", allow), ("--block", "--block-domain", block)):
+        if used:
+            print_warning(f"{old} is deprecated; write {new}")
+    options: dict[str, Any] = {
+        "limit": limit if max_results is None else max_results,
+        "allowed_domains": [*(allow_domain or ()), *(allow or ())],
+        "blocked_domains": [*(block_domain or ()), *(block or ())],
+        "time_range": time_range,
+        "after": after,
+        "before": before,
+        "country": country,
+        "language": language,
+        "safe_search": safe_search,
+        "topic": topic,
+        "images": images,
+        "page": page,
+    }
+    with report_errors(form):
+        text = " ".join(query).strip()
+        if not text:
+            raise InvalidOption("query: it is empty; give the words to search for")
+        if reader and not read_top:
+            raise ConfigurationError("--reader: also say how many results to read, with --read-top")
+        given = parse_options(option)
+        from ...client import WebSearch
+
+        web = WebSearch(
+            provider,
+            reader=reader,
+            base_url=base_url,
+            provider_options=given,
+            allow=allow_address,
+            timeout=timeout,
+        )
+        with web, show_progress("Searching"):
+            require_used(given, web)
+            response = web.search(text, read_top=read_top, **options)
+        print_response(response, form)

@@ -1,0 +1,65 @@
+"""What a shell may offer to complete a word with. Quick: it asks neither the network nor the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from .._choices import TimeRange
+from ..errors import WebSearchError
+
+
+def complete_provider(incomplete: str) -> list[str]:
+    """Return the providers that search, also as the next one of a chain: ``tavily,b``."""
+    return _complete_chain(incomplete, _list_providers("search"))
+
+
+def complete_reader(incomplete: str) -> list[str]:
+    """Return the providers that read, also as the next one of a chain."""
+    return _complete_chain(incomplete, _list_providers("read"))
+
+
+def complete_name(incomplete: str) -> list[str]:
+    """Return all providers."""
+    from .._registry import known
+
+    return _starting_with(incomplete, known())
+
+
+def complete_option(incomplete: str) -> list[str]:
+    """Return the providers that have options; after ``tavily.``, its options; and after ``=``, the choices."""
+    from .._registry import known, provider_class
+    from ..provider._declare import field_notes, is_secret
+
+    name, dot, _ = incomplete.partition(".")
+    if not dot:
+        return [f"{one}." for one in _starting_with(incomplete, known())]
+    try:
+        notes = field_notes(provider_class(name))
+    except (ImportError, AttributeError, WebSearchError):
+        return []
+    return _starting_with(incomplete, (f"{name}.{option}=" for option, of in notes.items() if not is_secret(of)))
+
+
+def complete_time_range(incomplete: str) -> list[str]:
+    """Return the names of the ranges."""
+    return _starting_with(incomplete, TimeRange.__args__)  # type: ignore[attr-defined]
+
+
+def _list_providers(role: str) -> Iterator[str]:
+    from .._registry import known, provider_class
+
+    for name in known():
+        try:
+            if callable(getattr(provider_class(name), role, None)):
+                yield name
+        except (ImportError, AttributeError):  # a plug-in whose package is broken
+            continue
+
+
+def _complete_chain(incomplete: str, names: Iterable[str]) -> list[str]:
+    before, comma, last = incomplete.rpartition(",")
+    return [f"{before}{comma}{name}" for name in _starting_with(last, names) if name not in before.split(",")]
+
+
+def _starting_with(beginning: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if name.startswith(beginning)]

@@ -1,0 +1,192 @@
+"""
+Show answers on a terminal: in colour, wrapped between words at its width.
+
+rich decides what the terminal can do, and honours ``NO_COLOR``, ``FORCE_COLOR`` and ``TERM=dumb``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import ClassVar
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.markdown import Heading, Markdown, MarkdownElement
+from rich.padding import Padding
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+from .._text.escaping import link_target
+from ..models import Page, SearchResponse, SearchResult
+from .escaping import join_lines, strip_controls
+
+_WIDTH = 100  # longer lines of prose are hard to read
+_INDENT = 3
+
+
+class _Heading(Heading):
+    """A heading at the left; rich would centre it and draw a box around the first."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        del console, options
+        self.text.justify = "left"
+        self.text.stylize("bold magenta" if self.tag == "h1" else "bold")
+        yield self.text
+
+
+class _Markdown(Markdown):
+    elements: ClassVar[dict[str, type[MarkdownElement]]] = {**Markdown.elements, "heading_open": _Heading}
+
+
+def show_response(response: SearchResponse) -> None:
+    """Show what a search found."""
+    console = _console()
+    if response.answer:
+        _prose(console, Text("Answer", "bold green"))
+        console.print(_markdown(response.answer), width=_width(console))
+        console.print()
+    for result in response.results:
+        _show_result(console, result)
+    if not response.results:
+        _prose(console, Text.assemble("No results found for: ", (_line(response.query), "bold")))
+    if response.images:
+        _prose(console, Text("Images", "bold"))
+        for image in response.images:
+            if image.description:
+                _prose(console, Text(_line(image.description)), _INDENT)
+            _show_url(console, image.url)
+        console.print()
+    if response.suggestions:
+        _prose(console, Text.assemble(("Try also: ", "bold"), ", ".join(map(_line, response.suggestions))))
+    _show_notes(console, response.notes)
+
+
+def show_page(page: Page) -> None:
+    """Show a page: what is known about it, then its text."""
+    console = _console()
+    title = _line(page.title)
+    if title and not page.content.startswith(f"# {title}"):
+        _prose(console, Text(title, "bold magenta"))
+    _show_url(console, page.final_url or page.url, 0)
+    dates = (("published", page.published), ("updated", page.modified))
+    facts = [page.author or "", *(f"{name} {date:%Y-%m-%d}" for name, date in dates if date)]
+    if known := " · ".join(filter(None, map(_line, facts))):
+        _prose(console, Text(known, "dim"))
+    if page.content.strip():
+        console.print()
+        console.print(_markdown(page.content), width=_width(console))
+    console.print()
+    _show_notes(console, page.notes)
+    if position := _describe_position(page):
+        _prose(console, Text(position, "dim"))
+
+
+def show_markdown(text: str) -> None:
+    """Show rendered Markdown."""
+    console = _console()
+    console.print(_markdown(text), width=_width(console))
+
+
+def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Show a table, without lines between its rows."""
+    table = Table(*columns, box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for row in rows:
+        table.add_row(*map(Text, row))
+    _console().print(table)
+
+
+def show_error(line: str) -> None:
+    """Show an error on stderr: its code in red."""
+    code, bracket, message = line.partition("]")
+    text = Text.assemble((code + bracket, "bold red"), message)
+    Console(stderr=True, highlight=False).print(text, soft_wrap=not message)
+
+
+@contextmanager
+def live_progress(what: str, most: int | None) -> Iterator[Callable[[str], None]]:
+    """Show a spinner, or a bar if the number of steps is known, on stderr; it is gone afterwards."""
+    counted = (BarColumn(bar_width=24), MofNCompleteColumn()) if most else (TextColumn("{task.fields[count]}"),)
+    step = TextColumn("{task.fields[step]}", markup=False, style="dim")
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        *counted,
+        step,
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task(what, total=most, step="", count="")
+        done = 0
+
+        def report(name: str) -> None:
+            nonlocal done
+            done += 1
+            room = max(10, bar.console.width - len(what) - 44)
+            bar.update(task, completed=done, count=str(done), step=name if len(name) <= room else f"…{name[-room:]}")
+
+        yield report
+
+
+def _show_result(console: Console, result: SearchResult) -> None:
+    number = f"{result.citation_id}. ".ljust(_INDENT)
+    _prose(console, Text.assemble((number, "dim"), (_line(result.title) or "(no title)", "bold")), hang=len(number))
+    _show_url(console, result.url)
+    facts = [result.author or "", f"{result.published:%Y-%m-%d}" if result.published else ""]
+    if known := " · ".join(filter(None, map(_line, facts))):
+        _prose(console, Text(known, "dim"), _INDENT)
+    if result.content is not None:
+        text = _markdown(result.content)
+        console.print(Padding(text, (0, 0, 0, _INDENT)), width=_width(console))
+    elif snippet := _line(result.snippet):
+        _prose(console, Text(snippet), _INDENT)
+    console.print()
+
+
+def _show_url(console: Console, url: str, indent: int = _INDENT) -> None:
+    """Show a URL on one line of the terminal's own, so that it can be copied however long it is."""
+    line = _line(url)
+    target = link_target(line)
+    console.print(Text(" " * indent) + Text(line, f"cyan link {target}" if target else "cyan"), soft_wrap=True)
+
+
+def _show_notes(console: Console, notes: Sequence[str]) -> None:
+    for note in notes:
+        _prose(console, Text.assemble(("Note: ", "yellow"), _line(note)))
+
+
+def _describe_position(page: Page) -> str:
+    if page.next_offset is None:
+        return ""
+    if page.passages:
+        return f"For the next places, add --offset {page.next_offset}."
+    end = page.offset + page.content_length
+    return (
+        f"Characters {page.offset:,} to {end:,} of {page.original_length:,}; read on with --offset {page.next_offset}."
+    )
+
+
+def _prose(console: Console, text: Text, indent: int = 0, hang: int = 0) -> None:
+    """Print *text*, wrapped between words; its further lines are indented by *hang* more."""
+    width = _width(console) - indent - hang
+    lines = text.wrap(console, max(width, 20))
+    for n, line in enumerate(lines):
+        console.print(Text(" " * (indent + (hang if n else 0))) + line, soft_wrap=True)
+
+
+def _markdown(text: str) -> _Markdown:
+    return _Markdown(strip_controls(text))
+
+
+def _line(text: str) -> str:
+    return join_lines(strip_controls(text))
+
+
+def _console() -> Console:
+    return Console(file=sys.stdout, highlight=False)
+
+
+def _width(console: Console) -> int:
+    return min(console.width, _WIDTH)

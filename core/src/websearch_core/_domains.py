@@ -1,0 +1,107 @@
+"""Which domains may be searched and read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, TypeAlias
+
+from pydantic import AfterValidator
+
+from ._urls import find_origin, to_ascii
+from .errors import DomainNotAllowed
+
+_MAX_NAMED = 5  # domains that an error lists
+
+
+def parse_domain(value: str) -> str:
+    """
+    ``https://www.Python.org/`` -> ``python.org``. A path is an error: dropping it would widen the filter.
+
+    Raises:
+        ValueError: *value* is not a domain.
+
+    """
+    text = value.strip().lower()
+    host = re.sub(r"^(https?://)?(\*\.|www\.|\.)?", "", text).removesuffix("/").removesuffix(".")
+    if not host.isascii():
+        host = to_ascii(host)
+    if not re.fullmatch(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", host):
+        raise ValueError(f"{value!r} is not a domain such as 'python.org'")
+    return host
+
+
+Domain: TypeAlias = Annotated[str, AfterValidator(parse_domain)]
+
+
+@dataclass(frozen=True)
+class Domains:
+    """
+    A filter of domains; a domain includes its subdomains.
+
+    Args:
+        allowed: Only these, as `parse_domain` returns them; empty means any.
+        blocked: None of these.
+
+    """
+
+    allowed: tuple[str, ...] = ()
+    blocked: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.allowed or self.blocked)
+
+    def permits(self, url: str) -> bool:
+        """Return whether *url* is inside. A URL without a host, such as a file, is only outside of ``allowed``."""
+        if not self:
+            return True
+        origin = find_origin(url)
+        if origin is None:
+            return url.startswith("file:") and not self.allowed
+        return not _within_any(origin[1], self.blocked) and (not self.allowed or _within_any(origin[1], self.allowed))
+
+    def check(self, url: str) -> None:
+        """
+        Check that *url* is inside.
+
+        Raises:
+            DomainNotAllowed: It is not. The message has no word of the URL, which a page may have chosen.
+
+        """
+        if self.permits(url):
+            return
+        if not self.allowed:
+            raise DomainNotAllowed("pages of this domain are blocked here")
+        named = ", ".join(self.allowed[:_MAX_NAMED]) + ", ..." * (len(self.allowed) > _MAX_NAMED)
+        raise DomainNotAllowed(f"only pages of these domains may be opened here: {named}")
+
+    def narrow(self, allowed: Sequence[str] = (), blocked: Sequence[str] = ()) -> Domains | None:
+        """
+        Return what is inside both this filter and another one.
+
+        Returns:
+            The narrower filter, or None if no domain of *allowed* is inside this one.
+
+        """
+        blocked = tuple(dict.fromkeys((*self.blocked, *blocked)))
+        if not allowed:
+            return Domains(self.allowed, blocked)
+        both = _intersect(allowed, self.allowed) if self.allowed else list(allowed)
+        inside = tuple(domain for domain in both if not _within_any(domain, blocked))
+        return Domains(inside, blocked) if inside else None
+
+
+ANYWHERE = Domains()
+
+
+def _intersect(some: Iterable[str], others: Sequence[str]) -> list[str]:
+    """Return the narrower domain of each pair that overlaps."""
+    some = list(some)
+    pairs = [domain for domain in some if _within_any(domain, others)]
+    pairs += [domain for domain in others if _within_any(domain, some)]
+    return list(dict.fromkeys(pairs))
+
+
+def _within_any(host: str, domains: Iterable[str]) -> bool:
+    return any(host == domain or host.endswith(f".{domain}") for domain in domains)

@@ -1,0 +1,184 @@
+"""
+Parse the headers in which services state their rate limits: one lenient parser, since everyone has their own format.
+
+``RateLimit`` and ``RateLimit-Policy`` (draft-ietf-httpapi-ratelimit-headers, all its forms), ``X-RateLimit-*`` with one
+value or a comma list with one for each window, names with a unit (``X-RateLimit-Limit-Requests``,
+``X-RateLimit-Remaining-Day``), and ``Retry-After``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+
+_FIELDS = ("limit", "remaining", "reset", "policy")
+_NAME = re.compile(r"(?:x-)?rate-?limit-(?:([a-z0-9-]+?)-)?(limit|remaining|reset|policy|interval)(?:-([a-z0-9-]+))?")
+_UNITS = {"second": 1.0, "minute": 60.0, "hour": 3_600.0, "day": 86_400.0, "week": 604_800.0, "month": 2_592_000.0}
+_DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
+_EPOCH = 1_000_000_000.0  # no window is that many seconds long: a larger reset is a point in time
+_MOST_LIMITS = 16
+_MAX_LENGTH = 400  # characters of a header
+_MAX_WAIT = 30 * 86_400.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class RateLimit:
+    """
+    One limit that a service states: so many requests in a window of time. What it does not say is None.
+
+    Args:
+        limit: Maximum number of requests in the window. 0 means that there is no limit.
+        remaining: How many are left.
+        reset: Seconds until the window begins again.
+        window: Length of the window in seconds.
+        name: What the service calls it, or what it counts: ``requests``, ``tokens``.
+
+    """
+
+    limit: float | None = None
+    remaining: float | None = None
+    reset: float | None = None
+    window: float | None = None
+    name: str = ""
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether nothing is left."""
+        return self.remaining is not None and self.remaining <= 0 and self.limit != 0
+
+
+def parse_rate_limits(headers: Mapping[str, str]) -> tuple[RateLimit, ...]:
+    """Return the rate limits in *headers*, whose names are in lower case, shortest window first."""
+    short = {name: value[:_MAX_LENGTH] for name, value in headers.items() if "rate" in name}
+    found = [*_by_draft(short), *_by_name(short)]
+    wait = parse_wait(headers.get("retry-after", ""))
+    if wait is not None and not any(one.is_exhausted for one in found):
+        found.append(RateLimit(remaining=0, reset=wait))
+    known = dict.fromkeys(one for one in found if one != RateLimit(name=one.name))
+    return tuple(sorted(known, key=lambda one: math.inf if one.window is None else one.window)[:_MOST_LIMITS])
+
+
+def parse_wait(value: str) -> float | None:
+    """Return the seconds of ``Retry-After`` (RFC 9110, 10.2.3), a number or a date; None if missing or invalid."""
+    value = value.strip()
+    if re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,9})?", value):
+        return min(float(value), _MAX_WAIT)
+    return _until(value)
+
+
+def _by_draft(headers: Mapping[str, str]) -> list[RateLimit]:
+    """``RateLimit: "day";r=50;t=30`` with ``RateLimit-Policy: "day";q=100;w=60``, or ``limit=10, remaining=9``."""
+    policies = _items(headers.get("ratelimit-policy", ""))
+    states = _items(headers.get("ratelimit", ""))
+    if any("r" in state for state in states.values()):
+        return [
+            RateLimit(
+                limit=_number(policies.get(name, {}).get("q")),
+                remaining=_number(state.get("r")),
+                reset=_number(state.get("t")),
+                window=_number(policies.get(name, {}).get("w")),
+                name=name,
+            )
+            for name, state in states.items()
+        ]
+    pairs = {name: value for part in headers.get("ratelimit", "").split(",") for name, value in [_pair(part)]}
+    if "limit" in pairs:
+        return [_make(pairs)]
+    if policies and all("q" in policy for policy in policies.values()):
+        return [
+            RateLimit(limit=_number(policy["q"]), window=_number(policy.get("w")), name=name)
+            for name, policy in policies.items()
+        ]
+    return []
+
+
+def _by_name(headers: Mapping[str, str]) -> list[RateLimit]:
+    """Headers with one limit each, or one limit for each window, separated by commas."""
+    groups: dict[str, dict[str, str]] = {}
+    for name, value in headers.items():
+        if match := _NAME.fullmatch(name):
+            groups.setdefault(match[1] or match[3] or "", {})[match[2]] = value
+    return [one for unit, group in groups.items() for one in _windows(unit, group)]
+
+
+def _windows(unit: str, group: Mapping[str, str]) -> list[RateLimit]:
+    if not group.keys() & {"limit", "remaining", "reset"}:
+        return []
+    lists = {field: _split(group.get(field, "")) for field in _FIELDS}
+    count = max(1, *(len(lists[field]) for field in ("remaining", "reset")), len(lists["limit"]))
+    if len(lists["remaining"]) == 1 and len(lists["limit"]) > 1:  # `10, 10;w=1, 50;w=60`: the first is the nearest
+        count = 1
+    made = []
+    for n in range(min(count, _MOST_LIMITS)):
+        parts = {field: values[n] for field, values in lists.items() if n < len(values)}
+        parts["interval"] = group.get("interval", "")
+        made.append(_make(parts, unit))
+    return made
+
+
+def _make(parts: Mapping[str, str], unit: str = "") -> RateLimit:
+    windows = [re.search(r";\s*w=\s*\"?(\d{1,9})", parts.get(field, "")) for field in ("policy", "limit")]
+    stated = next((float(match[1]) for match in windows if match), None)
+    window = stated or _number(parts.get("interval")) or _UNITS.get(unit)
+    return RateLimit(
+        limit=_number(parts.get("limit", "").partition(";")[0]),
+        remaining=_number(parts.get("remaining")),
+        reset=_reset(parts.get("reset", "")),
+        window=window,
+        name="" if unit in _UNITS else unit,
+    )
+
+
+def _split(value: str) -> list[str]:
+    """Split a comma list; the comma of a date, ``Wed, 21 Oct``, is not one."""
+    return re.split(r"(?<![A-Za-z]),", value) if value else []
+
+
+def _items(value: str) -> dict[str, dict[str, str]]:
+    """Parse a list of items with parameters (RFC 9651): ``"day";q=100;w=60, "hour";q=10``."""
+    found = {}
+    for item in value.split(",") if value else []:
+        name, *parameters = item.split(";")
+        found[name.strip().strip('"')] = dict(_pair(parameter) for parameter in parameters)
+    return found
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    return name.strip().lower(), value.strip().strip('"')
+
+
+def _reset(value: str) -> float | None:
+    """Return the seconds until a reset, which services give as a number, a duration or a point in time."""
+    number = _number(value)
+    if number is None:
+        return _until(value.strip())
+    if number < _EPOCH:
+        return min(number, _MAX_WAIT)
+    stamp = number / 1000 if number >= _EPOCH * 1000 else number
+    return min(max(0.0, stamp - time.time()), _MAX_WAIT)
+
+
+def _number(value: str | None) -> float | None:
+    """Return a number or a duration (``1s``, ``6m0s``, ``250ms``) in seconds."""
+    text = (value or "").strip()
+    if re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,9})?", text, re.ASCII):
+        return float(text)
+    match = _DURATION.fullmatch(text) if text and text.isascii() and len(text) < 40 else None
+    if match is None:
+        return None
+    sizes = (86_400, 3_600, 60, 1, 0.001)
+    return sum(float(part) * size for part, size in zip(match.groups(), sizes, strict=True) if part)
+
+
+def _until(value: str) -> float | None:
+    """Return the seconds until an HTTP date; 0 if it has passed."""
+    try:
+        seconds = parsedate_to_datetime(value).timestamp() - time.time()
+    except (ValueError, TypeError, IndexError, OverflowError, OSError):
+        return None
+    return min(max(seconds, 0.0), _MAX_WAIT) if math.isfinite(seconds) else None

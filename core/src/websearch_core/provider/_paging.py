@@ -1,0 +1,161 @@
+"""Collect the pages of results that a query needs: services return a few at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from ..errors import ServiceError, UnsupportedOption
+from ..flow import Flow
+from ..models import SearchQuery, SearchResponse, SearchResult
+from ._ports import Limits, Provider
+from ._results import in_domains
+
+# Takes the number of a page, from 0, and its size; returns what is on it, and whether there is another one.
+PageFlow: TypeAlias = Callable[[int, int], Flow[tuple[SearchResponse, bool]]]
+
+_MAX_REQUESTS = 10
+
+
+def collect_pages(
+    query: SearchQuery, provider: Provider, fetch: PageFlow, *, fixed: bool = False
+) -> Flow[SearchResponse]:
+    """
+    Request pages until the limit of *query* is reached, as `follow_pages` does, from a service that numbers its pages.
+
+    Args:
+        query: The query: its ``page`` has ``limit`` results.
+        provider: Its ``limits`` say how many results one request (``results_per_request``) and one query (``results``)
+            can have.
+        fetch: Takes the number of a page, from 0, and how many results it has; a flow that returns the response, and
+            whether there is another page.
+        fixed: The service's pages always have ``results_per_request`` results.
+
+    Raises:
+        UnsupportedOption: The page that the query names is beyond the results that the service has for one query.
+
+    """
+    limits: Limits = getattr(provider, "limits", Limits())
+    most, largest = limits.get("results"), limits.get("results_per_request", query.limit)
+    size = largest if fixed else min(query.limit, largest)
+    start = (query.page - 1) * query.limit
+    if most is not None and start >= most:
+        message = f"{provider.name} returns at most {most} results of a query"
+        raise UnsupportedOption(message, options=["page"], provider=provider.name)
+    end = start + query.limit if most is None else min(start + query.limit, most)
+    first, skip = divmod(start, size)
+
+    def one(number: int) -> Flow[Batch]:
+        response, more = yield from fetch(number, size)
+        has_next = more and (most is None or (number + 1) * size < most)
+        return Batch(response=response, following=number + 1 if has_next else None)
+
+    found = yield from follow_pages(query, provider, one, first, skip=skip, count=end - start)
+    if end < start + query.limit:
+        return found.with_notes(f"{provider.name} returns at most {most} results of a query")
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """
+    One page of a service's results.
+
+    Args:
+        response: What is on it.
+        following: What the next page is fetched with, such as its number or a form; None if this is the last.
+
+    """
+
+    response: SearchResponse
+    following: Any = None
+
+
+def follow_pages(
+    query: SearchQuery,
+    provider: Provider,
+    fetch: Callable[[Any], Flow[Batch]],
+    first: Any,
+    *,
+    max_pages: int = _MAX_REQUESTS,
+    skip: int = 0,
+    count: int | None = None,
+) -> Flow[SearchResponse]:
+    """
+    Fetch page after page until enough results inside the domain filter are found, and make one response of them.
+
+    It ends before that with the last page, with a page that has nothing new, after *max_pages*, and when a later page
+    fails: then the results so far, which may be paid for, are kept, with a note. Results that occur twice count once.
+    Usage and cost are added up.
+
+    Args:
+        query: The query.
+        provider: The provider.
+        fetch: Fetches one page; it is given *first*, then the ``following`` of the page before.
+        first: What the first page is fetched with.
+        max_pages: Maximum number of pages to fetch.
+        skip: How many results to leave out at the beginning, for a service that cannot start at ``query.page``.
+        count: How many results to return; by default, the limit of the query.
+
+    Raises:
+        WebSearchError: The first page failed, or a later one before there was any result.
+
+    """
+    count = query.limit if count is None else count
+    found: dict[str, SearchResult] = {}
+    batches: list[SearchResponse] = []
+    notes: list[str] = []
+    inside, cursor = 0, first
+    while True:
+        try:
+            batch = yield from fetch(cursor)
+        except ServiceError as error:
+            if not inside:
+                raise
+            notes.append(f"{provider.name} failed on a later page ({error.code})")
+            break
+        batches.append(batch.response)
+        cursor, before = batch.following, len(found)
+        for result in batch.response.results:
+            if result.url not in found:
+                found[result.url] = result
+                inside += in_domains(result.url, query)
+        if inside >= skip + count or cursor is None or len(found) == before:
+            break
+        if len(batches) == max_pages:
+            notes.append(f"{provider.name}: stopped after {max_pages} pages of results")
+            break
+    return _merge(batches, _window(found.values(), query, skip, count), notes)
+
+
+def _window(results: Iterable[SearchResult], query: SearchQuery, skip: int, count: int) -> tuple[SearchResult, ...]:
+    """Return *count* results inside the filter after the first *skip*, and those outside, which are counted later."""
+    kept, inside = [], 0
+    for result in results:
+        if in_domains(result.url, query):
+            inside += 1
+            if not skip < inside <= skip + count:
+                continue
+        kept.append(result)
+    return tuple(kept)
+
+
+def _merge(pages: list[SearchResponse], results: tuple[SearchResult, ...], notes: list[str]) -> SearchResponse:
+    """Return the first page with *results*, and with what all pages add, cost and say."""
+    usage: dict[str, float] = {}
+    for page in pages:
+        for unit, amount in page.usage.items():
+            usage[unit] = amount if unit.endswith("remaining") else usage.get(unit, 0) + amount
+    costs = [page.cost for page in pages if page.cost is not None]
+    return pages[0].model_copy(
+        update={
+            "results": results,
+            "answer": next((page.answer for page in pages if page.answer), None),
+            "images": tuple(dict.fromkeys(image for page in pages for image in page.images)),
+            "suggestions": tuple(dict.fromkeys(one for page in pages for one in page.suggestions)),
+            "notes": tuple(dict.fromkeys([*(note for page in pages for note in page.notes), *notes])),
+            "cost": sum(costs) if costs else None,
+            "usage": usage,
+        }
+    )

@@ -1,0 +1,264 @@
+"""The program itself: how it starts, what it says about wrong usage, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import typer.testing
+
+from websearch_core import WebSearch, __version__
+from websearch_core._cli.app import app
+from websearch_core.models import Page
+from websearch_core.providers.local import Local
+
+SECRET = "tvly-s3cr3t-k3y"
+PROGRAM = [sys.executable, "-m", "websearch_core"]
+
+
+@pytest.fixture(autouse=True)
+def home(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("COLUMNS", "120")
+    return tmp_path
+
+
+@pytest.fixture
+def websearch():
+    def call(*words, **options):
+        return typer.testing.CliRunner().invoke(app, [str(word) for word in words], **options)
+
+    return call
+
+
+@pytest.fixture
+def local():
+    local = Local()
+    url = "https://sea.example/kelp"
+    local.index.add(Page(url=url, final_url=url, title="Kelp", content="kelp is an alga. " * 30))
+    return local
+
+
+# How it starts
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["search", "--help"]])
+def test_help_and_version_load_nothing_that_searches_or_reads(words):
+    heavy = ["websearch_core.client", "websearch_core.models", "websearch_core.settings", "httpx", "rich", "selectolax"]
+    program = f"""
+import sys
+sys.argv = ["websearch", *{words}]
+from websearch_core._cli import main
+try:
+    main()
+except SystemExit:
+    pass
+print([name for name in {heavy} if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+def test_the_version_alone_needs_no_typer():
+    program = "import sys; sys.argv = ['websearch', '--version']; sys.modules['typer'] = None; "
+    program += "from websearch_core._cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert done.stdout == f"websearch-core {__version__}\n"
+
+
+def test_it_runs_as_a_module():
+    done = subprocess.run([*PROGRAM, "--version", "--help"], capture_output=True, text=True, check=True)
+
+    assert done.stdout == f"websearch-core {__version__}\n"
+
+
+# Wrong usage
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["search"], "Missing argument"),
+        (["search", "kelp", "--limit", "many"], "--limit"),
+        (["search", "kelp", "--topic", "sports"], "'general', 'news', 'finance', 'academic', 'code'"),
+        (["read", "https://a.example/", "--nonsense"], "--nonsense"),
+    ],
+)
+@pytest.mark.parametrize("form", [["--format", "json"], ["-f", "json"], ["--format=json"], ["-fjson"]])
+def test_wrong_usage_is_json_for_programs(websearch, words, says, form):
+    done = websearch(*words, *form)
+
+    assert (done.exit_code, done.stderr) == (2, "")
+    answer = json.loads(done.stdout)
+    assert (answer["status"], answer["error"]["code"]) == ("error", "invalid_option")
+    assert says in answer["error"]["message"]
+
+
+def test_an_unknown_command_suggests_the_nearest(websearch):
+    done = websearch("serach", "kelp")
+
+    assert done.exit_code == 2
+    assert "search" in done.stderr.replace("serach", "")
+
+
+@pytest.mark.parametrize("query", [[""], ["  ", ""]])
+def test_an_empty_query_says_so_in_our_words(websearch, query):
+    done = websearch("search", *query, "-p", "local")
+
+    assert done.exit_code == 2
+    assert done.stderr == "ERROR [invalid_option] query: it is empty; give the words to search for.\n"
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("example.com", "did you mean https://example.com?"),
+        ("//example.com/a", "did you mean https://example.com/a?"),
+        ("docs.example.com:8080/a?b=c", "did you mean https://docs.example.com:8080/a?b=c?"),
+        ("localhost:8000", "did you mean https://localhost:8000?"),
+        ("kelp", "give the whole URL, https:// included."),
+        ("mailto:a@b.example", "give the whole URL"),
+    ],
+)
+def test_a_url_without_its_scheme_is_wrong_usage(websearch, url, says):
+    done = websearch("read", url)
+
+    assert done.exit_code == 2
+    assert done.stderr.startswith("ERROR [invalid_option] url: ")
+    assert says in done.stderr
+
+
+def test_a_site_without_its_scheme_is_not_a_missing_folder(websearch):
+    done = websearch("index", "docs.example.com/a")
+
+    assert done.exit_code == 2
+    assert "no such file or folder; did you mean https://docs.example.com/a?" in done.stderr
+
+
+# Options of providers
+
+
+def test_an_option_of_a_provider_reaches_it(websearch, local, home):
+    done = websearch("search", "kelp", "-p", "local", "--option", f"local.path={home / 'other.db'}")
+
+    assert done.exit_code == 2
+    assert "other.db" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("advanced", "advanced"),
+        ('"3"', "3"),
+        ("3", 3),
+        ("0.5", 0.5),
+        ("true", True),
+        ('["a", "b"]', ["a", "b"]),
+        ("2026-01-01", "2026-01-01"),
+        ("a = b", "a = b"),
+        ("", ""),
+        ("3\nallow = true", "3\nallow = true"),
+    ],
+)
+def test_a_value_is_read_as_toml_or_as_text(text, value):
+    from websearch_core._cli.arguments import parse_options
+
+    assert parse_options([f"tavily.search_depth={text}"]) == {"tavily": {"search_depth": value}}
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ("search_depth=advanced", "--option: write PROVIDER.OPTION=VALUE"),
+        ("tavily.search_depth", "--option: write PROVIDER.OPTION=VALUE"),
+        (".x=1", "--option: write PROVIDER.OPTION=VALUE"),
+        ("tavly.search_depth=advanced", "unknown provider 'tavly'"),
+        ("tavily.search_dept=advanced", "search_dept"),
+        ("tavily.search_depth=deep", "search_depth"),
+        ("brave.base_url=https://b.example", "brave is not used here"),
+    ],
+)
+def test_a_wrong_option_of_a_provider_is_a_clear_error(websearch, monkeypatch, option, says):
+    monkeypatch.setenv("TAVILY_API_KEY", SECRET)
+    monkeypatch.setenv("BRAVE_API_KEY", SECRET)
+
+    done = websearch("search", "kelp", "-p", "tavily", "--option", option)
+
+    assert done.exit_code == 2
+    assert says in done.stderr
+
+
+def test_a_key_on_the_command_line_is_refused_and_not_repeated(websearch):
+    done = websearch("search", "kelp", "-p", "tavily", "--option", f"tavily.api_key={SECRET}")
+
+    assert done.exit_code == 2
+    assert "set TAVILY_API_KEY instead" in done.stderr
+    assert SECRET not in done.output
+
+
+# One word for one thing
+
+
+def test_the_old_names_of_the_domain_filters_still_work_and_say_so(websearch, local):
+    old = websearch("search", "kelp", "-p", "local", "--allow", "sea.example", "--block", "b.example")
+    new = websearch("search", "kelp", "-p", "local", "--allow-domain", "sea.example", "--block-domain", "b.example")
+
+    assert old.stderr == (
+        "websearch: --allow is deprecated; write --allow-domain\n"
+        "websearch: --block is deprecated; write --block-domain\n"
+    )
+    assert (old.exit_code, old.stdout) == (0, new.stdout)
+    assert "--allow " not in websearch("search", "--help").stdout
+
+
+def test_max_results_is_limit(websearch, local):
+    url = "https://sea.example/more"
+    local.index.add(Page(url=url, final_url=url, title="More", content="more kelp"))
+
+    done = websearch("search", "kelp", "-p", "local", "--max-results", 1)
+
+    assert "1. " in done.stdout
+    assert "2. " not in done.stdout
+    assert "--max-results" not in websearch("search", "--help").stdout
+
+
+def test_a_reader_without_pages_to_read_is_wrong_usage(websearch, local):
+    assert websearch("search", "kelp", "-p", "local", "--reader", "local").exit_code == 2
+
+
+# How it ends
+
+
+def test_an_interrupt_is_exit_code_130(websearch, local, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(WebSearch, "search", interrupt)
+
+    done = websearch("search", "kelp", "-p", "local")
+
+    assert done.exit_code == 130
+    assert done.stdout == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes end differently there")
+def test_a_reader_of_its_output_may_go_away(local, home):
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [*PROGRAM, "search", "-p", "local", "kelp"],
+        env={**os.environ, "XDG_DATA_HOME": str(home / "data")},
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writing)
+
+    assert done.stderr == ""
+    assert done.returncode == 1

@@ -1,0 +1,111 @@
+"""Pages of results are collected as far as the limit needs them."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from websearch_core.errors import UnsupportedOption
+from websearch_core.flow import Request
+from websearch_core.models import SearchQuery, SearchResponse, SearchResult
+from websearch_core.provider import Limits, RateLimited, collect_pages
+from websearch_core.testing import play
+
+TEN = SimpleNamespace(name="pier", limits=Limits(results_per_request=10, results=95))
+
+
+def result(n):
+    return SearchResult(title=str(n), url=f"https://pier.example/{n}")
+
+
+def pages(query, *, total=95, overlap=0, provider=TEN, fixed=False, fail_at=None):
+    """Run a search of a service that has *total* results, and return what it found and the pages requested."""
+    asked = []
+
+    def fetch(number, size):
+        asked.append((number, size))
+        yield Request(url="https://pier.example/")
+        if len(asked) == fail_at:
+            raise RateLimited("too fast", provider="pier")
+        first = number * (size - overlap)
+        found = tuple(result(n) for n in range(first, min(first + size, total)))
+        usage = {"credits": 1.0, "remaining": 90.0 - len(asked)}
+        return SearchResponse(query="q", results=found, usage=usage, cost=0.5), number * size + size < total
+
+    answers = [None] * query.pop("requests")
+    outcome = play(collect_pages(SearchQuery.of("q", **query), provider, fetch, fixed=fixed), *answers)
+    return outcome.result, asked
+
+
+def titles(response):
+    return [int(one.title) for one in response.results]
+
+
+@pytest.mark.parametrize(
+    ("query", "asked", "found"),
+    [
+        ({"limit": 5, "requests": 1}, [(0, 5)], range(5)),
+        ({"limit": 5, "page": 3, "requests": 1}, [(2, 5)], range(10, 15)),
+        ({"limit": 25, "requests": 3}, [(0, 10), (1, 10), (2, 10)], range(25)),
+        ({"limit": 25, "page": 2, "requests": 3}, [(2, 10), (3, 10), (4, 10)], range(25, 50)),
+    ],
+)
+def test_a_limit_takes_as_many_requests_as_it_needs(query, asked, found):
+    response, requested = pages(query)
+
+    assert requested == asked
+    assert titles(response) == list(found)
+    assert response.notes == ()
+
+
+def test_pages_of_a_fixed_size_are_cut():
+    response, requested = pages({"limit": 4, "page": 4, "requests": 1}, fixed=True)
+
+    assert requested == [(1, 10)]
+    assert titles(response) == [12, 13, 14, 15]
+
+
+def test_results_that_pages_share_are_made_up_for():
+    endless = SimpleNamespace(name="pier", limits=Limits(results_per_request=10))
+    response, _ = pages({"limit": 30, "requests": 4}, overlap=3, provider=endless)
+
+    assert titles(response) == list(range(30))
+
+
+def test_what_the_pages_cost_is_added_up_and_what_remains_is_the_last():
+    response, _ = pages({"limit": 20, "requests": 2})
+
+    assert (response.cost, response.usage) == (1.0, {"credits": 2.0, "remaining": 88.0})
+
+
+def test_the_end_of_the_results_ends_the_requests():
+    response, requested = pages({"limit": 50, "requests": 2}, total=12)
+
+    assert len(requested) == 2
+    assert titles(response) == list(range(12))
+
+
+def test_a_failure_on_a_later_page_keeps_what_there_is():
+    response, _ = pages({"limit": 30, "requests": 2}, fail_at=2)
+
+    assert titles(response) == list(range(10))
+    assert response.notes == ("pier failed on a later page (rate_limited)",)
+
+
+def test_a_failure_on_the_first_page_is_an_error():
+    with pytest.raises(RateLimited):
+        pages({"limit": 30, "requests": 1}, fail_at=1)
+
+
+def test_a_limit_beyond_what_the_service_has_is_noted():
+    response, _ = pages({"limit": 100, "requests": 10}, total=1000)
+
+    assert len(response.results) == 95
+    assert response.notes == ("pier returns at most 95 results of a query",)
+
+
+def test_a_page_beyond_what_the_service_has_is_refused():
+    with pytest.raises(UnsupportedOption) as caught:
+        pages({"limit": 50, "page": 3, "requests": 0})
+    assert caught.value.options == ("page",)
