@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import inspect
-import re
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 from pydantic_core import PydanticUndefined
+
+from websearch_core._text import docstrings
 
 from .markdown import as_markdown
 
 
 def read_args(described: object) -> dict[str, str]:
     """Return what the docstring of a class or function says of each argument, as Markdown."""
-    section = (inspect.getdoc(described) or "").partition("Args:\n")[2].partition("\n\n")[0]
-    entries = [as_markdown(entry).partition(": ") for entry in re.split(r"^ {4}(?! )", section, flags=re.MULTILINE)]
-    return {name: meaning for name, _, meaning in entries if name}
+    return {name: as_markdown(meaning) for name, meaning in docstrings.read_args(described).items()}
 
 
 def read_defaults(cls: type[Any]) -> dict[str, str]:

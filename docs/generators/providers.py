@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
 from websearch_core.errors import MissingKey
 from websearch_core.models import SearchQuery
+from websearch_core.provider import Limits, Service, can
 from websearch_core.provider._declare import Destination, FoundFile, construct, environment, field_notes, is_secret
-from websearch_core.provider._ports import can
 from websearch_core.providers import known, provider_class
 
 from .docstrings import read_args, read_defaults
@@ -20,13 +21,19 @@ _FOUND = (
     "*In a found file* says what a settings file may set that was merely [found](settings.md#which-files-are-read); "
     "where it is empty, such a file may not set the option."
 )
+_OPTIONS = (
+    "✓ is a parameter of the service. *Emulated* options have none: domains are `site:` in the query, and results "
+    "outside them are left out; a later page takes the requests for the earlier ones. What has no mark is refused."
+)
 _EVERY_PROVIDER = {"text", "limit", "extra", "unsupported"}
+_LENGTHS = {"query_length": "characters", "query_words": "words"}  # key of the limits: unit
 
 
 def write_page() -> str:
     """Return what docs/providers.md should say."""
     classes = {name: provider_class(name) for name in known()}
-    head = ["# Providers", "Written by `make docs` from the providers themselves.", _FOUND, _query_options(classes)]
+    head = ["# Providers", "Written by `make docs` from the providers themselves.", _query_options(classes), _OPTIONS]
+    head.append(_FOUND)
     return "\n\n".join(head + [_section(name, cls) for name, cls in classes.items()]) + "\n"
 
 
@@ -58,25 +65,66 @@ def _needs(name: str, cls: type[Any]) -> str:
 
 
 def _query_options(classes: dict[str, type[Any]]) -> str:
-    """Which provider supports which field of a query."""
-    searching = [name for name, cls in classes.items() if can(cls, "search")]
+    """Which provider supports which field of a query, and how."""
+    searching: dict[str, Any] = {name: cls for name, cls in classes.items() if can(cls, "search")}
+    options = [option for option in SearchQuery.model_fields if option not in _EVERY_PROVIDER]
     rows = [
-        [f"`{option}`", *("✓" if option in _supported(classes[name]) else "" for name in searching)]
-        for option in SearchQuery.model_fields
-        if option not in _EVERY_PROVIDER
+        [f"[`{name}`](#{name})", _results(cls), *(_support(cls, option) for option in options)]
+        for name, cls in searching.items()
     ]
-    return make_table(["", *searching], rows, "l" + "c" * len(searching))
+    return make_table(["", "`limit`", *(f"`{option}`" for option in options)], rows, "ll" + "c" * len(options))
 
 
-def _supported(cls: type[Any]) -> AbstractSet[str]:
-    """The options of a query; another author's class may have a property, which only instances know."""
-    options: Any = getattr(cls, "options", frozenset())
-    return options if isinstance(options, AbstractSet) else frozenset()
+def _results(cls: type[Any]) -> str:
+    """How many results there are: of one request, and of one query."""
+    limits: Limits = getattr(cls, "limits", Limits())
+    one, most = limits.get("results_per_request"), limits.get("results")
+    if most is not None and one is not None and one < most:
+        return f"{most:,}, {one} a request"
+    if most is not None:
+        return f"{most:,}"
+    return f"any, {one} a request" if one is not None else "any" + ", by more requests" * _is_emulated(cls, "limit")
+
+
+def _support(cls: type[Any], option: str) -> str:
+    if option not in _names(cls, "options"):
+        return ""
+    if option == "topic":
+        return ", ".join(sorted(_names(cls, "topics") or {"news"}))
+    return "emulated" if _is_emulated(cls, option) else "✓"
+
+
+def _is_emulated(cls: type[Any], option: str) -> bool:
+    return option in _names(cls, "emulated")
+
+
+def _names(cls: type[Any], attribute: str) -> AbstractSet[str]:
+    """The names in an attribute; another author's class may have a property, which only instances know."""
+    names: Any = getattr(cls, attribute, frozenset())
+    return names if isinstance(names, AbstractSet) else frozenset()
 
 
 def _section(name: str, cls: type[Any]) -> str:
     does = " and ".join(verb for verb, able in (("searches", can(cls, "search")), ("reads", can(cls, "read"))) if able)
-    return f"## {name}\n\n*{does}*\n\n{_about(cls)}\n\n{_options(cls)}"
+    parts = [f"## {name}", f"*{does}*", _about(cls), _facts(cls), _options(cls)]
+    return "\n\n".join(filter(None, parts))
+
+
+def _facts(cls: type[Any]) -> str:
+    """What the service says about itself: keys, prices, terms, limits."""
+    about: Service = getattr(cls, "about", Service())
+    limits: Mapping[str, int] = getattr(cls, "limits", {})
+    date = f" (as of {about.as_of})" if about.as_of else ""
+    longest = [f"{limits[key]} {unit}" for key, unit in _LENGTHS.items() if key in limits]
+    facts = {
+        "API": ", ".join(f"<{url}>" for url in about.api_urls),
+        "Key": f"<{about.signup_url}>" if about.signup_url else "",
+        "Free": f"{about.free_allowance}{date}" if about.free_allowance else "",
+        "Price": f"{about.price}{date}" if about.price else "",
+        "Terms": about.terms,
+        "Longest query": " and ".join(longest),
+    }
+    return "\n".join(f"- {name}: {fact}" for name, fact in facts.items() if fact)
 
 
 def _about(cls: type[Any]) -> str:

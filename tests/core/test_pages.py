@@ -12,11 +12,12 @@ import pytest
 
 from websearch_core import WebSearch
 from websearch_core.errors import (
-    AuthenticationError,
+    AccessDenied,
     BadRequest,
     BadResponse,
+    Blocked,
+    NeedsBrowser,
     PageNotFound,
-    QuotaExhausted,
     RateLimited,
     TimedOut,
     Unavailable,
@@ -72,6 +73,7 @@ def raw_deflate(data):
 
 READ = {
     "an ordinary page": html(PAGE),
+    "203": answered(PAGE, "203 Non-Authoritative Information", HTML),
     "no type": answered(PAGE),
     "a type that lies": answered(PAGE, "200 OK", "Content-Type: image/png"),
     "a type that is nonsense": answered(PAGE, "200 OK", "Content-Type: \xff;;=/"),
@@ -105,19 +107,23 @@ REFUSED = {
     "204": (answered(b"", "204 No Content", length=False), BadResponse, 204),
     "204 with a body": (closing(answered(b"hello", "204 No Content")), BadResponse, 204),
     "304": (closing(b"HTTP/1.1 304 Not Modified\r\n\r\n"), BadResponse, 304),
-    "206": (answered(PAGE, "206 Partial Content", HTML), BadResponse, 206),
     "400": (answered(PAGE, "400 Bad Request", HTML), BadRequest, 400),
-    "401": (answered(PAGE, "401 Unauthorized", HTML), AuthenticationError, 401),
-    "402": (answered(PAGE, "402 Payment Required", HTML), QuotaExhausted, 402),
-    "403": (answered(PAGE, "403 Forbidden", HTML), AuthenticationError, 403),
+    "401": (answered(PAGE, "401 Unauthorized", HTML), AccessDenied, 401),
+    "402": (answered(PAGE, "402 Payment Required", HTML), AccessDenied, 402),
+    "403": (answered(PAGE, "403 Forbidden", HTML), Blocked, 403),
     "404": (answered(PAGE, "404 Not Found", HTML), PageNotFound, 404),
+    "451": (answered(PAGE, "451 Unavailable For Legal Reasons", HTML), AccessDenied, 451),
+    "nothing but blanks": (html(b" \n"), BadResponse, 200),
+    "nothing but scripts": (html(b"<div id=root></div><script src=/a.js></script>"), NeedsBrowser, 200),
+    "a challenge with 200": (html(b"<title>Just a moment...</title><script>_cf_chl_opt={}</script>"), Blocked, 200),
+    "a challenge with 503": (answered(PAGE, "503 Busy", HTML, "cf-mitigated: challenge"), Blocked, 503),
     "410": (answered(PAGE, "410 Gone", HTML), PageNotFound, 410),
-    "418": (answered(PAGE, "418 I'm a teapot", HTML), BadResponse, 418),
+    "418": (answered(PAGE, "418 I'm a teapot", HTML), Blocked, 418),
     "429 for ages": (answered(PAGE, "429 Slow", HTML, "Retry-After: 99999999999"), RateLimited, 429),
     "500": (answered(PAGE, "500 Oops", HTML), Unavailable, 500),
     "503": (answered(PAGE, "503 Busy", HTML), Unavailable, 503),
     "an error in gzip": (answered(gzip.compress(PAGE), "500 Oops", HTML, "Content-Encoding: gzip"), Unavailable, 500),
-    "status 999": (answered(PAGE, "999 Request denied", HTML), Unavailable, 999),
+    "status 999": (answered(PAGE, "999 Request denied", HTML), Blocked, 999),
     "status 99": (closing(b"HTTP/1.1 99 Weird\r\nContent-Length: 0\r\n\r\n"), Unavailable, None),
     "no status": (closing(b"HTTP/1.1 OK\r\n\r\n"), Unavailable, None),
     "HTTP/0.9": (closing(PAGE), Unavailable, None),
@@ -265,10 +271,11 @@ def test_what_drips_ends_with_the_deadline(read, endless, name):
         read(endless(*DRIPS[name]), timeout=0.4)
 
 
-def test_a_page_that_is_empty_says_so(read):
-    page = read(html(b""))
+def test_a_part_of_a_page_says_so(read):
+    page = read(answered(PAGE, "206 Partial Content", HTML))
 
-    assert (page.content, page.notes) == ("", ("the page has no text that can be read without running its scripts",))
+    assert (page.content, page.truncated) == (TEXT, True)
+    assert "the page is longer than" in page.notes[0]
 
 
 def test_a_type_that_lies_is_reported(read):

@@ -14,12 +14,19 @@ from .errors import ConfigurationError, UnknownProvider
 
 _BUILT_IN: Mapping[str, str] = MappingProxyType(
     {
+        "arxiv": "websearch_core.providers.arxiv:ArXiv",
         "brave": "websearch_core.providers.brave:Brave",
+        "crossref": "websearch_core.providers.crossref:Crossref",
         "direct": "websearch_core.providers.direct:Direct",
         "duckduckgo": "websearch_core.providers.duckduckgo:DuckDuckGo",
+        "github": "websearch_core.providers.github:GitHub",
+        "hackernews": "websearch_core.providers.hackernews:HackerNews",
         "jina": "websearch_core.providers.jina:Jina",
         "local": "websearch_core.providers.local:Local",
+        "openalex": "websearch_core.providers.openalex:OpenAlex",
         "searxng": "websearch_core.providers.searxng:SearXNG",
+        "semanticscholar": "websearch_core.providers.semanticscholar:SemanticScholar",
+        "stackexchange": "websearch_core.providers.stackexchange:StackExchange",
         "tavily": "websearch_core.providers.tavily:Tavily",
     }
 )

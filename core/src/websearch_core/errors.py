@@ -16,7 +16,7 @@ What can go wrong, and whose fault it is.
         ├── AuthenticationError (PermissionError)   the key is wrong or may not do this
         ├── QuotaExhausted                          the plan's quota or credit is used up
         ├── RateLimited                             too fast; see ``retry_after``      temporary
-        ├── Blocked                                 the service takes us for a robot (a CAPTCHA)
+        ├── Blocked                                 the service or page takes us for a robot (a CAPTCHA)
         ├── BadRequest          (ValueError)        the service rejects the request
         ├── Unavailable         (ConnectionError)   down, busy or unreachable          temporary
         ├── TimedOut            (TimeoutError)      no answer in time                  temporary
@@ -24,6 +24,8 @@ What can go wrong, and whose fault it is.
         ├── TooLarge                                the answer is larger than allowed
         ├── UnsupportedContent                      a kind of page that cannot become text
         ├── PageNotFound        (LookupError)       the page does not exist
+        ├── AccessDenied        (PermissionError)   the page needs a login or payment
+        ├── NeedsBrowser                            the page says nothing without running its scripts
         └── AllProvidersFailed  (ExceptionGroup)    every provider of a chain failed; has all causes
 
 Finding nothing is not an error.  Each class is also a builtin exception that people already catch, has a stable
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 __all__ = [
+    "AccessDenied",
     "AllProvidersFailed",
     "AuthenticationError",
     "BadRequest",
@@ -50,6 +53,7 @@ __all__ = [
     "DomainNotAllowed",
     "InvalidOption",
     "MissingKey",
+    "NeedsBrowser",
     "PageNotFound",
     "QuotaExhausted",
     "RateLimited",
@@ -191,7 +195,7 @@ class RateLimited(ServiceError):
 
 
 class Blocked(ServiceError):
-    """The service takes us for a robot and answers with a challenge, which is not the same as finding nothing."""
+    """The service or the page takes us for a robot: it answers with a challenge, or refuses. Not the same as empty."""
 
     code = "blocked"
 
@@ -238,6 +242,18 @@ class PageNotFound(ServiceError, LookupError):
     """The page does not exist: 404, 410, or the equivalent answer of a reader."""
 
     code = "page_not_found"
+
+
+class AccessDenied(ServiceError, PermissionError):
+    """The page is closed to us: it needs a login (401) or payment (402), or is withheld for legal reasons (451)."""
+
+    code = "access_denied"
+
+
+class NeedsBrowser(ServiceError):
+    """The page says nothing without running its scripts. A reader that runs them may read it."""
+
+    code = "needs_browser"
 
 
 class AllProvidersFailed(ServiceError, ExceptionGroup[WebSearchError]):

@@ -140,7 +140,8 @@ _OPTIONS: Mapping[str, Any] = {
     "images": True,
     "page": 2,
 }
-_STATUSES: Mapping[int, tuple[type[errors.ServiceError], ...]] = {
+_Meanings = Mapping[int, tuple[type[errors.ServiceError], ...]]
+_STATUSES: _Meanings = {
     302: (errors.ServiceError,),
     400: (errors.BadRequest,),
     401: (errors.AuthenticationError,),
@@ -153,6 +154,13 @@ _STATUSES: Mapping[int, tuple[type[errors.ServiceError], ...]] = {
     502: (errors.Unavailable,),
     503: (errors.Unavailable,),
     504: (errors.Unavailable,),
+}
+_PAGE_STATUSES: _Meanings = {  # of a page that we open ourselves
+    **_STATUSES,
+    401: (errors.AccessDenied,),
+    402: (errors.AccessDenied,),
+    403: (errors.AccessDenied, errors.Blocked),
+    404: (errors.PageNotFound,),
 }
 _GARBAGE = [b"", b"<html><p>Log in", b"[]", b"null", b'"x"', b'{"results": 3}', b'{"results": [{"ti', b"[" * 100_000]
 
@@ -218,7 +226,8 @@ def read_promises(reader: PageReader, *, some: Response) -> list[Promise]:
         assert request.judge_target, "your own server may be inside this network: see `is_vendor`"
         assert not first().judge_target, "the vendor's own server is outside: do not judge its targets"
 
-    statuses = [status for status in _STATUSES if status != 302]
+    meanings = _PAGE_STATUSES if first().guarded else _STATUSES
+    statuses = [status for status in meanings if status != 302]
     return [
         Promise("reads a page", check_page),
         Promise("lets the guard see the URL", check_guard),
@@ -229,7 +238,10 @@ def read_promises(reader: PageReader, *, some: Response) -> list[Promise]:
         ),
         Promise("never shows its key", lambda: _check_key_is_hidden(reader, first())),
         *_make_echo_promises(reader, first, read, some),
-        *(Promise(f"understands status {status}", partial(_check_status, read, status)) for status in statuses),
+        *(
+            Promise(f"understands status {status}", partial(_check_status, read, status, meanings))
+            for status in statuses
+        ),
     ]
 
 
@@ -315,13 +327,13 @@ def _check_extra(provider: Any) -> None:
     assert sent.get("x_of_its_own") == "y", "the extra parameter is missing"
 
 
-def _check_status(ask: Callable[[Response], Any], status: int) -> None:
+def _check_status(ask: Callable[[Response], Any], status: int, meanings: _Meanings = _STATUSES) -> None:
     echo = {"error": f"no {SECRET}", "detail": {"error": f"no {SECRET} {'x' * 5000}"}}
     answer = replace(reply(echo, status), headers={"content-type": "application/json", "retry-after": "7"})
     try:
         ask(answer)
     except errors.ServiceError as error:
-        assert isinstance(error, _STATUSES[status]), f"{status} is {type(error).__name__}"
+        assert isinstance(error, meanings[status]), f"{status} is {type(error).__name__}"
         assert error.status == status
         assert error.temporary is (status == 429 or status >= 500), f"{status}: temporary is {error.temporary}"
         assert status != 429 or error.retry_after == 7, "Retry-After is lost"

@@ -363,6 +363,18 @@ def test_providers_lists_what_each_can_do_and_what_it_lacks(websearch, monkeypat
     assert SECRET not in table + json.dumps(found)
 
 
+def test_providers_shows_all_that_is_known_about_one(websearch):
+    shown = websearch("providers", "ddg", "tavily").stdout
+
+    assert shown.startswith("duckduckgo  DuckDuckGo: searches\nstate       ready\n")
+    assert "\n\ntavily     Tavily: searches and reads pages\nstate      set TAVILY_API_KEY\n" in shown
+    assert "--allow-domain, --before, --block-domain" in shown
+    assert "tavily.search_depth: How thoroughly to search" in shown
+    assert "api_key" not in shown
+    assert [one["name"] for one in json.loads(websearch("providers", "tavily", "-f", "json").stdout)] == ["tavily"]
+    assert websearch("providers", "nope").exit_code == 2
+
+
 def test_a_plug_in_that_cannot_be_loaded_is_listed_and_does_no_harm(websearch, monkeypatch):
     monkeypatch.setattr("websearch_core._registry._plugged_in", lambda: {"broken": "no_such_module:Broken"})
 
@@ -425,8 +437,8 @@ def test_doctor_shows_the_settings_file_and_no_credentials(websearch, local, mon
     done = websearch("doctor")
 
     assert done.exit_code == 0
-    assert f"settings file: {tmp_path / 'websearch.toml'}" in done.stdout
-    assert "proxies: https http://proxy.example:3128" in done.stdout
+    assert f"settings file  {tmp_path / 'websearch.toml'}" in done.stdout
+    assert "proxies        https http://proxy.example:3128" in done.stdout
     assert "password" not in done.stdout
 
 

@@ -63,6 +63,16 @@ def test_only_providers_that_can_do_it_are_offered():
     assert completion.complete_name("") == known()
 
 
+def test_offering_providers_imports_none():
+    program = (
+        "import sys; from websearch_core._cli import completion; completion.complete_provider(''); "
+        "completion.complete_reader(''); print('pydantic' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "False\n"
+
+
 def test_a_chain_is_not_offered_a_provider_twice():
     assert "brave,brave" not in completion.complete_provider("brave,")
 
@@ -71,8 +81,8 @@ def test_no_key_is_offered_as_an_option():
     assert not [one for one in completion.complete_option("tavily.") if "api_key" in one]
 
 
-def test_a_broken_plug_in_is_passed_over(monkeypatch):
+def test_a_broken_plug_in_does_no_harm(monkeypatch):
     monkeypatch.setattr("websearch_core._registry._plugged_in", lambda: {"broken": "no_such_module:Broken"})
 
-    assert "broken" not in completion.complete_provider("")
+    assert "broken" in completion.complete_provider("")  # only importing it would tell
     assert completion.complete_option("broken.") == []

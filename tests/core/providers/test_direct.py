@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from websearch_core.errors import (
-    AuthenticationError,
+    AccessDenied,
     BadResponse,
+    Blocked,
+    NeedsBrowser,
     PageNotFound,
     TooLarge,
     Unavailable,
@@ -75,7 +77,15 @@ def test_https_does_not_become_http_unless_allowed():
 
 @pytest.mark.parametrize(
     ("status", "kind"),
-    [(401, AuthenticationError), (404, PageNotFound), (410, PageNotFound), (500, Unavailable), (204, BadResponse)],
+    [
+        (401, AccessDenied),
+        (402, AccessDenied),
+        (403, Blocked),
+        (404, PageNotFound),
+        (410, PageNotFound),
+        (500, Unavailable),
+        (204, BadResponse),
+    ],
 )
 def test_an_error_page_is_never_content(status, kind):
     with pytest.raises(kind) as caught:
@@ -117,3 +127,90 @@ def test_an_unsupported_file_that_was_cut_is_not_called_too_large():
 
     with pytest.raises(UnsupportedContent, match="video/mp4"):
         play(Direct().read(URL), film)
+
+
+CHALLENGES = {
+    "Cloudflare": "<title>Just a moment...</title><script>window._cf_chl_opt = {cType: 'managed'}</script>",
+    "DataDome": "<script>var dd={'rt':'c','host':'geo.captcha-delivery.com'}</script>"
+    "<script src='https://ct.captcha-delivery.com/c.js'></script><p>Please enable JS and disable any ad blocker",
+    "HUMAN": "<title>Access to this page has been denied.</title><div id='px-captcha'></div><p>Press & Hold to confirm",
+    "Akamai": "<h1>Access Denied</h1>You don't have permission to access it.<p>https://errors.edgesuite.net/18.1",
+    "AWS WAF": "<script>window.awsWafCookieDomainList = [];</script><p>JavaScript is disabled",
+    "Imperva": "<iframe src='/_Incapsula_Resource?CWUDNSAI=27'>Request unsuccessful. Incapsula incident ID: 1</iframe>",
+    "Anubis": "<title>Making sure you're not a bot!</title><script id='anubis_challenge'>{}</script>",
+    "Vercel": "<title>Vercel Security Checkpoint</title><p>We're verifying your browser",
+    "Google": "<p>Our systems have detected unusual traffic from your computer network.",
+}
+
+
+@pytest.mark.parametrize("status", [200, 202, 403, 429, 503])
+@pytest.mark.parametrize("who", CHALLENGES)
+def test_a_challenge_is_blocked_and_says_by_whom(who, status):
+    with pytest.raises(Blocked, match=f"a challenge against robots by {who}$") as caught:
+        play(Direct().read(URL), reply(f"<html><body>{CHALLENGES[who]}</body></html>", status))
+    assert (caught.value.status, caught.value.temporary, caught.value.provider) == (status, False, "direct")
+
+
+@pytest.mark.parametrize(
+    ("headers", "who"),
+    [({"cf_mitigated": "challenge"}, "Cloudflare"), ({"x_amzn_waf_action": "captcha"}, "AWS WAF")],
+)
+def test_a_header_that_says_so_is_a_challenge_whatever_the_page_says(headers, who):
+    with pytest.raises(Blocked, match=who):
+        play(Direct().read(URL), reply(f"<main>{'<p>A long apology of the firewall.' * 99}</main>", 200, **headers))
+
+
+def test_a_page_with_the_scripts_of_a_guard_is_content():
+    article = "".join(
+        f"<p>Paragraph {n} of an article on the history of the harbour and its lights.</p>" for n in range(30)
+    )
+    for extra in (
+        CHALLENGES["DataDome"],
+        "<script src='/cdn-cgi/challenge-platform/scripts/jsd/main.js'></script>",
+        "<div class='cookie-banner'>Verify you are human</div><div class='g-recaptcha'></div>",
+    ):
+        assert "lights" in play(Direct().read(URL), reply(f"<body>{extra}<main>{article}</main></body>")).result.content
+
+
+def test_a_short_page_with_the_scripts_of_a_guard_is_content():
+    page = f"<script>window._pxAppId='PX1'</script><script src='//js.datadome.co/tags.js'></script>{HTML}"
+
+    assert play(Direct().read(URL), reply(page)).result.content
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<div id=root></div><script src=/app.js></script>",
+        "<noscript>You need to enable JavaScript to run this app.</noscript><div id=root></div><script src=/a.js></script>",
+        "<noscript>Bitte aktivieren Sie JavaScript.</noscript><div id=app></div><script src=/a.js></script>",
+        "<div id=app>Loading...</div><script src=/a.js></script>",
+        "<h1>Atlas</h1><p>Please wait…</p><script src=/a.js></script>",
+        "<p>This site requires JavaScript to work.</p><script src=/a.js></script>",
+    ],
+)
+def test_a_page_that_says_nothing_without_scripts_is_no_success(body):
+    with pytest.raises(NeedsBrowser, match="without running its scripts") as caught:
+        play(Direct().read(URL), reply(f"<html><body>{body}</body></html>"))
+    assert caught.value.temporary is False
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<p>JavaScript is a language.</p><script src=/a.js></script>",
+        "<p>OK</p><script src=/a.js></script>",
+        "<p>Loading docks open at six.</p><script src=/a.js></script>",
+        "<p>Enable JavaScript in the settings of your browser.</p>",
+    ],
+)
+def test_a_short_page_is_a_page(body):
+    assert play(Direct().read(URL), reply(f"<html><body>{body}</body></html>")).result.content
+
+
+def test_what_only_the_data_of_a_page_says_is_its_content():
+    text = "The north light burns with a range of nineteen miles. " * 5
+    data = f'{{"@context": "https://schema.org", "@type": "Article", "headline": "Lights", "articleBody": "{text}"}}'
+    page = f'<script type="application/ld+json">{data}</script><div id=root></div><script src=/app.js></script>'
+
+    assert "nineteen miles" in play(Direct().read(URL), reply(page)).result.content

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,8 @@ from .escaping import escape_json, escape_line, strip_controls
 
 if TYPE_CHECKING:
     from ..models import Page, SearchResponse
+
+Row = tuple[str, str]
 
 EXIT_CODES = """Exit codes: 0 done (even if nothing was found); 1 a service or the network failed; 2 wrong usage or
 configuration; 3 the URL may not be opened; 130 interrupted."""
@@ -91,6 +93,25 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     widths = [max(len(line[n]) for line in lines) for n in range(len(columns))]
     for line in lines:
         print_line("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def print_rows(rows: Iterable[Row]) -> None:
+    """Print a name and a text in each line; rows without a text are left out."""
+    shown = [(name, text) for name, text in rows if text]
+    width = max(len(name) for name, _ in shown)
+    for number, (name, text) in enumerate(shown):
+        again = bool(number) and name == shown[number - 1][0]
+        print_row("" if again else name, text, width)
+
+
+def print_row(name: str, text: str, width: int, style: str = "bold") -> None:
+    """Print *name* and *text* as one line; on a terminal, further lines of the text stand below its first."""
+    if sys.stdout.isatty():
+        from .terminal import show_row
+
+        show_row(escape_line(name), escape_line(text), width, style)
+    else:
+        print_line(f"{name.ljust(width)}  {text}")
 
 
 def print_warning(text: str) -> None:

@@ -15,6 +15,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import Heading, Markdown, MarkdownElement
 from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
@@ -24,6 +25,7 @@ from .escaping import join_lines, strip_controls
 
 _WIDTH = 100  # longer lines of prose are hard to read
 _INDENT = 3
+_STYLES = {"ready": "green"}  # cells of tables
 
 
 class _Heading(Heading):
@@ -69,7 +71,7 @@ def show_page(page: Page) -> None:
     title = _line(page.title)
     if title and not page.content.startswith(f"# {title}"):
         _prose(console, Text(title, "bold magenta"))
-    _show_url(console, page.final_url or page.url, 0)
+    _show_url(console, page.final_url or page.url, "")
     dates = (("published", page.published), ("updated", page.modified))
     facts = [page.author or "", *(f"{name} {date:%Y-%m-%d}" for name, date in dates if date)]
     if known := " · ".join(filter(None, map(_line, facts))):
@@ -91,10 +93,20 @@ def show_markdown(text: str) -> None:
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Show a table, without lines between its rows."""
-    table = Table(*columns, box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for column in columns:
+        table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(cell, _STYLES.get(cell, "")) for cell in row))
     _console().print(table)
+
+
+def show_row(name: str, text: str, width: int, style: str = "bold") -> None:
+    """Show a name, and beside it a text that is wrapped in its own column."""
+    console = _console()
+    for number, line in enumerate(Text(text).wrap(console, max(_width(console) - width - 2, 20))):
+        beside = ("" if number else name).ljust(width + 2)
+        console.print(Text.assemble((beside, style), line), soft_wrap=True)
 
 
 def show_error(line: str) -> None:
@@ -132,8 +144,12 @@ def live_progress(what: str, most: int | None) -> Iterator[Callable[[str], None]
 
 def _show_result(console: Console, result: SearchResult) -> None:
     number = f"{result.citation_id}. ".ljust(_INDENT)
-    _prose(console, Text.assemble((number, "dim"), (_line(result.title) or "(no title)", "bold")), hang=len(number))
-    _show_url(console, result.url)
+    title = _line(result.title)
+    if title and title != _line(result.url):
+        _prose(console, Text.assemble((number, "dim"), (title, "bold")), hang=len(number))
+        _show_url(console, result.url)
+    else:
+        _show_url(console, result.url, number)
     facts = [result.author or "", f"{result.published:%Y-%m-%d}" if result.published else ""]
     if known := " · ".join(filter(None, map(_line, facts))):
         _prose(console, Text(known, "dim"), _INDENT)
@@ -145,11 +161,11 @@ def _show_result(console: Console, result: SearchResult) -> None:
     console.print()
 
 
-def _show_url(console: Console, url: str, indent: int = _INDENT) -> None:
+def _show_url(console: Console, url: str, before: str = " " * _INDENT) -> None:
     """Show a URL on one line of the terminal's own, so that it can be copied however long it is."""
     line = _line(url)
-    target = link_target(line)
-    console.print(Text(" " * indent) + Text(line, f"cyan link {target}" if target else "cyan"), soft_wrap=True)
+    shown = Text.assemble((before, "dim"), (line, Style(color="cyan", link=link_target(line))))
+    console.print(shown, soft_wrap=True)
 
 
 def _show_notes(console: Console, notes: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ from .._text.dates import parse_date
 from .._text.rates import RateLimit
 from .._urls import canonicalize, is_web_url
 from ..errors import (
+    AccessDenied,
     AuthenticationError,
     BadRequest,
     BadResponse,
@@ -18,6 +19,7 @@ from ..errors import (
     ConfigurationError,
     InvalidOption,
     MissingKey,
+    NeedsBrowser,
     PageNotFound,
     QuotaExhausted,
     RateLimited,
@@ -32,6 +34,7 @@ from ..errors import (
 from ..flow import Call, Flow, Gather, Request, Response, Sleep
 from ..models import Image, Page, SearchQuery, SearchResponse, SearchResult
 from ._countries import COUNTRY_NAMES
+from ._dates import date_range, midnight
 from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
 from ._function import from_function
 from ._http import (
@@ -44,6 +47,7 @@ from ._http import (
     decode,
     decode_json,
     error_for,
+    given,
     parse_usage,
     redact,
     retry_after,
@@ -51,6 +55,7 @@ from ._http import (
     with_sites,
 )
 from ._languages import codes, find_country, find_language, match_language
+from ._obstacles import find_challenge, find_challenge_text, needs_scripts
 from ._paging import Batch, collect_pages, follow_pages
 from ._ports import (
     AsyncHTTPClient,
@@ -67,6 +72,7 @@ from ._service import Service
 
 __all__ = [
     "COUNTRY_NAMES",
+    "AccessDenied",
     "AsyncHTTPClient",
     "AuthenticationError",
     "BadRequest",
@@ -87,6 +93,7 @@ __all__ = [
     "Key",
     "Limits",
     "MissingKey",
+    "NeedsBrowser",
     "Page",
     "PageNotFound",
     "PageReader",
@@ -120,19 +127,25 @@ __all__ = [
     "check_options",
     "codes",
     "collect_pages",
+    "date_range",
     "decode",
     "decode_json",
     "error_for",
+    "find_challenge",
+    "find_challenge_text",
     "find_country",
     "find_language",
     "follow_pages",
     "from_function",
+    "given",
     "in_domains",
     "is_vendor",
     "is_web_url",
     "join_names",
     "match_language",
+    "midnight",
     "missing_field_error",
+    "needs_scripts",
     "parse_date",
     "parse_images",
     "parse_results",

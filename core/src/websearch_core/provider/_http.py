@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 from .._keys import ApiKey
 from .._redaction import without_keys
@@ -30,6 +30,7 @@ from ..models import SearchQuery
 from ._languages import find_country, find_language
 from ._ports import Limits, Provider
 
+T = TypeVar("T")
 Meanings = Mapping[int, type[ServiceError]]
 
 _MEANINGS: Meanings = {
@@ -221,6 +222,11 @@ def with_sites(query: SearchQuery) -> str:
         allowed = f"({allowed})"
     blocked = [f"-site:{domain}" for domain in query.blocked_domains]
     return " ".join(filter(None, [query.text, allowed, *blocked]))
+
+
+def given(parameters: Mapping[str, T | None]) -> dict[str, T]:
+    """Return the *parameters* that have a value: those that are None are not sent."""
+    return {name: value for name, value in parameters.items() if value is not None}
 
 
 def as_object(value: Any) -> dict[str, Any]:

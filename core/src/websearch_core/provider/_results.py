@@ -37,6 +37,7 @@ def parse_results(
     published: Getter = "published",
     author: Getter = "author",
     content: Getter = lambda _: None,
+    snippet_length: int | None = None,
 ) -> tuple[SearchResult, ...]:
     """
     Parse a service's list of results leniently: every item with a usable URL is a result.
@@ -52,6 +53,7 @@ def parse_results(
         published: Where the date is, in any common form.
         author: Where the author is: a text, or a list of names or of objects that have a ``name``.
         content: Where the text of the page is, as Markdown, if the service returns that.
+        snippet_length: Cut longer snippets: for services that send a whole text where others send an extract.
 
     Raises:
         BadResponse: It is not a list, or none of its items looks like a result.
@@ -70,7 +72,7 @@ def parse_results(
             SearchResult(
                 title=plain_text(_get(item, title)) or address,
                 url=address,
-                snippet=plain_text(_get(item, snippet)),
+                snippet=_cut(plain_text(_get(item, snippet)), snippet_length),
                 score=None if isinstance(rating := _get(item, score), str) else as_number(rating),
                 published=parse_date(_get(item, published)),
                 author=join_names(_get(item, author)),
@@ -121,6 +123,14 @@ def parse_images(
 def in_domains(url: str, query: SearchQuery) -> bool:
     """Return whether *url* passes the query's domain filters; a domain includes its subdomains."""
     return Domains(query.allowed_domains, query.blocked_domains).permits(url)
+
+
+def _cut(text: str, length: int | None) -> str:
+    """Return one line of *text*, cut between words after *length* characters; the text itself without a *length*."""
+    if length is None:
+        return text
+    line = " ".join(text.split())
+    return line if len(line) <= length else f"{line[:length].rpartition(' ')[0] or line[:length]} …"
 
 
 def _get(item: Mapping[str, Any], getter: Getter) -> Any:

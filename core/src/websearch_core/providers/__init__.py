@@ -20,22 +20,36 @@ from .._registry import known, provider_class, register
 from ._info import ProviderInfo, get, get_all, get_configured, get_default
 
 if TYPE_CHECKING:
+    from .arxiv import ArXiv
     from .brave import Brave
+    from .crossref import Crossref
     from .direct import Direct
     from .duckduckgo import DuckDuckGo
+    from .github import GitHub
+    from .hackernews import HackerNews
     from .jina import Jina
     from .local import Local
+    from .openalex import OpenAlex
     from .searxng import SearXNG
+    from .semanticscholar import SemanticScholar
+    from .stackexchange import StackExchange
     from .tavily import Tavily
 
 __all__ = [
+    "ArXiv",
     "Brave",
+    "Crossref",
     "Direct",
     "DuckDuckGo",
+    "GitHub",
+    "HackerNews",
     "Jina",
     "Local",
+    "OpenAlex",
     "ProviderInfo",
     "SearXNG",
+    "SemanticScholar",
+    "StackExchange",
     "Tavily",
     "get",
     "get_all",

@@ -2,22 +2,28 @@
 Built-in reader: fetches a page, from public addresses only, and turns it into Markdown.
 
 No service, no key, no JavaScript. It follows redirects itself, so that every hop passes the guard, and sends no
-cookies, credentials or referrer. A page that answers with status 400 or above is an error, never content.
+cookies, credentials or referrer. A page that answers with status 400 or above is an error, never content: `Blocked`,
+`AccessDenied` (it needs a login or payment), `PageNotFound`. A challenge against robots is `Blocked` too, whatever its
+status, and a page that says nothing without running its scripts is `NeedsBrowser`. In a chain, the next reader is tried
+after each of them: ``reader="direct,jina"``.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from urllib.parse import urljoin, urlsplit
 
 from pydantic import Field
 
 from websearch_core.provider import (
+    AccessDenied,
     BadResponse,
+    Blocked,
     Call,
     Flow,
     FoundFile,
+    NeedsBrowser,
     Page,
     PageNotFound,
     Request,
@@ -26,11 +32,25 @@ from websearch_core.provider import (
     TooLarge,
     UnsafeURL,
     error_for,
+    find_challenge,
+    needs_scripts,
     provider,
 )
 
 _REDIRECTS = {301, 302, 303, 307, 308}
-_MEANINGS: dict[int, type[ServiceError]] = {404: PageNotFound, 410: PageNotFound}
+_READ = {200, 203, 206}
+_HTML = {"text/html", "application/xhtml+xml"}
+_MEANINGS: dict[int, tuple[type[ServiceError], str]] = {  # the page's own statuses, not those of a service
+    401: (AccessDenied, "the page needs a login"),
+    402: (AccessDenied, "the page needs payment"),
+    403: (Blocked, "the site refuses programs, or everybody"),
+    404: (PageNotFound, ""),
+    407: (AccessDenied, "the page needs a login"),
+    410: (PageNotFound, ""),
+    418: (Blocked, "the site refuses programs"),
+    999: (Blocked, "the site refuses programs"),  # LinkedIn
+    451: (AccessDenied, "the page is withheld for legal reasons"),
+}
 _ACCEPT = "text/html,application/xhtml+xml,text/markdown,text/plain;q=0.9,application/json;q=0.8,*/*;q=0.5"
 
 
@@ -94,31 +114,52 @@ class Direct:
         return there
 
     def _page(self, response: Response, url: str, here: str) -> Flow[Page]:
-        if response.status != 200:
-            raise error_for(response, self, verb="read", meanings=_MEANINGS)
-        options = {
-            "links": self.links,
-            "style_sheets": self.style_sheets,
-            "isolate": self.isolate,
-            "processes": self.processes,
-        }
-        page: Page = yield Call(_read, response, here, self.max_bytes, **options)
+        if response.status not in _READ:
+            raise self._error_for(response)
+        page: Page = yield Call(self._parse, response, here)
         page = page.model_copy(update={"url": url, "final_url": here, "provider": self.name})
-        if response.truncated:
+        if response.truncated or response.status == 206:
             page = page.model_copy(update={"truncated": True})
             return page.with_notes(f"the page is longer than the {len(response.content)} bytes that were read")
         return page
 
+    def _error_for(self, response: Response) -> ServiceError:
+        kind, hint = _MEANINGS.get(response.status, (None, ""))
+        if who := find_challenge(response):
+            kind, hint = Blocked, f"a challenge against robots by {who}"
+        return error_for(response, self, verb="read", kind=kind, hint=hint)
 
-def _read(response: Response, url: str, max_bytes: int, **options: Any) -> Page:
-    """Parse the page. The parser is imported here, so that searches do without it and the event loop does not wait."""
-    from ..reading import read_bytes
+    def _parse(self, response: Response, url: str) -> Page:
+        """Parse the page. The parser is imported here, so that searches do without it and event loops do not wait."""
+        from ..reading import read_bytes
 
-    cut = ""
-    if response.truncated:
-        is_at_limit = len(response.content) >= max_bytes
-        cut = f"larger than {max_bytes / 2**20:.4g} MiB" if is_at_limit else "not all of it arrived"
-    try:
-        return read_bytes(response.content, url, response.headers.get("content-type"), cut=cut, **options)
-    except TooLarge as error:
-        raise TooLarge(f"direct read failed: {error}", provider=Direct.name) from error
+        cut = ""
+        if response.truncated:
+            is_at_limit = len(response.content) >= self.max_bytes
+            cut = f"larger than {self.max_bytes / 2**20:.4g} MiB" if is_at_limit else "not all of it arrived"
+        try:
+            page = read_bytes(
+                response.content,
+                url,
+                response.headers.get("content-type"),
+                links=self.links,
+                style_sheets=self.style_sheets,
+                isolate=self.isolate,
+                processes=self.processes,
+                cut=cut,
+            )
+        except TooLarge as error:
+            raise TooLarge(f"direct read failed: {error}", provider=self.name) from error
+        if page.media_type in _HTML:
+            self._check_obstacles(response, page)
+        return page
+
+    def _check_obstacles(self, response: Response, page: Page) -> None:
+        """Raise what keeps a page that came without an error from being content."""
+        if who := find_challenge(response, page.content):
+            raise error_for(response, self, verb="read", kind=Blocked, hint=f"a challenge against robots by {who}")
+        if not response.content.strip():
+            raise BadResponse("direct read failed: the page is empty", provider=self.name, status=response.status)
+        if needs_scripts(page.content, response.content):
+            message = "direct read failed: the page says nothing without running its scripts"
+            raise NeedsBrowser(message, provider=self.name, status=response.status)

@@ -10,10 +10,12 @@ import typer
 from ..arguments import TextOrJson
 from ..completion import complete_name
 from ..escaping import join_lines
-from ..output import print_json, print_line, print_table, print_text, report_errors, show_progress
+from ..output import print_json, print_row, print_rows, print_table, print_text, report_errors, show_progress
 
 if TYPE_CHECKING:
     from ..checks import Check, Setting
+
+_MARK = 6  # the width of "BROKEN"
 
 
 def doctor(
@@ -81,11 +83,11 @@ def _print_diagnosis(checked: list[Check], settings: list[Setting], environment:
 
     for check in checked:
         if check.error is None:
-            print_text(f"ok      {check.provider} ({check.seconds:.1f} s)")
+            print_row("ok", f"{check.provider} ({check.seconds:.1f} s)", _MARK, "bold green")
         else:
-            print_line(f"BROKEN  {check.provider}: {render_error(check.error)}")
+            print_row("BROKEN", f"{check.provider}: {render_error(check.error)}", _MARK, "bold red")
             if check.remedy:
-                print_text(f"        {check.remedy}")
+                print_row("", check.remedy, _MARK)
     if is_offline(checked):
         print_text("No provider could be reached: it looks as if this machine has no network, or needs a proxy.")
     print_text("")
@@ -93,15 +95,20 @@ def _print_diagnosis(checked: list[Check], settings: list[Setting], environment:
         ("setting", "value", "from"), [(one.name, _format_value(one.value), _format_source(one)) for one in settings]
     )
     print_text("")
-    print_text(", ".join(f"{name} {number or 'not installed'}" for name, number in environment["versions"].items()))
-    for file in environment["settings_files"]:
-        print_text(
-            f"settings file: {join_lines(file['path'])}{'' if file['trusted'] else ' (found here, not trusted)'}"
-        )
-    if not environment["settings_files"]:
-        print_text("settings file: none")
-    print_text(f"proxies: {', '.join(f'{scheme} {url}' for scheme, url in environment['proxies'].items()) or 'none'}")
-    print_text(f"TLS: {', '.join(environment['tls'].values())}")
+    versions = ", ".join(f"{name} {number or 'not installed'}" for name, number in environment["versions"].items())
+    files = [
+        f"{join_lines(file['path'])}{'' if file['trusted'] else ' (found here, not trusted)'}"
+        for file in environment["settings_files"]
+    ]
+    proxies = ", ".join(f"{scheme} {url}" for scheme, url in environment["proxies"].items())
+    print_rows(
+        [
+            ("versions", versions),
+            *(("settings file", file) for file in files or ["none"]),
+            ("proxies", proxies or "none"),
+            ("TLS", ", ".join(environment["tls"].values())),
+        ]
+    )
 
 
 def _format_value(value: Any) -> str:

@@ -1,0 +1,21 @@
+"""Turn the dates of a query into those of a service."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+from ..models import SearchQuery
+
+_DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
+
+
+def date_range(query: SearchQuery) -> tuple[date | None, date | None]:
+    """Return the first and the last day that *query* asks for, in UTC; for services without a word for last week."""
+    if query.time_range is None:
+        return query.after, query.before
+    return datetime.now(UTC).date() - timedelta(days=_DAYS[query.time_range]), None
+
+
+def midnight(day: date) -> int:
+    """Return the Unix time, in seconds, at which *day* begins in UTC."""
+    return int(datetime.combine(day, datetime.min.time(), UTC).timestamp())

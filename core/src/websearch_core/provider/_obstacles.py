@@ -1,0 +1,115 @@
+"""
+What stands in the way of a page: challenges against robots, and pages that say nothing without scripts.
+
+The marks are those of the pages that vendors of bot protection serve instead of the page, not of the scripts that they
+add to every page.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..flow import Response
+
+_MOST_SOURCE = 100_000  # bytes; no challenge is longer
+_CHALLENGE_LENGTH = 1_000  # characters: a page with more text than that has content besides a challenge
+_PLEA_LENGTH = 300  # characters of a request to switch scripts on, in any language
+
+_HEADERS = (
+    ("cf-mitigated", "challenge", "Cloudflare"),
+    ("x-amzn-waf-action", "", "AWS WAF"),
+    ("x-vercel-mitigated", "", "Vercel"),
+    ("x-datadome", "captcha", "DataDome"),
+)
+_SOURCE = (
+    ("Cloudflare", rb"_cf_chl_opt|cf-browser-verification|id=\"challenge-error-text\"|cf-error-details"),
+    ("DataDome", rb"captcha-delivery\.com/|Please enable JS and disable any ad blocker"),
+    ("HUMAN", rb"px-captcha|captcha\.px-cdn\.net|captcha\.px-cloud\.net|\"blockScript\"\s*:"),
+    ("Akamai", rb"errors\.edgesuite\.net|sec-if-cpt-container|sec-cpt-if|bm-verify="),
+    ("AWS WAF", rb"awsWafCookieDomainList|\.awswaf\.com/[^\"']{1,200}challenge|AwsWafIntegration\.checkForceRefresh"),
+    ("Imperva", rb"Incapsula incident ID|_Incapsula_Resource\?[^\"']{0,40}(?:CWUDNSAI|SWCNGEEC|incident_id)"),
+    ("Imperva", rb"Pardon Our Interruption"),
+    ("Kasada", rb"window\.KPSDK=|/149e9513-01fa-4fb0-aad4-566afd725d1b/"),
+    ("F5", rb"The requested URL was rejected\. Please consult with your administrator|TSPD_101"),
+    ("Sucuri", rb"sucuri_cloudproxy_js|Sucuri WebSite Firewall - Access Denied"),
+    ("DDoS-Guard", rb"/\.well-known/ddos-guard/(?:js-challenge|check)|<title>DDoS-Guard</title>"),
+    ("Anubis", rb"anubis_challenge|/\.within\.website/x/cmd/anubis/"),
+    ("Vercel", rb"Vercel Security Checkpoint"),
+    ("Google", rb"Our systems have detected unusual traffic from your computer network|id=\"captcha-form\""),
+    ("Amazon", rb"/errors/validateCaptcha"),
+)  # fmt: skip
+_WIDGETS = re.compile(rb"g-recaptcha|h-captcha|cf-turnstile|geetest_|arkoselabs\.com|friendlycaptcha", re.IGNORECASE)
+_TEXTS = (
+    ("Cloudflare", r"Just a moment\.\.\.|Attention Required! \| Cloudflare|security by Cloudflare"),
+    ("Cloudflare", r"needs to review the security of your connection before proceeding|Checking your browser before"),
+    ("HUMAN", r"Press (?:&|and) Hold to confirm|Access to this page has been denied"),
+    ("Akamai", r"You don't have permission to access .{1,300} on this server\.\s+Reference\W{1,3}#?[0-9a-f]"),
+    ("AWS WAF", r"Let's confirm you are human"),
+    ("Imperva", r"Incapsula incident ID|Pardon Our Interruption"),
+    ("Anubis", r"Making sure you(?:'|\u2019)re not a bot"),
+    ("Vercel", r"Vercel Security Checkpoint"),
+    ("Google", r"detected unusual traffic from your computer network"),
+    ("Amazon", r"make sure you(?:'|\u2019)re not a robot"),
+    ("a CAPTCHA", r"(?:Verify|Confirm|Checking|Verifying) (?:that )?you(?: are|'re) (?:a )?(?:not a )?(?:human|robot)"),
+)  # fmt: skip
+_BY_SOURCE = tuple((name, re.compile(marks, re.IGNORECASE)) for name, marks in _SOURCE)
+_BY_TEXT = tuple((name, re.compile(marks, re.IGNORECASE | re.DOTALL)) for name, marks in _TEXTS)
+_NAMED = re.compile(r"java\s?script", re.IGNORECASE)
+_PLEA = re.compile(
+    r"\b(?:enable|requires?|needs?|turn on|activate|support|without|allow)\b.{0,40}javascript"
+    r"|javascript\b.{0,40}\b(?:enabled|disabled|required|needed|turned off|not available|to (?:run|use|view))\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_SCRIPT = re.compile(rb"<script\b", re.IGNORECASE)
+_NOSCRIPT = re.compile(rb"<noscript\b[^>]{0,200}>[^<]{0,200}(?:<[^/][^<]{0,200}){0,5}java\s?script", re.IGNORECASE)
+_WAITING = re.compile(r"(?:loading|please wait|initiali[sz]ing|redirecting)\W{0,5}", re.IGNORECASE)
+
+
+def find_challenge(response: Response, text: str | None = None) -> str | None:
+    """
+    Return who answers with a challenge against robots instead of the page, such as ``Cloudflare``, or None.
+
+    A banner or a script of such a vendor in a page with content is not a challenge.
+
+    Args:
+        response: The response to a request for a page.
+        text: The text of the page, if it was parsed: one with content is never a challenge, unless a header says so.
+
+    """
+    for header, value, name in _HEADERS:
+        if value in (found := response.headers.get(header, "").lower()) and found:
+            return name
+    if text is not None and len(text) >= _CHALLENGE_LENGTH:
+        return None
+    source = response.content[:_MOST_SOURCE]
+    for name, marks in _BY_SOURCE:
+        if marks.search(source):
+            return name
+    return "a CAPTCHA" if text is not None and not text.strip() and _WIDGETS.search(source) else None
+
+
+def find_challenge_text(title: str, text: str) -> str | None:
+    """Return the same from a page's title and text alone, for services that return no more."""
+    if len(text) >= _CHALLENGE_LENGTH:
+        return None
+    return next((name for name, marks in _BY_TEXT if marks.search(f"{title}\n{text}")), None)
+
+
+def needs_scripts(text: str, source: bytes) -> bool:
+    """
+    Return whether a page says nothing without running its scripts.
+
+    Args:
+        text: The text of the page. Asking for scripts, or to wait, is saying nothing.
+        source: Its HTML.
+
+    """
+    said = text.strip()
+    if not said:
+        return True
+    if len(said) > _PLEA_LENGTH or not _SCRIPT.search(source):
+        return False
+    if _NAMED.search(said) and (_PLEA.search(said) or _NOSCRIPT.search(source)):
+        return True
+    last = said.splitlines()[-1]
+    return _WAITING.fullmatch(last.lstrip("#* ").strip()) is not None

@@ -1,0 +1,151 @@
+"""
+arXiv: preprints in physics, mathematics, computer science and neighbouring fields.
+
+https://info.arxiv.org/help/api/user-manual.html
+
+Works without a key. Papers contain all words of the query; with a field in it, as in ``ti:"tidal bores" AND
+au:Ellersund``, the query is sent as it is. arXiv asks for three seconds between requests: so long are the pauses
+between pages. It answers in Atom, even to report an error. Dates are those of the first version.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date
+from io import BytesIO
+from typing import Any
+
+from websearch_core.provider import (
+    BadRequest,
+    BaseUrl,
+    Call,
+    Flow,
+    Limits,
+    Request,
+    Response,
+    SearchQuery,
+    SearchResponse,
+    Sleep,
+    TooLarge,
+    Unavailable,
+    check_options,
+    collect_pages,
+    date_range,
+    error_for,
+    given,
+    parse_results,
+    provider,
+    unexpected_format,
+)
+
+_FIELDED = re.compile(r"\b(?:ti|au|abs|co|jr|cat|rn|id|all|submittedDate):")
+_WORD = re.compile(r'"[^"]+"|[^\s"():]+')
+_UNBOUNDED = (date(1991, 1, 1), date(2100, 1, 1))  # arXiv began in 1991
+
+
+@provider
+class ArXiv:
+    """
+    Searches arXiv.
+
+    Args:
+        base_url: Where the API is.
+        pause: Seconds between one page of results and the next.
+
+    """
+
+    name = "arxiv"
+    label = "arXiv"
+    options = frozenset({"topic", "time_range", "after", "before", "page"})
+    topics = frozenset({"academic"})
+    limits = Limits(results_per_request=100, results=30_000)
+
+    base_url: BaseUrl = "https://export.arxiv.org/api"
+    pause: float = 3.0
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search, page by page until the limit is reached."""
+        check_options(query, self)
+        requested: list[int] = []
+
+        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+            if requested:
+                yield Sleep(self.pause)
+            requested.append(number)
+            start = number * size
+            params = {"search_query": _words(query), "start": start or None, "max_results": size, **query.extra}
+            response = yield Request(url=f"{self.base_url}/query", params=given(params))
+            entries, total = yield from self._parse(response)
+            if not entries and total > start:
+                raise Unavailable("arxiv search failed: it found papers and sent none of them", provider=self.name)
+            results = parse_results(entries, self.name, url="link", snippet="summary", author="authors")
+            text = response.content.decode("utf-8", "replace")
+            page = SearchResponse(query=query.text, results=results, provider=self.name, raw=text)
+            return page, start + size < total
+
+        return (yield from collect_pages(query, self, fetch))
+
+    def _parse(self, response: Response) -> Flow[tuple[list[dict[str, Any]], int]]:
+        """Return the entries of the feed and how many there are in all, or raise the error that it reports."""
+        if response.truncated:
+            raise TooLarge("arxiv search failed: the answer is too large", provider=self.name)
+        feed: tuple[list[dict[str, Any]], int] | None = yield Call(_parse_feed, response.content)
+        entries = feed[0] if feed else []
+        problem = next((entry["summary"] for entry in entries if _is_error(entry)), None)
+        if response.status != 200:
+            raise error_for(response, self, detail=problem)
+        if problem is not None:
+            raise error_for(response, self, detail=problem, hint="it rejects the query", kind=BadRequest)
+        if feed is None:
+            raise unexpected_format(self.name)
+        return feed
+
+
+def _words(query: SearchQuery) -> str:
+    """Return the query in arXiv's language: every word somewhere in the paper, submitted in the time asked for."""
+    words = query.text
+    if not _FIELDED.search(words):
+        words = " AND ".join(f"all:{word}" for word in _WORD.findall(words)) or f'all:"{words}"'
+    first, last = date_range(query)
+    if not (first or last):
+        return words
+    begin, end = (first or _UNBOUNDED[0], last or _UNBOUNDED[1])
+    return f"({words}) AND submittedDate:[{begin:%Y%m%d}0000 TO {end:%Y%m%d}2359]"
+
+
+def _parse_feed(content: bytes) -> tuple[list[dict[str, Any]], int] | None:
+    """Parse Atom; None if it is something else. The parser is imported here: it is slow to load."""
+    import feedparser
+
+    if b"<!ENTITY" in content:  # could grow without end, and is not part of a feed
+        return None
+    headers = {"content-type": "application/atom+xml"}
+    try:
+        parsed = feedparser.parse(BytesIO(content), response_headers=headers, sanitize_html=False)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):  # raised for some broken feeds
+        return None
+    if not parsed.get("version", "").startswith("atom"):
+        return None
+    total = str(parsed.feed.get("opensearch_totalresults", ""))
+    return [_entry(entry) for entry in parsed.entries], int(total) if total.isdecimal() else 0
+
+
+def _entry(entry: Any) -> dict[str, Any]:
+    """Return what an entry says, as JSON."""
+    texts = {name: " ".join(str(entry.get(name) or "").split()) for name in ("id", "title", "summary")}
+    facts = {name: entry.get(f"arxiv_{name}") for name in ("doi", "journal_ref", "comment")}
+    return {
+        **texts,
+        "link": entry.get("link") or texts["id"],
+        "authors": [author.get("name") for author in entry.get("authors", ()) if author.get("name")],
+        "published": dict.get(entry, "published"),  # its own `get` takes `updated` instead
+        "updated": dict.get(entry, "updated"),
+        "categories": [tag.get("term") for tag in entry.get("tags", ())],
+        "pdf": next((link.get("href") for link in entry.get("links", ()) if link.get("title") == "pdf"), None),
+        **given(facts),
+    }
+
+
+def _is_error(entry: Mapping[str, Any]) -> bool:
+    return "/api/errors" in entry["id"] or (entry["title"] == "Error" and not entry["authors"])

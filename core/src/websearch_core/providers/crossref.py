@@ -1,0 +1,144 @@
+"""
+Crossref: the registry of DOIs, with the titles, authors and many abstracts of scholarly works.
+
+https://api.crossref.org/swagger-ui/index.html
+https://www.crossref.org/documentation/retrieve-metadata/rest-api/access-and-authentication/
+
+Works without a key. State an email address as ``mailto`` (or ``CROSSREF_MAILTO``): Crossref then serves you from its
+faster "polite" pool, and writes before it blocks. ``api_key`` is the token of subscribers of Metadata Plus. Results are
+works of all kinds, from papers to data sets; the URL is the DOI.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from websearch_core.provider import (
+    BaseUrl,
+    Env,
+    Flow,
+    Key,
+    Limits,
+    Request,
+    SearchQuery,
+    SearchResponse,
+    as_object,
+    as_objects,
+    as_text,
+    check_options,
+    collect_pages,
+    date_range,
+    decode,
+    given,
+    parse_results,
+    provider,
+)
+
+
+@provider
+class Crossref:
+    """
+    Searches the works that Crossref knows.
+
+    Args:
+        mailto: Your email address, for Crossref to write to.
+        api_key: Token of Metadata Plus; optional.
+        base_url: Where the API is.
+
+    """
+
+    name = "crossref"
+    label = "Crossref"
+    options = frozenset({"topic", "time_range", "after", "before", "page"})
+    topics = frozenset({"academic"})
+    limits = Limits(results_per_request=100, results=10_000)
+
+    mailto: Annotated[str | None, Env("CROSSREF_MAILTO")] = None
+    api_key: Annotated[Key | None, Env("CROSSREF_API_KEY")] = None
+    base_url: BaseUrl = "https://api.crossref.org"
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search, page by page until the limit is reached."""
+        check_options(query, self)
+
+        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+            response = yield self._request(query, number * size, size)
+            message = as_object(decode(response, self, detail=_detail).get("message"))
+            results = parse_results(
+                message.get("items"),
+                self.name,
+                title=_title,
+                url=_url,
+                snippet=_snippet,
+                published=_published,
+                author=_authors,
+            )
+            total = message.get("total-results")
+            more = isinstance(total, int) and (number + 1) * size < total
+            return SearchResponse(query=query.text, results=results, provider=self.name, raw=message), more
+
+        return (yield from collect_pages(query, self, fetch))
+
+    def _request(self, query: SearchQuery, offset: int, rows: int) -> Request:
+        first, last = date_range(query)
+        dates = [("from-pub-date", first), ("until-pub-date", last)]
+        params = {
+            "query": query.text,
+            "rows": rows,
+            "offset": offset or None,
+            "filter": ",".join(f"{name}:{day}" for name, day in dates if day) or None,
+            "mailto": self.mailto,
+            **query.extra,
+        }
+        key = {"Crossref-Plus-API-Token": f"Bearer {self.api_key.get_secret_value()}"} if self.api_key else {}
+        return Request(url=f"{self.base_url}/works", params=given(params), headers=key)
+
+
+def _first(value: Any) -> str | None:
+    """Return the first text: titles of works and journals are lists."""
+    return next(filter(None, map(as_text, value if isinstance(value, list) else [value])), None)
+
+
+def _title(item: Mapping[str, Any]) -> str | None:
+    title = _first(item.get("title"))
+    return " ".join(title.split()) if title else _first(item.get("container-title"))
+
+
+def _url(item: Mapping[str, Any]) -> Any:
+    doi = as_text(item.get("DOI"))
+    return f"https://doi.org/{doi}" if doi else item.get("URL")
+
+
+def _snippet(item: Mapping[str, Any]) -> str:
+    """Return the abstract, without its JATS markup, or where and by whom the work was published."""
+    abstract = as_text(item.get("abstract"))
+    if abstract:
+        return " ".join(re.sub(r"</?jats:[^<>]*>", " ", abstract).split())
+    facts = [_first(item.get("container-title")), as_text(item.get("publisher"))]
+    return ", ".join(filter(None, facts))
+
+
+def _published(item: Mapping[str, Any]) -> str | None:
+    """Return the date of publication, whose month and day may be missing: ``{"date-parts": [[2026, 3]]}``."""
+    parts = as_object(item.get("issued")).get("date-parts")
+    day = parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], list) else []
+    numbers = [part for part in day[:3] if isinstance(part, int)]
+    year, month, day_of_month = [*numbers, *[1] * (3 - len(numbers))]
+    return f"{year:04}-{month:02}-{day_of_month:02}" if numbers else None
+
+
+def _authors(item: Mapping[str, Any]) -> list[str]:
+    """Return the names of the authors: people have a given and a family name, organizations a name."""
+    return [
+        " ".join(filter(None, (as_text(one.get("given")), as_text(one.get("family")))))
+        or as_text(one.get("name"))
+        or ""
+        for one in as_objects(item.get("author"))
+    ]
+
+
+def _detail(body: Any) -> Any:
+    message = as_object(body).get("message")
+    return next((problem.get("message") for problem in as_objects(message)), message)

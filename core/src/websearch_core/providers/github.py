@@ -1,0 +1,160 @@
+"""
+GitHub: repositories, code and issues.
+
+https://docs.github.com/en/rest/search/search
+
+Works without a token for repositories and issues, ten times a minute; with one, from ``GITHUB_TOKEN`` or ``GH_TOKEN``,
+thirty times. Code needs a token. ``topic="code"`` searches code if there is a token, and repositories otherwise;
+``kind`` decides for all queries. The query may have GitHub's qualifiers, such as ``language:python`` or
+``repo:owner/name``. At most 1000 results. A date is when a repository was last pushed to, or an issue opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import Annotated, Any, Literal
+
+from websearch_core.provider import (
+    BaseUrl,
+    Env,
+    Flow,
+    FoundFile,
+    Key,
+    Limits,
+    RateLimited,
+    Request,
+    Response,
+    SearchQuery,
+    SearchResponse,
+    Unavailable,
+    UnsupportedOption,
+    as_object,
+    as_objects,
+    as_text,
+    check_options,
+    collect_pages,
+    date_range,
+    decode,
+    error_for,
+    given,
+    parse_results,
+    provider,
+)
+
+_Kind = Literal["repositories", "code", "issues"]
+
+_SECONDARY_WAIT = 60.0  # seconds; what GitHub asks for where it names no time
+_DATES: dict[_Kind, str] = {"repositories": "pushed", "issues": "created"}
+
+
+@provider
+class GitHub:
+    """
+    Searches GitHub.
+
+    Args:
+        api_key: A token; optional, except for code. It needs no permissions for what is public.
+        base_url: Where the API is; for GitHub Enterprise Server, ``https://HOST/api/v3``.
+        kind: What to search; unset, the topic of the query decides.
+
+    """
+
+    name = "github"
+    label = "GitHub"
+    options = frozenset({"topic", "time_range", "after", "before", "page"})
+    topics = frozenset({"code"})
+    limits = Limits(results_per_request=100, results=1000, query_length=256)
+
+    api_key: Annotated[Key | None, Env("GITHUB_TOKEN", "GH_TOKEN")] = None
+    base_url: BaseUrl = "https://api.github.com"
+    kind: Annotated[_Kind | None, FoundFile()] = None
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search, page by page until the limit is reached."""
+        check_options(query, self)
+        kind: _Kind = self.kind or ("code" if query.topic == "code" and self.api_key else "repositories")
+        words = _words(query, kind)
+
+        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+            params = {"q": words, "per_page": size, "page": number + 1 if number else None, **query.extra}
+            headers = {"Accept": "application/vnd.github.text-match+json", "X-GitHub-Api-Version": "2022-11-28"}
+            if self.api_key:
+                headers["Authorization"] = f"Bearer {self.api_key.get_secret_value()}"
+            response = yield Request(url=f"{self.base_url}/search/{kind}", params=given(params), headers=headers)
+            body = self._body(response)
+            results = parse_results(
+                body.get("items"),
+                self.name,
+                title=_title,
+                url="html_url",
+                snippet=_snippet,
+                published=_date,
+                author=_author,
+                snippet_length=600,
+            )
+            partial = body.get("incomplete_results") is True
+            if partial and not results:
+                raise Unavailable("github search failed: it ran out of time", provider=self.name)
+            total = body.get("total_count")
+            notes = ("github ran out of time: results may be missing",) if partial else ()
+            page = SearchResponse(query=query.text, results=results, provider=self.name, notes=notes, raw=body)
+            return page, isinstance(total, int) and (number + 1) * size < total
+
+        return (yield from collect_pages(query, self, fetch))
+
+    def _body(self, response: Response) -> dict[str, Any]:
+        """Return the answer, or raise the error in it: that the rate limit is reached, GitHub says with 403, too."""
+        is_used_up = (
+            any(limit.is_exhausted for limit in response.rate_limits) and "x-ratelimit-remaining" in response.headers
+        )
+        if response.status == 403 and (is_used_up or b"rate limit" in response.content[:2000]):
+            error = error_for(response, self, kind=RateLimited)
+            resets = [limit.reset for limit in response.rate_limits if limit.reset is not None]
+            error.retry_after = error.retry_after or next(iter(resets), _SECONDARY_WAIT)
+            raise error
+        return decode(response, self, detail=_detail)
+
+
+def _words(query: SearchQuery, kind: _Kind) -> str:
+    """Return the query with the qualifiers that express its options."""
+    first, last = date_range(query)
+    words = query.text
+    if first or last:
+        if kind not in _DATES:
+            given_options = [name for name in ("time_range", "after", "before") if getattr(query, name)]
+            raise UnsupportedOption("github has no dates of code", options=given_options, provider=GitHub.name)
+        words += f" {_DATES[kind]}:{first or '*'}..{last or '*'}"
+    if kind == "issues" and "is:" not in words and "type:" not in words:
+        words += " is:issue"  # GitHub searches either issues or pull requests
+    return words
+
+
+def _title(item: Mapping[str, Any]) -> Any:
+    """Return the name of a repository, the repository and path of a file, or the title of an issue."""
+    if path := as_text(item.get("path")):
+        return f"{as_object(item.get('repository')).get('full_name') or ''}: {path}".removeprefix(": ")
+    return item.get("full_name") or item.get("title") or item.get("name")
+
+
+def _snippet(item: Mapping[str, Any]) -> str:
+    """Return the description of a repository, the matching lines of a file, or the beginning of an issue."""
+    fragments = [as_text(match.get("fragment")) for match in as_objects(item.get("text_matches"))]
+    text = as_text(item.get("description")) or as_text(item.get("body")) or " … ".join(filter(None, fragments))
+    return escape(text)  # it is plain text: a tag in it is meant to be read
+
+
+def _date(item: Mapping[str, Any]) -> Any:
+    return item.get("pushed_at") or item.get("created_at")
+
+
+def _author(item: Mapping[str, Any]) -> Any:
+    owner = item.get("user") or item.get("owner") or as_object(item.get("repository")).get("owner")
+    return as_object(owner).get("login")
+
+
+def _detail(body: Any) -> Any:
+    """Return the message with the reasons in it: ``Validation Failed: The search is longer than 256 characters.``"""
+    message = as_text(as_object(body).get("message")) or ""
+    reasons = [as_text(one.get("message")) for one in as_objects(as_object(body).get("errors"))]
+    return ": ".join(filter(None, [message, *reasons]))

@@ -1,0 +1,116 @@
+"""
+Hacker News: stories and comments of the forum for programmers and founders, searched by Algolia.
+
+https://hn.algolia.com/api
+
+Works without a key. A story that has no URL of its own, and a comment, lead to their page on Hacker News. The score of
+a result is its points. Algolia returns at most 1000 results of a query; a shared address may send 10,000 requests an
+hour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Annotated, Any, Literal
+
+from websearch_core.provider import (
+    BaseUrl,
+    Flow,
+    FoundFile,
+    Limits,
+    Request,
+    SearchQuery,
+    SearchResponse,
+    as_object,
+    as_text,
+    check_options,
+    collect_pages,
+    date_range,
+    decode,
+    given,
+    midnight,
+    parse_results,
+    provider,
+)
+
+_TAGS = {"story": "story", "comment": "comment", "any": "(story,comment)"}
+
+
+@provider
+class HackerNews:
+    """
+    Searches Hacker News.
+
+    Args:
+        base_url: Where the API is.
+        kind: What to search: stories, comments, or any of them.
+        sort: The most relevant first, or the newest.
+
+    """
+
+    name = "hackernews"
+    label = "Hacker News"
+    options = frozenset({"time_range", "after", "before", "page"})
+    limits = Limits(results_per_request=100, results=1000)
+
+    base_url: BaseUrl = "https://hn.algolia.com/api/v1"
+    kind: Annotated[Literal["story", "comment", "any"], FoundFile()] = "story"
+    sort: Annotated[Literal["relevance", "date"], FoundFile()] = "relevance"
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search, page by page until the limit is reached."""
+        check_options(query, self)
+
+        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+            params = {
+                "query": query.text,
+                "tags": _TAGS[self.kind],
+                "hitsPerPage": size,
+                "page": number or None,
+                "numericFilters": _filters(query),
+                **query.extra,
+            }
+            path = "search_by_date" if self.sort == "date" else "search"
+            response = yield Request(url=f"{self.base_url}/{path}", params=given(params))
+            body = decode(response, self, detail=lambda body: as_object(body).get("message"))
+            results = parse_results(
+                body.get("hits"),
+                self.name,
+                title=_title,
+                url=_url,
+                snippet=_text,
+                score="points",
+                published="created_at",
+                snippet_length=600,
+            )
+            pages = body.get("nbPages")
+            more = isinstance(pages, int) and number + 1 < pages
+            return SearchResponse(query=query.text, results=results, provider=self.name, raw=body), more
+
+        return (yield from collect_pages(query, self, fetch))
+
+
+def _filters(query: SearchQuery) -> str | None:
+    first, last = date_range(query)
+    bounds = [f"created_at_i>={midnight(first)}"] if first else []
+    bounds += [f"created_at_i<{midnight(last + timedelta(days=1))}"] if last else []
+    return ",".join(bounds) or None
+
+
+def _title(hit: Mapping[str, Any]) -> Any:
+    return hit.get("title") or hit.get("story_title")
+
+
+def _url(hit: Mapping[str, Any]) -> Any:
+    return as_text(hit.get("url")) or (
+        f"https://news.ycombinator.com/item?id={hit['objectID']}" if hit.get("objectID") else None
+    )
+
+
+def _text(hit: Mapping[str, Any]) -> Any:
+    """Return the text of a story or comment; of a story that only links, how it was received."""
+    if text := as_text(hit.get("story_text")) or as_text(hit.get("comment_text")):
+        return text
+    counts = ((hit.get("points"), "points"), (hit.get("num_comments"), "comments"))
+    return ", ".join(f"{count} {what}" for count, what in counts if isinstance(count, int))

@@ -1,0 +1,152 @@
+"""
+OpenAlex: an open catalogue of scholarly works, with abstracts.
+
+https://developers.openalex.org/api-reference/works/list-works
+https://developers.openalex.org/api-reference/authentication
+
+A free key, from ``OPENALEX_API_KEY``, has a daily allowance of about 1000 searches; without a key there is a tenth of
+that for each address. OpenAlex takes the key only in the URL. It reports what each search cost and what is left of the
+allowance, in US dollars. The allowance is used up, or the pace too fast: both are status 429, and told apart here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from websearch_core.provider import (
+    BaseUrl,
+    Env,
+    Flow,
+    Key,
+    Limits,
+    QuotaExhausted,
+    Request,
+    Response,
+    SearchQuery,
+    SearchResponse,
+    ServiceError,
+    UnsupportedOption,
+    as_number,
+    as_object,
+    as_objects,
+    as_text,
+    check_options,
+    collect_pages,
+    date_range,
+    decode,
+    error_for,
+    given,
+    parse_results,
+    provider,
+)
+
+
+@provider
+class OpenAlex:
+    """
+    Searches the works that OpenAlex knows.
+
+    Args:
+        api_key: Optional, but without one the allowance is small.
+        base_url: Where the API is.
+
+    """
+
+    name = "openalex"
+    label = "OpenAlex"
+    options = frozenset({"topic", "time_range", "after", "before", "language", "page"})
+    topics = frozenset({"academic"})
+    limits = Limits(results_per_request=100, results=10_000)
+
+    api_key: Annotated[Key | None, Env("OPENALEX_API_KEY")] = None
+    base_url: BaseUrl = "https://api.openalex.org"
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search, page by page until the limit is reached."""
+        check_options(query, self)
+
+        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+            response = yield self._request(query, number + 1, size)
+            if response.status == 429:
+                raise self._too_many(response)
+            body = decode(response, self, detail=_detail)
+            results = parse_results(
+                body.get("results"),
+                self.name,
+                title=lambda work: work.get("title") or work.get("display_name"),
+                url=_url,
+                snippet=_abstract,
+                score="relevance_score",
+                published="publication_date",
+                author=_authors,
+            )
+            meta = as_object(body.get("meta"))
+            total = meta.get("count")
+            page = SearchResponse(
+                query=query.text,
+                results=results,
+                provider=self.name,
+                cost=as_number(meta.get("cost_usd", response.headers.get("x-ratelimit-cost-usd"))),
+                usage=given({"usd_remaining": as_number(response.headers.get("x-ratelimit-remaining-usd"))}),
+                raw=body,
+            )
+            return page, isinstance(total, int) and (number + 1) * size < total
+
+        return (yield from collect_pages(query, self, fetch))
+
+    def _request(self, query: SearchQuery, page: int, size: int) -> Request:
+        first, last = date_range(query)
+        filters = {"from_publication_date": first, "to_publication_date": last, "language": _language(query)}
+        params = {
+            "search": query.text,
+            "per_page": size,
+            "page": page if page > 1 else None,
+            "filter": ",".join(f"{name}:{value}" for name, value in filters.items() if value) or None,
+            **query.extra,
+        }
+        key = {"api_key": self.api_key.get_secret_value()} if self.api_key else {}
+        return Request(url=f"{self.base_url}/works", params=given(params), secret_params=key)
+
+    def _too_many(self, response: Response) -> ServiceError:
+        """Distinguish a used-up allowance, which returns at midnight UTC, from a pace that is too fast."""
+        try:
+            words = str(_detail(response.json()) or "")
+        except (ValueError, RecursionError):
+            words = ""
+        left = as_number(response.headers.get("x-ratelimit-remaining-usd"))
+        is_used_up = "budget" in words.lower() or response.headers.get("x-ratelimit-remaining") == "0" or left == 0
+        return error_for(response, self, detail=words, kind=QuotaExhausted if is_used_up else None)
+
+
+def _language(query: SearchQuery) -> str | None:
+    tag = (query.language or "").partition("-")[0].lower()
+    if len(tag) > 2:
+        raise UnsupportedOption("openalex knows languages of two letters only", options=["language"])
+    return tag or None
+
+
+def _url(work: Mapping[str, Any]) -> Any:
+    place = as_object(work.get("primary_location"))
+    return as_text(work.get("doi")) or as_text(place.get("landing_page_url")) or work.get("id")
+
+
+def _authors(work: Mapping[str, Any]) -> list[Any]:
+    return [as_object(one.get("author")).get("display_name") for one in as_objects(work.get("authorships"))]
+
+
+def _abstract(work: Mapping[str, Any]) -> str:
+    """Return the abstract, which is sent as an index of its words: ``{"Kelp": [0, 7], "forests": [1]}``."""
+    index = as_object(work.get("abstract_inverted_index"))
+    placed = {
+        place: word
+        for word, places in index.items()
+        if isinstance(places, list)
+        for place in places
+        if type(place) is int
+    }
+    return " ".join(placed[place] for place in sorted(placed))
+
+
+def _detail(body: Any) -> Any:
+    return as_object(body).get("message") or as_object(body).get("error")

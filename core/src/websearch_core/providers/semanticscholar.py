@@ -1,0 +1,105 @@
+"""
+Semantic Scholar: a search engine for scholarly papers, with abstracts and summaries of one sentence.
+
+https://api.semanticscholar.org/api-docs/graph#tag/Paper-Data/operation/get_graph_paper_relevance_search
+
+Works without a key, but all callers without one share a small rate and are often refused. A free key comes from
+``SEMANTIC_SCHOLAR_API_KEY`` or ``S2_API_KEY``, and allows one request a second. At most 1000 results. Words with a
+hyphen match nothing, so hyphens between letters are sent as blanks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from websearch_core.provider import (
+    BaseUrl,
+    Env,
+    Flow,
+    Key,
+    Limits,
+    Request,
+    SearchQuery,
+    SearchResponse,
+    as_object,
+    as_text,
+    check_options,
+    collect_pages,
+    date_range,
+    decode,
+    given,
+    parse_results,
+    provider,
+)
+
+_FIELDS = "title,url,abstract,tldr,authors,publicationDate,year,venue,citationCount,externalIds,openAccessPdf"
+
+
+@provider
+class SemanticScholar:
+    """
+    Searches the papers that Semantic Scholar knows.
+
+    Args:
+        api_key: Optional, but requests without one are often refused.
+        base_url: Where the API is.
+
+    """
+
+    name = "semanticscholar"
+    label = "Semantic Scholar"
+    options = frozenset({"topic", "time_range", "after", "before", "page"})
+    topics = frozenset({"academic"})
+    limits = Limits(results_per_request=100, results=1000)
+
+    api_key: Annotated[Key | None, Env("SEMANTIC_SCHOLAR_API_KEY", "S2_API_KEY")] = None
+    base_url: BaseUrl = "https://api.semanticscholar.org/graph/v1"
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search, page by page until the limit is reached."""
+        check_options(query, self)
+
+        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+            response = yield self._request(query, number * size, size)
+            body = decode(response, self, detail=_detail)
+            items = [] if body.get("total") == 0 else body.get("data")  # without results, `data` is missing
+            results = parse_results(
+                items, self.name, url=_url, snippet=_snippet, published=_published, author="authors"
+            )
+            page = SearchResponse(query=query.text, results=results, provider=self.name, raw=body)
+            return page, isinstance(body.get("next"), int)
+
+        return (yield from collect_pages(query, self, fetch))
+
+    def _request(self, query: SearchQuery, offset: int, limit: int) -> Request:
+        first, last = date_range(query)
+        params = {
+            "query": re.sub(r"(?<=\w)-(?=\w)", " ", query.text),
+            "limit": limit,
+            "offset": offset or None,
+            "fields": _FIELDS,
+            "publicationDateOrYear": f"{first or ''}:{last or ''}" if first or last else None,
+            **query.extra,
+        }
+        key = {"x-api-key": self.api_key.get_secret_value()} if self.api_key else {}
+        return Request(url=f"{self.base_url}/paper/search", params=given(params), headers=key)
+
+
+def _url(paper: Mapping[str, Any]) -> Any:
+    number = as_text(paper.get("paperId"))
+    return as_text(paper.get("url")) or (f"https://www.semanticscholar.org/paper/{number}" if number else None)
+
+
+def _snippet(paper: Mapping[str, Any]) -> Any:
+    return as_text(paper.get("abstract")) or as_object(paper.get("tldr")).get("text")
+
+
+def _published(paper: Mapping[str, Any]) -> Any:
+    year = paper.get("year")
+    return paper.get("publicationDate") or (f"{year}-01-01" if isinstance(year, int) else None)
+
+
+def _detail(body: Any) -> Any:
+    return as_object(body).get("error") or as_object(body).get("message")

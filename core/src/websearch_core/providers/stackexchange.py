@@ -1,0 +1,149 @@
+"""
+Stack Exchange: questions of Stack Overflow and its 180 sister sites, with the text of the question.
+
+https://api.stackexchange.com/docs/advanced-search
+https://api.stackexchange.com/docs/throttle
+
+Works without a key for 300 requests a day from one address; a free key, from ``STACKEXCHANGE_API_KEY``, allows 10,000.
+The service takes it only in the URL. ``site`` chooses the site. The service may ask for a pause before the next page,
+which is kept. Every answer says how many requests are left for the day: see ``usage``.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Annotated, Any, Literal
+
+from websearch_core.provider import (
+    AuthenticationError,
+    BaseUrl,
+    Env,
+    Flow,
+    FoundFile,
+    Key,
+    Limits,
+    QuotaExhausted,
+    RateLimited,
+    Request,
+    Response,
+    SearchQuery,
+    SearchResponse,
+    ServiceError,
+    Sleep,
+    Unavailable,
+    as_number,
+    as_object,
+    as_text,
+    check_options,
+    collect_pages,
+    date_range,
+    decode_json,
+    error_for,
+    given,
+    midnight,
+    parse_results,
+    provider,
+)
+
+_KINDS: dict[str, type[ServiceError]] = {
+    "throttle_violation": RateLimited, "temporarily_unavailable": Unavailable, "internal_error": Unavailable,
+    "key_required": AuthenticationError, "access_token_required": AuthenticationError,
+    "invalid_access_token": AuthenticationError, "access_denied": AuthenticationError,
+}  # fmt: skip
+_MAX_BACKOFF = 60.0
+_HOUR = 3600
+
+
+@provider
+class StackExchange:
+    """
+    Searches Stack Overflow, or another site of Stack Exchange.
+
+    Args:
+        api_key: Optional; raises the daily number of requests.
+        base_url: Where the API is.
+        site: The site: ``stackoverflow``, ``superuser``, ``math``, or a domain such as ``askubuntu.com``.
+        sort: The order of the results.
+
+    """
+
+    name = "stackexchange"
+    label = "Stack Exchange"
+    options = frozenset({"topic", "time_range", "after", "before", "page"})
+    topics = frozenset({"code"})
+    limits = Limits(results_per_request=100)
+
+    api_key: Annotated[Key | None, Env("STACKEXCHANGE_API_KEY")] = None
+    base_url: BaseUrl = "https://api.stackexchange.com/2.3"
+    site: Annotated[str, FoundFile()] = "stackoverflow"
+    sort: Annotated[Literal["relevance", "activity", "votes", "creation"], FoundFile()] = "relevance"
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search, page by page until the limit is reached."""
+        check_options(query, self)
+        pause: list[float] = []
+
+        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+            if pause:
+                yield Sleep(pause.pop())
+            response = yield self._request(query, number + 1, size)
+            body = self._body(response)
+            if backoff := as_number(body.get("backoff")):
+                pause.append(min(backoff, _MAX_BACKOFF))
+            results = parse_results(
+                body.get("items"),
+                self.name,
+                url="link",
+                snippet="body",
+                snippet_length=600,
+                published="creation_date",
+                author=lambda item: as_object(item.get("owner")).get("display_name"),
+            )
+            page = SearchResponse(
+                query=query.text,
+                results=results,
+                provider=self.name,
+                usage=given({"requests_remaining": as_number(body.get("quota_remaining"))}),
+                raw=body,
+            )
+            return page, body.get("has_more") is True
+
+        return (yield from collect_pages(query, self, fetch))
+
+    def _request(self, query: SearchQuery, page: int, size: int) -> Request:
+        first, last = date_range(query)
+        params = {
+            "q": query.text,
+            "site": self.site,
+            "sort": self.sort,
+            "order": "desc",
+            "pagesize": size,
+            "page": page if page > 1 else None,
+            "fromdate": midnight(first) if first else None,
+            "todate": midnight(last + timedelta(days=1)) - 1 if last else None,
+            "filter": "withbody",
+            **query.extra,
+        }
+        key = {"key": self.api_key.get_secret_value()} if self.api_key else {}
+        return Request(url=f"{self.base_url}/search/advanced", params=given(params), secret_params=key)
+
+    def _body(self, response: Response) -> dict[str, Any]:
+        """Return the answer, or raise the error in it: nearly all have status 400, and a name."""
+        try:
+            body = as_object(response.json())
+        except (ValueError, RecursionError):
+            body = {}
+        name, words = as_text(body.get("error_name")), as_text(body.get("error_message")) or ""
+        if name is None and response.status == 200:
+            return decode_json(response, self)
+        kind = _KINDS.get(name or "")
+        if "`key`" in words:
+            kind = AuthenticationError
+        wait = re.search(r"available in (\d{1,8}) seconds", words)
+        if kind is RateLimited and wait and int(wait[1]) > _HOUR:  # the requests of this day are used up
+            kind = QuotaExhausted
+        error = error_for(response, self, detail=words, kind=kind)
+        if wait and error.retry_after is None:
+            error.retry_after = float(wait[1])
+        raise error

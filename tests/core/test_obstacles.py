@@ -1,0 +1,39 @@
+"""A chain of readers goes on when a page cannot be read without a browser."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from websearch_core import WebSearch
+from websearch_core.errors import NeedsBrowser
+from websearch_core.models import Page
+from websearch_core.provider import from_function
+
+pytestmark = pytest.mark.enable_socket
+
+SHELL = b"<div id=root></div><script src=/app.js></script>"
+CHALLENGE = b"<title>Just a moment...</title><script>_cf_chl_opt={}</script>"
+
+
+def browser(url):
+    return Page(url=url, final_url=url, title="Atlas", content="What the scripts wrote.")
+
+
+@pytest.mark.parametrize(("body", "code"), [(SHELL, "needs_browser"), (CHALLENGE, "blocked")])
+def test_the_next_reader_is_asked(server, http, body, code):
+    server.answers["/app"] = http(body, "200 OK", "Content-Type: text/html")
+    rendering = from_function("rendering", read=browser, allow=["127.0.0.0/8"])
+    with WebSearch("duckduckgo", reader=["direct", rendering], allow=["127.0.0.0/8"]) as web:
+        page = web.read(f"{server.url}/app")
+        same = asyncio.run(web.aread(f"{server.url}/app"))
+
+    assert page.content == same.content == "What the scripts wrote."
+    assert page.notes == (f"direct failed ({code}); answered by rendering",)
+
+
+def test_no_third_party_is_asked_unless_it_is_named(server, http):
+    server.answers["/app"] = http(SHELL, "200 OK", "Content-Type: text/html")
+    with WebSearch("duckduckgo", allow=[server.url]) as web, pytest.raises(NeedsBrowser):
+        web.read(f"{server.url}/app")
