@@ -6,7 +6,9 @@ import inspect
 from typing import Any
 
 from websearch_core import WebSearch
+from websearch_core._environ import ENV_FILE
 from websearch_core._shapes import OTHER_NAMES
+from websearch_core._sources import NAMED, NAMES
 from websearch_core.provider._declare import FoundFile
 from websearch_core.settings import Settings
 
@@ -36,6 +38,35 @@ def write_table() -> str:
     rows += [[f"`{name}`", "", "", "", "", arguments[name]] for name in further if name not in _SET_ELSEWHERE]
     head = ["argument of `WebSearch`", "environment", "in a file", "default", "a found file may set", ""]
     return make_table(head, rows)
+
+
+def write_sources() -> str:
+    """Return a row for each source of settings, in order of precedence, with what it may set."""
+    names = ", ".join(f"`{name}`" for name in NAMES)
+    named, env_file = f"`{NAMED}=/path/to/{NAMES[0]}`", f"`{ENV_FILE}=/path/to/.env`"
+    folders = (
+        "`$XDG_CONFIG_HOME/websearch` (`~/.config/websearch`)",
+        "`~/Library/Application Support/websearch` (macOS)",
+    )
+    closed = [f"`{name}`" for name, field in Settings.model_fields.items() if _is_closed(name, field)]
+    rows = [
+        ["arguments", "your program: `WebSearch(...)`, `Settings(...)`, `Settings.from_mapping({...})`", "everything"],
+        ["environment", "the variables above", "everything"],
+        ["a `.env` file", f"only the one that you name: {env_file}", "everything"],
+        ["a file that you name", f"{named}, or any other `.toml`, `.json` or `.yaml`", "everything"],
+        [
+            "a *found* file, unless you named one",
+            f"the nearest one, from the working directory up: {names}, or `[tool.websearch]` in `pyproject.toml`",
+            f"what the table above says, so not {', '.join(closed[:-1])} or {closed[-1]}; of providers and layers, only "
+            "options that are harmless",
+        ],
+        ["your own file", f"{names} in {', '.join(folders)} or `%APPDATA%\\websearch`", "everything"],
+    ]
+    return make_table(["source", "where", "may set"], rows)
+
+
+def _is_closed(name: str, field: Any) -> bool:
+    return name not in _FOUND and not any(isinstance(note, FoundFile) for note in field.metadata)
 
 
 def _row(name: str, field: Any, meaning: str) -> list[str]:
