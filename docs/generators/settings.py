@@ -57,8 +57,7 @@ def write_sources() -> str:
         [
             "a *found* file, unless you named one",
             f"the nearest one, from the working directory up: {names}, or `[tool.websearch]` in `pyproject.toml`",
-            f"what the table above says, so not {', '.join(closed[:-1])} or {closed[-1]}; of providers and layers, only "
-            "options that are harmless",
+            f"what the table above says, so not {', '.join(closed)}; of providers and layers, only harmless options",
         ],
         ["your own file", f"{names} in {', '.join(folders)} or `%APPDATA%\\websearch`", "everything"],
     ]

@@ -20,7 +20,7 @@ import websearch_core
 from websearch_core import providers
 
 ROOMS = (
-    "client errors flow index keys layers models provenance provider providers reading render settings testing tokens "
+    "client errors events flow index keys layers models provenance provider providers reading render settings testing tokens "
     "tools".split()
 )
 PUBLIC = ["websearch_core", *(f"websearch_core.{room}" for room in ROOMS)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
@@ -13,11 +12,14 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, TypeVar, Unpa
 from ._arguments import as_urls, make_query, strip_fragment
 from ._bugs import contain_bugs
 from ._deadline import time_limit
+from ._hooks import Hook, Listener, check_hook, listening
+from ._log import EventLog, Logger
+from ._observe import observe_read, observe_request, observe_search
 from ._sources import remember_files
 from ._text.suggestion import check_names, name_unknown
 from ._urls import is_web_url
 from .errors import ConfigurationError, InvalidOption, WebSearchError
-from .flow import Call, Flow, Gather, arun, run
+from .flow import Call, Flow, Gather, Request, Response, arun, run
 from .models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
 from .tokens import TokenCounter, estimate_tokens
 
@@ -64,6 +66,8 @@ class CommonArguments(TypedDict, total=False):
     token_counter: TokenCounter | None
     links: Links | None
     settings: Settings | None
+    logger: Logger | None
+    on_event: Hook | None
     allowed_domains: Sequence[str] | None
     blocked_domains: Sequence[str] | None
     max_snippet_chars: int | None
@@ -119,6 +123,8 @@ class WebSearch:
         token_counter: Counts the tokens of a text; by default `websearch_core.tokens.estimate_tokens`.
         links: What to do with the links in pages, for every reader and type of page: ``keep`` them with their targets,
             keep only their ``text``, or ``drop`` them with their text.
+        logger: Where to log; by default ``logging.getLogger("websearch_core")``.
+        on_event: Called with each `websearch_core.events.Event` of a call: a start, a request, a wait, an end.
         allowed_domains: The only domains, with their subdomains, that searches may return and pages may be read from,
             also after redirects and whoever reads them. A call can narrow this, never widen it.
         blocked_domains: Domains, with their subdomains, that are closed in the same way. A call can add to them.
@@ -156,6 +162,8 @@ class WebSearch:
         max_tokens: int | None = None,
         token_counter: TokenCounter | None = None,
         links: Links | None = None,
+        logger: Logger | None = None,
+        on_event: Hook | None = None,
         allowed_domains: Sequence[str] | None = None,
         blocked_domains: Sequence[str] | None = None,
         max_snippet_chars: int | None = None,
@@ -194,6 +202,7 @@ class WebSearch:
         if token_counter is not None and not callable(token_counter):
             raise ConfigurationError("token_counter: must be a function from a text to its number of tokens")
         self.token_counter: TokenCounter = token_counter or estimate_tokens
+        self._listeners = (Listener(EventLog(logger)), *([Listener(check_hook(on_event))] if on_event else []))
         self.provider: SearchProvider = search_chain(searchers, stack, automatic=automatic)
         self.reader: PageReader = read_chain(readers, stack, automatic=implied)
         self._sender = Sender(
@@ -325,11 +334,13 @@ class WebSearch:
 
     def run(self, flow: Flow[_T]) -> _T:
         """Run your own flow, such as `websearch_core.index.crawl`, with these connections and this guard."""
-        return run(flow, self._sender.send)
+        with listening(self._listeners):
+            return run(flow, self._send)
 
     async def arun(self, flow: Flow[_T]) -> _T:
         """Do the same as `run` on the running event loop."""
-        return await arun(flow, self._sender.asend)
+        with listening(self._listeners):
+            return await arun(flow, self._asend)
 
     def close(self) -> None:
         """Close the connections of blocking calls. Using this object again opens new ones."""
@@ -354,13 +365,25 @@ class WebSearch:
     def __repr__(self) -> str:
         return f"WebSearch({self.provider.name!r}, reader={self.reader.name!r})"
 
+    def _send(self, request: Request) -> Response:
+        with observe_request(request) as answers:
+            answers.append(self._sender.send(request))
+        return answers[0]
+
+    async def _asend(self, request: Request) -> Response:
+        with observe_request(request) as answers:
+            answers.append(await self._sender.asend(request))
+        return answers[0]
+
     def _search(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
+        return observe_search(self._find(query, read_top, passage_length), query, self.provider.name)
+
+    def _find(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
         if not isinstance(read_top, int) or read_top < 0:
             raise InvalidOption(f"read_top: must be a whole number of at least 0, not {read_top!r}")
         from ._enforce import attach_content, enforce_query
         from ._policy import narrow_query, search_within
 
-        started = time.monotonic()
         part: ReadOptions = {"query": query.text, "max_length": passage_length}
         reads = (yield from self._make_excerpt(part)) if read_top else None
         narrowed = narrow_query(query, self.settings.domains)
@@ -374,7 +397,7 @@ class WebSearch:
             if reads and response.results:
                 urls = [result.url for result in response.results[:read_top]]
                 response = attach_content(response, (yield from self._read_each(urls, reads)))
-        return response.model_copy(update={"elapsed": time.monotonic() - started})
+        return response
 
     def _read(self, url: str, options: ReadOptions) -> Flow[Page]:
         return (yield from self._read_one(url, (yield from self._make_excerpt(options))))
@@ -383,7 +406,8 @@ class WebSearch:
         return (yield from self._read_each(urls, (yield from self._make_excerpt(options)), timeout))
 
     def _read_one(self, url: str, part: Excerpt) -> Flow[Page]:
-        return contain_bugs(lambda: self._read_part(url, part), self.reader.name)
+        name = self.reader.name
+        return observe_read(contain_bugs(lambda: self._read_part(url, part), name), url, name)
 
     def _read_part(self, url: str, part: Excerpt) -> Flow[Page]:
         target = strip_fragment(url)

@@ -15,6 +15,7 @@ from ..errors import (
     UnsupportedOption,
     WebSearchError,
 )
+from ..events import Failover, emit
 from ..flow import Flow
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._ports import Provider
@@ -91,6 +92,7 @@ class Fallback:
                     answer = yield from ask(provider)
                 except self.after as failure:
                     failures.append(failure)
+                    self._announce(provider, failure, turn + 1)
                     continue
             who = [
                 f"{failed.name} failed ({failure.code})"
@@ -100,3 +102,7 @@ class Fallback:
             return answer.with_notes(f"{'; '.join(who)}; answered by {provider.name}") if who else answer
         reasons = "; ".join(str(failure) for failure in failures)
         raise AllProvidersFailed(f"every provider failed: {reasons}", failures)
+
+    def _announce(self, provider: Provider, failure: WebSearchError, turn: int) -> None:
+        if turn < len(self.inner) and not isinstance(failure, self.tacit):
+            emit(Failover(provider=provider.name, next_provider=self.inner[turn].name, error=failure))

@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar, TypeVar
 
 from .._deadline import time_left
 from ..errors import RateLimited, ServiceError
+from ..events import Wait, emit
 from ..flow import Flow, Sleep
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import FoundFile
@@ -67,6 +68,7 @@ class Retry(ProviderWrapper):
                 pause = self._pause(failure, number)
                 if not failure.temporary or number == self.attempts or pause > min(self.longest, time_left()):
                     raise
+                emit(Wait(provider=self.name, seconds=pause, reason="retry", attempt=number, error=failure))
             yield Sleep(pause)
 
     def _pause(self, failure: ServiceError, number: int) -> float:

@@ -1,0 +1,96 @@
+"""
+Log what happens, through the same events as everybody else's hook.
+
+At level info: providers, numbers, lengths, times, error codes, and where a page is, without the query of its URL. At
+level debug: the query, and whole URLs. No line has a key.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from urllib.parse import urlsplit
+
+from ._hooks import describe_error
+from .errors import ConfigurationError
+from .events import (
+    Event,
+    Exchange,
+    Failover,
+    ReadEnd,
+    ReadStart,
+    SearchEnd,
+    SearchStart,
+    Wait,
+)
+
+Logger = logging.Logger | logging.LoggerAdapter[logging.Logger]
+
+_NAME = "websearch_core"
+_MAX_LENGTH = 200  # characters of an address
+
+
+class EventLog:
+    """
+    A hook that writes a line for each event.
+
+    Args:
+        logger: Where to; by default the logger ``websearch_core``.
+
+    Raises:
+        ConfigurationError: It is not a logger.
+
+    """
+
+    def __init__(self, logger: Logger | None = None) -> None:
+        if not isinstance(logger, logging.Logger | logging.LoggerAdapter | None):
+            raise ConfigurationError("logger: must be a logging.Logger, such as logging.getLogger('search')")
+        self._logger: Logger = logger or logging.getLogger(_NAME)
+
+    def __call__(self, event: Event) -> None:
+        """Write the line of *event*."""
+        log = self._logger
+        if not log.isEnabledFor(logging.INFO):
+            return
+        match event:
+            case SearchStart():
+                log.debug("%s search: %r", event.provider, event.query.text)
+            case ReadStart():
+                log.debug("%s read: %r", event.provider, event.url)
+            case SearchEnd(response=None) | ReadEnd(page=None):
+                what, of = ("search", _measure(event)) if isinstance(event, SearchEnd) else ("read", _place(event.url))
+                why = describe_error(event.error) if event.error else ""
+                log.info("%s %s (%s) failed after %.2f s: %s", event.provider, what, of, event.seconds, why)
+            case SearchEnd(response=response):
+                count = len(response.results) if response else 0
+                found = f"{count} result{'s' * (count != 1)}"
+                log.info("%s search (%s): %s in %.2f s", event.provider, _measure(event), found, event.seconds)
+            case ReadEnd(page=page):
+                length = page.content_length if page else 0
+                where = _place(event.url)
+                log.info("%s read (%s): %d characters in %.2f s", event.provider, where, length, event.seconds)
+            case Exchange():
+                outcome = event.status if event.error is None else describe_error(event.error)
+                log.debug("%s %s: %s, %d bytes", event.method, _place(event.url), outcome, event.size)
+            case Wait():
+                why = f" after {describe_error(event.error)}" if event.error else ""
+                log.info("%s waits %.2f s (%s%s)", event.provider, event.seconds, event.reason, why)
+            case Failover():
+                why = describe_error(event.error)
+                log.info("%s failed (%s): %s is next", event.provider, why, event.next_provider)
+            case _:  # of a layer that this module does not know; its fields may hold anything
+                log.debug("%s", event.name)
+
+
+def _measure(event: SearchEnd) -> str:
+    return f"{len(event.query.text)} characters"
+
+
+def _place(url: str) -> str:
+    """Return *url* without credentials, query and fragment, in printable ASCII."""
+    try:
+        parts = urlsplit(url)
+        place = f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
+    except ValueError:
+        return "an invalid URL"
+    return re.sub(r"[^\x21-\x7e]", "?", place)[:_MAX_LENGTH]

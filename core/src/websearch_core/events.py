@@ -1,0 +1,187 @@
+"""
+What happens during a call, for logs, metrics, traces and progress bars.
+
+::
+
+    def show(event: Event) -> None:
+        print(event.name, event.as_json())
+
+    web = WebSearch(on_event=show)
+
+A call is a `SearchStart`, an `Exchange` for each HTTP request, and a `SearchEnd`; a page has a `ReadStart` and a
+`ReadEnd`. In between, layers say what they do: a `Wait` before another attempt, a `Failover` to the next provider.
+Layers of your own announce theirs with `emit`; it needs no `WebSearch`, because the hook is a context variable.
+
+A hook is called where the event happens: in the thread or task of the call, with its context variables (such as the
+current span of OpenTelemetry), and between two requests, so it has to be quick. Pages that are read concurrently by
+blocking code call it from several threads. What it raises is logged once, and does not affect the call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ._hooks import Event, Hook, emit, listen
+from .models import Page, SearchQuery, SearchResponse
+
+__all__ = [
+    "Event",
+    "Exchange",
+    "Failover",
+    "Hook",
+    "ReadEnd",
+    "ReadStart",
+    "SearchEnd",
+    "SearchStart",
+    "Wait",
+    "emit",
+    "listen",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchStart(Event):
+    """
+    A search begins.
+
+    Args:
+        provider: The name of the provider, or of all in a chain.
+        query: What to search for.
+
+    """
+
+    name: ClassVar[str] = "search_start"
+
+    provider: str
+    query: SearchQuery
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchEnd(Event):
+    """
+    A search ended, with a response or an error.
+
+    Args:
+        provider: The name of the provider that answered, or else of all in the chain.
+        query: What was searched for.
+        seconds: How long it took.
+        response: The response, with its ``cost`` and ``usage`` if the service states them.
+        error: Why there is none; `GeneratorExit` if the call was cancelled.
+
+    """
+
+    name: ClassVar[str] = "search_end"
+
+    provider: str
+    query: SearchQuery
+    seconds: float
+    response: SearchResponse | None = None
+    error: BaseException | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadStart(Event):
+    """
+    The reading of a page begins.
+
+    Args:
+        provider: The name of the reader, or of all in a chain.
+        url: The requested URL.
+
+    """
+
+    name: ClassVar[str] = "read_start"
+
+    provider: str
+    url: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadEnd(Event):
+    """
+    A page was read, or could not be.
+
+    Args:
+        provider: The name of the reader that answered, or else of all in the chain.
+        url: The requested URL.
+        seconds: How long it took.
+        page: The part of the page that was asked for.
+        error: Why there is none; `GeneratorExit` if the call was cancelled.
+
+    """
+
+    name: ClassVar[str] = "read_end"
+
+    provider: str
+    url: str
+    seconds: float
+    page: Page | None = None
+    error: BaseException | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exchange(Event):
+    """
+    An HTTP request was answered, or failed.
+
+    Args:
+        method: The HTTP method.
+        url: The URL without its query.
+        seconds: How long it took.
+        status: The HTTP status; None without an answer.
+        size: Bytes of the body, decompressed.
+        error: Why there is no answer.
+
+    """
+
+    name: ClassVar[str] = "exchange"
+
+    method: str
+    url: str
+    seconds: float
+    status: int | None = None
+    size: int = 0
+    error: BaseException | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wait(Event):
+    """
+    A call pauses.
+
+    Args:
+        provider: The name of the provider that it waits for.
+        seconds: How long it will wait.
+        reason: Why: ``retry`` after a temporary failure, ``throttle`` to stay below a rate.
+        attempt: How many attempts there have been.
+        error: The temporary failure.
+
+    """
+
+    name: ClassVar[str] = "wait"
+
+    provider: str
+    seconds: float
+    reason: Literal["retry", "throttle"]
+    attempt: int = 0
+    error: BaseException | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failover(Event):
+    """
+    A provider failed, and the next one is asked.
+
+    Args:
+        provider: The name of the one that failed.
+        next_provider: The name of the next one.
+        error: How it failed.
+
+    """
+
+    name: ClassVar[str] = "failover"
+
+    provider: str
+    next_provider: str
+    error: BaseException

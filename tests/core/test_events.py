@@ -1,0 +1,296 @@
+"""What a hook hears, and what the log says."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import pickle
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
+
+from websearch_core import WebSearch, WebSearchError, errors
+from websearch_core.events import Event, Exchange, Failover, ReadEnd, SearchEnd, SearchStart, Wait, emit, listen
+from websearch_core.flow import Request, Sleep
+from websearch_core.layers import Fallback, Retry
+from websearch_core.models import Page, SearchResponse, SearchResult
+from websearch_core.testing import SECRET, reply
+
+URL = "https://sea.example/kelp?session=hush#top"
+
+
+class Sea:
+    name = "sea"
+
+    def search(self, query, /):
+        if query.text == "storm":
+            raise errors.RateLimited("sea search failed", provider=self.name, retry_after=0.01)
+        yield Request(url="https://api.example/search", params={"q": query.text}, headers={"X-Api-Key": SECRET})
+        result = SearchResult(title="Kelp", url="https://sea.example/kelp")
+        return SearchResponse(
+            query=query.text, results=(result,), provider=self.name, cost=0.005, usage={"credits": 2.0}
+        )
+
+    def read(self, url, /):
+        yield Sleep(0)
+        return Page(url=url, final_url=url, content="A brown alga.", content_length=13, provider=self.name)
+
+
+class Lake(Sea):
+    name = "lake"
+
+    def search(self, query, /):
+        return (yield from Sea.search(self, query.model_copy(update={"text": "calm"})))
+
+
+@pytest.fixture(autouse=True)
+def _answers(monkeypatch):
+    monkeypatch.setattr("websearch_core._net.sender.Sender.send", lambda self, request: reply({}))
+
+    async def asend(self, request):
+        return reply({})
+
+    monkeypatch.setattr("websearch_core._net.sender.Sender.asend", asend)
+
+
+@pytest.fixture(params=["blocking", "async"])
+def search(request):
+    """Search in both ways."""
+
+    def call(web, *args, **options):
+        if request.param == "async":
+            return asyncio.run(web.asearch(*args, **options))
+        return web.search(*args, **options)
+
+    return call
+
+
+def test_a_search_is_a_start_an_exchange_and_an_end_with_its_cost(search):
+    heard = []
+    response = search(WebSearch(Sea(), reader=Sea(), on_event=heard.append), "kelp", limit=3)
+
+    start, exchange, end = heard
+    assert (start.provider, start.query.text, start.query.limit) == ("sea", "kelp", 3)
+    assert (exchange.method, exchange.url, exchange.status) == ("GET", "https://api.example/search", 200)
+    assert end.response == response
+    assert end.seconds == response.elapsed
+    assert {"results": 1, "cost": 0.005, "usage": {"credits": 2.0}}.items() <= end.as_json().items()
+
+
+def test_every_event_is_plain_data_without_keys(search):
+    heard = []
+    search(WebSearch(Sea(), reader=Sea(), on_event=heard.append), "kelp", read_top=1)
+    with pytest.raises(errors.RateLimited):
+        search(WebSearch(Sea(), on_event=heard.append), "storm")
+
+    assert len({event.name for event in heard}) == 6
+    text = json.dumps([{"name": event.name, **event.as_json()} for event in heard])
+    assert SECRET not in text + repr(heard)
+    assert '"error": "rate_limited"' in text
+
+
+def test_a_retry_says_how_long_it_waits_and_why(search):
+    heard = []
+    with pytest.raises(errors.RateLimited):
+        search(WebSearch(Sea(), layers=[Retry(attempts=3)], on_event=heard.append), "storm")
+
+    waits = [event for event in heard if isinstance(event, Wait)]
+    assert [(wait.provider, wait.attempt, wait.seconds, wait.reason) for wait in waits] == [
+        ("sea", 1, 0.01, "retry"),
+        ("sea", 2, 0.01, "retry"),
+    ]
+    assert isinstance(heard[-1].error, errors.RateLimited)
+
+
+def test_a_fallback_says_what_it_moved_on_from(search):
+    heard = []
+    search(WebSearch([Sea(), Lake()], attempts=1, on_event=heard.append), "storm")
+
+    (failover,) = (event for event in heard if isinstance(event, Failover))
+    assert (failover.provider, failover.next_provider, failover.error.code) == ("sea", "lake", "rate_limited")
+    assert heard[-1].provider == "lake"
+
+
+def test_pages_that_are_read_together_are_all_heard(search):
+    heard = []
+    search(WebSearch(Sea(), reader=Sea(), on_event=heard.append), "kelp", read_top=1)
+
+    assert [event.name for event in heard] == ["search_start", "exchange", "read_start", "read_end", "search_end"]
+    assert heard[3].page.content == "A brown alga."
+
+
+def test_a_block_listens_to_all_calls_in_it_and_to_no_other(search):
+    mine, ours = [], []
+    web = WebSearch(Sea(), on_event=mine.append)
+    with listen(ours.append), listen(ours.append):
+        search(web, "kelp")
+    search(web, "dulse")
+
+    assert [event.query.text for event in ours if isinstance(event, SearchEnd)] == ["kelp", "kelp"]
+    assert [event.query.text for event in mine if isinstance(event, SearchEnd)] == ["kelp", "dulse"]
+
+
+def test_a_layer_announces_its_own_events(search):
+    @dataclass(frozen=True, kw_only=True)
+    class CacheHit(Event):
+        name: ClassVar[str] = "cache_hit"
+        provider: str
+
+    class Cache:
+        name = "cache"
+        rank = 60
+        inner = None
+
+        def wrap(self, inner):
+            made = Cache()
+            made.inner, made.name = inner, inner.name
+            return made
+
+        def search(self, query, /):
+            emit(CacheHit(provider=self.name))
+            return (yield from self.inner.search(query))
+
+    heard = []
+    search(WebSearch(Sea(), layers=[Cache()], on_event=heard.append), "kelp")
+
+    assert heard[1].as_json() == {"provider": "sea"}
+    assert heard[1].name == "cache_hit"
+
+
+def test_an_exception_of_a_hook_is_logged_once_and_breaks_nothing(search, caplog):
+    heard = []
+
+    def broken(event):
+        heard.append(event)
+        raise KeyError(SECRET)
+
+    web = WebSearch(Sea(), on_event=broken)
+    assert search(web, "kelp").results
+    assert search(web, "kelp").results
+
+    assert len(heard) == 6
+    (record,) = (record for record in caplog.records if record.name == "websearch_core.bugs")
+    assert "on_event for search_start failed: unexpected KeyError" in record.getMessage()
+    assert SECRET not in caplog.text
+
+
+def test_the_end_of_a_cancelled_call_is_heard():
+    heard = []
+
+    class Slow(Sea):
+        def search(self, query, /):
+            yield Sleep(5)
+
+    async def cancel():
+        call = asyncio.create_task(WebSearch(Slow(), on_event=heard.append).asearch("kelp"))
+        await asyncio.sleep(0.05)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+
+    asyncio.run(cancel())
+
+    assert [event.name for event in heard] == ["search_start", "search_end"]
+    assert heard[-1].as_json()["error"] == "cancelled"
+
+
+def test_what_is_emitted_outside_a_call_is_heard_by_nobody():
+    emit(Wait(provider="sea", seconds=1, reason="throttle"))
+
+
+@pytest.mark.parametrize("hook", [7, "print", "async"])
+def test_a_hook_that_cannot_be_called_is_refused(hook):
+    async def listening(event):
+        raise AssertionError
+
+    with pytest.raises(errors.ConfigurationError, match="on_event: must be a function of an event, and not async"):
+        WebSearch(Sea(), on_event=listening if hook == "async" else hook)
+
+
+@pytest.mark.parametrize("logger", ["websearch", 7])
+def test_a_logger_that_is_none_is_refused(logger):
+    with pytest.raises(errors.ConfigurationError, match="logger: must be a logging.Logger"):
+        WebSearch(Sea(), logger=logger)
+
+
+def test_the_log_says_what_happened_without_queries_keys_and_queries_of_urls(search, caplog):
+    caplog.set_level(logging.INFO, "websearch_core")
+    web = WebSearch([Sea(), Lake()], reader=Sea(), layers=[Retry(attempts=2)])
+    search(web, "kelp")
+    search(web, "storm")
+    web.read(URL)
+    with pytest.raises(errors.RateLimited):
+        WebSearch(Sea(), attempts=1).search("storm")
+
+    lines = [record.getMessage() for record in caplog.records]
+    assert [line.partition(" in ")[0].partition(" after 0.")[0] for line in lines] == [
+        "sea search (4 characters): 1 result",
+        "sea waits 0.01 s (retry after rate_limited)",
+        "sea failed (rate_limited): lake is next",
+        "lake search (5 characters): 1 result",
+        "sea read (https://sea.example/kelp): 13 characters",
+        "sea search (5 characters) failed",
+    ]
+    assert {record.levelno for record in caplog.records} == {logging.INFO}
+    assert not any(word in caplog.text for word in ("storm", "hush", SECRET))
+
+
+def test_the_log_has_the_query_at_debug_level(search, caplog):
+    caplog.set_level(logging.DEBUG, "websearch_core")
+    search(WebSearch(Sea()), "kelp\nFORGED")
+
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines[:2] == ["sea search: 'kelp\\nFORGED'", "GET https://api.example/search: 200, 2 bytes"]
+    assert SECRET not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "url", ["https://user:hush@sea.example/\x1b[31m", "https://[hush", "https://sea.example/?hush"]
+)
+def test_the_log_shows_no_more_of_a_url_than_where_it_is(caplog, url):
+    caplog.set_level(logging.INFO, "websearch_core")
+    with contextlib.suppress(WebSearchError):
+        WebSearch(Sea(), reader="direct", attempts=1).read(url)
+
+    (line,) = [record.getMessage() for record in caplog.records if " read (" in record.getMessage()]
+    assert "hush" not in line
+    assert line.isprintable()
+
+
+def test_a_logger_of_your_own_gets_the_lines(caplog):
+    caplog.set_level(logging.INFO, "mine")
+    WebSearch(Sea(), logger=logging.getLogger("mine")).search("kelp")
+
+    assert [record.name for record in caplog.records] == ["mine"]
+
+
+def hear(event):
+    assert isinstance(event, Event)
+
+
+def test_hooks_and_loggers_survive_copies_and_pickles():
+    web = WebSearch("brave", api_key=SECRET, on_event=hear, logger=logging.getLogger("mine"))
+    copied = pickle.loads(pickle.dumps(web))
+
+    assert [listener.hook for listener in copied._listeners][1] is hear
+
+
+def test_layers_that_are_made_by_hand_announce_too():
+    heard = []
+    chain = Fallback((Retry(Sea(), attempts=2, pause=0), Lake()))
+    WebSearch(chain, on_event=heard.append).search("storm")
+
+    assert [event.name for event in heard if isinstance(event, Wait | Failover)] == ["wait", "failover"]
+
+
+def test_only_known_parts_of_an_answer_are_in_the_plain_data():
+    end = ReadEnd(provider="sea", url="u", seconds=1, page=Page(url="u", content="secret", content_length=6))
+
+    assert end.as_json() == {
+        "provider": "sea", "url": "u", "seconds": 1, "length": 6, "cost": None, "usage": {}, "error": None,
+    }  # fmt: skip
+    assert Exchange(method="GET", url="u", seconds=1).as_json()["status"] is None
+    assert SearchStart.name == "search_start"
