@@ -191,7 +191,7 @@ class SearchResult(_Model):
         published: The publication date, if the service gives one that can be parsed; always with a time zone.
         provider: The name of the provider that found it.
         rank: Its position in the response, from 1.
-        citation_id: The number to cite it by, as in ``[1]``.
+        citation_id: The number to cite it by, as in ``[1]``: its position, or the number of its page in a conversation.
         raw: The service's own record of it, verbatim.
 
     """
@@ -255,12 +255,14 @@ class Passage(_Model):
         offset: Where it begins in the whole text, in characters: reading from there returns it and what follows.
         length: Its length in characters.
         headings: The headings above it, outermost first, without the title of the page.
+        link: A URL that takes a person to its most relevant sentence, by a text fragment, if that is unambiguous.
 
     """
 
     offset: int
     length: int
     headings: tuple[str, ...] = ()
+    link: str | None = None
 
 
 class Page(_Model):
@@ -290,6 +292,7 @@ class Page(_Model):
         site_name: The name of the site, if the page states one.
         links: Absolute http(s) URLs that the page links to.
         provider: The name of the provider that read it.
+        citation_id: The number to cite it by, as in ``[1]``; 0 if it has none, as outside a conversation.
         cost: The cost in US dollars, as reported by the service.
         usage: What else the service says it charged or consumed, by unit, as for `SearchResponse`.
         notes: What the caller should know about how this was read, as sentences.
@@ -316,6 +319,7 @@ class Page(_Model):
     site_name: str | None = None
     links: tuple[str, ...] = Field(default=(), repr=False)
     provider: str = ""
+    citation_id: int = 0
     cost: float | None = None
     usage: dict[str, float] = Field(default_factory=dict)
     notes: tuple[str, ...] = ()

@@ -68,7 +68,7 @@ from ._ports import (
     SearchProvider,
     can,
 )
-from ._reading import first_heading, page_error
+from ._reading import as_links, first_heading, page_error
 from ._requests import bearer, post_json
 from ._results import Getter, in_domains, join_names, parse_images, parse_results, plain_text
 from ._service import Service
@@ -123,6 +123,7 @@ __all__ = [
     "UnsafeURL",
     "UnsupportedContent",
     "UnsupportedOption",
+    "as_links",
     "as_number",
     "as_object",
     "as_objects",

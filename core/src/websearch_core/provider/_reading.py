@@ -1,4 +1,4 @@
-"""What readers share: the error for a page that a service could not read, and the title of a text."""
+"""What readers share: the error for a page that a service could not read, the title of a text, the links of a page."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from .._urls import is_web_url
 from ..errors import Blocked, PageNotFound, ServiceError, TimedOut, TooLarge, Unavailable, UnsupportedContent
 from ._http import redact
 from ._ports import PageReader
@@ -49,6 +50,13 @@ def page_error(
     error = kind(f"{reader.name} read failed: {cause}", provider=reader.name, status=status, detail=words)
     error.temporary = kind is TimedOut or (status or 0) >= 500
     return error
+
+
+def as_links(value: Any) -> tuple[str, ...]:
+    """Return the absolute http(s) URLs in *value* if it is a list, else none."""
+    return (
+        tuple(link for link in value if isinstance(link, str) and is_web_url(link)) if isinstance(value, list) else ()
+    )
 
 
 def first_heading(markdown: str) -> str:

@@ -1,0 +1,34 @@
+"""
+Test providers without a server.
+
+A provider is a generator, so a test needs neither a network nor patches::
+
+    outcome = play(provider.search(query), reply({"results": []}))
+    assert outcome.requests[0].params["q"] == "kelp"
+    assert outcome.result.results == ()
+
+`play` passes the next of the *answers* to the flow for each effect: a `Response` for a `Request`, an exception to raise
+there, anything for a `Call` or a `Gather`. The keys of a `Request` are removed from its `Response`, as in production.
+Pauses take no time, and are recorded.
+
+`search_promises` and `read_promises` return the checks that every provider must pass::
+
+    @pytest.mark.parametrize("promise", search_promises(Kagi(api_key=SECRET), some=..., none=...), ids=str)
+    def test_kagi_keeps(promise):
+        promise()
+"""
+
+from __future__ import annotations
+
+from ._contract import Promise, read_promises, search_promises
+from ._play import SECRET, Outcome, play, reply
+
+__all__ = [
+    "SECRET",
+    "Outcome",
+    "Promise",
+    "play",
+    "read_promises",
+    "reply",
+    "search_promises",
+]
