@@ -70,7 +70,7 @@ from ._ports import (
 )
 from ._reading import as_links, first_heading, page_error
 from ._requests import bearer, post_json
-from ._results import Getter, in_domains, join_names, parse_images, parse_results, plain_text
+from ._results import Getter, in_domains, join_names, parse_images, parse_results, plain_text, take_results
 from ._service import Service
 
 __all__ = [
@@ -166,6 +166,7 @@ __all__ = [
     "provider",
     "redact",
     "retry_after",
+    "take_results",
     "unexpected_format",
     "with_sites",
 ]

@@ -337,8 +337,7 @@ def _check_option(provider: Any, option: str) -> None:
         assert option not in supported, "the option is declared as supported"
         return
     assert option in supported, "the option is not declared as supported"
-    # A page may be reachable only through the previous ones; then it is not part of the first request. A service that
-    # has nothing but papers or code needs no parameter for them.
-    assert option == "page" or value in ("academic", "code") or request != _start_search(provider, **others), (
-        "the option makes no difference"
-    )
+    # A page may be reachable only through the previous ones, and images may take another request: then they are not in
+    # the first one. A service that has nothing but papers or code needs no parameter for them.
+    if option not in ("page", "images") and value not in ("academic", "code"):
+        assert request != _start_search(provider, **others), "the option makes no difference"
