@@ -476,7 +476,7 @@ def test_every_service_can_be_reached_through_a_gateway_of_the_environment(monke
 
 
 def test_doctor_says_where_every_value_comes_from(monkeypatch):
-    monkeypatch.setattr("websearch_core._cli.checks.run_checks", lambda *_: iter(()))
+    monkeypatch.setattr("websearch_core._cli.checks.run_checks", lambda *_, **__: iter(()))
     monkeypatch.setenv("BRAVE_API_KEY", KEY)
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "7")
     found = write('provider = "brave"\n[providers.searxng]\nbase_url = "http://localhost:8888"')
