@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 import secrets
 from bisect import bisect_left
+from collections.abc import Mapping
 from textwrap import indent
 from typing import Any, assert_never
 
 from ._choices import Format
+from ._text.invisible import strip_invisible
 from .citations import link_citations
 from .errors import WebSearchError
 from .models import Page, SearchResponse, SearchResult
@@ -36,10 +38,12 @@ __all__ = [
     "search_as_json",
     "search_for_model",
     "shorten_snippet",
+    "summary_line",
 ]
 
 CITE = "When stating facts from web search results, append the citation ID in brackets, e.g. [1]."
 
+_MAX_SUMMARY = 200  # characters of a line for a person
 _MAX_SNIPPET = 1_000  # characters of one snippet in the text for a model; the JSON has all of it
 
 
@@ -196,6 +200,28 @@ def render_error(error: WebSearchError) -> str:
     who = f"{provider}: " if provider and not str(error).startswith(provider) else ""
     again = f" Retry after {wait:g} s." if wait is not None else ""
     return f"ERROR [{error.code}] {who}{_end_sentence(str(error))}{again}"
+
+
+def summary_line(tool: str, arguments: Mapping[str, Any]) -> str:
+    """
+    Say in one short line what an agent is doing, to show to a person: ``web_search: "rotate a key"``.
+
+    Args:
+        tool: The name of the tool.
+        arguments: What the model passed to it. Missing or wrong values are left out.
+
+    Returns:
+        The name of the tool with the query, or with the URL and what is looked for on the page. The line has no control
+        characters and at most 200 characters.
+
+    """
+    url, query, find = (
+        _join_lines(strip_invisible(str(arguments.get(name) or ""))[0]) for name in ("url", "query", "find")
+    )
+    quoted = f'"{query or find}"' if query or find else ""
+    what = f"{url} ({quoted})" if url and quoted else url or quoted
+    line = f"{tool}: {what}" if what else tool
+    return line if len(line) <= _MAX_SUMMARY else f"{line[: _MAX_SUMMARY - 1]}…"
 
 
 def fenced(text: str, what: str, boundary: str | None = None) -> str:
