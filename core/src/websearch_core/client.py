@@ -123,6 +123,7 @@ class WebSearch:
         token_counter: Counts the tokens of a text; by default `websearch_core.tokens.estimate_tokens`.
         links: What to do with the links in pages, for every reader and type of page: ``keep`` them with their targets,
             keep only their ``text``, or ``drop`` them with their text.
+        settings: `Settings` to use, instead of those of the environment and the files. The other arguments win.
         logger: Where to log; by default ``logging.getLogger("websearch_core")``.
         on_event: Called with each `websearch_core.events.Event` of a call: a start, a request, a wait, an end.
         allowed_domains: The only domains, with their subdomains, that searches may return and pages may be read from,
@@ -130,7 +131,6 @@ class WebSearch:
         blocked_domains: Domains, with their subdomains, that are closed in the same way. A call can add to them.
         max_snippet_chars: Maximum characters of each snippet; by default, only texts cut it, to 1,000.
         max_length: Maximum characters of one part of a page, unless a call overrides it; 15,000 by default.
-        settings: `Settings` to use, instead of those of the environment and the files. The other arguments win.
 
     Raises:
         UnknownProvider: A name is unknown; the message lists the known ones.
@@ -162,13 +162,13 @@ class WebSearch:
         max_tokens: int | None = None,
         token_counter: TokenCounter | None = None,
         links: Links | None = None,
+        settings: Settings | None = None,
         logger: Logger | None = None,
         on_event: Hook | None = None,
         allowed_domains: Sequence[str] | None = None,
         blocked_domains: Sequence[str] | None = None,
         max_snippet_chars: int | None = None,
         max_length: int | None = None,
-        settings: Settings | None = None,
     ) -> None:
         # Import slow modules only now: a program may import this one and search much later, or never.
         from ._net.guard import Guard
