@@ -106,11 +106,11 @@ def test_a_wrong_argument_of_the_constructor_is_answered_with_what_is_known(make
 
 def test_invalid_provider_lists_those_of_the_role_with_aliases():
     with pytest.raises(UnknownProvider) as caught:
-        WebSearch("gogle-it")
+        WebSearch("xyzzy")
     said = str(caught.value)
     for name in ("brave", "duckduckgo (ddg)", "searxng (searx)", "tavily"):
         assert name in said
-    for reader in ("jina", "direct"):
+    for reader in ("direct",):
         assert reader not in said
 
 
