@@ -25,7 +25,9 @@ PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob(
 BLOCKS = [
     pytest.param(page, block, id=f"{page.relative_to(ROOT)}-{number}")
     for page in PAGES
-    for number, block in enumerate(re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.M | re.S), 1)
+    for number, block in enumerate(
+        re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL), 1
+    )
 ]
 HIT = {"title": "Rotate a key", "url": "https://keys.example/rotate", "content": "To rotate a key, make a new one"}
 LINK = '<div class="web-result"><a class="result__a" href="https://docs.python.org/3/">Python</a></div>'
@@ -55,7 +57,7 @@ def offline(monkeypatch):
 
     monkeypatch.setattr("websearch_core._net.sender.Sender.send", lambda _, request: answer(request))
     monkeypatch.setattr("websearch_core._net.sender.Sender.asend", answer_async)
-    for name in ("TAVILY_API_KEY", "BRAVE_API_KEY"):
+    for name in ("TAVILY_API_KEY", "BRAVE_API_KEY", "EXA_API_KEY", "SERPER_API_KEY"):
         monkeypatch.setenv(name, SECRET)
     monkeypatch.setattr("tiktoken.get_encoding", lambda _: Encoding())
 
@@ -88,3 +90,18 @@ async def test_a_block_runs_on_its_own(page, block, offline, scripted, monkeypat
 
 def test_the_pages_have_blocks():
     assert len(BLOCKS) > 20
+
+
+def test_what_other_packages_become_is_code_that_works(offline):
+    page = (ROOT / "docs" / "migration.md").read_text("utf-8")
+    names: dict[str, object] = {"key": SECRET, "api_key": SECRET, "url": "https://searx.example", "q": "rotate a key"}
+    names["urls"] = [HIT["url"]]
+    statement = "from langchain_websearch import *; from llamaindex_websearch import WebPageReader, WebSearchToolSpec"
+    exec(f"{statement}; from websearch_core import WebSearch", names)
+    cells = re.findall(r"^\| .+ \| (`.+?`)[^`|]*(?:`.*)? \|$", page, re.MULTILINE)
+    now = [code for cell in cells for code in re.findall("`([^`]+)`", cell) if re.match(r"\w+\(", code)]
+
+    assert len(now) > 15
+    for code in now:
+        if not code.startswith("RetrieverQueryEngine"):  # made of one of these
+            eval(code.replace("[...]", "['python.org']").replace("key=api_key", "key=key"), names)
