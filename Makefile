@@ -21,7 +21,7 @@ endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
 .PHONY: help install wheels demo test fuzz coverage lint types format docs provider bench bench-reading bench-memory bench-ssrf \
-	model record matrix lock
+	model record drift plugin matrix lock
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
@@ -124,8 +124,17 @@ $(FETCHERS)/installed: benchmarks/ssrf/requirements.txt
 	$(INSTALL) $(FETCHERS) --requirement $<
 	@touch $@
 
-record: $(VENV)/installed  ## record a provider's cassettes again, with its key in the environment: make record PROVIDER=tavily
+record: $(VENV)/installed  ## record a provider's cassettes again, and show what has changed: make record PROVIDER=tavily
 	$(BIN)/python -m tests.cassettes.record $(PROVIDER)
+
+drift: $(VENV)/installed  ## check that services still answer in the shape on their cassettes; keys come from the environment
+	$(BIN)/python -m tests.cassettes.drift $(PROVIDER)
+
+plugin: $(VENV)/installed  ## build the plug-in in examples/plugin, install its wheel beside the packages, and test it
+	rm -rf build/plugin
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/plugin/dist examples/plugin
+	$(BIN)/python -m pip install --quiet --no-deps --target build/plugin/installed build/plugin/dist/*.whl
+	PYTHONPATH=build/plugin/installed $(BIN)/python -m pytest --rootdir examples/plugin -c examples/plugin/pyproject.toml examples/plugin
 
 matrix:  ## run the tests on every supported Python on PATH, with the lowest and the highest dependencies
 	.ci/matrix

@@ -354,8 +354,8 @@ def test_the_first_results_come_with_what_their_pages_say(server, tavily, shelf,
     assert [missing.content, other.content, last.content] == [None, None, None]
     assert {result.snippet for result in response.results} == {"Snippet"}
     assert response.notes == (
-        "result 2 could not be read (page_not_found): only its snippet is known",
-        "the page of result 3 contains no word of the query: only its snippet is known",
+        "the 2nd result could not be read (page_not_found): only its snippet is known",
+        "the page of the 3rd result contains no word of the query: only its snippet is known",
     )
     assert sorted(server.paths)[:-1] == ["/forest", "/missing", "/other"]
 
@@ -371,7 +371,7 @@ def test_reading_the_first_results_keeps_to_the_time_of_the_call(server, http, t
     response = call(tavily(timeout=5.0, attempts=1), "search", "giant kelp", read_top=2)
 
     assert "half a metre" in response.results[0].content
-    assert response.notes == ("result 2 could not be read (timed_out): only its snippet is known",)
+    assert response.notes == ("the 2nd result could not be read (timed_out): only its snippet is known",)
     assert time.monotonic() - started < 15
 
 
@@ -379,7 +379,7 @@ def test_results_are_read_from_public_addresses_only(server, tavily, shelf, call
     response = call(tavily(allow=["10.0.0.0/8"]), "search", "giant kelp", read_top=1)
 
     assert response.results[0].content is None
-    assert response.notes == ("result 1 could not be read (unsafe_url): only its snippet is known",)
+    assert response.notes == ("the 1st result could not be read (unsafe_url): only its snippet is known",)
 
 
 @pytest.mark.parametrize("options", [{"read_top": -1}, {"read_top": 1, "passage_length": 0}], ids=str)
@@ -512,7 +512,7 @@ def test_a_bug_met_in_a_page_leaves_the_snippet_of_its_result(tavily, call):
     response = call(tavily(reader=Buggy()), "search", "kelp", read_top=1, limit=2)
 
     assert len(response.results) == 2
-    assert "result 1 could not be read (bad_response): only its snippet is known" in response.notes
+    assert "the 1st result could not be read (bad_response): only its snippet is known" in response.notes
 
 
 def test_after_a_bug_the_next_reader_is_called(tavily, call):

@@ -20,7 +20,8 @@ import websearch_core
 from websearch_core import providers
 
 ROOMS = (
-    "client errors events flow index keys layers models provenance provider providers reading render settings testing tokens "
+    "citations client errors events flow index keys layers models provenance provider providers reading render settings "
+    "testing tokens "
     "tools".split()
 )
 PUBLIC = ["websearch_core", *(f"websearch_core.{room}" for room in ROOMS)]

@@ -22,6 +22,7 @@ from websearch_core.render import (
     result_metadata,
     search_as_json,
     search_for_model,
+    summary_line,
 )
 
 FOUND = SearchResponse(
@@ -51,8 +52,8 @@ def test_markdown_has_headings_urls_and_dates():
     assert render_search(FOUND.model_copy(update={"answer": "Algae."}), "markdown") == (
         "## Answer\n\nAlgae.\n\n"
         "## Search Results\n\n"
-        "### 1. Kelp forests\n**URL:** https://a.example/\n**Published:** 2026-05-04\n\nBrown algae\n\n---\n\n"
-        "### 2. No snippet\n**URL:** https://b.example/"
+        "### 1. Kelp forests\n\n**URL:** https://a.example/\n\n**Published:** 2026-05-04\n\nBrown algae\n\n---\n\n"
+        "### 2. No snippet\n\n**URL:** https://b.example/\n\n---"
     )
 
 
@@ -65,8 +66,8 @@ def test_json_has_results_with_citation_ids_and_a_list_of_sources():
         "score": None, "published": "2026-05-04T00:00:00Z", "provider": "stub", "citation_id": 1,
     }  # fmt: skip
     assert data["sources"] == [
-        {"id": 1, "title": "Kelp\n forests", "url": "https://a.example/"},
-        {"id": 2, "title": "No snippet", "url": "https://b.example/"},
+        {"id": 1, "title": "Kelp\n forests", "url": "https://a.example/", "read": False},
+        {"id": 2, "title": "No snippet", "url": "https://b.example/", "read": False},
     ]
     assert data["message"] == "2 results for: kelp"
 
@@ -238,7 +239,7 @@ def test_a_page_says_how_to_read_on_from_passages_and_to_the_next_places():
     )
     found = chosen.model_copy(update={"next_offset": 77})
     assert "(For the next places, find the same with offset=77.)" in render_page(found, "markdown")
-    assert page_as_json(chosen)["passages"] == [{"offset": 30, "length": 4, "headings": []}]
+    assert page_as_json(chosen)["passages"] == [{"offset": 30, "length": 4, "headings": [], "link": None}]
 
 
 def test_the_metadata_of_a_document_are_flat_and_nothing_in_them_is_empty():
@@ -259,3 +260,28 @@ def test_the_metadata_of_a_document_are_flat_and_nothing_in_them_is_empty():
         "truncated": False,
     }
     assert result_metadata(result) == {"url": "https://sea.example/", "provider": "brave", "citation_id": 1}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "line"),
+    [
+        ("web_search", {"query": "rotate a key", "limit": 3}, 'web_search: "rotate a key"'),
+        ("open_page", {"url": "https://a.example/"}, "open_page: https://a.example/"),
+        ("open_page", {"url": "https://a.example/", "find": "grace"}, 'open_page: https://a.example/ ("grace")'),
+        (
+            "open_page",
+            {"url": "https://a.example/", "query": "why?", "find": ""},
+            'open_page: https://a.example/ ("why?")',
+        ),
+        ("web_search", {}, "web_search"),
+        ("web_search", {"query": None}, "web_search"),
+        ("web_search", {"query": "a\n\x1b[31mb\u202e"}, 'web_search: "a [31mb"'),
+        ("web_search", {"query": 3}, 'web_search: "3"'),
+    ],
+)
+def test_a_host_can_show_a_call_in_one_line(tool, arguments, line):
+    assert summary_line(tool, arguments) == line
+
+
+def test_the_line_of_a_call_is_short():
+    assert len(summary_line("web_search", {"query": "x" * 10**6})) == 200

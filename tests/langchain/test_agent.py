@@ -80,7 +80,7 @@ async def test_finding_nothing_is_a_success_and_says_so(service, agent, tool_mes
         message = tool_message(state)
         assert message.status == "success"
         assert "No results found for: kelp" in message.content
-        assert message.artifact["results"] == []
+        assert message.artifact["sources"] == []
 
 
 async def test_the_text_numbers_its_sources_and_marks_data_from_the_web(service, agent, tool_message):
@@ -108,7 +108,10 @@ async def test_the_text_numbers_its_sources_and_marks_data_from_the_web(service,
 async def test_the_artifact_is_plain_json_that_a_checkpointer_stores_unchanged(service, agent, tool_message, key):
     message = tool_message(await agent(WebSearchTool(web=service.web()), query="kelp", limit=1).ainvoke(ASK))
 
-    assert message.artifact["sources"] == [{"id": 1, "title": "Kelp 1", "url": "https://example.org/kelp/1"}]
+    (source,) = message.artifact["sources"]
+    start, end = source.pop("shown")
+    assert source == {"id": 1, "title": "Kelp 1", "url": "https://example.org/kelp/1", "read": False}
+    assert message.content[start:end] == "1. Kelp 1 — https://example.org/kelp/1\n   All about kelp, part 1."
     assert message.artifact["provider"] == "brave"
     assert json.loads(json.dumps(message.artifact)) == message.artifact
     serializer = JsonPlusSerializer()

@@ -9,7 +9,7 @@ import pytest
 
 import langchain_websearch
 
-NAMES = ["OpenPageTool", "WebPageLoader", "WebSearchRetriever", "WebSearchTool", "WebSearchToolkit"]
+NAMES = ["OpenPageTool", "WebPageLoader", "WebSearchRetriever", "WebSearchTool", "WebSearchToolkit", "collect_sources"]
 
 
 def python(code: str) -> str:

@@ -16,7 +16,7 @@ from websearch_core.client import WebSearchArguments
 
 
 def test_these_are_the_public_names() -> None:
-    names = ["ToolError", "WebPageReader", "WebSearchRetriever", "WebSearchToolSpec"]
+    names = ["ToolError", "WebPageReader", "WebSearchRetriever", "WebSearchToolSpec", "collect_sources"]
     assert names == llamaindex_websearch.__all__
     assert set(names) <= set(dir(llamaindex_websearch))
     for name in names:

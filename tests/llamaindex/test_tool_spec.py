@@ -90,6 +90,7 @@ async def test_programs_get_documents(sea: Sea) -> None:
             "title": "Kelp",
             "score": 0.9,
             "citation_id": 1,
+            "read": False,
         }
         assert dulse.metadata["published"] == "2026-05-04T00:00:00+00:00"
 
@@ -147,7 +148,7 @@ async def test_a_search_can_show_what_the_pages_say(sea: Sea) -> None:
         assert "   Giant kelp grows fast." in output.content
         assert "Kelp is a brown alga." not in output.content
         assert "   Dulse is red." in output.content
-        assert "Note: result 3 could not be read (page_not_found): only its snippet is known." in output.content
+        assert "Note: the 3rd result could not be read (page_not_found): only its snippet is known." in output.content
         kelp, dulse, _ = output.raw_output
         assert "Giant kelp grows fast." in kelp.text
         assert dulse.text == "Dulse is red."
@@ -162,7 +163,7 @@ async def test_a_token_budget_limits_the_text_for_the_model(sea: Sea) -> None:
     for output in await both(search, {"query": "giant kelp"}):
         assert len(output.content.split()) <= 60
         assert "left out: 60 tokens have no room for more" in output.content
-        assert len(output.raw_output) == 3
+        assert len(output.raw_output) == 1
 
 
 @pytest.mark.parametrize("wrong", [{"read_top": -1}, {"passage_length": 0}], ids=str)

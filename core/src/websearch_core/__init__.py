@@ -18,6 +18,7 @@ composes providers, and `websearch_core.render` shows results to a model. ``docs
 import typing
 
 if typing.TYPE_CHECKING:
+    from . import citations as citations
     from . import events as events
     from . import flow as flow
     from . import index as index
@@ -61,8 +62,8 @@ _HOMES = {
     "register": "_registry",
 }
 _MODULES = frozenset(
-    "client errors events flow index keys layers models provenance provider providers reading render settings "
-    "testing tokens tools".split()
+    "citations client errors events flow index keys layers models provenance provider providers reading render "
+    "settings testing tokens tools".split()
 )
 
 if not typing.TYPE_CHECKING:  # type checkers see the imports above; with this function, they would accept any name

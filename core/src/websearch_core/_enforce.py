@@ -105,15 +105,19 @@ def attach_content(response: SearchResponse, pages: Sequence[Page | WebSearchErr
     """Put the passages of *pages* into the first results; notes name those without passages, and why."""
     results, notes = list(response.results), []
     for n, (result, page) in enumerate(zip(results, pages, strict=False)):
+        place = _ordinal(n + 1)  # not its number, which a conversation can still change
         if isinstance(page, WebSearchError):
-            notes.append(f"result {result.citation_id} could not be read ({page.code}): only its snippet is known")
+            notes.append(f"the {place} result could not be read ({page.code}): only its snippet is known")
         elif page.passages:
             results[n] = result.model_copy(update={"content": _close_code(page.content)})
         else:
-            notes.append(
-                f"the page of result {result.citation_id} contains no word of the query: only its snippet is known"
-            )
+            notes.append(f"the page of the {place} result contains no word of the query: only its snippet is known")
     return response.model_copy(update={"results": tuple(results)}).with_notes(*notes)
+
+
+def _ordinal(n: int) -> str:
+    ending = "th" if n % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n}{ending}"
 
 
 def _close_code(content: str) -> str:

@@ -18,15 +18,22 @@ _BUILT_IN: Mapping[str, str] = MappingProxyType(
         "crossref": "websearch_core.providers.crossref:Crossref",
         "direct": "websearch_core.providers.direct:Direct",
         "duckduckgo": "websearch_core.providers.duckduckgo:DuckDuckGo",
+        "exa": "websearch_core.providers.exa:Exa",
+        "firecrawl": "websearch_core.providers.firecrawl:Firecrawl",
         "github": "websearch_core.providers.github:GitHub",
         "hackernews": "websearch_core.providers.hackernews:HackerNews",
         "jina": "websearch_core.providers.jina:Jina",
+        "linkup": "websearch_core.providers.linkup:Linkup",
         "local": "websearch_core.providers.local:Local",
         "openalex": "websearch_core.providers.openalex:OpenAlex",
+        "parallel": "websearch_core.providers.parallel:Parallel",
+        "perplexity": "websearch_core.providers.perplexity:Perplexity",
         "searxng": "websearch_core.providers.searxng:SearXNG",
         "semanticscholar": "websearch_core.providers.semanticscholar:SemanticScholar",
+        "serper": "websearch_core.providers.serper:Serper",
         "stackexchange": "websearch_core.providers.stackexchange:StackExchange",
         "tavily": "websearch_core.providers.tavily:Tavily",
+        "you": "websearch_core.providers.you:You",
     }
 )
 _ALIASES = MappingProxyType({"ddg": "duckduckgo", "searx": "searxng"})

@@ -19,6 +19,7 @@ import asyncio
 import inspect
 import json
 import math
+import re
 import time
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -47,6 +48,8 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
+
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # as JSON escapes it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,13 +109,28 @@ class Response:
     truncated: bool = False
 
     def json(self) -> Any:
-        """Return the body parsed as JSON; raises ValueError if it is not JSON."""
-        return json.loads(self.content)
+        """
+        Return the body parsed as JSON; half of a surrogate pair becomes U+FFFD, since no encoding has it.
+
+        Raises:
+            ValueError: It is not JSON.
+
+        """
+        value = json.loads(self.content)
+        return _repair(value) if _SURROGATE.search(self.content) else value
 
     @property
     def rate_limits(self) -> tuple[RateLimit, ...]:
         """The rate limits that the headers state, shortest window first; empty if they state none."""
         return parse_rate_limits(self.headers)
+
+
+def _repair(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_repair(one) for one in value]
+    return {_repair(name): _repair(one) for name, one in value.items()} if isinstance(value, dict) else value
 
 
 @dataclass(frozen=True)

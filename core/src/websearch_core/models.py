@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Annotated, Any, ClassVar, Literal, TypedDict, Unpack
 
@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from ._choices import SafeSearch, TimeRange, Topic
 from ._domains import Domain
+from ._text import notebook
 from ._text.suggestion import suggest_name
 from .errors import InvalidOption
 
@@ -186,7 +187,7 @@ class SearchResult(_Model):
         published: The publication date, if the service gives one that can be parsed; always with a time zone.
         provider: The name of the provider that found it.
         rank: Its position in the response, from 1.
-        citation_id: The number to cite it by, as in ``[1]``.
+        citation_id: The number to cite it by, as in ``[1]``: its position, or the number of its page in a conversation.
         raw: The service's own record of it, verbatim.
 
     """
@@ -202,6 +203,13 @@ class SearchResult(_Model):
     rank: int = 0
     citation_id: int = 0
     raw: Any = Field(default=None, repr=False)
+
+    def __repr_args__(self) -> Iterator[tuple[str, object]]:
+        """Show what tells it from others, in a line: its text may be long."""
+        yield "title", notebook.shorten(self.title)
+        yield "url", notebook.shorten(self.url)
+        if self.provider:
+            yield "provider", self.provider
 
 
 class SearchResponse(_Model):
@@ -237,6 +245,22 @@ class SearchResponse(_Model):
     elapsed: float | None = None
     raw: Any = Field(default=None, repr=False)
 
+    def __repr_args__(self) -> Iterator[tuple[str, object]]:
+        """Show what it holds, in a line."""
+        yield "query", notebook.shorten(self.query)
+        yield "results", notebook.count(self.results, "result")
+        if self.provider:
+            yield "provider", self.provider
+        for name, things in (("images", self.images), ("notes", self.notes)):
+            if things:
+                yield name, notebook.count(things, name.removesuffix("s"))
+
+    def _repr_html_(self) -> str:
+        return notebook.response_as_html(self)
+
+    def _repr_markdown_(self) -> str:
+        return notebook.response_as_markdown(self)
+
     def with_notes(self, *notes: str) -> SearchResponse:
         """Return the same response with *notes* added."""
         return self.model_copy(update={"notes": (*self.notes, *notes)})
@@ -250,12 +274,14 @@ class Passage(_Model):
         offset: Where it begins in the whole text, in characters: reading from there returns it and what follows.
         length: Its length in characters.
         headings: The headings above it, outermost first, without the title of the page.
+        link: A URL that takes a person to its most relevant sentence, by a text fragment, if that is unambiguous.
 
     """
 
     offset: int
     length: int
     headings: tuple[str, ...] = ()
+    link: str | None = None
 
 
 class Page(_Model):
@@ -285,6 +311,7 @@ class Page(_Model):
         site_name: The name of the site, if the page states one.
         links: Absolute http(s) URLs that the page links to.
         provider: The name of the provider that read it.
+        citation_id: The number to cite it by, as in ``[1]``; 0 if it has none, as outside a conversation.
         cost: The cost in US dollars, as reported by the service.
         usage: What else the service says it charged or consumed, by unit, as for `SearchResponse`.
         notes: What the caller should know about how this was read, as sentences.
@@ -311,9 +338,27 @@ class Page(_Model):
     site_name: str | None = None
     links: tuple[str, ...] = Field(default=(), repr=False)
     provider: str = ""
+    citation_id: int = 0
     cost: float | None = None
     usage: dict[str, float] = Field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    def __repr_args__(self) -> Iterator[tuple[str, object]]:
+        """Show which page it is and how much of it this is, in a line."""
+        yield "url", notebook.shorten(self.final_url or self.url)
+        yield "title", notebook.shorten(self.title)
+        part = f"{self.offset}-{self.offset + len(self.content)} of " if self.truncated or self.offset else ""
+        yield "content", notebook.Size(f"{part}{self.original_length or len(self.content)} characters")
+        if self.provider:
+            yield "provider", self.provider
+        if self.notes:
+            yield "notes", notebook.count(self.notes, "note")
+
+    def _repr_html_(self) -> str:
+        return notebook.page_as_html(self)
+
+    def _repr_markdown_(self) -> str:
+        return notebook.page_as_markdown(self)
 
     def with_notes(self, *notes: str) -> Page:
         """Return the same page with *notes* added."""

@@ -1,9 +1,11 @@
 """
-Limit which URLs a model may open.
+Keep what each conversation has seen: number its pages, and limit which URLs a model may open.
 
 A page can talk a model into opening ``https://evil.example/?q=`` followed by whatever the model knows. The guard cannot
 help: that address is public. It helps to open only URLs that came from elsewhere: from a search, whose index knows
 nothing about the conversation, or from the user. A `Ledger` keeps these URLs, complete, for each conversation.
+
+It also gives the pages of a conversation their numbers, so that ``[3]`` means the same page in all of it.
 
 The caller chooses what identifies a conversation: any hashable value, such as the ID of a thread, or a tuple of tenant
 and thread. None is for callers with a single conversation.
@@ -13,12 +15,14 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
+from ._numbers import Numbers
 from ._urls import canonicalize
+from .citations import Source
 from .errors import ConfigurationError, UnsafeURL
 from .models import Page, SearchResponse
 
@@ -39,7 +43,7 @@ _IN_TEXT = re.compile(r"https?://[^\s<>\"'`\\^{|}]+", re.IGNORECASE)
 
 class Ledger:
     """
-    Keeps the URLs that have been seen, and decides which may be opened.
+    Keeps the URLs that have been seen, decides which may be opened, and numbers their pages.
 
     - ``any``: every URL that the guard lets through.
     - ``seen``: URLs that a search of this conversation returned, or that the caller or the user named.
@@ -59,6 +63,7 @@ class Ledger:
         self.mode = mode
         self._named = {_make_key(url) for url in named}
         self._seen: dict[Hashable, dict[str, bool]] = {}
+        self._numbers: dict[Hashable, Numbers] = {}
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -111,6 +116,39 @@ class Ledger:
                 "only pages that a search returned or the user named can be opened, by exactly that URL; "
                 "search for the page first"
             )
+
+    def number_results(
+        self, response: SearchResponse, conversation: Hashable = None, known: Iterable[Mapping[str, Any]] = ()
+    ) -> SearchResponse:
+        """
+        Give the results of a search the numbers of their pages in a conversation, as their ``citation_id``.
+
+        Args:
+            response: The response.
+            conversation: The conversation that it belongs to.
+            known: The sources that the conversation has numbers for already, as stored by the program: the ``sources``
+                of earlier artifacts, or what `sources` returned. Their numbers win.
+
+        """
+        with self._lock:
+            return self._numbers_of(conversation, known).number_results(response)
+
+    def number_page(self, page: Page, conversation: Hashable = None, known: Iterable[Mapping[str, Any]] = ()) -> Page:
+        """Give a page its number in a conversation, with the arguments of `number_results`."""
+        with self._lock:
+            return self._numbers_of(conversation, known).number_page(page)
+
+    def sources(self, conversation: Hashable = None, known: Iterable[Mapping[str, Any]] = ()) -> list[Source]:
+        """Return the sources of a conversation by their numbers: at most 1,000, those that were seen last."""
+        with self._lock:
+            return self._numbers_of(conversation, known).sources()
+
+    def _numbers_of(self, conversation: Hashable, known: Iterable[Mapping[str, Any]]) -> Numbers:
+        numbers = self._numbers.pop(conversation, None) or Numbers()
+        self._numbers[conversation] = numbers  # the conversation used last is forgotten last
+        _evict(self._numbers, _MAX_CONVERSATIONS)
+        numbers.restore(known)
+        return numbers
 
     def _may_add_links(self, url: str, conversation: Hashable) -> bool:
         key = _make_key(url)

@@ -8,15 +8,15 @@ boundary per call. That helps a model to keep data and instructions apart, but c
 from __future__ import annotations
 
 import json
-import re
 import secrets
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from textwrap import indent
 from typing import Any, assert_never
 
 from ._choices import Format
-from ._text.escaping import link_target
+from ._text.invisible import strip_invisible
+from .citations import link_citations
 from .errors import WebSearchError
 from .models import Page, SearchResponse, SearchResult
 from .tokens import TokenCounter, estimate_tokens
@@ -24,6 +24,7 @@ from .tokens import TokenCounter, estimate_tokens
 __all__ = [
     "CITE",
     "Format",
+    "cut_results",
     "error_as_json",
     "fenced",
     "link_citations",
@@ -36,10 +37,13 @@ __all__ = [
     "result_metadata",
     "search_as_json",
     "search_for_model",
+    "shorten_snippet",
+    "summary_line",
 ]
 
 CITE = "When stating facts from web search results, append the citation ID in brackets, e.g. [1]."
 
+_MAX_SUMMARY = 200  # characters of a line for a person
 _MAX_SNIPPET = 1_000  # characters of one snippet in the text for a model; the JSON has all of it
 
 
@@ -88,14 +92,17 @@ def search_as_json(response: SearchResponse) -> dict[str, Any]:
     Returns:
         ``query``, ``provider``, ``message``, ``answer``, ``results`` (each with ``citation_id``, ``title``, ``url``,
         ``snippet``, ``content``, ``author``, ``score``, ``published``, ``provider``), ``sources`` (each with ``id``,
-        ``title``, ``url``), ``images``, ``suggestions``, ``notes``, ``request_id``, ``cost``, ``usage`` and
-        ``elapsed``. Dates are ISO 8601.
+        ``title``, ``url`` and ``read``), ``images``, ``suggestions``, ``notes``, ``request_id``, ``cost``, ``usage``
+        and ``elapsed``. Dates are ISO 8601.
 
     """
     data = response.model_dump(mode="json", exclude={"raw": True, "results": {"__all__": {"raw", "rank"}}})
     count = len(response.results)
     found = f"{count} result{'s' * (count != 1)} for: {response.query}" if count else _describe_no_results(response)
-    sources = [{"id": result.citation_id, "title": result.title, "url": result.url} for result in response.results]
+    sources = [
+        {"id": result.citation_id, "title": result.title, "url": result.url, "read": result.content is not None}
+        for result in response.results
+    ]
     return {**data, "message": found, "sources": sources}
 
 
@@ -136,7 +143,7 @@ def page_metadata(page: Page) -> dict[str, Any]:
     Returns:
         ``url`` (after redirects, so it identifies the page), ``title``, ``author``, ``published`` and ``modified``
         (ISO 8601), ``description``, ``canonical_url``, ``site_name``, ``language``, ``media_type``, ``provider``,
-        ``next_offset`` and ``truncated``.
+        ``next_offset``, ``truncated``, and ``citation_id`` if it has a number.
 
     """
     return _drop_empty(
@@ -153,6 +160,7 @@ def page_metadata(page: Page) -> dict[str, Any]:
         provider=page.provider,
         next_offset=page.next_offset,
         truncated=page.truncated,
+        citation_id=page.citation_id or None,
     )
 
 
@@ -194,6 +202,28 @@ def render_error(error: WebSearchError) -> str:
     return f"ERROR [{error.code}] {who}{_end_sentence(str(error))}{again}"
 
 
+def summary_line(tool: str, arguments: Mapping[str, Any]) -> str:
+    """
+    Say in one short line what an agent is doing, to show to a person: ``web_search: "rotate a key"``.
+
+    Args:
+        tool: The name of the tool.
+        arguments: What the model passed to it. Missing or wrong values are left out.
+
+    Returns:
+        The name of the tool with the query, or with the URL and what is looked for on the page. The line has no control
+        characters and at most 200 characters.
+
+    """
+    url, query, find = (
+        _join_lines(strip_invisible(str(arguments.get(name) or ""))[0]) for name in ("url", "query", "find")
+    )
+    quoted = f'"{query or find}"' if query or find else ""
+    what = f"{url} ({quoted})" if url and quoted else url or quoted
+    line = f"{tool}: {what}" if what else tool
+    return line if len(line) <= _MAX_SUMMARY else f"{line[: _MAX_SUMMARY - 1]}…"
+
+
 def fenced(text: str, what: str, boundary: str | None = None) -> str:
     """
     Mark *text* as data from the web.
@@ -229,20 +259,33 @@ def search_for_model(
         count: Counts the tokens of a text.
 
     """
-    text = _search_for_model(response, form)
-    if max_tokens is None or count(text) <= max_tokens:
-        return text
+    return _search_for_model(cut_results(response, form, max_tokens=max_tokens, count=count), form)
+
+
+def cut_results(
+    response: SearchResponse,
+    form: Format = "text",
+    *,
+    max_tokens: int | None = None,
+    count: TokenCounter = estimate_tokens,
+) -> SearchResponse:
+    """Return the part of a response that `search_for_model` shows, with the same arguments."""
+    if max_tokens is None or count(_search_for_model(response, form)) <= max_tokens:
+        return response
 
     results = response.results
 
-    def render_first(kept: int) -> str:
+    def keep_first(kept: int) -> SearchResponse:
         bare = tuple(result.model_copy(update={"snippet": "", "content": None}) for result in results[:1])
         fewer = response.model_copy(update={"results": results[:kept] or bare})
         left_out = f"{len(results) - kept} of {len(results)} results left out" if kept else "all but a title left out"
-        return _search_for_model(fewer.with_notes(f"{left_out}: {max_tokens} tokens have no room for more"), form)
+        return fewer.with_notes(f"{left_out}: {max_tokens} tokens have no room for more")
 
-    too_many = bisect_left(range(len(results)), 1, key=lambda kept: count(render_first(kept)) > max_tokens)
-    return render_first(max(too_many - 1, 0))
+    def is_too_long(kept: int) -> bool:
+        return count(_search_for_model(keep_first(kept), form)) > max_tokens
+
+    too_many = bisect_left(range(len(results)), 1, key=is_too_long)
+    return keep_first(max(too_many - 1, 0))
 
 
 def _search_for_model(response: SearchResponse, form: Format) -> str:
@@ -252,30 +295,15 @@ def _search_for_model(response: SearchResponse, form: Format) -> str:
 
 
 def page_for_model(page: Page, form: Format = "text") -> str:
-    """Render a page as `render_page` does, marked as data from the web."""
+    """
+    Render a page as `render_page` does, marked as data from the web.
+
+    As JSON it has no ``links``, which would take more room than the text that they are in.
+    """
     if form == "json":
-        return _as_json(_make_notice("A web page") | page_as_json(page))
+        data = page_as_json(page.model_copy(update={"links": ()}))
+        return _as_json(_make_notice("A web page") | {name: value for name, value in data.items() if name != "links"})
     return fenced(render_page(page, form), "A web page")
-
-
-def link_citations(text: str, sources: Sequence[Mapping[str, object]]) -> str:
-    """
-    Turn the citations in an answer, such as ``[1]``, into Markdown links to their *sources*.
-
-    Args:
-        text: The answer of a model.
-        sources: The ``sources`` of `search_as_json`. Other citations stay as they are, as do those of sources whose
-            URL is not http(s), such as a file of a local index.
-
-    """
-    urls = {str(source["id"]): link_target(str(source["url"])) for source in sources}
-
-    def link(match: re.Match[str]) -> str:
-        url = urls.get(match[2])
-        mark = "! " if match[1] else ""  # without it, this would be an image, which a front end fetches
-        return f"{mark}[{match[2]}]({url})" if url else match[0]
-
-    return re.sub(r"(!?)\[(\d+)\](?!\()", link, text)
 
 
 def _make_notice(what: str) -> dict[str, Any]:
@@ -302,44 +330,49 @@ def _result_as_text(result: SearchResult) -> str:
         return "\n\n".join(
             [*lines, indent(result.content, " " * max(3, len(number)), lambda line: bool(line.strip(" \n")))]
         )
-    snippet = _join_lines(result.snippet)
-    if len(snippet) > _MAX_SNIPPET:
-        snippet = f"{snippet[:_MAX_SNIPPET].rstrip()}…"
-    if snippet:
+    if snippet := shorten_snippet(result.snippet):
         lines.append(f"   {snippet}")
     return "\n".join(lines)
+
+
+def shorten_snippet(snippet: str) -> str:
+    """Return *snippet* as the text for a model shows it: on one line, and not too long."""
+    line = _join_lines(snippet)
+    return line if len(line) <= _MAX_SNIPPET else f"{line[:_MAX_SNIPPET].rstrip()}…"
 
 
 def _search_as_markdown(response: SearchResponse) -> str:
     blocks = [f"## Answer\n\n{response.answer}"] if response.answer else []
     if response.results:
         blocks.append("## Search Results")
-        blocks.append("\n\n---\n\n".join(_result_as_markdown(result) for result in response.results))
+        blocks += [_result_as_markdown(result) for result in response.results]
     else:
         blocks.append("No results found for this query.")
     return "\n\n".join([*blocks, *_render_notes(response)])
 
 
 def _result_as_markdown(result: SearchResult) -> str:
-    lines = [f"### {result.citation_id}. {_join_lines(result.title)}", f"**URL:** {result.url}"]
+    parts = [f"### {result.citation_id}. {_join_lines(result.title)}", f"**URL:** {result.url}"]
     if result.published:
-        lines.append(f"**Published:** {result.published:%Y-%m-%d}")
-    if result.content is not None:
-        return "\n".join(lines) + "\n\n" + indent(result.content, "> ", lambda _: True)
-    return "\n".join(lines) + (f"\n\n{_join_lines(result.snippet)}" if result.snippet else "")
+        parts.append(f"**Published:** {result.published:%Y-%m-%d}")
+    text = _join_lines(result.snippet) if result.content is None else indent(result.content, "> ", lambda _: True)
+    return "\n\n".join([*parts, *([text] if text else []), "---"])
 
 
 def _page_as_text(page: Page) -> str:
     facts = [("Title", page.title), ("URL", page.final_url or page.url)]
     dates = (("Published", page.published), ("Updated", page.modified))
     facts += [("Author", page.author or ""), *((name, f"{date:%Y-%m-%d}") for name, date in dates if date)]
+    facts += [("Cite as", f"[{page.citation_id}]" if page.citation_id else "")]
     head = "\n".join(f"{name}: {_join_lines(value)}" for name, value in facts if value)
     return "\n\n".join(filter(None, [head, page.content, *_render_notes(page), _describe_position(page)]))
 
 
 def _page_as_markdown(page: Page) -> str:
     title = f"# {_join_lines(page.title)}" if page.title and not page.content.startswith("# ") else ""
-    return "\n\n".join(filter(None, [title, page.content, *_render_notes(page), _describe_position(page)]))
+    source = [f"**URL:** {page.final_url or page.url}", f"**Cite as:** [{page.citation_id}]"]
+    head = [title, *(source if page.citation_id else [])]
+    return "\n\n".join(filter(None, [*head, page.content, *_render_notes(page), _describe_position(page)]))
 
 
 def _describe_position(page: Page) -> str:

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from .render import CITE, Format, search_for_model
+from .render import CITE
 
 if TYPE_CHECKING:
     from .client import WebSearch
-    from .models import SearchResponse
     from .reading import ReadOptions
 
 __all__ = [
@@ -26,7 +25,6 @@ __all__ = [
     "PageArguments",
     "SearchArguments",
     "page_options",
-    "render_search_text",
     "search_options",
 ]
 
@@ -77,11 +75,6 @@ class PageArguments(Arguments):
     offset: int = Field(default=0, ge=0, description="Where to begin: 0, or the offset named to read on from.")
     query: str = Field(default="", description="A question: return the passages of the page that answer it.")
     find: str = Field(default="", description="An exact phrase: return the places around it. Not with query.")
-
-
-def render_search_text(web: WebSearch, response: SearchResponse, form: Format) -> str:
-    """Return the text of a response for a model, within the token limit, if one is set."""
-    return search_for_model(response, form, max_tokens=web.settings.max_tokens, count=web.token_counter)
 
 
 def search_options(

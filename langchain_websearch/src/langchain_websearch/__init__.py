@@ -19,11 +19,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .loader import WebPageLoader
     from .retriever import WebSearchRetriever
+    from .sources import collect_sources
     from .tools import OpenPageTool, WebSearchTool, WebSearchToolkit
 
     __version__: str
 
-__all__ = ["OpenPageTool", "WebPageLoader", "WebSearchRetriever", "WebSearchTool", "WebSearchToolkit"]
+__all__ = [
+    "OpenPageTool",
+    "WebPageLoader",
+    "WebSearchRetriever",
+    "WebSearchTool",
+    "WebSearchToolkit",
+    "collect_sources",
+]
 
 _HOMES = {
     "OpenPageTool": ".tools",
@@ -31,6 +39,7 @@ _HOMES = {
     "WebSearchRetriever": ".retriever",
     "WebSearchTool": ".tools",
     "WebSearchToolkit": ".tools",
+    "collect_sources": ".sources",
 }
 
 if not TYPE_CHECKING:  # hidden from type checkers: with a __getattr__, they would accept any name

@@ -2,7 +2,7 @@
 Two tools for an agent: `WebSearchTool` finds pages, `OpenPageTool` reads one. `WebSearchToolkit` has both.
 
 The model gets text with numbered sources, in which data from the web has marked boundaries. The program also gets the
-artifact: plain JSON, which any checkpointer can store. A failure neither crashes the run nor looks like a success: it
+artifact: the facts as plain JSON, which any checkpointer can store. A failure neither crashes the run nor looks like a success: it
 is a tool message of status ``error`` whose text begins with a stable code, since not every model is shown the status.
 """
 
@@ -19,22 +19,26 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError, tools
 from websearch_core._bugs import as_error
+from websearch_core._outputs import ToolFormat, page_output, search_output
 from websearch_core.client import WebSearchArguments
 from websearch_core.errors import InvalidOption
 from websearch_core.models import describe_problems
 from websearch_core.provenance import Ledger, Provenance
-from websearch_core.render import Format, page_as_json, page_for_model, render_error, search_as_json
+from websearch_core.render import render_error
 
 from ._resolve import resolve_web
 from .conversations import KEYS, UserURLs, conversation_of
+from .sources import Injected, stored_sources
 
+Content: TypeAlias = str | list[dict[str, Any]]
 OnError: TypeAlias = bool | str | Callable[[ToolException], Any] | None
 
 
 class SharedOptions(WebSearchArguments, total=False):
     """The arguments of the tools and the toolkit besides ``web``."""
 
-    output_format: Format
+    output_format: ToolFormat
+    full_artifact: bool
     handle_tool_error: OnError
     provenance: Provenance | Ledger
     conversation: Sequence[str]
@@ -89,7 +93,8 @@ class _WebTool(BaseTool):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     web: WebSearch = Field(exclude=True)
-    output_format: Format = "text"
+    output_format: ToolFormat = "text"
+    full_artifact: bool = False
     provenance: Annotated[Ledger, BeforeValidator(_as_ledger)] = Field(default_factory=Ledger, exclude=True, repr=False)
     conversation: tuple[str, ...] = KEYS
     response_format: Literal["content_and_artifact"] = "content_and_artifact"  # pyright: ignore[reportIncompatibleVariableOverride] - no other value works
@@ -111,6 +116,18 @@ class _WebTool(BaseTool):
             raise ToolException(render_error(failure)) from failure
 
 
+class SearchToolArguments(tools.SearchArguments):
+    """The arguments of ``web_search``, and the runtime that LangGraph injects and no model sees."""
+
+    runtime: Injected = None
+
+
+class PageToolArguments(tools.PageArguments):
+    """The arguments of ``open_page``, and the runtime that LangGraph injects and no model sees."""
+
+    runtime: Injected = None
+
+
 class WebSearchTool(_WebTool):
     """
     Searches the web for an agent: ``web_search(query, limit, allowed_domains, time_range)``.
@@ -125,7 +142,10 @@ class WebSearchTool(_WebTool):
 
     Args:
         web: The `WebSearch` to search with; or pass its arguments instead.
-        output_format: The format of the text: ``text``, ``markdown`` or ``json``.
+        output_format: The format for the model: ``text``, ``markdown``, ``json``, or ``search_result``, content blocks
+            for models of Anthropic, which cite them by themselves.
+        full_artifact: Keep everything in the artifact: snippets, the text of a page and its links. By default it holds
+            only the facts beside the text, since every checkpoint of a conversation stores it.
         read_top: How many of the first results to read, in parallel: instead of their snippets, the model gets the
             passages of their pages that answer its query.
         passage_length: Maximum number of characters of these passages per page.
@@ -143,7 +163,7 @@ class WebSearchTool(_WebTool):
 
     name: str = "web_search"
     description: str = tools.SEARCH
-    args_schema: type[BaseModel] = tools.SearchArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
+    args_schema: type[BaseModel] = SearchToolArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
     read_top: int = Field(default=0, ge=0)
     passage_length: int = Field(default=1_500, ge=1)
 
@@ -158,10 +178,11 @@ class WebSearchTool(_WebTool):
         time_range: Any = "all",
         *,
         config: RunnableConfig,
-    ) -> tuple[str, dict[str, Any]]:
+        runtime: Any = None,
+    ) -> tuple[Content, dict[str, Any]]:
         with self._as_tool_exception():
             response = self.web.search(query, **self._options(limit, allowed_domains, time_range))
-            return self._render(response, config)
+            return self._render(response, config, runtime)
 
     async def _arun(
         self,
@@ -171,10 +192,11 @@ class WebSearchTool(_WebTool):
         time_range: Any = "all",
         *,
         config: RunnableConfig,
-    ) -> tuple[str, dict[str, Any]]:
+        runtime: Any = None,
+    ) -> tuple[Content, dict[str, Any]]:
         with self._as_tool_exception():
             response = await self.web.asearch(query, **self._options(limit, allowed_domains, time_range))
-            return self._render(response, config)
+            return self._render(response, config, runtime)
 
     def _options(self, limit: int, allowed_domains: Sequence[str], time_range: Any) -> dict[str, Any]:
         return tools.search_options(
@@ -185,9 +207,12 @@ class WebSearchTool(_WebTool):
             passage_length=self.passage_length,
         )
 
-    def _render(self, response: SearchResponse, config: RunnableConfig) -> tuple[str, dict[str, Any]]:
-        self.provenance.allow_results(response, conversation_of(config, self.conversation))
-        return tools.render_search_text(self.web, response, self.output_format), search_as_json(response)
+    def _render(self, response: SearchResponse, config: RunnableConfig, runtime: Any) -> tuple[Content, dict[str, Any]]:
+        conversation = conversation_of(config, self.conversation)
+        self.provenance.allow_results(response, conversation)
+        numbered = self.provenance.number_results(response, conversation, stored_sources(runtime))
+        output = search_output(self.web, numbered, self.output_format, full=self.full_artifact)
+        return output.content, output.artifact
 
 
 class OpenPageTool(_WebTool):
@@ -199,7 +224,10 @@ class OpenPageTool(_WebTool):
 
     Args:
         web: The `WebSearch` to read with; or pass its arguments instead.
-        output_format: The format of the text: ``text``, ``markdown`` or ``json``.
+        output_format: The format for the model: ``text``, ``markdown``, ``json``, or ``search_result``, content blocks
+            for models of Anthropic, which cite them by themselves.
+        full_artifact: Keep everything in the artifact: snippets, the text of a page and its links. By default it holds
+            only the facts beside the text, since every checkpoint of a conversation stores it.
         handle_tool_error: What to do with errors, as with `WebSearchTool`.
         provenance: Which URLs may be opened: ``any``, ``seen`` or ``seen+links``, as `Ledger` explains, or a `Ledger`
             shared with the tool that searches.
@@ -212,7 +240,7 @@ class OpenPageTool(_WebTool):
 
     name: str = "open_page"
     description: str = tools.READ
-    args_schema: type[BaseModel] = tools.PageArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
+    args_schema: type[BaseModel] = PageToolArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[ToolOptions]) -> None:
         super().__init__(**resolve_web(web, options))
@@ -226,11 +254,12 @@ class OpenPageTool(_WebTool):
         find: str = "",
         *,
         config: RunnableConfig,
-    ) -> tuple[str, dict[str, Any]]:
+        runtime: Any = None,
+    ) -> tuple[Content, dict[str, Any]]:
         with self._as_tool_exception():
             self.provenance.check(url, conversation_of(config, self.conversation))
             page = self.web.read(url, **tools.page_options(self.web, max_length, offset, query, find))
-            return self._render(page, config)
+            return self._render(page, config, runtime)
 
     async def _arun(
         self,
@@ -241,15 +270,19 @@ class OpenPageTool(_WebTool):
         find: str = "",
         *,
         config: RunnableConfig,
-    ) -> tuple[str, dict[str, Any]]:
+        runtime: Any = None,
+    ) -> tuple[Content, dict[str, Any]]:
         with self._as_tool_exception():
             self.provenance.check(url, conversation_of(config, self.conversation))
             page = await self.web.aread(url, **tools.page_options(self.web, max_length, offset, query, find))
-            return self._render(page, config)
+            return self._render(page, config, runtime)
 
-    def _render(self, page: Page, config: RunnableConfig) -> tuple[str, dict[str, Any]]:
-        self.provenance.allow_links(page, conversation_of(config, self.conversation))
-        return page_for_model(page, self.output_format), page_as_json(page)
+    def _render(self, page: Page, config: RunnableConfig, runtime: Any) -> tuple[Content, dict[str, Any]]:
+        conversation = conversation_of(config, self.conversation)
+        self.provenance.allow_links(page, conversation)
+        numbered = self.provenance.number_page(page, conversation, stored_sources(runtime))
+        output = page_output(numbered, self.output_format, full=self.full_artifact)
+        return output.content, output.artifact
 
 
 class WebSearchToolkit(BaseToolkit):
@@ -264,7 +297,8 @@ class WebSearchToolkit(BaseToolkit):
 
     Args:
         web: The `WebSearch` to share; or pass its arguments instead.
-        output_format: The format of the texts: ``text``, ``markdown`` or ``json``.
+        output_format: The format for the model, as with `WebSearchTool`.
+        full_artifact: Whether to keep everything in the artifacts, as with `WebSearchTool`.
         read_top: How many results of a search to read, as with `WebSearchTool`.
         passage_length: Maximum number of characters of their passages, as with `WebSearchTool`.
         handle_tool_error: What to do with errors, as with `WebSearchTool`.
@@ -281,7 +315,8 @@ class WebSearchToolkit(BaseToolkit):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
     web: WebSearch = Field(exclude=True)
-    output_format: Format = "text"
+    output_format: ToolFormat = "text"
+    full_artifact: bool = False
     read_top: int = Field(default=0, ge=0)
     passage_length: int = Field(default=1_500, ge=1)
     handle_tool_error: OnError = True
@@ -295,6 +330,7 @@ class WebSearchToolkit(BaseToolkit):
         """Return ``web_search`` and ``open_page``."""
         shared = SharedOptions(
             output_format=self.output_format,
+            full_artifact=self.full_artifact,
             handle_tool_error=self.handle_tool_error,
             provenance=self.provenance,
             conversation=self.conversation,

@@ -19,17 +19,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .reader import WebPageReader
     from .retriever import WebSearchRetriever
+    from .sources import collect_sources
     from .tool_spec import ToolError, WebSearchToolSpec
 
     __version__: str
 
-__all__ = ["ToolError", "WebPageReader", "WebSearchRetriever", "WebSearchToolSpec"]
+__all__ = ["ToolError", "WebPageReader", "WebSearchRetriever", "WebSearchToolSpec", "collect_sources"]
 
 _HOMES = {
     "ToolError": ".tool_spec",
     "WebPageReader": ".reader",
     "WebSearchRetriever": ".retriever",
     "WebSearchToolSpec": ".tool_spec",
+    "collect_sources": ".sources",
 }
 
 if not TYPE_CHECKING:  # hidden from type checkers: with a __getattr__, they would accept any name

@@ -1,16 +1,30 @@
-"""Find the conversation in which a tool is called: that of the workflow's `Context`."""
+"""
+Find the conversation in which a tool is called: that of the workflow's `Context`.
+
+The numbers of its sources are stored in the context, so a conversation that goes on in another process still has them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from contextlib import suppress
+from typing import Any, TypeVar
 from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 from llama_index.core.async_utils import asyncio_run
 from llama_index.core.llms import ChatMessage, TextBlock
 from llama_index.core.workflow import Context, WorkflowRuntimeError
 
 from websearch_core.errors import ConfigurationError
+from websearch_core.provenance import Ledger
 
 _KEY = "websearch_conversation"
+_SOURCES = "websearch_sources"
+_names: WeakKeyDictionary[object, str] = WeakKeyDictionary()  # of the stores that have no field for a name
+
+T = TypeVar("T")
+Number = Callable[[Hashable, Iterable[Mapping[str, Any]]], T]
 
 
 def current_conversation() -> str | None:
@@ -44,6 +58,36 @@ async def conversation_of(context: Context) -> str:
             return str(getattr(state, _KEY))
     except ValueError as error:
         raise ConfigurationError(f"the state of the workflow needs a field `{_KEY}: str | None = None`") from error
+
+
+def number_sources(ledger: Ledger, number: Number[T]) -> T:
+    """Blocking version of `anumber_sources`."""
+    context = _step_context()
+    return asyncio_run(_number_in(context, ledger, number)) if context else number(None, ())
+
+
+async def anumber_sources(ledger: Ledger, number: Number[T]) -> T:
+    """
+    Number sources in the conversation of the workflow whose step is running; outside workflows, in one of the ledger.
+
+    Args:
+        ledger: The ledger that numbers them.
+        number: Takes the name of the conversation and the sources that are stored in it, and returns the result.
+
+    """
+    context = _step_context()
+    return await _number_in(context, ledger, number) if context else number(None, ())
+
+
+async def _number_in(context: Context, ledger: Ledger, number: Number[T]) -> T:
+    try:
+        name = await conversation_of(context)
+    except ConfigurationError:  # numbers are kept in memory then
+        name = _names.setdefault(context.store, uuid4().hex)
+    result = number(name, await context.store.get(_SOURCES, default=None) or ())
+    with suppress(ValueError):  # the state has no field for them
+        await context.store.set(_SOURCES, ledger.sources(name))
+    return result
 
 
 def text_of(message: str | ChatMessage) -> str:

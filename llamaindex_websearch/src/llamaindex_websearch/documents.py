@@ -8,7 +8,17 @@ from websearch_core import Page, SearchResult
 from websearch_core.render import page_metadata, result_metadata
 
 # Metadata that models are not shown.
-LLM_EXCLUDED = ["citation_id", "language", "media_type", "next_offset", "provider", "read_error", "score", "truncated"]
+LLM_EXCLUDED = [
+    "citation_id",
+    "language",
+    "media_type",
+    "next_offset",
+    "provider",
+    "read",
+    "read_error",
+    "score",
+    "truncated",
+]
 EMBED_EXCLUDED = [*LLM_EXCLUDED, "published", "url"]
 
 

@@ -5,7 +5,7 @@
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Literal, ParamSpec, TypeVar, Unpack, get_args
 
 from llama_index.core.llms import ChatMessage
@@ -17,13 +17,21 @@ from pydantic import ValidationError
 
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError, tools
 from websearch_core._bugs import as_error
+from websearch_core._outputs import page_output, search_output
 from websearch_core.client import WebSearchArguments
 from websearch_core.errors import ConfigurationError, InvalidOption, UnsafeURL
 from websearch_core.models import describe_problems
 from websearch_core.provenance import Ledger, Provenance
-from websearch_core.render import Format, page_for_model, render_error
+from websearch_core.render import Format, render_error
 
-from .conversations import acurrent_conversation, conversation_of, current_conversation, text_of
+from .conversations import (
+    acurrent_conversation,
+    anumber_sources,
+    conversation_of,
+    current_conversation,
+    number_sources,
+    text_of,
+)
 from .documents import page_document, result_document
 
 P = ParamSpec("P")
@@ -192,7 +200,8 @@ class WebSearchToolSpec(BaseToolSpec):
 
         """
         response = self.web.search(query, **self._options(limit, allowed_domains, time_range))
-        return self._record_results(response, current_conversation() if self._is_strict else None)
+        self.ledger.allow_results(response, current_conversation() if self._is_strict else None)
+        return self._show_results(number_sources(self.ledger, partial(self.ledger.number_results, response)))
 
     @_validated(tools.SearchArguments)
     async def aweb_search(
@@ -200,7 +209,8 @@ class WebSearchToolSpec(BaseToolSpec):
     ) -> list[Document]:
         """Async version of `web_search`."""
         response = await self.web.asearch(query, **self._options(limit, allowed_domains, time_range))
-        return self._record_results(response, await acurrent_conversation() if self._is_strict else None)
+        self.ledger.allow_results(response, await acurrent_conversation() if self._is_strict else None)
+        return self._show_results(await anumber_sources(self.ledger, partial(self.ledger.number_results, response)))
 
     @_validated(tools.PageArguments)
     def open_page(
@@ -226,7 +236,8 @@ class WebSearchToolSpec(BaseToolSpec):
         conversation = current_conversation() if self._is_strict else None
         self._check(url, conversation)
         page = self.web.read(url, **tools.page_options(self.web, max_length, offset, query, find))
-        return self._record_page(page, conversation)
+        self.ledger.allow_links(page, conversation)
+        return self._show_page(number_sources(self.ledger, partial(self.ledger.number_page, page)))
 
     @_validated(tools.PageArguments)
     async def aopen_page(
@@ -236,7 +247,8 @@ class WebSearchToolSpec(BaseToolSpec):
         conversation = await acurrent_conversation() if self._is_strict else None
         self._check(url, conversation)
         page = await self.web.aread(url, **tools.page_options(self.web, max_length, offset, query, find))
-        return self._record_page(page, conversation)
+        self.ledger.allow_links(page, conversation)
+        return self._show_page(await anumber_sources(self.ledger, partial(self.ledger.number_page, page)))
 
     async def allow_text(self, message: str | ChatMessage, ctx: Context) -> None:
         """
@@ -313,15 +325,23 @@ class WebSearchToolSpec(BaseToolSpec):
         except UnsafeURL:
             self.ledger.check(url, conversation)
 
-    def _record_results(self, response: SearchResponse, conversation: str | None) -> ToolDocuments:
-        self.ledger.allow_results(response, conversation)
+    def _show_results(self, response: SearchResponse) -> ToolDocuments:
+        output = search_output(self.web, response, self.output_format)
         return ToolDocuments(
-            map(result_document, response.results), tools.render_search_text(self.web, response, self.output_format)
+            (_mark(result_document(result), read=result.content is not None) for result in output.shown),
+            str(output.content),
         )
 
-    def _record_page(self, page: Page, conversation: str | None) -> ToolDocuments:
-        self.ledger.allow_links(page, conversation)
-        return ToolDocuments([page_document(page)], page_for_model(page, self.output_format))
+    def _show_page(self, page: Page) -> ToolDocuments:
+        return ToolDocuments(
+            [_mark(page_document(page), read=True)], str(page_output(page, self.output_format).content)
+        )
+
+
+def _mark(document: Document, *, read: bool) -> Document:
+    """Say in the metadata whether the page was read, or only a snippet of it was seen."""
+    document.metadata["read"] = read
+    return document
 
 
 def _text_for_model(returned: Any) -> str | None:

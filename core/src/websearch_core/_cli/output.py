@@ -12,7 +12,7 @@ import typer
 
 from .._choices import Format
 from ..errors import ServiceError, UnsafeURL, WebSearchError
-from .escaping import escape_json, escape_line, strip_controls
+from .escaping import escape_json, escape_line, join_lines, strip_controls
 
 if TYPE_CHECKING:
     from ..models import Page, SearchResponse
@@ -39,6 +39,8 @@ def print_response(response: SearchResponse, form: Format) -> None:
         show_response(response)
     else:
         print_text(render_search(response, form))
+        for image in response.images:
+            print_line(f"Image: {join_lines(image.description) or '(no description)'} — {image.url}")
 
 
 def print_page(page: Page, form: Format) -> None:

@@ -33,8 +33,9 @@ from ..errors import (
 )
 from ..flow import Call, Flow, Gather, Request, Response, Sleep
 from ..models import Image, Page, SearchQuery, SearchResponse, SearchResult
+from ._codes import COUNTRIES, GOOGLE_LANGUAGES, LANGUAGES
 from ._countries import COUNTRY_NAMES
-from ._dates import date_range, midnight
+from ._dates import date_range, google_period, midnight
 from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
 from ._function import from_function
 from ._http import (
@@ -67,11 +68,16 @@ from ._ports import (
     SearchProvider,
     can,
 )
-from ._results import Getter, in_domains, join_names, parse_images, parse_results, plain_text
+from ._reading import as_links, first_heading, page_error
+from ._requests import bearer, post_json
+from ._results import Getter, in_domains, join_names, parse_images, parse_results, plain_text, take_results
 from ._service import Service
 
 __all__ = [
+    "COUNTRIES",
     "COUNTRY_NAMES",
+    "GOOGLE_LANGUAGES",
+    "LANGUAGES",
     "AccessDenied",
     "AsyncHTTPClient",
     "AuthenticationError",
@@ -117,10 +123,12 @@ __all__ = [
     "UnsafeURL",
     "UnsupportedContent",
     "UnsupportedOption",
+    "as_links",
     "as_number",
     "as_object",
     "as_objects",
     "as_text",
+    "bearer",
     "can",
     "canonicalize",
     "check_length",
@@ -135,9 +143,11 @@ __all__ = [
     "find_challenge_text",
     "find_country",
     "find_language",
+    "first_heading",
     "follow_pages",
     "from_function",
     "given",
+    "google_period",
     "in_domains",
     "is_vendor",
     "is_web_url",
@@ -146,14 +156,17 @@ __all__ = [
     "midnight",
     "missing_field_error",
     "needs_scripts",
+    "page_error",
     "parse_date",
     "parse_images",
     "parse_results",
     "parse_usage",
     "plain_text",
+    "post_json",
     "provider",
     "redact",
     "retry_after",
+    "take_results",
     "unexpected_format",
     "with_sites",
 ]

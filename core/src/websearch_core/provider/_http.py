@@ -101,6 +101,7 @@ def decode(
     verb: str = "search",
     meanings: Meanings | None = None,
     detail: Callable[[Any], Any] = lambda _: None,
+    kind: Callable[[Any], type[ServiceError] | None] = lambda _: None,
 ) -> dict[str, Any]:
     """
     Return the JSON object in *response*, or raise the error that its status means.
@@ -111,6 +112,7 @@ def decode(
         verb: What was requested: ``search`` or ``read``.
         meanings: Statuses to which this service gives its own meaning.
         detail: Finds the service's own error message in the JSON body of a failure.
+        kind: Finds the class of the error in that body, where it is more accurate than the status; else None.
 
     Raises:
         ServiceError: The status is not a success, or the body is not a JSON object.
@@ -122,7 +124,9 @@ def decode(
         body = response.json()
     except (ValueError, RecursionError):
         body = None
-    raise error_for(response, provider, verb=verb, meanings=meanings, detail=detail(body) if body else None)
+    if not body:
+        raise error_for(response, provider, verb=verb, meanings=meanings)
+    raise error_for(response, provider, verb=verb, meanings=meanings, detail=detail(body), kind=kind(body))
 
 
 def decode_json(response: Response, provider: Provider, *, verb: str = "search") -> dict[str, Any]:

@@ -25,15 +25,22 @@ if TYPE_CHECKING:
     from .crossref import Crossref
     from .direct import Direct
     from .duckduckgo import DuckDuckGo
+    from .exa import Exa
+    from .firecrawl import Firecrawl
     from .github import GitHub
     from .hackernews import HackerNews
     from .jina import Jina
+    from .linkup import Linkup
     from .local import Local
     from .openalex import OpenAlex
+    from .parallel import Parallel
+    from .perplexity import Perplexity
     from .searxng import SearXNG
     from .semanticscholar import SemanticScholar
+    from .serper import Serper
     from .stackexchange import StackExchange
     from .tavily import Tavily
+    from .you import You
 
 __all__ = [
     "ArXiv",
@@ -41,16 +48,23 @@ __all__ = [
     "Crossref",
     "Direct",
     "DuckDuckGo",
+    "Exa",
+    "Firecrawl",
     "GitHub",
     "HackerNews",
     "Jina",
+    "Linkup",
     "Local",
     "OpenAlex",
+    "Parallel",
+    "Perplexity",
     "ProviderInfo",
     "SearXNG",
     "SemanticScholar",
+    "Serper",
     "StackExchange",
     "Tavily",
+    "You",
     "get",
     "get_all",
     "get_configured",

@@ -30,9 +30,9 @@ Pauses take no time, and are recorded.
 
 from __future__ import annotations
 
+from ._contract import Promise, read_promises, search_promises
 from ._fake import FakeWeb
 from ._play import SECRET, Outcome, play, reply
-from ._promises import Promise, read_promises, search_promises
 
 __all__ = [
     "SECRET",

@@ -1,4 +1,4 @@
-"""Play the server of a provider."""
+"""Run a flow with prepared answers."""
 
 from __future__ import annotations
 

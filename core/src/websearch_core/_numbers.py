@@ -1,0 +1,117 @@
+"""
+Number the pages of one conversation, so that ``[3]`` means the same page in all of it.
+
+A page keeps its number in every later search and when it is opened. A number is never given to another page, even after
+its own was forgotten. The state is small and plain, so that a framework can keep it with the conversation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ._urls import canonicalize
+from .citations import Source
+from .errors import UnsafeURL
+from .models import Page, SearchResponse, SearchResult
+
+_MAX_PAGES = 1_000  # in one conversation; the one seen longest ago is forgotten first
+_MAX_NUMBER = 10**6  # any larger one did not come from here
+_MAX_TITLE_LENGTH = 200  # characters
+
+
+class Numbers:
+    """The numbers of one conversation. Not safe for threads on its own: `Ledger` has the lock."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}  # by canonical URL; a page that redirects has two
+        self._sources: dict[int, Source] = {}
+        self._last = 0
+
+    def restore(self, known: Iterable[Mapping[str, Any]]) -> None:
+        """
+        Adopt the numbers that the conversation has already, such as those in its stored messages.
+
+        They win: if one was given to another page here, that page gets a new number when it is next seen.
+        """
+        adopted: dict[int, list[Source]] = {}
+        for entry in known:
+            if (source := _as_source(entry)) and not self._has(source):
+                adopted.setdefault(source["id"], []).append(source)
+        for number, sources in adopted.items():
+            keys = {make_key(source["url"]) for source in sources}
+            if number in self._sources and not any(self._numbers.get(key) == number for key in keys):
+                self._forget(number)
+            for source in sources:
+                self._keep(source)
+
+    def number_results(self, response: SearchResponse) -> SearchResponse:
+        """Return *response* with the numbers of this conversation as its ``citation_id``."""
+        return response.model_copy(update={"results": tuple(map(self._number_result, response.results))})
+
+    def number_page(self, page: Page) -> Page:
+        """Return *page* with its number; a redirect from a page with a number leads to the same number."""
+        requested, final = make_key(page.url), make_key(page.final_url or page.url)
+        number = self._numbers.get(final) or self._numbers.get(requested) or self._next()
+        self._numbers.setdefault(requested, number)
+        self._keep({"id": number, "title": page.title, "url": page.final_url or page.url, "read": True})
+        return page.model_copy(update={"citation_id": number})
+
+    def sources(self) -> list[Source]:
+        """Return the sources, by number; of a page that redirects, only the URL where its text is."""
+        return [source.copy() for _, source in sorted(self._sources.items())]
+
+    def _number_result(self, result: SearchResult) -> SearchResult:
+        number = self._numbers.get(make_key(result.url)) or self._next()
+        self._keep({"id": number, "title": result.title, "url": result.url, "read": result.content is not None})
+        return result if result.citation_id == number else result.model_copy(update={"citation_id": number})
+
+    def _next(self) -> int:
+        return self._last + 1  # `_keep` counts
+
+    def _has(self, source: Source) -> bool:
+        ours = self._sources.get(source["id"])
+        return ours is not None and ours["url"] == source["url"] and ours["read"] >= source["read"]
+
+    def _keep(self, source: Source) -> None:
+        number, key = source["id"], make_key(source["url"])
+        before = self._sources.pop(number, None)  # what is added again is at the end: seen last
+        replaced = self._numbers.pop(key, number)
+        self._numbers[key] = number
+        if replaced != number and replaced not in self._numbers.values():
+            self._sources.pop(replaced, None)
+        self._sources[number] = {
+            "id": number,
+            "title": source["title"][:_MAX_TITLE_LENGTH] or (before["title"] if before else ""),
+            "url": before["url"] if before and before["read"] and not source["read"] else source["url"],
+            "read": source["read"] or bool(before and before["read"]),
+        }
+        self._last = max(self._last, number)
+        while len(self._sources) > _MAX_PAGES:
+            self._forget(next(iter(self._sources)))
+        while len(self._numbers) > 2 * _MAX_PAGES:
+            del self._numbers[next(iter(self._numbers))]
+
+    def _forget(self, number: int) -> None:
+        del self._sources[number]
+        self._numbers = {key: given for key, given in self._numbers.items() if given != number}
+
+
+def make_key(url: str) -> str:
+    """Return what is the same for all spellings of *url*: its canonical form, without the fragment."""
+    if url.startswith("file:"):  # from a local index
+        return url
+    try:
+        return canonicalize(url).partition("#")[0]
+    except UnsafeURL:
+        return url
+
+
+def _as_source(entry: Mapping[str, Any]) -> Source | None:
+    """Return *entry* if it has the shape of a source: stored messages may hold anything."""
+    number, url, title, read = (entry.get(name) for name in ("id", "url", "title", "read"))
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 < number <= _MAX_NUMBER:
+        return None
+    if not isinstance(url, str) or not isinstance(title, str) or not isinstance(read, bool):
+        return None
+    return {"id": number, "title": title, "url": url, "read": read}

@@ -1,0 +1,13 @@
+"""
+Citations that can be checked: links to sources, numbers that nobody issued, and what a source says about a claim.
+
+The tools number their sources, and a model cites them: ``High water is at noon [3].`` Nothing here needs a model or the
+network.
+"""
+
+from __future__ import annotations
+
+from ._links import link_citations, unknown_citations
+from ._source import Source, merge_sources
+
+__all__ = ["Source", "link_citations", "merge_sources", "unknown_citations"]

@@ -1,0 +1,212 @@
+"""
+Exa: search by meaning, and the contents of pages.
+
+https://exa.ai/docs/reference/search
+https://exa.ai/docs/reference/get-contents
+
+The key is read from ``EXA_API_KEY``. At most 100 results; no paging. A snippet is made of the highlights: passages of
+the page that answer the query. ``text=True`` returns the text of every page too, and ``summary=True`` a summary, which
+costs extra. A date filter leaves out pages without a date. If a query has both allowed and blocked domains, the blocked
+ones are filtered out here.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from websearch_core.provider import (
+    COUNTRIES,
+    BaseUrl,
+    Blocked,
+    Env,
+    Flow,
+    FoundFile,
+    Key,
+    Limits,
+    Page,
+    PageNotFound,
+    QuotaExhausted,
+    Response,
+    SearchQuery,
+    SearchResponse,
+    Service,
+    ServiceError,
+    TimedOut,
+    UnsupportedContent,
+    as_number,
+    as_object,
+    as_objects,
+    as_text,
+    canonicalize,
+    check_options,
+    collect_pages,
+    date_range,
+    decode,
+    find_country,
+    given,
+    page_error,
+    parse_date,
+    parse_images,
+    parse_results,
+    plain_text,
+    post_json,
+    provider,
+)
+
+_MAX_RESULTS = 100
+_CATEGORIES = {"news": "news", "finance": "financial report", "academic": "research paper", "code": "github"}
+_QUOTA = frozenset({"NO_MORE_CREDITS", "API_KEY_BUDGET_EXCEEDED", "TEAM_BUDGET_EXCEEDED"})
+_FAILURES: dict[str, type[ServiceError]] = {
+    "CRAWL_NOT_FOUND": PageNotFound,
+    "CRAWL_TIMEOUT": TimedOut,
+    "CRAWL_LIVECRAWL_TIMEOUT": TimedOut,
+    "SOURCE_NOT_AVAILABLE": Blocked,
+    "UNSUPPORTED_URL": UnsupportedContent,
+}
+
+
+@provider
+class Exa:
+    """
+    Searches and reads with Exa.
+
+    Args:
+        api_key: From https://dashboard.exa.ai/api-keys.
+        base_url: Where the API is.
+        type: How to search: ``neural`` by meaning; ``auto`` chooses; ``instant`` and ``fast`` are quick; the ``deep``
+            types take several steps and cost more.
+        category: Search only this kind of page: ``company``, ``people``, ``personal site``, ``pdf``, ... A query's
+            ``topic`` takes precedence.
+        highlights: Return passages that answer the query.
+        text: Return the text of each page, as Markdown.
+        summary: Return a summary of each page; costs extra.
+        max_age_hours: Read a page anew if Exa's copy is older than this: 0 always, -1 never. None lets Exa decide.
+
+    """
+
+    name = "exa"
+    label = "Exa"
+    options = frozenset({
+        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "safe_search", "topic",
+        "images",
+    })  # fmt: skip
+    topics = frozenset(_CATEGORIES)
+    emulated = frozenset({"time_range"})
+    countries = COUNTRIES
+    limits = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS)
+    about = Service(
+        api_urls=("https://exa.ai/docs/reference/search", "https://exa.ai/docs/reference/get-contents"),
+        signup_url="https://dashboard.exa.ai/api-keys",
+        free_allowance="USD 20 once, and USD 10 a month",
+        price="USD 7 per 1,000 searches of up to 10 results, USD 1 per 1,000 pages",
+        as_of="2026-11",
+    )
+
+    api_key: Annotated[Key, Env("EXA_API_KEY")]
+    base_url: BaseUrl = "https://api.exa.ai"
+    type: Literal["auto", "neural", "fast", "instant", "deep-lite", "deep", "deep-reasoning"] = "auto"
+    category: Annotated[str | None, FoundFile()] = None
+    highlights: Annotated[bool, FoundFile()] = True
+    text: Annotated[bool, FoundFile()] = False
+    summary: bool = False
+    max_age_hours: int | None = None
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search."""
+        check_options(query, self)
+        return (yield from collect_pages(query, self, partial(self._page, query)))
+
+    def _page(self, query: SearchQuery, _: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+        payload = {**self._payload(query, size), **query.extra}
+        body = self._body((yield post_json(self, "search", payload, headers=self._headers())), "search")
+        items = body.get("results")
+        found = SearchResponse(
+            query=query.text,
+            results=parse_results(items, self.name, snippet=_snippet, content="text", published="publishedDate"),
+            provider=self.name,
+            images=_images(items) if query.images else (),
+            request_id=as_text(body.get("requestId")),
+            cost=_cost(body),
+            raw=body,
+        )
+        return found, False
+
+    def read(self, url: str, /) -> Flow[Page]:
+        """Read the page at *url*, as Markdown."""
+        payload = {"urls": [canonicalize(url)], "text": True, **given({"maxAgeHours": self.max_age_hours})}
+        response = yield post_json(self, "contents", payload, headers=self._headers(), target=url)
+        body = self._body(response, "read")
+        for result in as_objects(body.get("results")):
+            if text := as_text(result.get("text")):
+                return Page(
+                    url=url,
+                    final_url=as_text(result.get("url")) or url,
+                    title=plain_text(result.get("title"))[:300],
+                    content=text,
+                    author=plain_text(result.get("author")) or None,
+                    published=parse_date(result.get("publishedDate")),
+                    provider=self.name,
+                    cost=_cost(body),
+                )
+        raise self._page_error(body)
+
+    def _payload(self, query: SearchQuery, size: int) -> dict[str, Any]:
+        after = date_range(query)[0]
+        contents = {
+            "highlights": self.highlights or None,
+            "text": self.text or None,
+            "summary": {"query": query.text} if self.summary else None,
+            "maxAgeHours": self.max_age_hours,
+            "extras": {"imageLinks": 1} if query.images else None,
+        }
+        return given(
+            {
+                "query": query.text,
+                "numResults": size,
+                "type": self.type,
+                "category": _CATEGORIES.get(query.topic, self.category),
+                "includeDomains": list(query.allowed_domains) or None,
+                "excludeDomains": list(() if query.allowed_domains else query.blocked_domains) or None,
+                "startPublishedDate": f"{after}T00:00:00.000Z" if after else None,
+                "endPublishedDate": f"{query.before}T23:59:59.999Z" if query.before else None,
+                "userLocation": find_country(query, self),
+                "moderation": query.safe_search in {"moderate", "strict"} or None,
+                "contents": given(contents) or None,
+            }
+        )
+
+    def _headers(self) -> dict[str, str]:
+        return {"X-Api-Key": self.api_key.get_secret_value()}
+
+    def _body(self, response: Response, verb: str) -> dict[str, Any]:
+        return decode(response, self, verb=verb, detail=lambda body: as_object(body).get("error"), kind=_kind)
+
+    def _page_error(self, body: dict[str, Any]) -> ServiceError:
+        """Make the error for a page that could not be read; it is a status in a successful answer."""
+        failure = next((as_object(status.get("error")) for status in as_objects(body.get("statuses"))), {})
+        kind = _FAILURES.get(str(failure.get("tag")))
+        return page_error(self, status=failure.get("httpStatusCode"), kind=kind, detail=failure.get("tag"))
+
+
+def _snippet(result: Any) -> str:
+    highlights = result.get("highlights")
+    passages = [text for text in highlights if isinstance(text, str)] if isinstance(highlights, list) else []
+    return " … ".join(passages) or as_text(result.get("summary")) or (as_text(result.get("text")) or "")[:500]
+
+
+def _images(items: Any) -> tuple[Any, ...]:
+    found = [
+        {"url": image, "title": item.get("title"), "page": item.get("url")}
+        for item in as_objects(items)
+        for image in [item.get("image"), *(as_object(item.get("extras")).get("imageLinks") or [])]
+    ]
+    return parse_images(found, description="title", page_url="page")
+
+
+def _cost(body: dict[str, Any]) -> float | None:
+    return as_number(as_object(body.get("costDollars")).get("total"))
+
+
+def _kind(body: Any) -> type[ServiceError] | None:
+    return QuotaExhausted if as_object(body).get("tag") in _QUOTA else None

@@ -1,0 +1,176 @@
+"""
+Linkup: web search for agents, and pages as Markdown.
+
+https://docs.linkup.so/pages/documentation/api-reference/endpoint/post-search
+https://docs.linkup.so/pages/documentation/api-reference/endpoint/post-fetch
+
+The key is read from ``LINKUP_API_KEY``. No paging; results have neither a date nor a score. Linkup reports that nothing
+was found as an error, which is an empty answer here, and an empty account with the status for "too fast".
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from websearch_core.provider import (
+    BaseUrl,
+    Env,
+    Flow,
+    Key,
+    Page,
+    QuotaExhausted,
+    Response,
+    SearchQuery,
+    SearchResponse,
+    Service,
+    ServiceError,
+    TooLarge,
+    Unavailable,
+    UnsupportedContent,
+    as_object,
+    as_objects,
+    as_text,
+    bearer,
+    canonicalize,
+    check_options,
+    date_range,
+    decode,
+    first_heading,
+    given,
+    page_error,
+    parse_images,
+    parse_results,
+    post_json,
+    provider,
+    unexpected_format,
+)
+
+_NOTHING = "SEARCH_QUERY_NO_RESULT"
+_QUOTA = frozenset({"INSUFFICIENT_FUNDS_CREDITS", "EXCEED_BUDGET_LIMIT"})
+_FAILURES: dict[str, type[ServiceError]] = {
+    "FETCH_ERROR": Unavailable,
+    "FETCH_TARGET_UNREACHABLE": Unavailable,
+    "FETCH_RESPONSE_TOO_LARGE": TooLarge,
+    "FETCH_UNSUPPORTED_CONTENT_TYPE": UnsupportedContent,
+    "FETCH_URL_IS_FILE": UnsupportedContent,
+}
+
+
+@provider
+class Linkup:
+    """
+    Searches and reads with Linkup.
+
+    Args:
+        api_key: From https://app.linkup.so.
+        base_url: Where the API is.
+        depth: ``fast`` takes keywords, ``standard`` any text; ``deep`` takes several steps, and costs ten times more.
+        include_answer: Return an answer with its sources, instead of search results; costs slightly more.
+        render_js: Run the scripts of a page before reading it; costs five times as much.
+
+    """
+
+    name = "linkup"
+    label = "Linkup"
+    options = frozenset({"allowed_domains", "blocked_domains", "time_range", "after", "before", "images"})
+    emulated = frozenset({"time_range"})
+    about = Service(
+        api_urls=(
+            "https://docs.linkup.so/pages/documentation/api-reference/endpoint/post-search",
+            "https://docs.linkup.so/pages/documentation/api-reference/endpoint/post-fetch",
+        ),
+        signup_url="https://app.linkup.so",
+        free_allowance="USD 20 a month for eligible accounts",
+        price="USD 5 per 1,000 searches, USD 50 deep; USD 1 per 1,000 pages",
+        as_of="2026-10",
+    )
+
+    api_key: Annotated[Key, Env("LINKUP_API_KEY")]
+    base_url: BaseUrl = "https://api.linkup.so/v1"
+    depth: Literal["flash", "fast", "standard", "deep"] = "standard"
+    include_answer: bool = False
+    render_js: bool = False
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search."""
+        check_options(query, self)
+        response = yield post_json(
+            self, "search", {**self._payload(query), **query.extra}, headers=bearer(self.api_key)
+        )
+        if response.status == 400 and _code(_json(response)) == _NOTHING:
+            return SearchResponse(query=query.text, provider=self.name, raw=_json(response))
+        body = self._body(response, "search")
+        items = body.get("sources" if "sources" in body else "results")
+        images = [item for item in as_objects(items) if item.get("type") == "image"]
+        texts = [item for item in items if item not in images] if isinstance(items, list) else items
+        return SearchResponse(
+            query=query.text,
+            results=parse_results(texts, self.name, title="name", snippet=_snippet, published="date"),
+            provider=self.name,
+            answer=as_text(body.get("answer")),
+            images=parse_images(
+                [item for item in as_objects(items) if item.get("type") == "image"], description="name"
+            ),
+            raw=body,
+        )
+
+    def read(self, url: str, /) -> Flow[Page]:
+        """Read the page at *url*, as Markdown."""
+        payload = given({"url": canonicalize(url), "renderJs": self.render_js or None})
+        response = yield post_json(self, "fetch", payload, headers=bearer(self.api_key), target=url)
+        problem = _json(response) if response.status >= 400 else {}
+        if kind := _FAILURES.get(_code(problem)):
+            raise page_error(self, kind=kind, detail=_detail(problem))
+        body = self._body(response, "read")
+        text = body.get("markdown")
+        if not isinstance(text, str):
+            raise unexpected_format(self.name, "read")
+        return Page(
+            url=url,
+            final_url=url,
+            title=first_heading(text),
+            content=text,
+            media_type=str(body.get("contentType") or "").partition(";")[0].strip(),
+            provider=self.name,
+        )
+
+    def _payload(self, query: SearchQuery) -> dict[str, Any]:
+        after = date_range(query)[0]
+        return given({
+            "q": query.text,
+            "depth": self.depth,
+            "outputType": "sourcedAnswer" if self.include_answer else "searchResults",
+            "maxResults": query.limit,
+            "includeDomains": list(query.allowed_domains) or None,
+            "excludeDomains": list(query.blocked_domains) or None,
+            "fromDate": after and after.isoformat(),
+            "toDate": query.before and query.before.isoformat(),
+            "includeImages": query.images or None,
+        })  # fmt: skip
+
+    def _body(self, response: Response, verb: str) -> dict[str, Any]:
+        return decode(response, self, verb=verb, detail=_detail, kind=_kind)
+
+
+def _snippet(result: Any) -> Any:
+    return result.get("content") or result.get("snippet")
+
+
+def _json(response: Response) -> dict[str, Any]:
+    try:
+        return as_object(response.json())
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _code(body: Any) -> str:
+    return str(as_object(as_object(body).get("error")).get("code"))
+
+
+def _kind(body: Any) -> type[ServiceError] | None:
+    return QuotaExhausted if _code(body) in _QUOTA else None
+
+
+def _detail(body: Any) -> Any:
+    problem = as_object(as_object(body).get("error"))
+    return problem.get("message")

@@ -1,0 +1,147 @@
+"""
+Perplexity Search: the ranked results behind Perplexity's answers, with long extracts and without a written answer.
+
+https://docs.perplexity.ai/api-reference/search-post
+https://docs.perplexity.ai/guides/search-guide
+
+The key is read from ``PERPLEXITY_API_KEY`` or ``PPLX_API_KEY``. At most 20 results; no paging. Perplexity takes either
+allowed or blocked domains, at most 20 of them: if a query has both, the blocked ones are filtered out here. ``topic``
+``academic`` searches papers, ``finance`` filings with the SEC. `max_tokens_per_page` sets how long the extracts are.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Any
+
+from pydantic import PositiveInt
+
+from websearch_core.provider import (
+    COUNTRIES,
+    LANGUAGES,
+    BaseUrl,
+    Env,
+    Flow,
+    FoundFile,
+    Key,
+    Limits,
+    QuotaExhausted,
+    SearchQuery,
+    SearchResponse,
+    Service,
+    UnsupportedOption,
+    as_object,
+    as_text,
+    bearer,
+    check_options,
+    collect_pages,
+    decode,
+    find_country,
+    find_language,
+    given,
+    parse_results,
+    post_json,
+    provider,
+)
+
+_MAX_RESULTS = 20
+_MAX_DOMAINS = 20
+_MODES = {"academic": "academic", "finance": "sec"}
+
+
+@provider
+class Perplexity:
+    """
+    Searches with Perplexity.
+
+    Args:
+        api_key: Starts with ``pplx-``.
+        base_url: Where the API is.
+        max_tokens: Maximum length of all extracts together, in tokens.
+        max_tokens_per_page: Maximum length of the extracts of one page, in tokens.
+
+    """
+
+    name = "perplexity"
+    label = "Perplexity Search"
+    options = frozenset({
+        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "topic",
+    })  # fmt: skip
+    topics = frozenset(_MODES)
+    countries = COUNTRIES
+    languages = LANGUAGES
+    limits = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS)
+    about = Service(
+        api_urls=("https://docs.perplexity.ai/api-reference/search-post",),
+        signup_url="https://www.perplexity.ai/account/api",
+        price="USD 5 per 1,000 requests",
+        as_of="2026-10",
+    )
+
+    api_key: Annotated[Key, Env("PERPLEXITY_API_KEY", "PPLX_API_KEY")]
+    base_url: BaseUrl = "https://api.perplexity.ai"
+    max_tokens: Annotated[PositiveInt | None, FoundFile()] = None
+    max_tokens_per_page: Annotated[PositiveInt | None, FoundFile()] = None
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search."""
+        check_options(query, self)
+        return (yield from collect_pages(query, self, partial(self._page, query)))
+
+    def _page(self, query: SearchQuery, _: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+        payload = {**self._payload(query, size), **query.extra}
+        response = yield post_json(self, "search", payload, headers=bearer(self.api_key))
+        body = decode(response, self, detail=_detail, kind=_kind)
+        found = SearchResponse(
+            query=query.text,
+            results=parse_results(_flatten(body.get("results")), self.name, published=_date),
+            provider=self.name,
+            request_id=as_text(body.get("id")),
+            raw=body,
+        )
+        return found, False
+
+    def _payload(self, query: SearchQuery, size: int) -> dict[str, Any]:
+        language = find_language(query, self)
+        return given({
+            "query": query.text,
+            "max_results": size,
+            "max_tokens": self.max_tokens,
+            "max_tokens_per_page": self.max_tokens_per_page,
+            "country": find_country(query, self),
+            "search_language_filter": [language] if language else None,
+            "search_domain_filter": self._domains(query) or None,
+            "search_recency_filter": query.time_range,
+            "search_after_date_filter": f"{query.after:%m/%d/%Y}" if query.after else None,
+            "search_before_date_filter": f"{query.before:%m/%d/%Y}" if query.before else None,
+            "search_mode": _MODES.get(query.topic),
+        })  # fmt: skip
+
+    def _domains(self, query: SearchQuery) -> list[str]:
+        """Return the domain filter: allowed domains, or blocked ones, which have a minus sign; never both."""
+        domains = list(query.allowed_domains) or [f"-{domain}" for domain in query.blocked_domains]
+        if len(domains) > _MAX_DOMAINS:
+            option = "allowed_domains" if query.allowed_domains else "blocked_domains"
+            message = f"perplexity takes at most {_MAX_DOMAINS} domains"
+            raise UnsupportedOption(message, options=[option], provider=self.name)
+        return domains
+
+
+def _flatten(results: Any) -> Any:
+    """Return one list of results: for several queries, there may be a list for each."""
+    if isinstance(results, list) and any(isinstance(item, list) for item in results):
+        return [item for items in results if isinstance(items, list) for item in items]
+    return results
+
+
+def _date(result: Any) -> Any:
+    return result.get("date") or result.get("last_updated")
+
+
+def _kind(body: Any) -> type[QuotaExhausted] | None:
+    return QuotaExhausted if as_object(as_object(body).get("error")).get("type") == "insufficient_quota" else None
+
+
+def _detail(body: Any) -> Any:
+    problem = as_object(body)
+    return as_object(problem.get("error")).get("message") or problem.get("detail")

@@ -1,0 +1,217 @@
+"""
+You.com: web search with several extracts of each page, and the contents of pages.
+
+https://you.com/docs/api-reference/search/v1-search
+https://you.com/docs/api-reference/contents/v1-contents
+
+The key is read from ``YDC_API_KEY``, ``YOUDOTCOM_API_KEY`` or ``YOUCOM_API_KEY``. ``keyless=True`` uses the free
+allowance of about a hundred searches a day per address; reading needs a key. A page has up to 100 results, and there
+are ten. News that You.com adds to an answer come after its web results; it cannot search for news only. If a query has
+both allowed and blocked domains, the blocked ones are filtered out here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from functools import partial
+from typing import Annotated, Any
+
+from websearch_core.provider import (
+    BaseUrl,
+    Env,
+    Flow,
+    FoundFile,
+    Key,
+    Limits,
+    Page,
+    QuotaExhausted,
+    Request,
+    Response,
+    SearchQuery,
+    SearchResponse,
+    Service,
+    ServiceError,
+    as_object,
+    as_objects,
+    as_text,
+    canonicalize,
+    check_options,
+    codes,
+    collect_pages,
+    decode,
+    find_country,
+    find_language,
+    given,
+    missing_field_error,
+    page_error,
+    parse_results,
+    plain_text,
+    post_json,
+    provider,
+    unexpected_format,
+)
+
+_PAGE = 100
+_PAGES = 10
+
+
+@provider
+class You:
+    """
+    Searches and reads with You.com.
+
+    Args:
+        api_key: From https://you.com/platform/api-keys.
+        keyless: Use the free allowance without a key, even if a key is set.
+        base_url: Where the API is.
+        keyless_url: Where the search without a key is.
+        livecrawl: Also return the text of every result; costs extra, and needs a key.
+        max_age: Read a page anew if the copy is older than this, in seconds; 0 always. None is any age.
+
+    """
+
+    name = "you"
+    label = "You.com"
+    options = frozenset({
+        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
+        "page",
+    })  # fmt: skip
+    emulated = frozenset({"limit"})
+    countries = codes("""
+        AR AU AT BE BR CA CL DK FI FR DE HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA ES SE CH TW TR GB US
+    """)
+    languages = codes("""
+        ar=AR eu=EU bn=BN bg=BG ca=CA zh=ZH-HANS zh-hant=ZH-HANT hr=HR cs=CS da=DA nl=NL en=EN en-gb=EN-GB et=ET fi=FI
+        fr=FR gl=GL de=DE el=EL gu=GU he=HE hi=HI hu=HU is=IS it=IT ja=JA kn=KN ko=KO lv=LV lt=LT ms=MS ml=ML mr=MR
+        nb=NB pl=PL pt-br=PT-BR pt-pt=PT-PT pa=PA ro=RO ru=RU sr=SR sk=SK sl=SL es=ES sv=SV ta=TA te=TE th=TH tr=TR
+        uk=UK vi=VI
+    """)
+    limits = Limits(results_per_request=_PAGE, results=_PAGE * _PAGES)
+    about = Service(
+        api_urls=(
+            "https://you.com/docs/api-reference/search/v1-search",
+            "https://you.com/docs/api-reference/contents/v1-contents",
+        ),
+        signup_url="https://you.com/platform/api-keys",
+        free_allowance="USD 100 once; keyless: about 100 searches a day per address",
+        price="USD 5 per 1,000 searches, USD 1 per 1,000 pages",
+        as_of="2026-10",
+    )
+
+    api_key: Annotated[Key | None, Env("YDC_API_KEY", "YOUDOTCOM_API_KEY", "YOUCOM_API_KEY")] = None
+    keyless: bool = False
+    base_url: BaseUrl = "https://ydc-index.io/v1"
+    keyless_url: BaseUrl = "https://api.you.com/v1/agents"
+    livecrawl: bool = False
+    max_age: Annotated[int | None, FoundFile()] = None
+
+    def __post_init__(self) -> None:
+        """Require a key, unless ``keyless`` says to do without."""
+        if self.api_key is None and not self.keyless:
+            raise missing_field_error(type(self), "api_key")
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search, page by page until the limit is reached."""
+        check_options(query, self)
+        return (yield from collect_pages(query, self, partial(self._page, query)))
+
+    def _page(self, query: SearchQuery, number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+        response = yield self._search_request({**self._payload(query, number, size), **query.extra})
+        body = decode(response, self, detail=_detail, meanings=self._meanings())
+        found = body.get("results")
+        if not isinstance(found, dict) and not ("metadata" in body and found in (None, [])):
+            raise unexpected_format(self.name)
+        web, news = (as_objects(as_object(found).get(section)) for section in ("web", "news"))
+        about = as_object(body.get("metadata"))
+        page = SearchResponse(
+            query=query.text,
+            results=parse_results(
+                [*web, *news], self.name, snippet=_snippet, content=_content,
+                published="page_age", author="authors",
+            ),
+            provider=self.name,
+            request_id=as_text(about.get("search_uuid")),
+            raw=body,
+        )  # fmt: skip
+        return page, len(web) >= size and number + 1 < _PAGES
+
+    def read(self, url: str, /) -> Flow[Page]:
+        """Read the page at *url*, as Markdown."""
+        if self.keyless or self.api_key is None:
+            raise missing_field_error(type(self), "api_key")
+        payload = given({"urls": [canonicalize(url)], "formats": ["markdown", "metadata"], "max_age": self.max_age})
+        headers = {"X-Api-Key": self.api_key.get_secret_value()}
+        response = yield post_json(self, "contents", payload, headers=headers, target=url)
+        for page in self._contents(response):
+            if text := as_text(page.get("markdown")):
+                return Page(
+                    url=url,
+                    final_url=as_text(page.get("url")) or url,
+                    title=plain_text(page.get("title"))[:300],
+                    content=text,
+                    site_name=plain_text(as_object(page.get("metadata")).get("site_name")) or None,
+                    provider=self.name,
+                )
+        raise page_error(self)  # You.com does not say why
+
+    def _contents(self, response: Response) -> list[dict[str, Any]]:
+        """Return the pages in the answer, which is a list."""
+        if 200 <= response.status < 300 and not response.truncated:
+            try:
+                pages = response.json()
+            except (ValueError, RecursionError):
+                pages = None
+            if isinstance(pages, list):
+                return as_objects(pages)
+        body = decode(response, self, verb="read", detail=_detail, meanings=self._meanings())
+        if not isinstance(body.get("results"), list):
+            raise unexpected_format(self.name, "read")
+        return as_objects(body["results"])
+
+    def _payload(self, query: SearchQuery, number: int, size: int) -> dict[str, Any]:
+        return given({
+            "query": query.text,
+            "count": size,
+            "offset": number or None,
+            "freshness": _freshness(query),
+            "country": find_country(query, self),
+            "language": find_language(query, self),
+            "safesearch": query.safe_search,
+            "include_domains": list(query.allowed_domains) or None,
+            "exclude_domains": list(() if query.allowed_domains else query.blocked_domains) or None,
+            "livecrawl": "all" if self.livecrawl else None,
+            "livecrawl_formats": ["markdown"] if self.livecrawl else None,
+        })  # fmt: skip
+
+    def _search_request(self, payload: dict[str, Any]) -> Request:
+        if self.keyless or self.api_key is None:
+            params = {name: ",".join(value) if isinstance(value, list) else value for name, value in payload.items()}
+            return Request(url=f"{self.keyless_url}/search", params=params)
+        headers = {"X-Api-Key": self.api_key.get_secret_value()}
+        return post_json(self, "search", payload, headers=headers)
+
+    def _meanings(self) -> dict[int, type[ServiceError]]:
+        """Without a key, "too many requests" are those of a day."""
+        return {429: QuotaExhausted} if self.keyless or self.api_key is None else {}
+
+
+def _freshness(query: SearchQuery) -> str | None:
+    if query.after or query.before:
+        return f"{query.after or date(1970, 1, 1)}to{query.before or datetime.now(UTC).date()}"
+    return query.time_range
+
+
+def _snippet(result: Mapping[str, Any]) -> str:
+    snippets = result.get("snippets")
+    texts = [text for text in snippets if isinstance(text, str)] if isinstance(snippets, list) else []
+    return " … ".join(texts) or as_text(result.get("description")) or ""
+
+
+def _content(result: Mapping[str, Any]) -> Any:
+    return as_object(result.get("contents")).get("markdown")
+
+
+def _detail(body: Any) -> Any:
+    problem = as_object(body)
+    return problem.get("message") or problem.get("detail") or problem.get("error")

@@ -1,0 +1,161 @@
+"""One page has one number in a conversation, wherever and whenever it is seen."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+
+import pytest
+
+from websearch_core.models import Page, SearchResponse, SearchResult
+from websearch_core.provenance import Ledger
+
+
+def found(*urls, content=None):
+    results = tuple(SearchResult(title=url[-1:], url=url, content=content) for url in urls)
+    return SearchResponse(query="kelp", results=results)
+
+
+def opened(url, final=""):
+    return Page(url=url, final_url=final, title="Page")
+
+
+def numbers(response):
+    return [result.citation_id for result in response.results]
+
+
+A, B, C, D = (f"https://sea.example/{letter}" for letter in "abcd")
+
+
+def test_a_page_keeps_its_number_in_later_searches_and_when_it_is_opened():
+    ledger = Ledger()
+
+    assert numbers(ledger.number_results(found(A, B))) == [1, 2]
+    assert numbers(ledger.number_results(found(C, B, D))) == [3, 2, 4]
+    assert ledger.number_page(opened(B)).citation_id == 2
+    assert ledger.number_page(opened("https://sea.example/e")).citation_id == 5
+
+
+@pytest.mark.parametrize("spelling", ["https://SEA.example:443/a", f"{A}#growth", "HTTPS://sea.example/a"])
+def test_all_spellings_of_a_url_are_one_page(spelling):
+    ledger = Ledger()
+    ledger.number_results(found(B, A))
+
+    assert numbers(ledger.number_results(found(spelling))) == [2]
+    assert ledger.number_page(opened(spelling)).citation_id == 2
+
+
+def test_what_is_no_web_url_has_a_number_too():
+    ledger = Ledger()
+
+    assert numbers(ledger.number_results(found("file:///notes/kelp.md", "not a url"))) == [1, 2]
+    assert numbers(ledger.number_results(found("not a url", "file:///notes/kelp.md"))) == [2, 1]
+
+
+def test_a_page_that_redirects_has_the_number_of_both_urls():
+    ledger = Ledger()
+    ledger.number_results(found(A))
+
+    assert ledger.number_page(opened(A, final=C)).citation_id == 1
+    assert numbers(ledger.number_results(found(C, A))) == [1, 1]
+    assert [source["url"] for source in ledger.sources()] == [C]  # where the text was
+
+
+def test_a_redirect_to_a_page_with_a_number_is_that_page():
+    ledger = Ledger()
+    ledger.number_results(found(A, B))
+
+    assert ledger.number_page(opened(A, final=B)).citation_id == 2
+    assert numbers(ledger.number_results(found(A, B))) == [1, 2]
+
+
+def test_conversations_have_numbers_of_their_own():
+    ledger = Ledger()
+    ledger.number_results(found(A, B), ("ann", "1"))
+
+    assert numbers(ledger.number_results(found(B), ("bob", "1"))) == [1]
+    assert numbers(ledger.number_results(found(B))) == [1]
+    assert [source["url"] for source in ledger.sources(("bob", "1"))] == [B]
+
+
+def test_a_source_says_whether_it_was_read():
+    ledger = Ledger()
+    ledger.number_results(found(A, B))
+    ledger.number_results(found(C, content="Kelp grows."))
+    ledger.number_page(opened(A))
+    ledger.number_results(found(A))  # seen again as a snippet
+
+    assert [(source["id"], source["read"]) for source in ledger.sources()] == [(1, True), (2, False), (3, True)]
+
+
+def test_numbers_are_adopted_from_what_the_program_stored_and_none_is_given_twice():
+    before = Ledger()
+    before.number_results(found(A, B, C))
+    stored = before.sources()
+    after = Ledger()
+
+    assert numbers(after.number_results(found(D, C), known=stored)) == [4, 3]
+    assert numbers(after.number_results(found(B), known=stored[:1])) == [2]
+
+
+def test_stored_numbers_win_over_those_of_another_conversation_in_memory():
+    ledger = Ledger()
+    ledger.number_results(found(A, B))
+    stored = [{"id": 1, "title": "", "url": C, "read": False}, {"id": 5, "title": "", "url": B, "read": True}]
+
+    assert numbers(ledger.number_results(found(C, B, A), known=stored)) == [1, 5, 6]
+    assert [(source["id"], source["url"]) for source in ledger.sources()] == [(1, C), (5, B), (6, A)]
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        {}, {"id": "1", "url": A, "title": "", "read": True}, {"id": True, "url": A, "title": "", "read": True},
+        {"id": -1, "url": A, "title": "", "read": True}, {"id": 10**9, "url": A, "title": "", "read": True},
+        {"id": 7, "url": None, "title": "", "read": True}, {"id": 7, "url": A, "title": 3, "read": True},
+        {"id": 7, "url": A, "title": ""},
+    ],
+)  # fmt: skip
+def test_stored_data_of_another_shape_is_ignored(junk):
+    assert numbers(Ledger().number_results(found(B), known=[junk])) == [1]
+
+
+def test_concurrent_searches_get_different_numbers():
+    ledger = Ledger()
+    ready = threading.Barrier(8)
+    given = {}
+
+    def search(n):
+        ready.wait()
+        urls = [f"https://sea.example/{n}/{m}" for m in range(20)] + [A]
+        given[n] = numbers(ledger.number_results(found(*urls), "thread"))
+
+    threads = [threading.Thread(target=search, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len({one[-1] for one in given.values()}) == 1  # the same page
+    assert len({number for one in given.values() for number in one}) == 8 * 20 + 1
+
+
+def test_memory_is_bounded_and_a_number_is_never_used_again():
+    ledger = Ledger()
+    for n in range(1_500):
+        ledger.number_results(found(f"https://sea.example/{n}"))
+        ledger.number_page(opened(f"https://sea.example/r{n}", final=A))
+
+    sources = ledger.sources()
+    assert len(sources) == 1_000
+    assert numbers(ledger.number_results(found("https://sea.example/0"))) == [1_502]
+    for n in range(1_100):
+        ledger.number_results(found(A), n)
+    assert ledger.sources(0) == []
+
+
+def test_numbers_survive_a_pickle():
+    ledger = Ledger()
+    ledger.number_results(found(A, B))
+
+    assert numbers(pickle.loads(pickle.dumps(ledger)).number_results(found(C, B))) == [3, 2]
