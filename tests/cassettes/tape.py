@@ -80,15 +80,16 @@ def options(tape: Tape, provider: str) -> dict[str, Any]:
     return {**at, **web.get("provider_options", {}).get(provider, {})}
 
 
-def first_response(tape: Tape) -> Response:
-    """Return the response of the first exchange on *tape*, as a provider gets it."""
-    response = tape["interactions"][0]["response"]
-    body = response["body"]["string"]
-    return Response(
-        status=response["status"]["code"],
-        headers={name.lower(): values[0] for name, values in response["headers"].items()},
-        content=body.encode() if isinstance(body, str) else body,
-    )
+def responses(tape: Tape) -> list[Response]:
+    """Return the responses on *tape*, as a provider gets them."""
+    return [
+        Response(
+            status=response["status"]["code"],
+            headers={name.lower(): values[0] for name, values in response["headers"].items()},
+            content=body.encode() if isinstance(body := response["body"]["string"], str) else body,
+        )
+        for response in (exchange["response"] for exchange in tape["interactions"])
+    ]
 
 
 def role(tape: Tape) -> str:

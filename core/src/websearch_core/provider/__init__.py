@@ -33,7 +33,7 @@ from ..errors import (
 )
 from ..flow import Call, Flow, Gather, Request, Response, Sleep
 from ..models import Image, Page, SearchQuery, SearchResponse, SearchResult
-from ._codes import COUNTRIES, GOOGLE_LANGUAGES, LANGUAGES
+from ._codes import COUNTRIES, GOOGLE_LANGUAGES, GOOGLE_RESULT_LANGUAGES, LANGUAGES
 from ._countries import COUNTRY_NAMES
 from ._dates import date_range, google_period, midnight
 from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
@@ -77,6 +77,7 @@ __all__ = [
     "COUNTRIES",
     "COUNTRY_NAMES",
     "GOOGLE_LANGUAGES",
+    "GOOGLE_RESULT_LANGUAGES",
     "LANGUAGES",
     "AccessDenied",
     "AsyncHTTPClient",

@@ -29,7 +29,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -157,7 +157,7 @@ _OPTIONS: Mapping[str, Any] = {
     "after": "2026-01-01",
     "before": "2026-06-30",
     "country": "GB",
-    "language": "en",
+    "language": "de",
     "safe_search": "strict",
     "topic": "news",
     "images": True,
@@ -224,19 +224,20 @@ def search_promises(provider: SearchProvider, *, some: Response, none: Response,
     ]
 
 
-def read_promises(reader: PageReader, *, some: Response) -> list[Promise]:
+def read_promises(reader: PageReader, *, some: Response, later: Sequence[Response] = ()) -> list[Promise]:
     """
     Return the promises of a page reader that uses HTTP.
 
     Args:
         reader: The reader, made with the key `SECRET` if it takes one.
         some: A response that contains a page.
+        later: The responses after *some*, for a reader that needs several.
 
     """
     url = "https://page.example/a?b=c"
 
     def read(response: Response) -> Page:
-        page: Page = play(reader.read(url), response).result
+        page: Page = play(reader.read(url), response, *(later if response is some else ())).result
         return page
 
     def first() -> Request:
