@@ -1,28 +1,4 @@
-<<<<<<<< HEAD:core/src/websearch_core/testing/_promises.py
-"""What every provider promises, as checks."""
-|||||||| fd717e8:core/src/websearch_core/testing.py
-"""
-Test providers without a server.
-
-A provider is a generator, so a test needs neither a network nor patches::
-
-    outcome = play(provider.search(query), reply({"results": []}))
-    assert outcome.requests[0].params["q"] == "kelp"
-    assert outcome.result.results == ()
-
-`play` passes the next of the *answers* to the flow for each effect: a `Response` for a `Request`, an exception to raise
-there, anything for a `Call` or a `Gather`. The keys of a `Request` are removed from its `Response`, as in production.
-Pauses take no time, and are recorded.
-
-`search_promises` and `read_promises` return the checks that every provider must pass::
-
-    @pytest.mark.parametrize("promise", search_promises(Kagi(api_key=SECRET), some=..., none=...), ids=str)
-    def test_kagi_keeps(promise):
-        promise()
-"""
-========
 """The promises of a provider, which hold for built-in ones and for those of other packages."""
->>>>>>>> main:core/src/websearch_core/testing/_contract.py
 
 from __future__ import annotations
 
@@ -37,93 +13,6 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel
 
-<<<<<<<< HEAD:core/src/websearch_core/testing/_promises.py
-from .. import errors
-from ..flow import Request, Response
-from ..models import Page, SearchQuery, SearchResponse
-from ..provider import PageReader, SearchProvider
-from ._play import SECRET, play, reply
-|||||||| fd717e8:core/src/websearch_core/testing.py
-from . import errors
-from ._redaction import redact_response
-from .flow import Call, Effect, Flow, Request, Response, Sleep
-from .models import Page, SearchQuery, SearchResponse
-from .provider import PageReader, SearchProvider
-
-__all__ = [
-    "SECRET",
-    "Outcome",
-    "Promise",
-    "play",
-    "read_promises",
-    "reply",
-    "search_promises",
-]
-
-_T = TypeVar("_T")
-
-SECRET = "SECRET-of-a-test"  # noqa: S105 - the key of providers under test, which must never show
-
-
-@dataclass(frozen=True)
-class Outcome(Generic[_T]):
-    """The result of a flow, and the effects that it yielded."""
-
-    result: _T
-    effects: tuple[Effect, ...] = field(default=())
-
-    @property
-    def requests(self) -> list[Request]:
-        """The requests, in order."""
-        return [effect for effect in self.effects if isinstance(effect, Request)]
-
-    @property
-    def pauses(self) -> list[float]:
-        """The pauses, in seconds, in order."""
-        return [effect.seconds for effect in self.effects if isinstance(effect, Sleep)]
-
-
-def play(flow: Flow[_T], *answers: object) -> Outcome[_T]:
-    """
-    Run *flow* to its end with prepared *answers*. A `Call` is executed if no answers are left.
-
-    Raises:
-        AssertionError: The flow needs more answers, or ended before all were used.
-
-    """
-    waiting = list(answers)
-    effects: list[Effect] = []
-    try:
-        effect = next(flow)
-        while True:
-            effects.append(effect)
-            if isinstance(effect, Sleep):
-                effect = next(flow)
-                continue
-            if isinstance(effect, Call) and not waiting:
-                answer = effect()
-            else:
-                assert waiting, f"no answer is left for {effect!r}"
-                answer = waiting.pop(0)
-            if isinstance(effect, Request) and isinstance(answer, Response):
-                answer = redact_response(answer, effect)
-            effect = flow.throw(answer) if isinstance(answer, BaseException) else flow.send(answer)
-    except StopIteration as stop:
-        assert not waiting, f"the flow ended with {len(waiting)} of the answers unused"
-        return Outcome(stop.value, tuple(effects))
-    finally:
-        flow.close()
-
-
-def reply(body: object = b"", status: int = 200, **headers: str) -> Response:
-    """Make a `Response` with *body* as text, bytes, or else JSON. The header ``retry_after`` becomes Retry-After."""
-    if isinstance(body, str):
-        body = body.encode()
-    kind = "text/html" if isinstance(body, bytes) else "application/json"
-    content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    names = {name.replace("_", "-").lower(): value for name, value in headers.items()}
-    return Response(status=status, headers={"content-type": kind, **names}, content=content)
-========
 from .. import errors
 from .._enforce import enforce_page, enforce_query
 from .._urls import is_web_url
@@ -132,7 +21,6 @@ from ..models import Page, SearchQuery, SearchResponse
 from ..provider import PageReader, SearchProvider
 from ._play import SECRET, play, reply
 from ._robust import check_copies, check_documentation, check_garbage, check_modes
->>>>>>>> main:core/src/websearch_core/testing/_contract.py
 
 
 @dataclass(frozen=True)
