@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -19,6 +19,7 @@ from .._urls import is_web_url
 from ..flow import Flow, Request, Response
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider import PageReader, SearchProvider
+from ..provider._declare import destinations
 from ._play import SECRET, play, reply
 from ._robust import check_copies, check_documentation, check_garbage, check_modes
 
@@ -45,7 +46,7 @@ _OPTIONS: Mapping[str, Any] = {
     "after": "2026-01-01",
     "before": "2026-06-30",
     "country": "GB",
-    "language": "en",
+    "language": "de",
     "safe_search": "strict",
     "topic": "news",
     "images": True,
@@ -112,19 +113,20 @@ def search_promises(provider: SearchProvider, *, some: Response, none: Response,
     ]
 
 
-def read_promises(reader: PageReader, *, some: Response) -> list[Promise]:
+def read_promises(reader: PageReader, *, some: Response, later: Sequence[Response] = ()) -> list[Promise]:
     """
     Return the promises of a page reader that uses HTTP.
 
     Args:
         reader: The reader, made with the key `SECRET` if it takes one.
         some: A response that contains a page.
+        later: The responses after *some*, for a reader that needs several.
 
     """
     url = "https://page.example/a?b=c"
 
     def read(response: Response) -> Page:
-        page: Page = play(reader.read(url), response).result
+        page: Page = play(reader.read(url), response, *(later if response is some else ())).result
         return page
 
     def first() -> Request:
@@ -244,7 +246,8 @@ def _make_robust_promises(
 
 
 def _check_address(provider: Any, request: Request) -> None:
-    assert request.url.startswith(provider.base_url), f"asks {request.url}, not {provider.base_url}"
+    own = tuple(destinations(provider).values())
+    assert request.url.startswith(own), f"asks {request.url}, not {' or '.join(own)}"
     assert not request.guarded, "the guard is for pages"
 
 
