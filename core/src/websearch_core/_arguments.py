@@ -28,9 +28,9 @@ def make_query(query: str | SearchQuery, options: SearchOptions, unsupported: Un
     return SearchQuery.of(**fields)
 
 
-def as_urls(urls: Iterable[str]) -> Iterable[str]:
+def as_urls(urls: Iterable[str]) -> list[str]:
     """
-    Return *urls*.
+    Return *urls* as a list.
 
     Raises:
         InvalidOption: It is one URL, whose characters would be taken for URLs, or not iterable.
@@ -40,7 +40,7 @@ def as_urls(urls: Iterable[str]) -> Iterable[str]:
         raise InvalidOption("urls: must be a list of URLs; to read one page, use read")
     if not isinstance(urls, Iterable):
         raise InvalidOption(f"urls: must be a list of URLs, not {type(urls).__name__}")
-    return urls
+    return list(urls)
 
 
 def strip_fragment(url: str) -> str:

@@ -422,31 +422,15 @@ class WebSearch:
         name = self.reader.name
         return observe_read(contain_bugs(lambda: self._read_part(url, part, ready), name), url, name)
 
-<<<<<<< HEAD
-    def _read_part(self, url: str, part: Excerpt) -> Flow[Page]:
-        target = strip_fragment(url)
-||||||| 2675c8f
-    def _read_part(self, url: str, part: Excerpt) -> Flow[Page]:
-        target = _strip_fragment(url)
-=======
     def _read_part(self, url: str, part: Excerpt, ready: Page | WebSearchError | None) -> Flow[Page]:
         """Read a part of a page, which may be *ready*: read in one request with others."""
-        target = _strip_fragment(url)
->>>>>>> main
+        target = strip_fragment(url)
         domains = self.settings.domains
         domains.check(target)  # the guard sees only what is fetched from here, or names the page to a service
-<<<<<<< HEAD
         with time_limit(self.settings.read_timeout):
-            page = yield from self.reader.read(target)
-||||||| 2675c8f
-        with time_limit(self.settings.timeout):
-            page = yield from self.reader.read(target)
-=======
-        with time_limit(self.settings.timeout):
             if isinstance(ready, WebSearchError):
                 raise ready
             page = ready or (yield from self.reader.read(target))
->>>>>>> main
             if page.final_url and (is_web_url(page.final_url) or page.final_url.startswith("file:")):
                 domains.check(page.final_url)
             if page.url == target != url:
@@ -462,24 +446,13 @@ class WebSearch:
         return part.of(page if links == "keep" else remove_links(page, links))
 
     def _read_each(self, urls: Iterable[str], part: Excerpt, timeout: float | None = None) -> Flow[_Pages]:
-<<<<<<< HEAD
-        pages = [self._read_one(url, part) for url in as_urls(urls)]
-        batches = ceil(len(pages) / _MAX_CONCURRENT_READS)
-        with time_limit(timeout if timeout is not None else self.settings.read_timeout * batches):
-||||||| 2675c8f
-        pages = [self._read_one(url, part) for url in urls]
-        with time_limit(
-            timeout if timeout is not None else self.settings.timeout * ceil(len(pages) / _MAX_CONCURRENT_READS)
-        ):
-=======
         from .layers._layer import reads_batches
 
-        urls = list(urls)
-        limit = self.settings.timeout * ceil(len(urls) / _MAX_CONCURRENT_READS) if timeout is None else timeout
+        urls = as_urls(urls)
+        limit = self.settings.read_timeout * ceil(len(urls) / _MAX_CONCURRENT_READS) if timeout is None else timeout
         with time_limit(limit):
             ready = (yield from self._read_batches(urls)) if reads_batches(self.reader) else {}
             pages = [self._read_one(url, part, ready.get(url)) for url in urls]
->>>>>>> main
             return (yield Gather(pages, limit=_MAX_CONCURRENT_READS))  # type: ignore[no-any-return]
 
     def _read_batches(self, urls: Sequence[str]) -> Flow[dict[str, Page | WebSearchError]]:
@@ -489,7 +462,7 @@ class WebSearch:
         targets: dict[str, str] = {}
         for url in urls:
             with suppress(WebSearchError):  # raised again when it is its turn
-                target = _strip_fragment(url)
+                target = strip_fragment(url)
                 self.settings.domains.check(target)
                 targets[url] = target
         several = list(dict.fromkeys(targets.values()))
