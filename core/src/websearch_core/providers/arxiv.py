@@ -135,7 +135,8 @@ def _parse_feed(content: bytes) -> tuple[list[dict[str, Any]], int] | None:
         return None
     if not parsed.get("version", "").startswith("atom"):
         return None
-    total = str(parsed.feed.get("opensearch_totalresults", ""))
+    # Named after the namespace of OpenSearch, whose prefix is up to the service.
+    total = next((str(value) for name, value in parsed.feed.items() if name.endswith("totalresults")), "")
     return [_entry(entry) for entry in parsed.entries], int(total) if total.isdecimal() else 0
 
 
