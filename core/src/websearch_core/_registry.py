@@ -25,6 +25,7 @@ _BUILT_IN: Mapping[str, str] = MappingProxyType(
         "google": "websearch_core.providers.google:Google",
         "hackernews": "websearch_core.providers.hackernews:HackerNews",
         "jina": "websearch_core.providers.jina:Jina",
+        "kagi": "websearch_core.providers.kagi:Kagi",
         "linkup": "websearch_core.providers.linkup:Linkup",
         "local": "websearch_core.providers.local:Local",
         "marginalia": "websearch_core.providers.marginalia:Marginalia",

@@ -25,7 +25,7 @@ from .layers import Fallback, Layer, Rank, Relax, layer_class, leaves
 from .layers._layer import held, parts
 from .layers._stack import Stack, rank
 from .models import describe_problems
-from .provider._declare import field_notes
+from .provider._declare import destinations, field_notes
 from .provider._ports import PageReader, Provider, Role, SearchProvider, can, check_port, needs_network
 from .settings import Settings
 
@@ -230,12 +230,13 @@ def check_transport(provider: Any, guard: Guard) -> None:
         ConfigurationError: It would be, and the caller has not allowed the origin.
 
     """
-    parts = urlsplit(getattr(provider, "base_url", None) or "https://")
-    if parts.scheme == "https" or getattr(provider, "api_key", None) is None:
+    if getattr(provider, "api_key", None) is None:
         return
-    origin = find_origin(provider.base_url)
-    if origin is None or (not is_this_machine(origin[1]) and origin not in guard.origins):
+    for name, url in destinations(provider).items():
+        parts, origin = urlsplit(url), find_origin(url)
+        if parts.scheme == "https" or (origin and (is_this_machine(origin[1]) or origin in guard.origins)):
+            continue
         raise ConfigurationError(
-            f"{provider.name}: base_url would send the key unencrypted; use https, or allow the origin by "
+            f"{provider.name}: {name} would send the key unencrypted; use https, or allow the origin by "
             f"allow=['http://{parts.netloc}']"
         )

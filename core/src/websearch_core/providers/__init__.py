@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .google import Google
     from .hackernews import HackerNews
     from .jina import Jina
+    from .kagi import Kagi
     from .linkup import Linkup
     from .local import Local
     from .marginalia import Marginalia
@@ -63,6 +64,7 @@ __all__ = [
     "Google",
     "HackerNews",
     "Jina",
+    "Kagi",
     "Linkup",
     "Local",
     "Marginalia",

@@ -13,8 +13,8 @@ Pauses take no time, and are recorded.
 
 `search_promises` and `read_promises` return the checks that every provider must pass::
 
-    @pytest.mark.parametrize("promise", search_promises(Kagi(api_key=SECRET), some=..., none=...), ids=str)
-    def test_kagi_keeps(promise):
+    @pytest.mark.parametrize("promise", search_promises(Lighthouse(api_key=SECRET), some=..., none=...), ids=str)
+    def test_lighthouse_keeps(promise):
         promise()
 """
 

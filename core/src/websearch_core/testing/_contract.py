@@ -19,6 +19,7 @@ from .._urls import is_web_url
 from ..flow import Flow, Request, Response
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider import PageReader, SearchProvider
+from ..provider._declare import destinations
 from ._play import SECRET, play, reply
 from ._robust import check_copies, check_documentation, check_garbage, check_modes
 
@@ -245,7 +246,8 @@ def _make_robust_promises(
 
 
 def _check_address(provider: Any, request: Request) -> None:
-    assert request.url.startswith(provider.base_url), f"asks {request.url}, not {provider.base_url}"
+    own = tuple(destinations(provider).values())
+    assert request.url.startswith(own), f"asks {request.url}, not {' or '.join(own)}"
     assert not request.guarded, "the guard is for pages"
 
 
