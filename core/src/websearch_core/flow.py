@@ -69,7 +69,7 @@ class Request:
         form: A body to send as an HTML form.
         max_bytes: Maximum length of the decoded body; a longer one is cut and flagged.
         guarded: True for a page of the open web: only public addresses, no proxy, no cookies, no credentials.
-        target: The URL of the page that the service should open for us; the guard checks it.
+        target: The URL of the page that the service should open for us, or several; the guard checks them.
         judge_target: True if that service may be inside this network, where internal names resolve: the name in
             ``target`` is then resolved here and its addresses judged, before anything is sent.
 
@@ -84,7 +84,7 @@ class Request:
     form: Mapping[str, str] | None = None
     max_bytes: int = 10 * 2**20
     guarded: bool = False
-    target: str | None = None
+    target: str | tuple[str, ...] | None = None
     judge_target: bool = False
 
 

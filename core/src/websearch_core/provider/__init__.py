@@ -30,6 +30,7 @@ from ..errors import (
     UnsafeURL,
     UnsupportedContent,
     UnsupportedOption,
+    WebSearchError,
 )
 from ..flow import Call, Flow, Gather, Request, Response, Sleep
 from ..models import Image, Page, SearchQuery, SearchResponse, SearchResult
@@ -38,11 +39,13 @@ from ._countries import COUNTRY_NAMES
 from ._dates import date_range, google_period, midnight
 from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
 from ._function import from_function
+from ._google import google_answer, google_filters
 from ._http import (
     as_number,
     as_object,
     as_objects,
     as_text,
+    as_texts,
     check_length,
     check_options,
     decode,
@@ -60,6 +63,7 @@ from ._obstacles import find_challenge, find_challenge_text, needs_scripts
 from ._paging import Batch, collect_pages, follow_pages
 from ._ports import (
     AsyncHTTPClient,
+    BatchReader,
     HTTPClient,
     Limits,
     PageReader,
@@ -68,7 +72,7 @@ from ._ports import (
     SearchProvider,
     can,
 )
-from ._reading import as_links, first_heading, page_error
+from ._reading import as_links, check_text, first_heading, page_error, page_meaning
 from ._requests import bearer, post_json
 from ._results import Getter, in_domains, join_names, parse_images, parse_results, plain_text, take_results
 from ._service import Service
@@ -86,6 +90,7 @@ __all__ = [
     "BadResponse",
     "BaseUrl",
     "Batch",
+    "BatchReader",
     "Blocked",
     "Call",
     "ConfigurationError",
@@ -124,16 +129,19 @@ __all__ = [
     "UnsafeURL",
     "UnsupportedContent",
     "UnsupportedOption",
+    "WebSearchError",
     "as_links",
     "as_number",
     "as_object",
     "as_objects",
     "as_text",
+    "as_texts",
     "bearer",
     "can",
     "canonicalize",
     "check_length",
     "check_options",
+    "check_text",
     "codes",
     "collect_pages",
     "date_range",
@@ -148,6 +156,8 @@ __all__ = [
     "follow_pages",
     "from_function",
     "given",
+    "google_answer",
+    "google_filters",
     "google_period",
     "in_domains",
     "is_vendor",
@@ -158,6 +168,7 @@ __all__ = [
     "missing_field_error",
     "needs_scripts",
     "page_error",
+    "page_meaning",
     "parse_date",
     "parse_images",
     "parse_results",
