@@ -21,8 +21,8 @@ from functools import partial
 from typing import Annotated, Any
 
 from websearch_core.provider import (
-    COUNTRIES,
     GOOGLE_LANGUAGES,
+    LOWER_COUNTRIES,
     BaseUrl,
     Blocked,
     Env,
@@ -47,6 +47,7 @@ from websearch_core.provider import (
     check_options,
     collect_pages,
     decode,
+    find_country,
     find_language,
     given,
     is_vendor,
@@ -90,7 +91,7 @@ class Jina:
     label = "Jina"
     options = frozenset({"allowed_domains", "blocked_domains", "country", "language", "topic", "page"})
     emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
-    countries = COUNTRIES
+    countries = LOWER_COUNTRIES
     languages = GOOGLE_LANGUAGES
     limits = Limits(results_per_request=20)
     about = Service(
@@ -120,7 +121,7 @@ class Jina:
             "num": size,
             "page": number + 1 if number else None,
             "type": "news" if query.topic == "news" else None,
-            "gl": query.country and query.country.lower(),
+            "gl": find_country(query, self),
             "hl": find_language(query, self),
         }
         response = yield Request(
