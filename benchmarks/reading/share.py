@@ -39,10 +39,10 @@ def section(found: Mapping[str, Sequence[Sizes]], measured: str) -> Section:
         title="Reading pages: what is taken away",
         method=(
             f"The {len(found[_ALL])} pages of WCXB, as bytes of HTML and as bytes of the whole Markdown that the "
-            "reader returns, before any limit on its length. Scripts, styles, navigation, advertisements and markup are what "
-            "is missing; how much of the content is kept is measured [above](#reading-pages-quality). Half of the "
-            "pages are between the quartiles. *In all* is the share of all bytes together, in which large pages count more. "
-            f"Tokens are those of `websearch_core.tokens.estimate_tokens`. {measured}"
+            "reader returns, before any limit on its length. Scripts, styles, navigation, advertisements and markup "
+            "are what is missing; how much of the content is kept is measured [above](#reading-pages-quality). Half "
+            "of the pages are between the quartiles. *In all* is the share of all bytes together, in which large "
+            f"pages count more. Tokens are those of `websearch_core.tokens.estimate_tokens`. {measured}"
         ),
         tables=[
             Table(
