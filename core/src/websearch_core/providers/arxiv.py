@@ -59,6 +59,7 @@ class ArXiv:
     name = "arxiv"
     label = "arXiv"
     options = frozenset({"topic", "time_range", "after", "before", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
     topics = frozenset({"academic"})
     limits = Limits(results_per_request=100, results=30_000)
     about = Service(

@@ -53,6 +53,7 @@ class Crossref:
     name = "crossref"
     label = "Crossref"
     options = frozenset({"topic", "time_range", "after", "before", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
     topics = frozenset({"academic"})
     limits = Limits(results_per_request=100, results=10_000)
     about = Service(

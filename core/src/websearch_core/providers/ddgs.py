@@ -185,6 +185,7 @@ def _search(kind: str, words: str, options: dict[str, Any], client: dict[str, An
         from ddgs import DDGS
         from ddgs.engines import ENGINES
         from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
+        from primp import BuilderError
     except ImportError as error:
         raise ConfigurationError(_MISSING) from error
     known = ENGINES.get(kind, {})
@@ -201,6 +202,10 @@ def _search(kind: str, words: str, options: dict[str, Any], client: dict[str, An
         if str(error) == "No results found.":
             return []
         raise _Failed(Unavailable, error) from error
+    except BuilderError:  # its message may contain the password of the proxy
+        raise ConfigurationError("ddgs: proxy or ca_file cannot be used") from None
+    except Exception as error:  # the engines parse pages that change
+        raise _Failed(Unavailable, type(error).__name__) from error
     return found
 
 

@@ -69,7 +69,7 @@ class Mojeek:
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "page",
     })  # fmt: skip
-    emulated = frozenset({"blocked_domains"})
+    emulated = frozenset({"blocked_domains", "time_range"})
     countries = COUNTRIES
     languages = LANGUAGES
     limits = Limits(results_per_request=100)
@@ -94,8 +94,9 @@ class Mojeek:
 
         def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
             body = self._body((yield self._request(query, number * size, size)))
-            results = parse_results(body.get("results"), self.name, snippet="desc", published=_published)
             total = as_number(as_object(body.get("head")).get("results"))
+            items = body.get("results", [] if total == 0 else None)
+            results = parse_results(items, self.name, snippet="desc", published=_published)
             more = bool(results) and total is not None and (number + 1) * size < total
             return SearchResponse(query=query.text, results=results, provider=self.name, raw=body), more
 

@@ -58,6 +58,7 @@ class OpenAlex:
     name = "openalex"
     label = "OpenAlex"
     options = frozenset({"topic", "time_range", "after", "before", "language", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
     topics = frozenset({"academic"})
     languages = LANGUAGES
     limits = Limits(results_per_request=100, results=10_000)

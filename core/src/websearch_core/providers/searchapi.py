@@ -106,7 +106,7 @@ class SearchApi:
                 query=query.text,
                 results=results,
                 provider=self.name,
-                answer=google_answer(as_object(body.get("answer_box"))),
+                answer=google_answer(body),
                 images=images,
                 suggestions=tuple(filter(None, related)),
                 request_id=as_text(as_object(body.get("search_metadata")).get("id")),

@@ -108,7 +108,7 @@ class SerpApi:
                 query=query.text,
                 results=parse_results(items, self.name, url="link", published="date", author=_authors),
                 provider=self.name,
-                answer=google_answer(as_object(body.get("answer_box"))),
+                answer=google_answer(body),
                 images=images,
                 suggestions=_suggestions(body),
                 request_id=as_text(as_object(body.get("search_metadata")).get("id")),

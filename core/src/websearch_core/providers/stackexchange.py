@@ -72,6 +72,7 @@ class StackExchange:
     name = "stackexchange"
     label = "Stack Exchange"
     options = frozenset({"topic", "time_range", "after", "before", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
     topics = frozenset({"code"})
     limits = Limits(results_per_request=100)
     about = Service(
