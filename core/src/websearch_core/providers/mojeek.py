@@ -3,9 +3,10 @@ Mojeek: an independent index of the web, without tracking.
 
 https://www.mojeek.com/support/api/search/request_parameters.html
 
-The key is read from ``MOJEEK_API_KEY``. Mojeek takes it only in the URL. A country or a language is preferred, and does
-not filter. It searches one domain or all; blocked domains become ``-site:`` in the query. Errors come with status 200:
-the message tells a wrong key from a used-up allowance. Its terms allow keeping results for an hour.
+The key is read from ``MOJEEK_API_KEY``. Mojeek takes it only in the URL. Pages of a country or in a language are
+preferred, but others are not left out. It searches one domain or all; blocked domains become ``-site:`` in the query.
+Errors have status 200, and a message that says whether the key is wrong or the allowance used up. Its terms allow
+keeping results for an hour.
 """
 
 from __future__ import annotations
