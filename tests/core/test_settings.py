@@ -246,6 +246,8 @@ def test_a_key_does_not_travel_over_plain_http_unless_allowed():
     assert searching("brave", api_key="key", base_url="http://gateway.corp/brave", allow=["http://gateway.corp"])
     assert searching("brave", api_key="key", base_url="http://127.0.0.1:9/brave")
     assert searching("brave", api_key="key", base_url="http://localhost:9/brave")
+    with pytest.raises(ConfigurationError, match="search_url would send the key unencrypted"):
+        WebSearch("jina", api_key="key", provider_options={"jina": {"search_url": "http://gateway.corp/"}})
 
 
 def test_a_provider_of_ones_own_can_be_given_or_registered(monkeypatch):
