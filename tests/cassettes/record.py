@@ -27,6 +27,7 @@ from tests.cassettes.shape import Shape, compare, shape_of
 from websearch_core import WebSearchError
 from websearch_core.provider._declare import environment
 from websearch_core.providers import provider_class
+from websearch_core.testing._cassettes import REQUEST_HEADERS, RESPONSE_HEADERS
 
 Exchanges = list[dict[str, Any]]
 
@@ -108,19 +109,19 @@ def _scrub(exchange: dict[str, Any]) -> dict[str, Any]:
     return {
         "request": {
             "body": request["body"] or "",
-            "headers": _keep(request["headers"], tapes.REQUEST_HEADERS),
+            "headers": _keep(request["headers"], REQUEST_HEADERS),
             "method": request["method"],
             "uri": request["uri"],
         },
         "response": {
             "body": {"string": Text(body) if isinstance(body, str) else body},
-            "headers": _keep(response["headers"], tapes.RESPONSE_HEADERS),
+            "headers": _keep(response["headers"], RESPONSE_HEADERS),
             "status": response["status"],
         },
     }
 
 
-def _keep(headers: dict[str, Any], names: set[str]) -> dict[str, Any]:
+def _keep(headers: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
     return {name: value for name, value in headers.items() if name.lower() in names}
 
 

@@ -22,11 +22,6 @@ from websearch_core.flow import Response
 from websearch_core.providers import provider_class
 
 FOLDER = Path(__file__).resolve().parents[2] / "cassettes"
-REQUEST_HEADERS = {"content-type"}
-RESPONSE_HEADERS = {"cf-mitigated", "content-type", "location", "retry-after"} | {
-    f"x-ratelimit-{name}" for name in ("cost-usd", "limit", "policy", "remaining", "remaining-usd", "reset")
-}  # what we read; no other header is kept
-
 SECRET_PARAMETERS = ["api_key", "key"]  # where services take the key in the URL; no cassette has them
 
 SCENARIOS = {"search": ("search", "nothing"), "read": ("read",)}

@@ -95,7 +95,8 @@ class WebSearch:
     Args:
         provider: The provider to search with: a name, a provider object, or several, called in order until one
             answers. By default: ``WEB_SEARCH_PROVIDER``, else the first that has a key, else DuckDuckGo.
-        reader: The provider to read pages with, in the same forms. By default, the built-in reader ``direct``.
+        reader: The provider to read pages with, in the same forms. By default, the object given as *provider* if it
+            can read as well (a name does not count), else ``WEB_SEARCH_READER``, else the built-in reader ``direct``.
         api_key: The key of the one provider named: text, a function that returns it and is called for each request, or
             ``"keyring:service/name"``.
         base_url: The URL of the one provider named.

@@ -1,5 +1,15 @@
 """
-Test providers without a server.
+Test agents without the web, and providers without a server.
+
+`FakeWeb` is a web of your own: it searches and reads, and remembers what it was asked::
+
+    web = FakeWeb(results=[{"title": "Kelp", "url": "https://sea.example/kelp"}],
+                  pages={"https://sea.example/kelp": "A brown alga of cold seas."})
+    toolkit = WebSearchToolkit(provider=web)
+    ...
+    assert web.queries == ["kelp"]
+
+pytest has it as the fixture ``fake_web``; another fixture, ``cassette``, records and replays what a test sends.
 
 A provider is a generator, so a test needs neither a network nor patches::
 
@@ -21,10 +31,12 @@ Pauses take no time, and are recorded.
 from __future__ import annotations
 
 from ._contract import Promise, read_promises, search_promises
+from ._fake import FakeWeb
 from ._play import SECRET, Outcome, play, reply
 
 __all__ = [
     "SECRET",
+    "FakeWeb",
     "Outcome",
     "Promise",
     "play",
