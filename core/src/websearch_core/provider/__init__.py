@@ -7,6 +7,7 @@ sent their responses. See CONTRIBUTING.md for a complete example.
 
 from __future__ import annotations
 
+from .._deadline import time_left
 from .._text.dates import parse_date
 from .._text.rates import RateLimit
 from .._urls import canonicalize, is_web_url
@@ -181,6 +182,7 @@ __all__ = [
     "redact",
     "retry_after",
     "take_results",
+    "time_left",
     "unexpected_format",
     "with_sites",
 ]
