@@ -21,7 +21,7 @@ from benchmarks.calls.server import Server
 from benchmarks.report import Section, head, put
 
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured" / "benchmarks.md"
-_MEASUREMENTS = ("imports", "overhead", "concurrency", "failures")
+_MEASUREMENTS = ("imports", "overhead", "concurrency", "failures", "schemas")
 
 
 def main() -> int:

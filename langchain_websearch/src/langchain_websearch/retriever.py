@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
@@ -16,7 +16,9 @@ from pydantic import ConfigDict, Field, field_validator
 from websearch_core import Page, SearchQuery, SearchResult, WebSearch, WebSearchError
 from websearch_core._choices import Extent
 from websearch_core._document import make_metadata, make_text
+from websearch_core._text.suggestion import check_names
 from websearch_core.client import WebSearchArguments
+from websearch_core.errors import InvalidOption
 from websearch_core.models import SearchOptions
 
 from ._progress import areport, report
@@ -93,16 +95,18 @@ class WebSearchRetriever(BaseRetriever):
         return options
 
     def _get_relevant_documents(
-        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None, **unknown: object
     ) -> list[Document]:
+        _check_arguments(unknown)
         with report(run_manager):
             results = self.web.search(query, limit=self._limit(k), **self.search_options).results
             pages = self.web.read_many(self._urls(results), **self._part(query))
         return self._split(_make_documents(results, pages))
 
     async def _aget_relevant_documents(
-        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None, **unknown: object
     ) -> list[Document]:
+        _check_arguments(unknown)
         async with areport(run_manager):
             results = (await self.web.asearch(query, limit=self._limit(k), **self.search_options)).results
             pages = await self.web.aread_many(self._urls(results), **self._part(query))
@@ -128,6 +132,11 @@ class WebSearchRetriever(BaseRetriever):
             for n, part in enumerate(self.text_splitter.transform_documents([document]), 1):
                 parts.append(part.model_copy(update={"id": f"{document.id}#{n}"}))
         return parts
+
+
+def _check_arguments(unknown: Mapping[str, object]) -> None:
+    """Reject what `invoke` was given besides ``k``."""
+    check_names(unknown, ("k",), InvalidOption, {"limit": "k", "max_results": "k"})
 
 
 def _make_documents(results: Sequence[SearchResult], pages: Sequence[Page | WebSearchError]) -> list[Document]:

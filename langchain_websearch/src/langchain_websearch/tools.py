@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypedDict, Unpack, cast
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypedDict, Unpack, cast
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForToolRun,
@@ -21,7 +21,7 @@ from langchain_core.callbacks import (
 )
 from langchain_core.runnables import RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool, BaseToolkit, ToolException
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError, tools
 from websearch_core._bugs import as_error
@@ -34,7 +34,7 @@ from websearch_core.render import render_error
 from websearch_core.tools import Pinned, Tenants, Uses
 
 from ._progress import areport, report
-from ._resolve import resolve_tenants
+from ._resolve import resolve_search, resolve_tenants
 from .conversations import KEYS, UserURLs, conversation_of, run_of
 from .sources import Injected, stored_sources
 
@@ -86,7 +86,7 @@ class ToolOptions(SharedOptions, total=False):
     extras: dict[str, Any] | None
 
 
-class SearchToolOptions(ToolOptions, SearchSettings, PageSettings, total=False):
+class SearchToolOptions(ToolOptions, SearchSettings, total=False):
     """The arguments of `WebSearchTool` besides ``web``."""
 
 
@@ -97,6 +97,10 @@ class PageToolOptions(ToolOptions, PageSettings, total=False):
 def _render_validation_error(error: ValidationError) -> str:
     """Say which argument is wrong, in the format of all other errors."""
     return render_error(InvalidOption(describe_problems(error)))
+
+
+def _validation_error_as_json(error: ValidationError) -> str:
+    return render_error(InvalidOption(describe_problems(error)), "json")
 
 
 def _as_ledger(value: Provenance | Ledger) -> Ledger:
@@ -123,9 +127,7 @@ class _WebTool(BaseTool):
     provenance: Annotated[Ledger, BeforeValidator(_as_ledger)] = Field(default_factory=Ledger, exclude=True, repr=False)
     conversation: tuple[str, ...] = KEYS
     max_uses: Annotated[Uses, BeforeValidator(_as_uses)] = Field(default_factory=Uses, exclude=True, repr=False)
-    max_length: int | None = Field(default=None, ge=1)
     configurable: Tenants = Field(exclude=True, repr=False)
-    search_options: Pinned = Field(default_factory=Pinned, exclude=True)
     response_format: Literal["content_and_artifact"] = "content_and_artifact"  # pyright: ignore[reportIncompatibleVariableOverride] - no other value works
     handle_tool_error: OnError = True
     handle_validation_error: bool | str | Callable[[Any], str] | None = _render_validation_error
@@ -143,18 +145,24 @@ class _WebTool(BaseTool):
         options = self.configurable.read(config.get("configurable") or {})
         return self.configurable.find(options), options
 
+    @model_validator(mode="after")
+    def _report_invalid_arguments_as_json(self) -> Self:
+        if self.output_format == "json" and self.handle_validation_error is _render_validation_error:
+            self.handle_validation_error = _validation_error_as_json
+        return self
+
     @contextmanager
     def _as_tool_exception(self) -> Iterator[None]:
         """Raise errors as `ToolException`, which LangChain shows to models; bugs too, unless errors are not handled."""
         try:
             yield
         except WebSearchError as error:
-            raise ToolException(render_error(error)) from error
+            raise ToolException(render_error(error, self.output_format)) from error
         except Exception as bug:
             if not self.handle_tool_error:
                 raise
             failure = as_error(bug, self.name)
-            raise ToolException(render_error(failure)) from failure
+            raise ToolException(render_error(failure, self.output_format)) from failure
 
 
 class SearchToolArguments(tools.SearchArguments):
@@ -183,6 +191,17 @@ class WebSearchTool(_WebTool):
 
     Args:
         web: The `WebSearch` to search with; or pass its arguments instead.
+        search_options: Fields of `SearchQuery` for every search, such as ``{"topic": "news", "limit": 3}``. A model is
+            not shown them and cannot change them, except that it can ask for fewer results than ``limit``, for some of
+            the ``allowed_domains``, and for more ``blocked_domains``. An option that the provider does not support is
+            noted; with ``"unsupported": "raise"`` it is an error.
+        max_uses: Maximum number of calls in one run: an ``invoke`` or ``stream`` of a LangGraph graph, or elsewhere the
+            conversation. Then each call is an error that tells the model to finish.
+        configurable: The options that a run may set in ``configurable`` of its config: ``api_key``, ``provider``,
+            ``reader``, ``timeout``, ``max_tokens``, ``links``, ``allowed_domains``, ``blocked_domains``,
+            ``max_snippet_chars``, ``search_options``, ``max_length``, ``read_top``; or a mapping from each to the key
+            that it has there. A key that is a ``SecretStr``, or has two underscores before its name, is kept out of
+            checkpoints and traces.
         output_format: The format for the model: ``text``, ``markdown``, ``json``, or ``search_result``, content blocks
             for models of Anthropic, which cite them by themselves.
         full_artifact: Keep everything in the artifact: snippets, the text of a page and its links. By default it holds
@@ -198,6 +217,7 @@ class WebSearchTool(_WebTool):
         conversation: The keys of a run's config that distinguish conversations, as with `WebSearchToolkit`.
 
     Raises:
+        InvalidOption: One of the search options is unknown or wrong.
         ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     """
@@ -205,11 +225,12 @@ class WebSearchTool(_WebTool):
     name: str = "web_search"
     description: str = tools.SEARCH
     args_schema: type[BaseModel] = SearchToolArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
+    search_options: Pinned = Field(default_factory=Pinned, exclude=True, repr=False)
     read_top: int = Field(default=0, ge=0)
     passage_length: int = Field(default=1_500, ge=1)
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[SearchToolOptions]) -> None:
-        resolved = resolve_tenants(web, options)
+        resolved = resolve_search(web, options)
         arguments = resolved["search_options"].arguments(SearchToolArguments)
         super().__init__(**{"args_schema": arguments, **resolved})
 
@@ -274,12 +295,16 @@ class OpenPageTool(_WebTool):
             for models of Anthropic, which cite them by themselves.
         full_artifact: Keep everything in the artifact: snippets, the text of a page and its links. By default it holds
             only the facts beside the text, since every checkpoint of a conversation stores it.
+        max_length: Maximum characters of a page, unless the model asks for another number.
+        max_uses: Maximum number of calls in one run, as with `WebSearchTool`.
+        configurable: The options that a run may set, as with `WebSearchTool`.
         handle_tool_error: What to do with errors, as with `WebSearchTool`.
         provenance: Which URLs may be opened: ``any``, ``seen`` or ``seen+links``, as `Ledger` explains, or a `Ledger`
             shared with the tool that searches.
         conversation: The keys of a run's config that distinguish conversations, as with `WebSearchToolkit`.
 
     Raises:
+        InvalidOption: One of the search options is unknown or wrong.
         ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     """
@@ -287,6 +312,7 @@ class OpenPageTool(_WebTool):
     name: str = "open_page"
     description: str = tools.READ
     args_schema: type[BaseModel] = PageToolArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
+    max_length: int | None = Field(default=None, ge=1)
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[PageToolOptions]) -> None:
         super().__init__(**resolve_tenants(web, options))
@@ -355,6 +381,10 @@ class WebSearchToolkit(BaseToolkit):
         full_artifact: Whether to keep everything in the artifacts, as with `WebSearchTool`.
         read_top: How many results of a search to read, as with `WebSearchTool`.
         passage_length: Maximum number of characters of their passages, as with `WebSearchTool`.
+        search_options: Fields of `SearchQuery` for every search, as with `WebSearchTool`.
+        max_length: Maximum characters of a page, unless the model asks for another number.
+        max_uses: Maximum number of calls of both tools together in one run, as with `WebSearchTool`.
+        configurable: The options that a run may set, as with `WebSearchTool`.
         handle_tool_error: What to do with errors, as with `WebSearchTool`.
         provenance: Which URLs may be opened: ``any``; ``seen``, those that a search of the same conversation returned
             or that the user wrote; or ``seen+links``.
@@ -362,6 +392,7 @@ class WebSearchToolkit(BaseToolkit):
             conversations: a tenant, a user, a thread. Runs without any of them share one conversation of this toolkit.
 
     Raises:
+        InvalidOption: One of the search options is unknown or wrong.
         ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     """
@@ -379,10 +410,10 @@ class WebSearchToolkit(BaseToolkit):
     max_uses: Annotated[Uses, BeforeValidator(_as_uses)] = Field(default_factory=Uses, exclude=True, repr=False)
     max_length: int | None = Field(default=None, ge=1)
     configurable: Tenants = Field(exclude=True, repr=False)
-    search_options: Pinned = Field(default_factory=Pinned, exclude=True)
+    search_options: Pinned = Field(default_factory=Pinned, exclude=True, repr=False)
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[ToolkitOptions]) -> None:
-        super().__init__(**resolve_tenants(web, options))
+        super().__init__(**resolve_search(web, options))
 
     def get_tools(self) -> list[BaseTool]:
         """Return ``web_search`` and ``open_page``."""

@@ -211,7 +211,7 @@ def test_an_error_in_json_is_on_stdout(websearch):
 
 
 def test_each_kind_of_error_has_its_exit_code():
-    assert (exit_code(RateLimited("x")), exit_code(UnsupportedOption("x")), exit_code(UnsafeURL("x"))) == (1, 2, 3)
+    assert (exit_code(RateLimited), exit_code(UnsupportedOption), exit_code(UnsafeURL)) == (1, 2, 3)
 
 
 # read

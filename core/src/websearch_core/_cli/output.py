@@ -121,11 +121,11 @@ def print_warning(text: str) -> None:
     typer.echo(f"websearch: {escape_line(text)}", err=True)
 
 
-def exit_code(error: WebSearchError) -> int:
-    """Return the exit code for *error*."""
-    if isinstance(error, UnsafeURL):
+def exit_code(error: type[WebSearchError]) -> int:
+    """Return the exit code for errors of a class."""
+    if issubclass(error, UnsafeURL):
         return 3
-    return 1 if isinstance(error, ServiceError) else 2
+    return 1 if issubclass(error, ServiceError) else 2
 
 
 @contextmanager
@@ -140,7 +140,7 @@ def report_errors(form: Format) -> Iterator[None]:
             print_json(error_as_json(error))
         else:
             _print_error(escape_line(render_error(error)))
-        raise typer.Exit(exit_code(error)) from error
+        raise typer.Exit(exit_code(type(error))) from error
 
 
 def _print_error(line: str) -> None:

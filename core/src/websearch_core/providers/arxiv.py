@@ -3,9 +3,9 @@ arXiv: preprints in physics, mathematics, computer science and neighbouring fiel
 
 https://info.arxiv.org/help/api/user-manual.html
 
-Works without a key. Papers contain all words of the query; with a field in it, as in ``ti:"tidal bores" AND
-au:Ellersund``, the query is sent as it is. arXiv asks for three seconds between requests: so long are the pauses
-between pages. It answers in Atom, even to report an error. Dates are those of the first version.
+Works without a key. Finds papers that contain every word of the query. A query with a field in it, such as ``ti:"tidal
+bores" AND au:Ellersund``, is sent unchanged. arXiv asks for three seconds between requests, so pages are requested that
+far apart. It answers in Atom, also to report an error. Dates are those of a paper's first version.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from websearch_core.provider import (
     Response,
     SearchQuery,
     SearchResponse,
+    Service,
     Sleep,
     TooLarge,
     Unavailable,
@@ -58,8 +59,16 @@ class ArXiv:
     name = "arxiv"
     label = "arXiv"
     options = frozenset({"topic", "time_range", "after", "before", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
     topics = frozenset({"academic"})
     limits = Limits(results_per_request=100, results=30_000)
+    about = Service(
+        api_urls=("https://info.arxiv.org/help/api/user-manual.html",),
+        free_allowance="keyless: a request every three seconds",
+        price="free",
+        as_of="2026-11",
+        terms="Metadata may be kept and shown (CC0); papers have licences of their own.",
+    )
 
     base_url: BaseUrl = "https://export.arxiv.org/api"
     pause: float = 3.0
@@ -127,7 +136,8 @@ def _parse_feed(content: bytes) -> tuple[list[dict[str, Any]], int] | None:
         return None
     if not parsed.get("version", "").startswith("atom"):
         return None
-    total = str(parsed.feed.get("opensearch_totalresults", ""))
+    # Named after the namespace of OpenSearch, whose prefix is up to the service.
+    total = next((str(value) for name, value in parsed.feed.items() if name.endswith("totalresults")), "")
     return [_entry(entry) for entry in parsed.entries], int(total) if total.isdecimal() else 0
 
 

@@ -4,9 +4,9 @@ Crossref: the registry of DOIs, with the titles, authors and many abstracts of s
 https://api.crossref.org/swagger-ui/index.html
 https://www.crossref.org/documentation/retrieve-metadata/rest-api/access-and-authentication/
 
-Works without a key. State an email address as ``mailto`` (or ``CROSSREF_MAILTO``): Crossref then serves you from its
-faster "polite" pool, and writes before it blocks. ``api_key`` is the token of subscribers of Metadata Plus. Results are
-works of all kinds, from papers to data sets; the URL is the DOI.
+Works without a key. Give your email address as ``mailto`` (or ``CROSSREF_MAILTO``): Crossref then serves you from its
+faster "polite" pool, and can contact you before it blocks you. ``api_key`` is the token of subscribers of Metadata
+Plus. Results are works of all kinds, from papers to data sets; the URL is the DOI.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from websearch_core.provider import (
     Request,
     SearchQuery,
     SearchResponse,
+    Service,
     as_object,
     as_objects,
     as_text,
@@ -52,8 +53,16 @@ class Crossref:
     name = "crossref"
     label = "Crossref"
     options = frozenset({"topic", "time_range", "after", "before", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
     topics = frozenset({"academic"})
     limits = Limits(results_per_request=100, results=10_000)
+    about = Service(
+        api_urls=("https://api.crossref.org/swagger-ui/index.html",),
+        free_allowance="keyless; faster with an email address",
+        price="free; Metadata Plus is for members",
+        as_of="2026-11",
+        terms="Metadata may be kept and shown; abstracts may be under copyright.",
+    )
 
     mailto: Annotated[str | None, Env("CROSSREF_MAILTO")] = None
     api_key: Annotated[Key | None, Env("CROSSREF_API_KEY")] = None

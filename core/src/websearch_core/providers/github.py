@@ -27,6 +27,7 @@ from websearch_core.provider import (
     Response,
     SearchQuery,
     SearchResponse,
+    Service,
     Unavailable,
     UnsupportedOption,
     as_object,
@@ -63,8 +64,16 @@ class GitHub:
     name = "github"
     label = "GitHub"
     options = frozenset({"topic", "time_range", "after", "before", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
     topics = frozenset({"code"})
-    limits = Limits(results_per_request=100, results=1000, query_length=256)
+    limits = Limits(results_per_request=100, results=1000)
+    about = Service(
+        api_urls=("https://docs.github.com/en/rest/search/search",),
+        signup_url="https://github.com/settings/personal-access-tokens",
+        free_allowance="10 searches a minute without a token, 30 with one, of code 10",
+        price="free",
+        as_of="2026-11",
+    )
 
     api_key: Annotated[Key | None, Env("GITHUB_TOKEN", "GH_TOKEN")] = None
     base_url: BaseUrl = "https://api.github.com"
