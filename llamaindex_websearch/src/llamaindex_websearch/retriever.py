@@ -85,7 +85,7 @@ class WebSearchRetriever(BaseRetriever):
         if max_length is not None and max_length < 1:
             raise InvalidOption("max_length: must be at least 1")
         self.search_options: SearchOptions = search_options or {}
-        if "limit" in self.search_options:
+        if {"limit", "max_results"} & set(self.search_options):
             raise InvalidOption("search_options: the limit is called k here")
         SearchQuery.of("anything", **self._options())  # reject wrong options now rather than in the first search
 
