@@ -20,8 +20,8 @@ PYTHON := $(shell for each in python3.11 python3.12 python3.13 python3; do \
 endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
-.PHONY: help install wheels demo test fuzz coverage lint types format docs provider bench bench-reading bench-memory bench-citations bench-ssrf \
-	model record matrix lock
+.PHONY: help install wheels demo test fuzz coverage lint types format docs provider bench bench-reading bench-memory \
+	bench-citations bench-ssrf model record drift plugin matrix lock
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
@@ -91,7 +91,7 @@ format: $(VENV)/installed  ## fix and format the code
 docs: $(VENV)/installed  ## update the generated parts of the documentation
 	$(BIN)/python -m docs.generate
 
-provider: $(VENV)/installed  ## start a new provider with its file, registration and cassettes: make provider NAME=kagi
+provider: $(VENV)/installed  ## start a new provider with its file, registration and cassettes: make provider NAME=lighthouse
 	$(BIN)/python tools/new_provider.py "$(NAME)"
 	$(BIN)/python -m docs.generate
 
@@ -127,8 +127,17 @@ $(FETCHERS)/installed: benchmarks/ssrf/requirements.txt
 	$(INSTALL) $(FETCHERS) --requirement $<
 	@touch $@
 
-record: $(VENV)/installed  ## record a provider's cassettes again, with its key in the environment: make record PROVIDER=tavily
+record: $(VENV)/installed  ## record a provider's cassettes again, and show what has changed: make record PROVIDER=tavily
 	$(BIN)/python -m tests.cassettes.record $(PROVIDER)
+
+drift: $(VENV)/installed  ## check that services still answer in the shape on their cassettes; keys come from the environment
+	$(BIN)/python -m tests.cassettes.drift $(PROVIDER)
+
+plugin: $(VENV)/installed  ## build the plug-in in examples/plugin, install its wheel beside the packages, and test it
+	rm -rf build/plugin
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/plugin/dist examples/plugin
+	$(BIN)/python -m pip install --quiet --no-deps --target build/plugin/installed build/plugin/dist/*.whl
+	PYTHONPATH=build/plugin/installed $(BIN)/python -m pytest --rootdir examples/plugin -c examples/plugin/pyproject.toml examples/plugin
 
 matrix:  ## run the tests on every supported Python on PATH, with the lowest and the highest dependencies
 	.ci/matrix

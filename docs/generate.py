@@ -6,7 +6,7 @@ import importlib
 from pathlib import Path
 
 import websearch_core.providers
-from docs.generators import classes, commands, providers, reference, settings
+from docs.generators import classes, commands, errors, providers, reference, settings
 from docs.generators.markdown import replace_part
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,6 +22,7 @@ def render() -> dict[Path, str]:
         docs / "api.md": reference.write_page(),
         ROOT / "README.md": _fill(ROOT / "README.md", {"providers": providers.write_table()}),
         docs / "settings.md": _fill(docs / "settings.md", {"settings": settings.write_table()}),
+        docs / "errors.md": _fill(docs / "errors.md", {"codes": errors.write_table()}),
         docs / "cli.md": _fill(docs / "cli.md", commands.write_tables()),
     }
 

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import html
+import json
 import re
 import sys
 import time
@@ -25,7 +27,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any, Self
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 ROOT = Path(__file__).with_name("site")
 
@@ -60,6 +62,24 @@ def _list_files() -> dict[str, Path]:
     """Return every path that is served and its file. A path that is not listed cannot reach any file."""
     files = (file for file in ROOT.rglob("*") if file.suffix in CONTENT_TYPES)
     return {"/" + file.relative_to(ROOT).as_posix().removesuffix("index.html"): file for file in files}
+
+
+def _search(files: dict[str, Path], words: list[str], most: int) -> list[dict[str, str]]:
+    """Return the English pages with the most of *words*, as the search of the site does, which ``plugin/`` uses."""
+    found = []
+    for path, file in files.items():
+        if path.endswith("/") and not CHARSET_IN_META & {path}:
+            page = file.read_text("utf-8")
+            title = re.search(r"<title>(.*?)</title>", page, re.DOTALL)
+            text = " ".join(
+                html.unescape(re.sub(r"<(script|style).*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)).split()
+            )
+            score = sum(text.lower().count(word) for word in words)
+            if title and score:
+                at = min(text.lower().find(word) for word in words if word in text.lower())
+                found.append((score, {"path": path, "title": title[1], "excerpt": text[at : at + 160]}))
+    found.sort(key=lambda one: -one[0])
+    return [hit for _, hit in found[:most]]
 
 
 class Site(ThreadingHTTPServer):
@@ -114,7 +134,9 @@ class _Visit(BaseHTTPRequestHandler):
         path = urlsplit(self.path).path
         self.server.hits.append(path)
         time.sleep(SLOW.get(path, 0))
-        if path in MOVED:
+        if path == "/search.json":
+            self._answer()
+        elif path in MOVED:
             self._redirect(MOVED[path])
         elif file := self.server.files.get(path):
             self._send(HTTPStatus.OK, path, file)
@@ -124,6 +146,17 @@ class _Visit(BaseHTTPRequestHandler):
             self._send(HTTPStatus.NOT_FOUND, path, self.server.files["/404.html"])
 
     do_HEAD = do_GET  # the same answer; `_finish` omits the body
+
+    def _answer(self) -> None:
+        fields = parse_qs(urlsplit(self.path).query)
+        words = " ".join(fields.get("q", [])).lower().split()
+        most = fields.get("limit", ["10"])[0]
+        status = HTTPStatus.OK if words and most.isdigit() else HTTPStatus.BAD_REQUEST
+        problem = {"error": "q must have words, and limit must be a number"}
+        answer = {"hits": _search(self.server.files, words, int(most))} if status is HTTPStatus.OK else problem
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self._finish(json.dumps(answer).encode())
 
     def _redirect(self, target: str) -> None:
         self.send_response(HTTPStatus.MOVED_PERMANENTLY)

@@ -1,7 +1,7 @@
 """
-Begin a provider: ``make provider NAME=exa``.
+Begin a provider: ``make provider NAME=beacon``.
 
-Writes what CONTRIBUTING.md shows for Kagi, under another name: the file, its line in the registry, its cassettes.
+Writes what CONTRIBUTING.md shows for Lighthouse, under another name: the file, its line in the registry, its cassettes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def check_name(name: str) -> None:
 
     """
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) or keyword.iskeyword(name) or len(name) > _MAX_NAME:
-        raise BadName(f"{name!r} is not a name for a provider: use up to {_MAX_NAME} of a-z, 0-9 and _, such as kagi")
+        raise BadName(f"{name!r} is not a name for a provider: use up to {_MAX_NAME} of a-z, 0-9 and _")
     if class_name(name) in kit.__all__ or hasattr(builtins, class_name(name)):
         raise BadName(f"{name!r} is taken: the class would be called {class_name(name)}, as something else is")
     try:
@@ -65,7 +65,7 @@ def write_provider(name: str) -> list[Path]:
     guide = _rename(GUIDE.read_text("utf-8"), name)
     blocks = re.findall(r"`([\w./]+\.(?:py|yaml))`:\n\n```\w+\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
     files = {ROOT / path: text for path, text in blocks}
-    ((line, place),) = re.findall(rf'`("{name}": [^`]+)` in the table of `([^`]+)`', guide)
+    ((line, place),) = re.findall(rf'`("{name}": [^`]+)` in the table of\s+`([^`]+)`', guide)
     for path in files:
         if path.exists():
             raise BadName(f"{name!r} is taken: {path.relative_to(ROOT)} exists")
@@ -79,11 +79,9 @@ def write_provider(name: str) -> list[Path]:
 
 
 def _rename(text: str, name: str) -> str:
-    if name == "kagi":
-        return text
     # Not NAME.com: a host of somebody else's must not get the key before the true address is filled in.
-    text = re.sub(r"https://[\w.]*kagi\.com", f"https://{name.replace('_', '-')}.example", text)
-    return text.replace("KAGI", name.upper()).replace("Kagi", class_name(name)).replace("kagi", name)
+    text = text.replace("https://lighthouse.example", f"https://{name.replace('_', '-')}.example")
+    return text.replace("LIGHTHOUSE", name.upper()).replace("Lighthouse", class_name(name)).replace("lighthouse", name)
 
 
 def _register(text: str, name: str, line: str) -> str:
@@ -98,7 +96,7 @@ def _register(text: str, name: str, line: str) -> str:
 def main() -> int:
     """Write the provider that the command line names."""
     parser = argparse.ArgumentParser(description="Begin a provider.")
-    parser.add_argument("name", help="what users will choose it by, such as kagi")
+    parser.add_argument("name", help="what users will choose it by, such as lighthouse")
     name = parser.parse_args().name
     try:
         written = write_provider(name)

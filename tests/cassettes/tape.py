@@ -22,11 +22,6 @@ from websearch_core.flow import Response
 from websearch_core.providers import provider_class
 
 FOLDER = Path(__file__).resolve().parents[2] / "cassettes"
-REQUEST_HEADERS = {"content-type"}
-RESPONSE_HEADERS = {"cf-mitigated", "content-type", "location", "retry-after"} | {
-    f"x-ratelimit-{name}" for name in ("cost-usd", "limit", "policy", "remaining", "remaining-usd", "reset")
-}  # what we read; no other header is kept
-
 SECRET_PARAMETERS = ["api_key", "key"]  # where services take the key in the URL; no cassette has them
 
 SCENARIOS = {"search": ("search", "nothing"), "read": ("read",)}
@@ -85,15 +80,16 @@ def options(tape: Tape, provider: str) -> dict[str, Any]:
     return {**at, **web.get("provider_options", {}).get(provider, {})}
 
 
-def first_response(tape: Tape) -> Response:
-    """Return the response of the first exchange on *tape*, as a provider gets it."""
-    response = tape["interactions"][0]["response"]
-    body = response["body"]["string"]
-    return Response(
-        status=response["status"]["code"],
-        headers={name.lower(): values[0] for name, values in response["headers"].items()},
-        content=body.encode() if isinstance(body, str) else body,
-    )
+def responses(tape: Tape) -> list[Response]:
+    """Return the responses on *tape*, as a provider gets them."""
+    return [
+        Response(
+            status=response["status"]["code"],
+            headers={name.lower(): values[0] for name, values in response["headers"].items()},
+            content=body.encode() if isinstance(body := response["body"]["string"], str) else body,
+        )
+        for response in (exchange["response"] for exchange in tape["interactions"])
+    ]
 
 
 def role(tape: Tape) -> str:

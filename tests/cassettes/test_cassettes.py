@@ -17,6 +17,7 @@ import vcr
 
 from tests.cassettes import record
 from tests.cassettes import tape as tapes
+from websearch_core.testing._cassettes import MATCH_ON, REQUEST_HEADERS, RESPONSE_HEADERS
 
 CASSETTES = tapes.find_tapes()
 
@@ -27,7 +28,7 @@ def replay(path: Path, *, concurrent: bool) -> tapes.Outcome:
     # No cassette contains a key, so the headers of a request cannot be matched.
     recorder = vcr.VCR(
         record_mode="none",
-        match_on=["method", "scheme", "host", "port", "path", "query", "body"],
+        match_on=MATCH_ON,
         filter_query_parameters=tapes.SECRET_PARAMETERS,
     )
     with recorder.use_cassette(str(path)) as cassette:
@@ -76,8 +77,8 @@ def test_a_cassette_contains_no_key_and_only_the_headers_we_read(path):
     assert not re.search(r"(?i)\b(tvly-|pplx-|jina_|sk-|BSA)[A-Za-z0-9_-]{8,}|bearer ", path.read_text("utf-8"))
     for exchange in tape["interactions"]:
         assert not re.search(rf"[?&](?:{'|'.join(tapes.SECRET_PARAMETERS)})=", exchange["request"]["uri"])
-        assert {name.lower() for name in exchange["request"]["headers"]} <= tapes.REQUEST_HEADERS
-        assert {name.lower() for name in exchange["response"]["headers"]} <= tapes.RESPONSE_HEADERS
+        assert {name.lower() for name in exchange["request"]["headers"]} <= REQUEST_HEADERS
+        assert {name.lower() for name in exchange["response"]["headers"]} <= RESPONSE_HEADERS
 
 
 @each

@@ -54,12 +54,12 @@ def recipe():
 
 
 def in_package_of_its_own(folder, monkeypatch):
-    """Install the recipe, word for word, as the package websearch_kagi that registers it by an entry point."""
-    (folder / "websearch_kagi").mkdir()
-    (folder / "websearch_kagi" / "__init__.py").write_text(recipe())
-    info = folder / "websearch_kagi-1.dist-info"
+    """Install the recipe, word for word, as the package websearch_lighthouse that registers it by an entry point."""
+    (folder / "websearch_lighthouse").mkdir()
+    (folder / "websearch_lighthouse" / "__init__.py").write_text(recipe())
+    info = folder / "websearch_lighthouse-1.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: websearch-kagi\nVersion: 1\n")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: websearch-lighthouse\nVersion: 1\n")
     group = re.search(r"```toml\n(\[project.entry-points.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL)
     (points,) = tomllib.loads(group[1])["project"]["entry-points"].items()
     lines = [f"{name} = {place}" for name, place in points[1].items()]
@@ -72,7 +72,7 @@ def plugged_in(tmp_path, monkeypatch):
     in_package_of_its_own(tmp_path, monkeypatch)
     _registry._plugged_in.cache_clear()
     yield
-    sys.modules.pop("websearch_kagi", None)
+    sys.modules.pop("websearch_lighthouse", None)
     monkeypatch.undo()
     _registry._plugged_in.cache_clear()
 
@@ -84,11 +84,11 @@ def test_the_recipe_imports_what_it_needs_from_one_place():
 
 
 def test_the_recipe_works_in_a_package_of_your_own(plugged_in):
-    web = WebSearch("kagi", api_key=SECRET)
+    web = WebSearch("lighthouse", api_key=SECRET)
     (leaf,) = leaves(web.provider)
 
-    assert type(leaf).__module__ == "websearch_kagi"
-    assert "kagi" in _registry.known()
+    assert type(leaf).__module__ == "websearch_lighthouse"
+    assert "lighthouse" in _registry.known()
 
 
 def test_the_test_of_the_recipe_passes_in_a_package_of_your_own(plugged_in):
@@ -98,17 +98,17 @@ def test_the_test_of_the_recipe_passes_in_a_package_of_your_own(plugged_in):
 
     assert len(module["PROMISES"]) > 30
     for promise in module["PROMISES"]:
-        module["test_kagi_keeps"](promise)
+        module["test_lighthouse_keeps"](promise)
 
 
 def test_the_recipe_can_be_registered_for_one_process(monkeypatch):
-    module = types.ModuleType("websearch_kagi")
-    monkeypatch.setitem(sys.modules, "websearch_kagi", module)
+    module = types.ModuleType("websearch_lighthouse")
+    monkeypatch.setitem(sys.modules, "websearch_lighthouse", module)
     monkeypatch.setattr(_registry, "_registered", {})
     exec(recipe(), module.__dict__)
-    _registry.register("kagi", module.Kagi)
+    _registry.register("lighthouse", module.Lighthouse)
 
-    assert WebSearch("kagi", api_key=SECRET).search
+    assert WebSearch("lighthouse", api_key=SECRET).search
 
 
 @pytest.fixture

@@ -113,7 +113,7 @@ REFUSED = {
     "403": (answered(PAGE, "403 Forbidden", HTML), Blocked, 403),
     "404": (answered(PAGE, "404 Not Found", HTML), PageNotFound, 404),
     "451": (answered(PAGE, "451 Unavailable For Legal Reasons", HTML), AccessDenied, 451),
-    "nothing but blanks": (html(b" \n"), BadResponse, 200),
+    "nothing but blanks": (html(b" \n"), UnsupportedContent, None),
     "nothing but scripts": (html(b"<div id=root></div><script src=/a.js></script>"), NeedsBrowser, 200),
     "a challenge with 200": (html(b"<title>Just a moment...</title><script>_cf_chl_opt={}</script>"), Blocked, 200),
     "a challenge with 503": (answered(PAGE, "503 Busy", HTML, "cf-mitigated: challenge"), Blocked, 503),

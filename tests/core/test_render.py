@@ -22,6 +22,7 @@ from websearch_core.render import (
     result_metadata,
     search_as_json,
     search_for_model,
+    summary_line,
 )
 
 FOUND = SearchResponse(
@@ -259,3 +260,28 @@ def test_the_metadata_of_a_document_are_flat_and_nothing_in_them_is_empty():
         "truncated": False,
     }
     assert result_metadata(result) == {"url": "https://sea.example/", "provider": "brave", "citation_id": 1}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "line"),
+    [
+        ("web_search", {"query": "rotate a key", "limit": 3}, 'web_search: "rotate a key"'),
+        ("open_page", {"url": "https://a.example/"}, "open_page: https://a.example/"),
+        ("open_page", {"url": "https://a.example/", "find": "grace"}, 'open_page: https://a.example/ ("grace")'),
+        (
+            "open_page",
+            {"url": "https://a.example/", "query": "why?", "find": ""},
+            'open_page: https://a.example/ ("why?")',
+        ),
+        ("web_search", {}, "web_search"),
+        ("web_search", {"query": None}, "web_search"),
+        ("web_search", {"query": "a\n\x1b[31mb\u202e"}, 'web_search: "a [31mb"'),
+        ("web_search", {"query": 3}, 'web_search: "3"'),
+    ],
+)
+def test_a_host_can_show_a_call_in_one_line(tool, arguments, line):
+    assert summary_line(tool, arguments) == line
+
+
+def test_the_line_of_a_call_is_short():
+    assert len(summary_line("web_search", {"query": "x" * 10**6})) == 200

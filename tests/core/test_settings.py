@@ -192,9 +192,7 @@ def test_a_provider_asked_for_by_name_without_its_key_fails_at_once_and_names_th
 
 
 def test_an_unknown_name_fails_at_once_and_lists_those_known():
-    with pytest.raises(
-        UnknownProvider, match="unknown provider 'gogle'; known are brave, direct, duckduckgo"
-    ) as caught:
+    with pytest.raises(UnknownProvider, match="unknown provider 'gogle'; known are arxiv, brave, crossref") as caught:
         WebSearch("gogle")
     assert isinstance(caught.value, ValueError)
     assert isinstance(caught.value, WebSearchError)
@@ -225,9 +223,9 @@ def test_the_key_of_one_provider_needs_one_name():
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"provider": "jina"}, "'jina' cannot search; those that can: brave, duckduckgo"),
+        ({"provider": "direct"}, "'direct' cannot search; those that can: arxiv, brave"),
         ({"provider": "duckduckgo", "reader": "brave"}, "'brave' cannot read|has no api_key"),
-        ({"provider": "duckduckgo", "reader": "duckduckgo"}, "cannot read; those that can: direct, jina"),
+        ({"provider": "duckduckgo", "reader": "duckduckgo"}, "cannot read; those that can: direct, exa"),
         ({"provider": "duckduckgo", "provider_options": {"ddgg": {}}}, "unknown provider 'ddgg'"),
         ({"provider": "duckduckgo", "allow": ["nonsense"]}, "allow"),
         ({"provider": "duckduckgo", "timeout": 0}, "timeout"),

@@ -158,7 +158,7 @@ async def test_an_option_that_the_provider_does_not_support_becomes_a_note(agent
     ):
         assert tool_message(state).status == "success"
         assert "Note: timeless does not support time_range: ignored." in tool_message(state).content
-        assert tool_message(state).artifact["notes"] == ["timeless does not support time_range: ignored"]
+        assert tool_message(state).artifact["notes"][0] == "timeless does not support time_range: ignored"
 
 
 async def test_when_a_whole_chain_fails_the_error_names_each_provider(service, agent, tool_message, answer, key):

@@ -55,11 +55,11 @@ def test_the_defaults_a_model_reads_are_those_a_caller_gets() -> None:
     for tool in WebSearchToolSpec(provider="duckduckgo").to_tool_list():
         for method in (tool.fn, tool.async_fn):
             signature = inspect.signature(method).parameters
-            shown = tool.metadata.get_parameters_dict()["properties"]
-            assert list(shown) == list(signature)
-            for name, facts in shown.items():
-                default = signature[name].default
-                assert facts.get("default", inspect.Parameter.empty) == (list(default) if default == () else default)
+            assert list(tool.metadata.get_parameters_dict()["properties"]) == list(signature)
+            for name, parameter in signature.items():
+                field = tool.metadata.fn_schema.model_fields[name]
+                default = inspect.Parameter.empty if field.is_required() else field.default
+                assert default == (list(parameter.default) if parameter.default == () else parameter.default)
 
 
 async def test_the_model_sees_every_source_with_title_and_url(sea: Sea, unmarked: Callable[[str], str]) -> None:

@@ -40,7 +40,7 @@ def check(tree, *words):
     return done.stdout
 
 
-@pytest.mark.parametrize("name", ["kagi", "zz_tide"])
+@pytest.mark.parametrize("name", ["lighthouse", "zz_tide"])
 def test_a_new_provider_passes_lint_and_the_contract_as_generated(tree, name):
     written = check(tree, "tools/new_provider.py", name).splitlines()[:-1]
     assert written == [
@@ -71,12 +71,12 @@ def test_a_generated_provider_is_typed(tree):
 
 
 def test_the_registry_stays_sorted(tree):
-    for name in ("aa", "exa", "zz"):
+    for name in ("aa", "beacon", "zz"):
         check(tree, "tools/new_provider.py", name)
 
     registered = check(tree, "-c", "from websearch_core import _registry; print(*_registry._BUILT_IN)").split()
     assert registered == sorted(registered)
-    assert {"aa", "exa", "zz"} < set(registered)
+    assert {"aa", "beacon", "zz"} < set(registered)
 
 
 def test_a_key_goes_to_no_host_that_somebody_may_own(tree):
@@ -94,11 +94,11 @@ def test_a_key_goes_to_no_host_that_somebody_may_own(tree):
     ("name", "complaint"),
     [
         ("", "not a name for a provider"),
-        ("Kagi", "not a name for a provider"),
-        ("2kagi", "not a name for a provider"),
+        ("Lighthouse", "not a name for a provider"),
+        ("2lighthouse", "not a name for a provider"),
         ("you.com", "not a name for a provider"),
-        ("../kagi", "not a name for a provider"),
-        ("kagi\n", "not a name for a provider"),
+        ("../lighthouse", "not a name for a provider"),
+        ("lighthouse\n", "not a name for a provider"),
         ("_build", "not a name for a provider"),
         ("a__b", "not a name for a provider"),
         ("k" * 31, "not a name for a provider"),
@@ -126,11 +126,11 @@ def test_a_bad_name_ends_with_a_sentence_and_writes_nothing(tree):
 
 
 def test_what_exists_is_not_overwritten(tree):
-    (tree / "cassettes" / "exa").mkdir()
-    (tree / "cassettes" / "exa" / "nothing.yaml").write_text("mine")
-    done = run(tree, "tools/new_provider.py", "exa")
+    (tree / "cassettes" / "beacon").mkdir()
+    (tree / "cassettes" / "beacon" / "nothing.yaml").write_text("mine")
+    done = run(tree, "tools/new_provider.py", "beacon")
 
     assert done.returncode == 2
-    assert done.stderr == "'exa' is taken: cassettes/exa/nothing.yaml exists\n"
-    assert (tree / "cassettes" / "exa" / "nothing.yaml").read_text() == "mine"
-    assert not (tree / "core/src/websearch_core/providers/exa.py").exists()
+    assert done.stderr == "'beacon' is taken: cassettes/beacon/nothing.yaml exists\n"
+    assert (tree / "cassettes" / "beacon" / "nothing.yaml").read_text() == "mine"
+    assert not (tree / "core/src/websearch_core/providers/beacon.py").exists()

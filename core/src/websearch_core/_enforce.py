@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
 
 from ._text.escaping import escape_text, escape_url
 from ._text.invisible import removal_note, strip_invisible
@@ -11,6 +12,9 @@ from ._urls import canonicalize, is_web_url
 from .errors import WebSearchError
 from .models import Image, Page, SearchQuery, SearchResponse, SearchResult
 from .provider._results import in_domains
+
+if TYPE_CHECKING:
+    from .reading import Excerpt
 
 _FACTS = ("title", "author", "description", "site_name", "language")  # plain text, written by the page
 
@@ -101,10 +105,39 @@ def _number(result: SearchResult, n: int) -> SearchResult:
     return result if result.rank == n == result.citation_id else result.model_copy(update={"rank": n, "citation_id": n})
 
 
-def attach_content(response: SearchResponse, pages: Sequence[Page | WebSearchError]) -> SearchResponse:
-    """Put the passages of *pages* into the first results; notes name those without passages, and why."""
+def enforce_content(
+    response: SearchResponse, query: SearchQuery, max_snippet_chars: int | None, part: Excerpt
+) -> SearchResponse:
+    """
+    Do what `enforce_query` does, and cut texts that the service returned to *part*; call it off the event loop.
+
+    A text without the words of the query is cut to its beginning.
+    """
+    response = enforce_query(response, query, max_snippet_chars)
+    return response.model_copy(update={"results": tuple(_cut_content(result, part) for result in response.results)})
+
+
+def _cut_content(result: SearchResult, part: Excerpt) -> SearchResult:
+    length = len(result.content or "")
+    if not result.content or part.max_length is None or length <= part.max_length:
+        return result
+    page = Page(url=result.url, content=result.content, content_length=length, original_length=length)
+    cut = part.of(page)
+    if not cut.passages:
+        cut = replace(part, query=None).of(page)
+    return result.model_copy(update={"content": _close_code(cut.content)})
+
+
+def attach_content(response: SearchResponse, pages: Sequence[Page | WebSearchError | None]) -> SearchResponse:
+    """
+    Put the passages of *pages* into the first results; notes name those without passages, and why.
+
+    None stands for a page that was not read, because the service returned its text.
+    """
     results, notes = list(response.results), []
     for n, (result, page) in enumerate(zip(results, pages, strict=False)):
+        if page is None:
+            continue
         place = _ordinal(n + 1)  # not its number, which a conversation can still change
         if isinstance(page, WebSearchError):
             notes.append(f"the {place} result could not be read ({page.code}): only its snippet is known")

@@ -58,17 +58,21 @@ class Output(NamedTuple):
 def search_output(web: WebSearch, response: SearchResponse, form: ToolFormat, *, full: bool = False) -> Output:
     """Return the output for a search, within the token limit of *web*, if it has one; *full* keeps all data."""
     text_form: Format = "text" if form == "search_result" else form
-    shown = cut_results(response, text_form, max_tokens=web.settings.max_tokens, count=web.token_counter)
+    settings = web.settings
+    most = settings.max_snippet_chars
+    shown = cut_results(
+        response, text_form, max_tokens=settings.max_tokens, count=web.token_counter, max_snippet_chars=most
+    )
     content: str | list[dict[str, Any]]
     if form == "search_result" and shown.results:
         content = [*(_result_block(result) for result in shown.results), *_rest(shown)]
         spans: list[list[int] | None] = [[n, n + 1] for n in range(len(shown.results))]
     else:
-        content = search_for_model(shown, text_form)
-        spans = list(_find_results(shown, content, text_form))
+        content = search_for_model(shown, text_form, max_snippet_chars=most)
+        spans = list(_find_results(shown, content, text_form, most))
     sources = [_describe_result(result, span) for result, span in zip(shown.results, spans, strict=True)]
     artifact = search_as_json(response) if full else _search_facts(shown)
-    as_shown = tuple(map(_shorten, shown.results)) if form == "text" else shown.results
+    as_shown = tuple(_shorten(result, most) for result in shown.results) if form == "text" else shown.results
     return Output(content, {**artifact, "status": "success", "sources": sources}, as_shown)
 
 
@@ -154,8 +158,8 @@ def _charges(of: SearchResponse | Page) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value}
 
 
-def _shorten(result: SearchResult) -> SearchResult:
-    return result.model_copy(update={"snippet": shorten_snippet(result.snippet)})
+def _shorten(result: SearchResult, most: int | None) -> SearchResult:
+    return result.model_copy(update={"snippet": shorten_snippet(result.snippet, most)})
 
 
 def _describe_result(result: SearchResult, span: list[int] | None) -> Source:
@@ -174,11 +178,14 @@ def _describe_result(result: SearchResult, span: list[int] | None) -> Source:
     return source
 
 
-def _find_results(response: SearchResponse, content: str, form: Format) -> Iterator[list[int] | None]:
+def _find_results(
+    response: SearchResponse, content: str, form: Format, max_snippet_chars: int | None
+) -> Iterator[list[int] | None]:
     """Yield where each result is in the content; nowhere in JSON, which says so itself."""
     position = 0
     for result in response.results:
-        part = render_search(SearchResponse(query="", results=(result,)), form)
+        alone = SearchResponse(query="", results=(result,))
+        part = render_search(alone, form, max_snippet_chars=max_snippet_chars)
         body = part.removeprefix("## Search Results\n\n")
         start = content.find(body, position) if form != "json" else -1
         yield [start, start + len(body)] if start >= 0 else None

@@ -16,27 +16,42 @@ _BUILT_IN: Mapping[str, str] = MappingProxyType(
         "arxiv": "websearch_core.providers.arxiv:ArXiv",
         "brave": "websearch_core.providers.brave:Brave",
         "crossref": "websearch_core.providers.crossref:Crossref",
+        "ddgs": "websearch_core.providers.ddgs:Ddgs",
         "direct": "websearch_core.providers.direct:Direct",
         "duckduckgo": "websearch_core.providers.duckduckgo:DuckDuckGo",
         "exa": "websearch_core.providers.exa:Exa",
         "firecrawl": "websearch_core.providers.firecrawl:Firecrawl",
         "github": "websearch_core.providers.github:GitHub",
+        "google": "websearch_core.providers.google:Google",
         "hackernews": "websearch_core.providers.hackernews:HackerNews",
         "jina": "websearch_core.providers.jina:Jina",
+        "kagi": "websearch_core.providers.kagi:Kagi",
         "linkup": "websearch_core.providers.linkup:Linkup",
         "local": "websearch_core.providers.local:Local",
+        "marginalia": "websearch_core.providers.marginalia:Marginalia",
+        "mojeek": "websearch_core.providers.mojeek:Mojeek",
         "openalex": "websearch_core.providers.openalex:OpenAlex",
         "parallel": "websearch_core.providers.parallel:Parallel",
         "perplexity": "websearch_core.providers.perplexity:Perplexity",
+        "searchapi": "websearch_core.providers.searchapi:SearchApi",
         "searxng": "websearch_core.providers.searxng:SearXNG",
         "semanticscholar": "websearch_core.providers.semanticscholar:SemanticScholar",
+        "serpapi": "websearch_core.providers.serpapi:SerpApi",
         "serper": "websearch_core.providers.serper:Serper",
         "stackexchange": "websearch_core.providers.stackexchange:StackExchange",
         "tavily": "websearch_core.providers.tavily:Tavily",
+        "wayback": "websearch_core.providers.wayback:Wayback",
+        "wikipedia": "websearch_core.providers.wikipedia:Wikipedia",
         "you": "websearch_core.providers.you:You",
     }
 )
 _ALIASES = MappingProxyType({"ddg": "duckduckgo", "searx": "searxng"})
+_RETIRED = MappingProxyType(
+    {
+        "bing": "Microsoft ended the Bing Web Search API on 2025-08-11 without a successor that returns results; "
+        "brave and mojeek have their own index, serpapi, searchapi and serper have Google's results"
+    }
+)
 _GROUP = "websearch_core.providers"
 _registered: dict[str, type[Any]] = {}
 
@@ -73,6 +88,8 @@ def registered_name(name: str) -> str:
     name = _ALIASES.get(name, name)
     if name in _BUILT_IN or name in _registered or name in _plugged_in():  # plug-ins last: finding them is slow
         return name
+    if name in _RETIRED:
+        raise UnknownProvider(f"{name}: {_RETIRED[name]}")
     raise UnknownProvider(f"unknown provider {name!r}; known are {', '.join(known())}")
 
 

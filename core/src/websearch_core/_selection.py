@@ -25,7 +25,7 @@ from .layers import Fallback, Layer, Rank, Relax, layer_class, leaves
 from .layers._layer import held, parts
 from .layers._stack import Stack, rank
 from .models import describe_problems
-from .provider._declare import field_notes
+from .provider._declare import destinations, field_notes
 from .provider._ports import PageReader, Provider, Role, SearchProvider, can, check_port, needs_network
 from .settings import Settings
 
@@ -49,6 +49,7 @@ class Selection:
     settings: Settings
     options: Mapping[str, Mapping[str, Any]]
     _made: dict[str, Provider] = field(default_factory=dict)
+    _given: list[Provider] = field(default_factory=list)  # objects that the caller made, to search with
 
     def __post_init__(self) -> None:
         """Reject unknown names early."""
@@ -64,6 +65,7 @@ class Selection:
 
         """
         chosen = _as_list(choice) or list(self.settings.provider)
+        self._given = [item for item in chosen if not isinstance(item, str)]
         if one and (len(chosen) != 1 or not isinstance(chosen[0], str)):
             raise ConfigurationError(
                 f"{' and '.join(one)}: name the provider that this is for, or use provider_options={{name: {{...}}}}"
@@ -79,8 +81,14 @@ class Selection:
         return [self._find_for_role("duckduckgo", "search"), self._find_for_role(keyless, "search")], True
 
     def readers(self, choice: Choice | None, searchers: Sequence[Provider]) -> tuple[list[Provider], bool]:
-        """Return the readers, in order, and whether the choice was automatic. Some *searchers* can read as well."""
-        chosen = _as_list(choice) or list(self.settings.reader)
+        """
+        Return the readers, in order, and whether the choice was automatic.
+
+        Some *searchers* can read as well. An object that the caller made reads, too: it was chosen as a whole. A name
+        says only who searches.
+        """
+        own = [item for item in self._given if _can_all(item, "read") and not _reads_offline(item)]
+        chosen = _as_list(choice) or own or list(self.settings.reader)
         if chosen:
             return [self._find_for_role(item, "read") for item in chosen], False
         offline = [item for item in searchers if _reads_offline(item)]  # an index returns its pages without fetching
@@ -230,12 +238,13 @@ def check_transport(provider: Any, guard: Guard) -> None:
         ConfigurationError: It would be, and the caller has not allowed the origin.
 
     """
-    parts = urlsplit(getattr(provider, "base_url", None) or "https://")
-    if parts.scheme == "https" or getattr(provider, "api_key", None) is None:
+    if getattr(provider, "api_key", None) is None:
         return
-    origin = find_origin(provider.base_url)
-    if origin is None or (not is_this_machine(origin[1]) and origin not in guard.origins):
+    for name, url in destinations(provider).items():
+        parts, origin = urlsplit(url), find_origin(url)
+        if parts.scheme == "https" or (origin and (is_this_machine(origin[1]) or origin in guard.origins)):
+            continue
         raise ConfigurationError(
-            f"{provider.name}: base_url would send the key unencrypted; use https, or allow the origin by "
+            f"{provider.name}: {name} would send the key unencrypted; use https, or allow the origin by "
             f"allow=['http://{parts.netloc}']"
         )

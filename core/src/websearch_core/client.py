@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from math import ceil
 from threading import Event
@@ -94,7 +95,8 @@ class WebSearch:
     Args:
         provider: The provider to search with: a name, a provider object, or several, called in order until one
             answers. By default: ``WEB_SEARCH_PROVIDER``, else the first that has a key, else DuckDuckGo.
-        reader: The provider to read pages with, in the same forms. By default, the built-in reader ``direct``.
+        reader: The provider to read pages with, in the same forms. By default, the object given as *provider* if it
+            can read as well (a name does not count), else ``WEB_SEARCH_READER``, else the built-in reader ``direct``.
         api_key: The key of the one provider named: text, a function that returns it and is called for each request, or
             ``"keyring:service/name"``.
         base_url: The URL of the one provider named.
@@ -235,7 +237,8 @@ class WebSearch:
             read_top: How many of the first results to read, concurrently, within the time of the whole call. Their
                 ``content`` then holds the passages that answer the query. If a page cannot be read, its ``content``
                 stays empty, and a note says why.
-            passage_length: Maximum characters of each ``content``.
+            passage_length: Maximum characters of each ``content``. Longer text that the service itself returned is cut
+                to the passages that answer the query; the page of such a result is not read again.
             unsupported: What to do about options that the provider does not support: ``raise``, or ignore them and
                 ``note`` it in the response. By default, the query or the layers decide: ``raise``, unless configured
                 otherwise.
@@ -368,21 +371,31 @@ class WebSearch:
     def _find(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
         if read_top < 0:
             raise InvalidOption(f"read_top: must be at least 0, not {read_top}")
-        from ._enforce import attach_content, enforce_query
+        from ._enforce import enforce_content, enforce_query
         from ._policy import narrow_query, search_within
 
         part: ReadOptions = {"query": query.text, "max_length": passage_length}
-        reads = (yield from self._make_excerpt(part)) if read_top else None
+        passages = (yield from self._make_excerpt(part)) if read_top else None
         narrowed = narrow_query(query, self.settings.domains)
+        longest = self.settings.max_snippet_chars
         with time_limit(self.settings.timeout):
             found = yield from search_within(self.provider, narrowed, query)
             if any(result.content for result in found.results):
-                yield from _load_reader()  # checks these texts
-            response = enforce_query(found, narrowed, self.settings.max_snippet_chars)
-            if reads and response.results:
-                urls = [result.url for result in response.results[:read_top]]
-                response = attach_content(response, (yield from self._read_each(urls, reads)))
+                passages = passages or (yield from self._make_excerpt(part))
+                response: SearchResponse = yield Call(enforce_content, found, narrowed, longest, passages)
+            else:
+                response = enforce_query(found, narrowed, longest)
+            if passages and read_top:
+                response = yield from self._read_results(response, read_top, passages)
         return response
+
+    def _read_results(self, response: SearchResponse, read_top: int, part: Excerpt) -> Flow[SearchResponse]:
+        from ._enforce import attach_content
+
+        top = response.results[:read_top]
+        pages = yield from self._read_each([result.url for result in top if not result.content], part)
+        unread = iter(pages)
+        return attach_content(response, [None if result.content else next(unread) for result in top])
 
     def _read(self, url: str, options: ReadOptions) -> Flow[Page]:
         return (yield from self._read_one(url, (yield from self._make_excerpt(options))))
@@ -390,16 +403,19 @@ class WebSearch:
     def _read_many(self, urls: Iterable[str], options: ReadOptions, timeout: float | None) -> Flow[_Pages]:
         return (yield from self._read_each(urls, (yield from self._make_excerpt(options)), timeout))
 
-    def _read_one(self, url: str, part: Excerpt) -> Flow[Page]:
+    def _read_one(self, url: str, part: Excerpt, ready: Page | WebSearchError | None = None) -> Flow[Page]:
         name = self.reader.name
-        return observe_read(contain_bugs(lambda: self._read_part(url, part), name), url, name)
+        return observe_read(contain_bugs(lambda: self._read_part(url, part, ready), name), url, name)
 
-    def _read_part(self, url: str, part: Excerpt) -> Flow[Page]:
+    def _read_part(self, url: str, part: Excerpt, ready: Page | WebSearchError | None) -> Flow[Page]:
+        """Read a part of a page, which may be *ready*: read in one request with others."""
         target = _strip_fragment(url)
         domains = self.settings.domains
         domains.check(target)  # the guard sees only what is fetched from here, or names the page to a service
         with time_limit(self.settings.timeout):
-            page = yield from self.reader.read(target)
+            if isinstance(ready, WebSearchError):
+                raise ready
+            page = ready or (yield from self.reader.read(target))
             if page.final_url and (is_web_url(page.final_url) or page.final_url.startswith("file:")):
                 domains.check(page.final_url)
             if page.url == target != url:
@@ -415,11 +431,35 @@ class WebSearch:
         return part.of(page if links == "keep" else remove_links(page, links))
 
     def _read_each(self, urls: Iterable[str], part: Excerpt, timeout: float | None = None) -> Flow[_Pages]:
-        pages = [self._read_one(url, part) for url in urls]
-        with time_limit(
-            timeout if timeout is not None else self.settings.timeout * ceil(len(pages) / _MAX_CONCURRENT_READS)
-        ):
+        from .layers._layer import reads_batches
+
+        urls = list(urls)
+        limit = self.settings.timeout * ceil(len(urls) / _MAX_CONCURRENT_READS) if timeout is None else timeout
+        with time_limit(limit):
+            ready = (yield from self._read_batches(urls)) if reads_batches(self.reader) else {}
+            pages = [self._read_one(url, part, ready.get(url)) for url in urls]
             return (yield Gather(pages, limit=_MAX_CONCURRENT_READS))  # type: ignore[no-any-return]
+
+    def _read_batches(self, urls: Sequence[str]) -> Flow[dict[str, Page | WebSearchError]]:
+        """Read many pages in as few requests as the reader needs; leave out URLs that may not be read at all."""
+        from .layers._layer import batch_size, read_many
+
+        targets: dict[str, str] = {}
+        for url in urls:
+            with suppress(WebSearchError):  # raised again when it is its turn
+                target = _strip_fragment(url)
+                self.settings.domains.check(target)
+                targets[url] = target
+        several = list(dict.fromkeys(targets.values()))
+        size = batch_size(self.reader)
+        batches = [several[start : start + size] for start in range(0, len(several), size)]
+        name = self.reader.name
+        answers = yield Gather([contain_bugs(partial(read_many, self.reader, batch), name) for batch in batches])
+        pages: dict[str, Page | WebSearchError] = {}
+        for batch, answer in zip(batches, answers, strict=True):
+            each = [answer] * len(batch) if isinstance(answer, WebSearchError) else answer
+            pages |= dict(zip(batch, each, strict=True))
+        return {url: pages[target] for url, target in targets.items()}
 
     def _make_excerpt(self, options: ReadOptions) -> Flow[Excerpt]:
         """Limits of the call replace those of the settings, and a limit in tokens replaces one in characters."""

@@ -19,6 +19,7 @@ import asyncio
 import inspect
 import json
 import math
+import re
 import time
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -48,6 +49,8 @@ __all__ = [
 
 _T = TypeVar("_T")
 
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # as JSON escapes it
+
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
@@ -66,7 +69,7 @@ class Request:
         form: A body to send as an HTML form.
         max_bytes: Maximum length of the decoded body; a longer one is cut and flagged.
         guarded: True for a page of the open web: only public addresses, no proxy, no cookies, no credentials.
-        target: The URL of the page that the service should open for us; the guard checks it.
+        target: The URL of the page that the service should open for us, or several; the guard checks them.
         judge_target: True if that service may be inside this network, where internal names resolve: the name in
             ``target`` is then resolved here and its addresses judged, before anything is sent.
 
@@ -81,7 +84,7 @@ class Request:
     form: Mapping[str, str] | None = None
     max_bytes: int = 10 * 2**20
     guarded: bool = False
-    target: str | None = None
+    target: str | tuple[str, ...] | None = None
     judge_target: bool = False
 
 
@@ -106,13 +109,28 @@ class Response:
     truncated: bool = False
 
     def json(self) -> Any:
-        """Return the body parsed as JSON; raises ValueError if it is not JSON."""
-        return json.loads(self.content)
+        """
+        Return the body parsed as JSON; half of a surrogate pair becomes U+FFFD, since no encoding has it.
+
+        Raises:
+            ValueError: It is not JSON.
+
+        """
+        value = json.loads(self.content)
+        return _repair(value) if _SURROGATE.search(self.content) else value
 
     @property
     def rate_limits(self) -> tuple[RateLimit, ...]:
         """The rate limits that the headers state, shortest window first; empty if they state none."""
         return parse_rate_limits(self.headers)
+
+
+def _repair(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_repair(one) for one in value]
+    return {_repair(name): _repair(one) for name, one in value.items()} if isinstance(value, dict) else value
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Annotated, Any, ClassVar, Literal, TypedDict, Unpack
 
@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from ._choices import SafeSearch, TimeRange, Topic
 from ._domains import Domain
+from ._text import notebook
 from ._text.suggestion import suggest_name
 from .errors import InvalidOption
 
@@ -203,6 +204,13 @@ class SearchResult(_Model):
     citation_id: int = 0
     raw: Any = Field(default=None, repr=False)
 
+    def __repr_args__(self) -> Iterator[tuple[str, object]]:
+        """Show what tells it from others, in a line: its text may be long."""
+        yield "title", notebook.shorten(self.title)
+        yield "url", notebook.shorten(self.url)
+        if self.provider:
+            yield "provider", self.provider
+
 
 class SearchResponse(_Model):
     """
@@ -236,6 +244,22 @@ class SearchResponse(_Model):
     usage: dict[str, float] = Field(default_factory=dict)
     elapsed: float | None = None
     raw: Any = Field(default=None, repr=False)
+
+    def __repr_args__(self) -> Iterator[tuple[str, object]]:
+        """Show what it holds, in a line."""
+        yield "query", notebook.shorten(self.query)
+        yield "results", notebook.count(self.results, "result")
+        if self.provider:
+            yield "provider", self.provider
+        for name, things in (("images", self.images), ("notes", self.notes)):
+            if things:
+                yield name, notebook.count(things, name.removesuffix("s"))
+
+    def _repr_html_(self) -> str:
+        return notebook.response_as_html(self)
+
+    def _repr_markdown_(self) -> str:
+        return notebook.response_as_markdown(self)
 
     def with_notes(self, *notes: str) -> SearchResponse:
         """Return the same response with *notes* added."""
@@ -318,6 +342,23 @@ class Page(_Model):
     cost: float | None = None
     usage: dict[str, float] = Field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    def __repr_args__(self) -> Iterator[tuple[str, object]]:
+        """Show which page it is and how much of it this is, in a line."""
+        yield "url", notebook.shorten(self.final_url or self.url)
+        yield "title", notebook.shorten(self.title)
+        part = f"{self.offset}-{self.offset + len(self.content)} of " if self.truncated or self.offset else ""
+        yield "content", notebook.Size(f"{part}{self.original_length or len(self.content)} characters")
+        if self.provider:
+            yield "provider", self.provider
+        if self.notes:
+            yield "notes", notebook.count(self.notes, "note")
+
+    def _repr_html_(self) -> str:
+        return notebook.page_as_html(self)
+
+    def _repr_markdown_(self) -> str:
+        return notebook.page_as_markdown(self)
 
     def with_notes(self, *notes: str) -> Page:
         """Return the same page with *notes* added."""

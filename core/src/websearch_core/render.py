@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 import secrets
 from bisect import bisect_left
+from collections.abc import Mapping
 from textwrap import indent
 from typing import Any, assert_never
 
 from ._choices import Format
+from ._text.invisible import strip_invisible
 from .citations import link_citations
 from .errors import WebSearchError
 from .models import Page, SearchResponse, SearchResult
@@ -36,25 +38,28 @@ __all__ = [
     "search_as_json",
     "search_for_model",
     "shorten_snippet",
+    "summary_line",
 ]
 
 CITE = "When stating facts from web search results, append the citation ID in brackets, e.g. [1]."
 
+_MAX_SUMMARY = 200  # characters of a line for a person
 _MAX_SNIPPET = 1_000  # characters of one snippet in the text for a model; the JSON has all of it
 
 
-def render_search(response: SearchResponse, form: Format = "text") -> str:
+def render_search(response: SearchResponse, form: Format = "text", *, max_snippet_chars: int | None = None) -> str:
     """
     Render the response of a search.
 
     Args:
         response: The response.
         form: ``text`` (numbered, compact), ``markdown``, or ``json`` (see `search_as_json`).
+        max_snippet_chars: Maximum characters of each snippet in a ``text``; 1,000 by default.
 
     """
     match form:
         case "text":
-            return _search_as_text(response)
+            return _search_as_text(response, max_snippet_chars)
         case "markdown":
             return _search_as_markdown(response)
         case "json":
@@ -198,6 +203,28 @@ def render_error(error: WebSearchError) -> str:
     return f"ERROR [{error.code}] {who}{_end_sentence(str(error))}{again}"
 
 
+def summary_line(tool: str, arguments: Mapping[str, Any]) -> str:
+    """
+    Say in one short line what an agent is doing, to show to a person: ``web_search: "rotate a key"``.
+
+    Args:
+        tool: The name of the tool.
+        arguments: What the model passed to it. Missing or wrong values are left out.
+
+    Returns:
+        The name of the tool with the query, or with the URL and what is looked for on the page. The line has no control
+        characters and at most 200 characters.
+
+    """
+    url, query, find = (
+        _join_lines(strip_invisible(str(arguments.get(name) or ""))[0]) for name in ("url", "query", "find")
+    )
+    quoted = f'"{query or find}"' if query or find else ""
+    what = f"{url} ({quoted})" if url and quoted else url or quoted
+    line = f"{tool}: {what}" if what else tool
+    return line if len(line) <= _MAX_SUMMARY else f"{line[: _MAX_SUMMARY - 1]}…"
+
+
 def fenced(text: str, what: str, boundary: str | None = None) -> str:
     """
     Mark *text* as data from the web.
@@ -221,6 +248,7 @@ def search_for_model(
     *,
     max_tokens: int | None = None,
     count: TokenCounter = estimate_tokens,
+    max_snippet_chars: int | None = None,
 ) -> str:
     """
     Render a response as `render_search` does, marked as data from the web.
@@ -231,9 +259,11 @@ def search_for_model(
         max_tokens: Maximum tokens of the whole text: as many of the last results as necessary are left out, with a
             note. The title and URL of the first result and the text around the results always stay.
         count: Counts the tokens of a text.
+        max_snippet_chars: As for `render_search`.
 
     """
-    return _search_for_model(cut_results(response, form, max_tokens=max_tokens, count=count), form)
+    shown = cut_results(response, form, max_tokens=max_tokens, count=count, max_snippet_chars=max_snippet_chars)
+    return _search_for_model(shown, form, max_snippet_chars)
 
 
 def cut_results(
@@ -242,9 +272,10 @@ def cut_results(
     *,
     max_tokens: int | None = None,
     count: TokenCounter = estimate_tokens,
+    max_snippet_chars: int | None = None,
 ) -> SearchResponse:
     """Return the part of a response that `search_for_model` shows, with the same arguments."""
-    if max_tokens is None or count(_search_for_model(response, form)) <= max_tokens:
+    if max_tokens is None or count(_search_for_model(response, form, max_snippet_chars)) <= max_tokens:
         return response
 
     results = response.results
@@ -256,16 +287,16 @@ def cut_results(
         return fewer.with_notes(f"{left_out}: {max_tokens} tokens have no room for more")
 
     def is_too_long(kept: int) -> bool:
-        return count(_search_for_model(keep_first(kept), form)) > max_tokens
+        return count(_search_for_model(keep_first(kept), form, max_snippet_chars)) > max_tokens
 
     too_many = bisect_left(range(len(results)), 1, key=is_too_long)
     return keep_first(max(too_many - 1, 0))
 
 
-def _search_for_model(response: SearchResponse, form: Format) -> str:
+def _search_for_model(response: SearchResponse, form: Format, max_snippet_chars: int | None) -> str:
     if form == "json":
         return _as_json(_make_notice("Search results") | search_as_json(response))
-    return fenced(render_search(response, form), "Search results")
+    return fenced(render_search(response, form, max_snippet_chars=max_snippet_chars), "Search results")
 
 
 def page_for_model(page: Page, form: Format = "text") -> str:
@@ -289,30 +320,30 @@ def _as_json(data: dict[str, Any]) -> str:
     return json.dumps(data, ensure_ascii=False, indent=2)
 
 
-def _search_as_text(response: SearchResponse) -> str:
+def _search_as_text(response: SearchResponse, max_snippet_chars: int | None) -> str:
     blocks = [f"Answer: {response.answer}"] if response.answer else []
-    blocks += [_result_as_text(result) for result in response.results]
+    blocks += [_result_as_text(result, max_snippet_chars) for result in response.results]
     if not response.results:
         blocks.append(_describe_no_results(response))
     return "\n\n".join([*blocks, *_render_notes(response)])
 
 
-def _result_as_text(result: SearchResult) -> str:
+def _result_as_text(result: SearchResult, max_snippet_chars: int | None) -> str:
     number = f"{result.citation_id}. "
     lines = [f"{number}{_join_lines(result.title)} — {result.url}"]
     if result.content is not None:  # indented: no line of it can look like a result, or leave the list in Markdown
         return "\n\n".join(
             [*lines, indent(result.content, " " * max(3, len(number)), lambda line: bool(line.strip(" \n")))]
         )
-    if snippet := shorten_snippet(result.snippet):
+    if snippet := shorten_snippet(result.snippet, max_snippet_chars):
         lines.append(f"   {snippet}")
     return "\n".join(lines)
 
 
-def shorten_snippet(snippet: str) -> str:
+def shorten_snippet(snippet: str, max_snippet_chars: int | None = None) -> str:
     """Return *snippet* as the text for a model shows it: on one line, and not too long."""
-    line = _join_lines(snippet)
-    return line if len(line) <= _MAX_SNIPPET else f"{line[:_MAX_SNIPPET].rstrip()}…"
+    line, most = _join_lines(snippet), max_snippet_chars or _MAX_SNIPPET
+    return line if len(line) <= most else f"{line[:most].rstrip()}…"
 
 
 def _search_as_markdown(response: SearchResponse) -> str:

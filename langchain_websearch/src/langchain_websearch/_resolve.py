@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from websearch_core import WebSearch
 from websearch_core.client import CommonArguments
+from websearch_core.tools import Pinned, Tenants
 
 
 def resolve_web(web: WebSearch | None, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -17,7 +18,31 @@ def resolve_web(web: WebSearch | None, options: Mapping[str, Any]) -> dict[str, 
         ConfigurationError: Both were given, or the arguments are invalid.
 
     """
+    arguments, others = _split(options)
+    return {"web": WebSearch.resolve(web, arguments), **others}
+
+
+def resolve_tenants(web: WebSearch | None, options: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Do the same for tools, with the ``tenants`` that may replace the ``web``, and with checked ``search_options``.
+
+    Raises:
+        InvalidOption: An option of a search is wrong.
+        ConfigurationError: As in `resolve_web`, or ``configurable`` is wrong.
+
+    """
+    arguments, others = _split(options)
+    tenants = others.pop("configurable", ())
+    if not isinstance(tenants, Tenants):
+        tenants = Tenants(web, arguments, tenants)
+    pinned = others.pop("search_options", None)
+    if not isinstance(pinned, Pinned):
+        pinned = Pinned.of(pinned, tenants.web.settings.domains)
+    return {"web": tenants.web, "configurable": tenants, "search_options": pinned, **others}
+
+
+def _split(options: Mapping[str, Any]) -> tuple[CommonArguments, dict[str, Any]]:
     names = CommonArguments.__annotations__
     arguments = {name: value for name, value in options.items() if name in names}
     others = {name: value for name, value in options.items() if name not in names}
-    return {"web": WebSearch.resolve(web, cast("CommonArguments", arguments)), **others}
+    return cast("CommonArguments", arguments), others

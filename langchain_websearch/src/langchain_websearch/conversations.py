@@ -38,6 +38,17 @@ def conversation_of(config: RunnableConfig | None, keys: Sequence[str] = KEYS) -
     return tuple(found.get(key) for key in keys) if found else None
 
 
+def run_of(config: RunnableConfig, keys: Sequence[str] = KEYS) -> tuple[Hashable, bool]:
+    """
+    Return the run that a tool is called in, and whether that is a name rather than an object that lives as long as it.
+
+    A run is one ``invoke`` or ``stream`` of a LangGraph graph, including subgraphs. Elsewhere, it is the conversation.
+    """
+    runtime = (config.get("configurable") or {}).get("__pregel_runtime")
+    writer: Hashable = getattr(runtime, "stream_writer", None)  # LangGraph makes one for each run
+    return (conversation_of(config, keys), True) if writer is None else (writer, False)
+
+
 class UserURLs(BaseCallbackHandler):
     """
     Allows the URLs that the user wrote to be opened.

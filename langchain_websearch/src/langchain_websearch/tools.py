@@ -2,15 +2,16 @@
 Two tools for an agent: `WebSearchTool` finds pages, `OpenPageTool` reads one. `WebSearchToolkit` has both.
 
 The model gets text with numbered sources, in which data from the web has marked boundaries. The program also gets the
-artifact: the facts as plain JSON, which any checkpointer can store. A failure neither crashes the run nor looks like a success: it
+artifact: the facts as plain JSON, which any checkpointer can store. A failure neither crashes the run nor looks like a
+success: it
 is a tool message of status ``error`` whose text begins with a stable code, since not every model is shown the status.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypedDict, Unpack
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypedDict, Unpack, cast
 
 from langchain_core.callbacks import BaseCallbackHandler, Callbacks
 from langchain_core.runnables import RunnableConfig, ensure_config
@@ -20,38 +21,48 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError, tools
 from websearch_core._bugs import as_error
 from websearch_core._outputs import ToolFormat, page_output, search_output
-from websearch_core.client import WebSearchArguments
+from websearch_core.client import CommonArguments
 from websearch_core.errors import InvalidOption
-from websearch_core.models import describe_problems
+from websearch_core.models import SearchOptions, describe_problems
 from websearch_core.provenance import Ledger, Provenance
 from websearch_core.render import render_error
+from websearch_core.tools import Pinned, Tenants, Uses
 
-from ._resolve import resolve_web
-from .conversations import KEYS, UserURLs, conversation_of
+from ._resolve import resolve_tenants
+from .conversations import KEYS, UserURLs, conversation_of, run_of
 from .sources import Injected, stored_sources
 
 Content: TypeAlias = str | list[dict[str, Any]]
 OnError: TypeAlias = bool | str | Callable[[ToolException], Any] | None
 
 
-class SharedOptions(WebSearchArguments, total=False):
+class SharedOptions(CommonArguments, total=False):
     """The arguments of the tools and the toolkit besides ``web``."""
 
     output_format: ToolFormat
     full_artifact: bool
+    max_uses: int | Uses | None
+    configurable: Sequence[str] | Mapping[str, str] | Tenants
     handle_tool_error: OnError
     provenance: Provenance | Ledger
     conversation: Sequence[str]
 
 
-class ReadTop(TypedDict, total=False):
-    """The arguments for reading the first results."""
+class SearchSettings(TypedDict, total=False):
+    """The arguments about what is searched, and about reading the first results."""
 
+    search_options: SearchOptions | Pinned | None
     read_top: int
     passage_length: int
 
 
-class ToolkitOptions(SharedOptions, ReadTop, total=False):
+class PageSettings(TypedDict, total=False):
+    """The arguments about reading a page."""
+
+    max_length: int | None
+
+
+class ToolkitOptions(SharedOptions, SearchSettings, PageSettings, total=False):
     """The arguments of the toolkit besides ``web``."""
 
 
@@ -69,8 +80,12 @@ class ToolOptions(SharedOptions, total=False):
     extras: dict[str, Any] | None
 
 
-class SearchToolOptions(ToolOptions, ReadTop, total=False):
+class SearchToolOptions(ToolOptions, SearchSettings, PageSettings, total=False):
     """The arguments of `WebSearchTool` besides ``web``."""
+
+
+class PageToolOptions(ToolOptions, PageSettings, total=False):
+    """The arguments of `OpenPageTool` besides ``web``."""
 
 
 def _render_validation_error(error: ValidationError) -> str:
@@ -80,6 +95,10 @@ def _render_validation_error(error: ValidationError) -> str:
 
 def _as_ledger(value: Provenance | Ledger) -> Ledger:
     return value if isinstance(value, Ledger) else Ledger(value)
+
+
+def _as_uses(value: int | Uses | None) -> Uses:
+    return value if isinstance(value, Uses) else Uses(value)
 
 
 class _WebTool(BaseTool):
@@ -97,10 +116,26 @@ class _WebTool(BaseTool):
     full_artifact: bool = False
     provenance: Annotated[Ledger, BeforeValidator(_as_ledger)] = Field(default_factory=Ledger, exclude=True, repr=False)
     conversation: tuple[str, ...] = KEYS
+    max_uses: Annotated[Uses, BeforeValidator(_as_uses)] = Field(default_factory=Uses, exclude=True, repr=False)
+    max_length: int | None = Field(default=None, ge=1)
+    configurable: Tenants = Field(exclude=True, repr=False)
+    search_options: Pinned = Field(default_factory=Pinned, exclude=True)
     response_format: Literal["content_and_artifact"] = "content_and_artifact"  # pyright: ignore[reportIncompatibleVariableOverride] - no other value works
     handle_tool_error: OnError = True
     handle_validation_error: bool | str | Callable[[Any], str] | None = _render_validation_error
     metadata: dict[str, Any] | None = Field(default_factory=lambda: {"read_only": True})
+
+    @property
+    def tool_call_schema(self) -> type[BaseModel]:
+        """The arguments that a model is shown; LangChain would make its own from the fields, with all that they hide."""
+        return cast("type[BaseModel]", self.args_schema)
+
+    def _begin(self, config: RunnableConfig) -> tuple[WebSearch, dict[str, Any]]:
+        """Count this call, and return the `WebSearch` and the options of its run."""
+        run, is_name = run_of(config, self.conversation)
+        self.max_uses.count(run, is_name=is_name)
+        options = self.configurable.read(config.get("configurable") or {})
+        return self.configurable.find(options), options
 
     @contextmanager
     def _as_tool_exception(self) -> Iterator[None]:
@@ -168,50 +203,41 @@ class WebSearchTool(_WebTool):
     passage_length: int = Field(default=1_500, ge=1)
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[SearchToolOptions]) -> None:
-        super().__init__(**resolve_web(web, options))
+        resolved = resolve_tenants(web, options)
+        arguments = resolved["search_options"].arguments(SearchToolArguments)
+        super().__init__(**{"args_schema": arguments, **resolved})
 
     def _run(
-        self,
-        query: str,
-        limit: int = 5,
-        allowed_domains: Sequence[str] = (),
-        time_range: Any = "all",
-        *,
-        config: RunnableConfig,
-        runtime: Any = None,
+        self, query: str, *, config: RunnableConfig, runtime: Any = None, **sent: Any
     ) -> tuple[Content, dict[str, Any]]:
         with self._as_tool_exception():
-            response = self.web.search(query, **self._options(limit, allowed_domains, time_range))
-            return self._render(response, config, runtime)
+            web, options = self._begin(config)
+            call = self._call(web, options, sent)
+            return self._render(call.finish(web.search(query, **call.options)), config, runtime, web)
 
     async def _arun(
-        self,
-        query: str,
-        limit: int = 5,
-        allowed_domains: Sequence[str] = (),
-        time_range: Any = "all",
-        *,
-        config: RunnableConfig,
-        runtime: Any = None,
+        self, query: str, *, config: RunnableConfig, runtime: Any = None, **sent: Any
     ) -> tuple[Content, dict[str, Any]]:
         with self._as_tool_exception():
-            response = await self.web.asearch(query, **self._options(limit, allowed_domains, time_range))
-            return self._render(response, config, runtime)
+            web, options = self._begin(config)
+            call = self._call(web, options, sent)
+            return self._render(call.finish(await web.asearch(query, **call.options)), config, runtime, web)
 
-    def _options(self, limit: int, allowed_domains: Sequence[str], time_range: Any) -> dict[str, Any]:
-        return tools.search_options(
-            limit=limit,
-            allowed_domains=allowed_domains,
-            time_range=time_range,
-            read_top=self.read_top,
-            passage_length=self.passage_length,
+    def _call(self, web: WebSearch, options: Mapping[str, Any], sent: dict[str, Any]) -> tools.SearchCall:
+        """Combine what the model *sent* with the developer's options, and with the *options* of the run."""
+        if sent.get("limit") == self.search_options.usual:  # the default, for all that we can see here
+            sent = {**sent, "limit": None}
+        return self.search_options.of_run(web.settings.domains, options.get("search_options")).call(
+            **sent, read_top=options.get("read_top", self.read_top), passage_length=self.passage_length
         )
 
-    def _render(self, response: SearchResponse, config: RunnableConfig, runtime: Any) -> tuple[Content, dict[str, Any]]:
+    def _render(
+        self, response: SearchResponse, config: RunnableConfig, runtime: Any, web: WebSearch
+    ) -> tuple[Content, dict[str, Any]]:
         conversation = conversation_of(config, self.conversation)
         self.provenance.allow_results(response, conversation)
         numbered = self.provenance.number_results(response, conversation, stored_sources(runtime))
-        output = search_output(self.web, numbered, self.output_format, full=self.full_artifact)
+        output = search_output(web, numbered, self.output_format, full=self.full_artifact)
         return output.content, output.artifact
 
 
@@ -242,8 +268,8 @@ class OpenPageTool(_WebTool):
     description: str = tools.READ
     args_schema: type[BaseModel] = PageToolArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
 
-    def __init__(self, *, web: WebSearch | None = None, **options: Unpack[ToolOptions]) -> None:
-        super().__init__(**resolve_web(web, options))
+    def __init__(self, *, web: WebSearch | None = None, **options: Unpack[PageToolOptions]) -> None:
+        super().__init__(**resolve_tenants(web, options))
 
     def _run(
         self,
@@ -257,9 +283,11 @@ class OpenPageTool(_WebTool):
         runtime: Any = None,
     ) -> tuple[Content, dict[str, Any]]:
         with self._as_tool_exception():
+            web, options = self._begin(config)
             self.provenance.check(url, conversation_of(config, self.conversation))
-            page = self.web.read(url, **tools.page_options(self.web, max_length, offset, query, find))
-            return self._render(page, config, runtime)
+            default = options.get("max_length", self.max_length)
+            part = tools.page_options(web, max_length, offset, query, find, default=default)
+            return self._render(web.read(url, **part), config, runtime)
 
     async def _arun(
         self,
@@ -273,9 +301,11 @@ class OpenPageTool(_WebTool):
         runtime: Any = None,
     ) -> tuple[Content, dict[str, Any]]:
         with self._as_tool_exception():
+            web, options = self._begin(config)
             self.provenance.check(url, conversation_of(config, self.conversation))
-            page = await self.web.aread(url, **tools.page_options(self.web, max_length, offset, query, find))
-            return self._render(page, config, runtime)
+            default = options.get("max_length", self.max_length)
+            part = tools.page_options(web, max_length, offset, query, find, default=default)
+            return self._render(await web.aread(url, **part), config, runtime)
 
     def _render(self, page: Page, config: RunnableConfig, runtime: Any) -> tuple[Content, dict[str, Any]]:
         conversation = conversation_of(config, self.conversation)
@@ -322,9 +352,13 @@ class WebSearchToolkit(BaseToolkit):
     handle_tool_error: OnError = True
     provenance: Annotated[Ledger, BeforeValidator(_as_ledger)] = Field(default_factory=Ledger, exclude=True, repr=False)
     conversation: tuple[str, ...] = KEYS
+    max_uses: Annotated[Uses, BeforeValidator(_as_uses)] = Field(default_factory=Uses, exclude=True, repr=False)
+    max_length: int | None = Field(default=None, ge=1)
+    configurable: Tenants = Field(exclude=True, repr=False)
+    search_options: Pinned = Field(default_factory=Pinned, exclude=True)
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[ToolkitOptions]) -> None:
-        super().__init__(**resolve_web(web, options))
+        super().__init__(**resolve_tenants(web, options))
 
     def get_tools(self) -> list[BaseTool]:
         """Return ``web_search`` and ``open_page``."""
@@ -334,9 +368,14 @@ class WebSearchToolkit(BaseToolkit):
             handle_tool_error=self.handle_tool_error,
             provenance=self.provenance,
             conversation=self.conversation,
+            max_uses=self.max_uses,
+            configurable=self.configurable,
         )
-        top = ReadTop(read_top=self.read_top, passage_length=self.passage_length)
-        return [WebSearchTool(web=self.web, **shared, **top), OpenPageTool(web=self.web, **shared)]
+        search = SearchSettings(
+            search_options=self.search_options, read_top=self.read_top, passage_length=self.passage_length
+        )
+        page = PageSettings(max_length=self.max_length)
+        return [WebSearchTool(**shared, **search), OpenPageTool(**shared, **page)]
 
     @property
     def user_urls(self) -> BaseCallbackHandler:

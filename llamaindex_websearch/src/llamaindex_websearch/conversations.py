@@ -6,8 +6,10 @@ The numbers of its sources are stored in the context, so a conversation that goe
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Any, TypeVar
 from uuid import uuid4
 from weakref import WeakKeyDictionary
@@ -15,11 +17,15 @@ from weakref import WeakKeyDictionary
 from llama_index.core.async_utils import asyncio_run
 from llama_index.core.llms import ChatMessage, TextBlock
 from llama_index.core.workflow import Context, WorkflowRuntimeError
+from llama_index_instrumentation.dispatcher import active_instrument_tags
 
 from websearch_core.errors import ConfigurationError
 from websearch_core.provenance import Ledger
 
 _KEY = "websearch_conversation"
+_MARK = "+configured"  # after the name of a conversation that has options of its own
+_MAX_CONVERSATIONS = 10_000  # with such options; the one that was used least recently is forgotten
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 _SOURCES = "websearch_sources"
 _names: WeakKeyDictionary[object, str] = WeakKeyDictionary()  # of the stores that have no field for a name
 
@@ -27,37 +33,100 @@ T = TypeVar("T")
 Number = Callable[[Hashable, Iterable[Mapping[str, Any]]], T]
 
 
-def current_conversation() -> str | None:
+class Configured:
+    """
+    The options of each conversation that has some, in memory.
+
+    A pickle or copy is empty: the options may contain keys.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._options: dict[str, Mapping[str, Any]] = {}
+
+    def __reduce__(self) -> tuple[type[Configured], tuple[()]]:
+        return Configured, ()
+
+    def set(self, conversation: str, options: Mapping[str, Any]) -> None:
+        """Set the options of a conversation."""
+        with self._lock:
+            self._options.pop(conversation, None)
+            self._options[conversation] = dict(options)
+            while len(self._options) > _MAX_CONVERSATIONS:
+                del self._options[next(iter(self._options))]
+
+    def get(self, conversation: str | None) -> Mapping[str, Any]:
+        """
+        Return the options of a conversation.
+
+        Args:
+            conversation: Its name, with the mark of one that has options.
+
+        Raises:
+            ConfigurationError: It has options, and they are not known here. It must not use another tenant's.
+
+        """
+        name = plain(conversation)
+        if conversation is None or name is None or name == conversation:
+            return _NOTHING
+        with self._lock:
+            options = self._options.pop(name, None)
+            if options is not None:
+                self._options[name] = options
+        if options is None:
+            raise ConfigurationError("the options of this conversation are not known here: call `configure` again")
+        return options
+
+
+def plain(conversation: str | None) -> str | None:
+    """Return the name of a conversation without the mark."""
+    return conversation and conversation.removesuffix(_MARK)
+
+
+def current_run() -> str | None:
+    """Return the name of the workflow's run in which a tool is called; None outside workflows."""
+    found = active_instrument_tags.get().get("llamaindex.run_id")
+    return None if found is None else str(found)
+
+
+def current_conversation(*, marked: bool = False) -> str | None:
     """Blocking version of `acurrent_conversation`."""
     context = _step_context()
-    return asyncio_run(conversation_of(context)) if context else None
+    return asyncio_run(conversation_of(context, marked=marked)) if context else None
 
 
-async def acurrent_conversation() -> str | None:
+async def acurrent_conversation(*, marked: bool = False) -> str | None:
     """Return the name of the conversation of the workflow whose step is running; None outside workflows."""
     context = _step_context()
-    return await conversation_of(context) if context else None
+    return await conversation_of(context, marked=marked) if context else None
 
 
-async def conversation_of(context: Context) -> str:
+async def conversation_of(context: Context, *, configured: bool = False, marked: bool = False) -> str:
     """
     Return the name of the conversation of *context*.
 
     The name is stored in the state of the context, so it is the same in every turn, and after ``Context.from_dict``.
 
+    Args:
+        context: The context.
+        configured: Mark the conversation as one that has options of its own.
+        marked: Return the mark, too.
+
     Raises:
         ConfigurationError: The state has a type without a field for it.
 
     """
-    if known := await context.store.get(_KEY, default=None):
-        return str(known)
-    try:
-        async with context.store.edit_state() as state:  # other tools of the same step may do the same
-            if not getattr(state, _KEY, None):
-                setattr(state, _KEY, uuid4().hex)
-            return str(getattr(state, _KEY))
-    except ValueError as error:
-        raise ConfigurationError(f"the state of the workflow needs a field `{_KEY}: str | None = None`") from error
+    known = await context.store.get(_KEY, default=None)
+    if not known or (configured and known == plain(known)):
+        try:
+            async with context.store.edit_state() as state:  # other tools of the same step may do the same
+                known = getattr(state, _KEY, None) or uuid4().hex
+                if configured:
+                    known = f"{plain(known)}{_MARK}"
+                setattr(state, _KEY, known)
+        except ValueError as error:
+            raise ConfigurationError(f"the state of the workflow needs a field `{_KEY}: str | None = None`") from error
+    return str(known) if marked else str(plain(known))
 
 
 def number_sources(ledger: Ledger, number: Number[T]) -> T:

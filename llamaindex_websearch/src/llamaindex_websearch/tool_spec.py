@@ -3,8 +3,9 @@
 # No `from __future__ import annotations` here: LlamaIndex makes schemas from the annotations, not from strings.
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Any, Literal, ParamSpec, TypeVar, Unpack, get_args
 
@@ -18,18 +19,22 @@ from pydantic import ValidationError
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError, tools
 from websearch_core._bugs import as_error
 from websearch_core._outputs import page_output, search_output
-from websearch_core.client import WebSearchArguments
+from websearch_core._text.suggestion import suggest_name
+from websearch_core.client import CommonArguments
 from websearch_core.errors import ConfigurationError, InvalidOption, UnsafeURL
-from websearch_core.models import describe_problems
+from websearch_core.models import SearchOptions, describe_problems
 from websearch_core.provenance import Ledger, Provenance
 from websearch_core.render import Format, render_error
 
 from .conversations import (
+    Configured,
     acurrent_conversation,
     anumber_sources,
     conversation_of,
     current_conversation,
+    current_run,
     number_sources,
+    plain,
     text_of,
 )
 from .documents import page_document, result_document
@@ -38,10 +43,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 Since = Literal["all", "day", "week", "month", "year"]
-_TOOLS: dict[str, tuple[type[tools.Arguments], str]] = {
-    "web_search": (tools.SearchArguments, tools.SEARCH),
-    "open_page": (tools.PageArguments, tools.READ),
-}
+_DESCRIPTIONS = {"web_search": tools.SEARCH, "open_page": tools.READ}
 
 
 class ToolError(Exception):
@@ -79,38 +81,45 @@ class ToolDocuments(list[Document]):
         self.text = text
 
 
-def _validated(arguments: type[tools.Arguments]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Validate and convert the arguments of a method (LlamaIndex does neither), and raise its errors as `ToolError`."""
-    tool = next(name for name, (schema, _) in _TOOLS.items() if schema is arguments)
+def _validated(tool: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """
+    Validate and convert the arguments of a method (LlamaIndex does neither), and raise its errors as `ToolError`.
+
+    What a model is not shown is passed as keyword arguments that the signature does not have.
+    """
 
     def decorate(method: Any) -> Any:
         signature = inspect.signature(method)
+        shown = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
 
         def bind(self: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
             given = {**signature.bind_partial(self, *args).arguments, **kwargs}
             del given["self"]
             return given
 
-        def validate(given: dict[str, Any]) -> dict[str, Any]:
+        def validate(self: Any, given: dict[str, Any]) -> dict[str, Any]:
+            arguments = self.arguments[tool]
             try:
                 return dict(arguments.model_validate(given))
             except ValidationError as error:
-                names = ", ".join(arguments.model_fields)
+                names = ", ".join(name for name in arguments.model_fields if name not in arguments.hidden)
                 raise InvalidOption(f"{describe_problems(error)}; the arguments are {names}") from error
 
         @wraps(method)
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
             given = bind(self, *args, **kwargs)
             with _as_tool_error(tool):
-                return method(self, **validate(given))
+                return method(self, **validate(self, given))
 
         @wraps(method)
         async def acall(self: Any, *args: Any, **kwargs: Any) -> Any:
             given = bind(self, *args, **kwargs)
             with _as_tool_error(tool):
-                return await method(self, **validate(given))
+                return await method(self, **validate(self, given))
 
-        return acall if inspect.iscoroutinefunction(method) else call
+        made: Any = acall if inspect.iscoroutinefunction(method) else call
+        made.__signature__ = signature.replace(parameters=shown)
+        return made
 
     return decorate
 
@@ -125,6 +134,15 @@ def _as_tool_error(tool: str) -> Iterator[None]:
     except Exception as bug:  # noqa: BLE001 - logged, and raised as an error that names it
         failure = as_error(bug, tool)
         raise ToolError(failure) from failure
+
+
+@dataclass(frozen=True)
+class _Run:
+    """The `WebSearch`, the options and the conversation of the run that a tool is called in."""
+
+    web: WebSearch
+    options: Mapping[str, Any]
+    conversation: str | None
 
 
 class WebSearchToolSpec(BaseToolSpec):
@@ -149,9 +167,20 @@ class WebSearchToolSpec(BaseToolSpec):
             or that `allow_text` allowed; or ``seen+links``. In a workflow, each `Context` is a conversation: give every
             turn the same one. A sub-agent has its own context. Results of searches outside workflows, and URLs allowed
             by ``spec.ledger.allow_text(text)``, may be opened in all conversations of this spec.
+        search_options: Fields of `SearchQuery` for every search, such as ``{"topic": "news", "limit": 3}``. A model is
+            not shown them and cannot change them, except that it can ask for fewer results than ``limit``, for some of
+            the ``allowed_domains``, and for more ``blocked_domains``. An option that the provider does not support is
+            noted; with ``"unsupported": "raise"`` it is an error.
+        max_length: Maximum characters of a page, unless the model asks for another number.
+        max_uses: Maximum number of calls of both tools together in one run of an agent or workflow; outside of any, of
+            this spec. Then each call is an error that tells the model to finish.
+        configurable: The options that `configure` may set for the conversation of a `Context`: ``api_key``,
+            ``provider``, ``reader``, ``timeout``, ``max_tokens``, ``links``, ``allowed_domains``, ``blocked_domains``,
+            ``max_snippet_chars``, ``search_options``, ``max_length``, ``read_top``.
         arguments: The arguments of `WebSearch`, instead of *web*.
 
     Raises:
+        InvalidOption: One of the search options is unknown or wrong.
         ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     """
@@ -166,30 +195,51 @@ class WebSearchToolSpec(BaseToolSpec):
         read_top: int = 0,
         passage_length: int = 1_500,
         provenance: Provenance | Ledger = "any",
-        **arguments: Unpack[WebSearchArguments],
+        search_options: SearchOptions | None = None,
+        max_length: int | None = None,
+        max_uses: int | None = None,
+        configurable: Sequence[str] = (),
+        **arguments: Unpack[CommonArguments],
     ) -> None:
         if output_format not in get_args(Format):
             raise ConfigurationError(f"output_format: {output_format!r} is not one of {', '.join(get_args(Format))}")
         if read_top < 0 or passage_length < 1:
             raise ConfigurationError("read_top: must be at least 0; passage_length: at least 1")
-        self.web: WebSearch = WebSearch.resolve(web, arguments)
+        if max_length is not None and max_length < 1:
+            raise ConfigurationError(f"max_length: must be at least 1, not {max_length}")
+        self.tenants: tools.Tenants = tools.Tenants(web, arguments, configurable)
+        self.web: WebSearch = self.tenants.web
+        self.search_options: tools.Pinned = tools.Pinned.of(search_options, self.web.settings.domains)
+        self.arguments: dict[str, type[tools.Arguments]] = {
+            "web_search": self.search_options.arguments(),
+            "open_page": tools.PageArguments,
+        }
+        self.max_length: int | None = max_length
+        self.uses: tools.Uses = tools.Uses(max_uses)
+        self.configured: Configured = Configured()
         self.read_top: int = read_top
         self.passage_length: int = passage_length
         self.output_format: Format = output_format
         self.ledger: Ledger = provenance if isinstance(provenance, Ledger) else Ledger(provenance)
 
-    @_validated(tools.SearchArguments)
+    @_validated("web_search")
     def web_search(
-        self, query: str, limit: int = 5, allowed_domains: Sequence[str] = (), time_range: Since = "all"
+        self,
+        query: str,
+        limit: int = 5,
+        allowed_domains: Sequence[str] = (),
+        time_range: Since = "all",
+        **unseen: Any,
     ) -> list[Document]:
         """
         Search the web.
 
         Args:
             query: What to search for.
-            limit: Maximum number of results, 1 to 20.
+            limit: Maximum number of results, 1 to 20; that of ``search_options`` by default, if it is set.
             allowed_domains: Only results from these domains and their subdomains; empty means anywhere.
             time_range: Only results of the last day, week, month or year.
+            unseen: What a model is not shown and may send all the same, such as ``blocked_domains``.
 
         Returns:
             A document for each result: the snippet, or with ``read_top`` the passages of the page that answer the
@@ -199,20 +249,33 @@ class WebSearchToolSpec(BaseToolSpec):
             ToolError: An argument is invalid, or the service failed.
 
         """
-        response = self.web.search(query, **self._options(limit, allowed_domains, time_range))
-        self.ledger.allow_results(response, current_conversation() if self._is_strict else None)
-        return self._show_results(number_sources(self.ledger, partial(self.ledger.number_results, response)))
+        run = self._begin(current_conversation(marked=True) if self._needs_conversation else None)
+        sent = {"limit": limit, "allowed_domains": allowed_domains, "time_range": time_range, **unseen}
+        call = self._call(run, sent)
+        response = call.finish(run.web.search(query, **call.options))
+        self.ledger.allow_results(response, run.conversation)
+        numbered = number_sources(self.ledger, partial(self.ledger.number_results, response))
+        return self._show_results(numbered, run.web)
 
-    @_validated(tools.SearchArguments)
+    @_validated("web_search")
     async def aweb_search(
-        self, query: str, limit: int = 5, allowed_domains: Sequence[str] = (), time_range: Since = "all"
+        self,
+        query: str,
+        limit: int = 5,
+        allowed_domains: Sequence[str] = (),
+        time_range: Since = "all",
+        **unseen: Any,
     ) -> list[Document]:
         """Async version of `web_search`."""
-        response = await self.web.asearch(query, **self._options(limit, allowed_domains, time_range))
-        self.ledger.allow_results(response, await acurrent_conversation() if self._is_strict else None)
-        return self._show_results(await anumber_sources(self.ledger, partial(self.ledger.number_results, response)))
+        run = self._begin(await acurrent_conversation(marked=True) if self._needs_conversation else None)
+        sent = {"limit": limit, "allowed_domains": allowed_domains, "time_range": time_range, **unseen}
+        call = self._call(run, sent)
+        response = call.finish(await run.web.asearch(query, **call.options))
+        self.ledger.allow_results(response, run.conversation)
+        numbered = await anumber_sources(self.ledger, partial(self.ledger.number_results, response))
+        return self._show_results(numbered, run.web)
 
-    @_validated(tools.PageArguments)
+    @_validated("open_page")
     def open_page(
         self, url: str, max_length: int = 0, offset: int = 0, query: str = "", find: str = ""
     ) -> list[Document]:
@@ -233,21 +296,21 @@ class WebSearchToolSpec(BaseToolSpec):
             ToolError: The URL may not be opened, or the page cannot be read.
 
         """
-        conversation = current_conversation() if self._is_strict else None
-        self._check(url, conversation)
-        page = self.web.read(url, **tools.page_options(self.web, max_length, offset, query, find))
-        self.ledger.allow_links(page, conversation)
+        run = self._begin(current_conversation(marked=True) if self._needs_conversation else None)
+        self._check(url, run.conversation)
+        page = run.web.read(url, **self._part(run, max_length, offset, query, find))
+        self.ledger.allow_links(page, run.conversation)
         return self._show_page(number_sources(self.ledger, partial(self.ledger.number_page, page)))
 
-    @_validated(tools.PageArguments)
+    @_validated("open_page")
     async def aopen_page(
         self, url: str, max_length: int = 0, offset: int = 0, query: str = "", find: str = ""
     ) -> list[Document]:
         """Async version of `open_page`."""
-        conversation = await acurrent_conversation() if self._is_strict else None
-        self._check(url, conversation)
-        page = await self.web.aread(url, **tools.page_options(self.web, max_length, offset, query, find))
-        self.ledger.allow_links(page, conversation)
+        run = self._begin(await acurrent_conversation(marked=True) if self._needs_conversation else None)
+        self._check(url, run.conversation)
+        page = await run.web.aread(url, **self._part(run, max_length, offset, query, find))
+        self.ledger.allow_links(page, run.conversation)
         return self._show_page(await anumber_sources(self.ledger, partial(self.ledger.number_page, page)))
 
     async def allow_text(self, message: str | ChatMessage, ctx: Context) -> None:
@@ -273,6 +336,36 @@ class WebSearchToolSpec(BaseToolSpec):
         if self._is_strict:
             self.ledger.allow_text(text_of(message), await conversation_of(ctx))
 
+    async def configure(self, ctx: Context, **options: Any) -> None:
+        """
+        Set options for the conversation of *ctx*, such as the key of a tenant.
+
+        ::
+
+            spec = WebSearchToolSpec(provider="tavily", configurable=["api_key", "search_options"])
+            ctx = Context(agent)
+            await spec.configure(ctx, api_key=tenant.key, search_options={"country": "GB"})
+            await agent.run(question, ctx=ctx)
+
+        They are kept in this spec, in memory, and never in the context, whose saved form would contain the key. Call it
+        again for a context that was restored in another process: until then, its tools fail.
+
+        Args:
+            ctx: The context with which the agent or workflow is run next.
+            options: The options, of those in ``configurable``. They replace all that were set before.
+
+        Raises:
+            ConfigurationError: An option is not configurable, or its value is wrong; the message shows no key. Or the
+                state of the workflow has its own type, without a field for the name of the conversation.
+
+        """
+        if unknown := sorted(set(options) - set(self.tenants.places)):
+            hint = suggest_name(unknown[0], self.tenants.places)
+            raise ConfigurationError(f"configure: {unknown[0]}: not in `configurable` of this spec{hint}")
+        web = self.tenants.find(options)
+        self.search_options.of_run(web.settings.domains, options.get("search_options"))
+        self.configured.set(await conversation_of(ctx, configured=True), options)
+
     def to_tool_list(
         self,
         spec_functions: list[SPEC_FUNCTION_TYPE] | None = None,
@@ -287,8 +380,8 @@ class WebSearchToolSpec(BaseToolSpec):
 
         """
         metadata = {
-            prefix + name: ToolMetadata(name=name, description=description, fn_schema=arguments)
-            for name, (arguments, description) in _TOOLS.items()
+            prefix + name: ToolMetadata(name=name, description=description, fn_schema=self.arguments[name])
+            for name, description in _DESCRIPTIONS.items()
             for prefix in ("", "a")
         }
         tools = super().to_tool_list(spec_functions, {**metadata, **(func_to_metadata_mapping or {})})
@@ -305,18 +398,31 @@ class WebSearchToolSpec(BaseToolSpec):
             for tool in tools
         ]
 
-    def _options(self, limit: int, allowed_domains: Sequence[str], time_range: Since) -> dict[str, Any]:
-        return tools.search_options(
-            limit=limit,
-            allowed_domains=allowed_domains,
-            time_range=time_range,
-            read_top=self.read_top,
-            passage_length=self.passage_length,
-        )
+    def _begin(self, conversation: str | None) -> _Run:
+        """Count this call, and return the `WebSearch` and the options of its run."""
+        self.uses.count(current_run() or conversation)
+        options = self.configured.get(conversation)
+        return _Run(self.tenants.find(options), options, plain(conversation))
+
+    def _call(self, run: _Run, sent: dict[str, Any]) -> tools.SearchCall:
+        """Combine what the model *sent* with the developer's options, and with those of the conversation."""
+        if sent["limit"] == self.search_options.usual:  # the default, for all that we can see here
+            sent["limit"] = None
+        pinned = self.search_options.of_run(run.web.settings.domains, run.options.get("search_options"))
+        top = run.options.get("read_top", self.read_top)
+        return pinned.call(**sent, read_top=top, passage_length=self.passage_length)
+
+    def _part(self, run: _Run, max_length: int, offset: int, query: str, find: str) -> Any:
+        default = run.options.get("max_length", self.max_length)
+        return tools.page_options(run.web, max_length, offset, query, find, default=default)
 
     @property
     def _is_strict(self) -> bool:
         return self.ledger.mode != "any"
+
+    @property
+    def _needs_conversation(self) -> bool:
+        return self._is_strict or bool(self.tenants.places) or (self.uses.most is not None and current_run() is None)
 
     def _check(self, url: str, conversation: str | None) -> None:
         """Check *url*; URLs that were found or allowed outside workflows may be opened in all of them."""
@@ -325,8 +431,8 @@ class WebSearchToolSpec(BaseToolSpec):
         except UnsafeURL:
             self.ledger.check(url, conversation)
 
-    def _show_results(self, response: SearchResponse) -> ToolDocuments:
-        output = search_output(self.web, response, self.output_format)
+    def _show_results(self, response: SearchResponse, web: WebSearch) -> ToolDocuments:
+        output = search_output(web, response, self.output_format)
         return ToolDocuments(
             (_mark(result_document(result), read=result.content is not None) for result in output.shown),
             str(output.content),

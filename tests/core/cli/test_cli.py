@@ -12,6 +12,7 @@ import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 import typer.testing
@@ -21,6 +22,7 @@ from websearch_core._cli.app import app
 from websearch_core._cli.output import exit_code
 from websearch_core.errors import RateLimited, UnsafeURL, UnsupportedOption
 from websearch_core.models import Page
+from websearch_core.provider import BaseUrl, Env, Key, Service, provider
 from websearch_core.providers import known
 from websearch_core.providers.local import Local
 from websearch_core.render import page_as_json, search_as_json
@@ -209,7 +211,7 @@ def test_an_error_in_json_is_on_stdout(websearch):
 
 
 def test_each_kind_of_error_has_its_exit_code():
-    assert (exit_code(RateLimited("x")), exit_code(UnsupportedOption("x")), exit_code(UnsafeURL("x"))) == (1, 2, 3)
+    assert (exit_code(RateLimited), exit_code(UnsupportedOption), exit_code(UnsafeURL)) == (1, 2, 3)
 
 
 # read
@@ -427,6 +429,42 @@ def test_doctor_without_a_network_says_so(websearch, searx, monkeypatch):
 
     assert done.exit_code == 1
     assert "it looks as if this machine has no network" in done.stdout
+
+
+@pytest.mark.enable_socket
+def test_doctor_live_tells_configured_reachable_and_answering_apart(websearch, searx, local, monkeypatch):
+    @provider
+    class Keyed:
+        name = "keyed"
+        about = Service(signup_url="https://keyed.example/keys")
+        api_key: Annotated[Key, Env("KEYED_API_KEY")]
+        base_url: BaseUrl = searx.url
+
+    @provider
+    class Gone:
+        name = "gone"
+        api_key: Annotated[Key, Env("GONE_API_KEY")]
+        base_url: BaseUrl = "http://127.0.0.1:9"
+
+    monkeypatch.setattr("websearch_core._registry._registered", {"keyed": Keyed, "gone": Gone})
+    monkeypatch.setenv("SEARXNG_URL", searx.url)
+    searx.status = 429
+    names = ["searxng", "keyed", "gone", "local"]
+
+    done = websearch("doctor", "--live", *names)
+    answer = json.loads(websearch("doctor", "--live", "-f", "json", *names).stdout)
+
+    assert done.exit_code == 1  # searxng is configured, and fails
+    assert [(one["provider"], one["configured"], one["reachable"]) for one in answer["checks"]] == [
+        ("searxng", True, True),
+        ("keyed", False, True),
+        ("gone", False, False),
+        ("local", True, None),
+    ]
+    assert "wait, or choose another provider" in done.stdout
+    assert "get a key at https://keyed.example/keys" in done.stdout
+    assert "set GONE_API_KEY" in done.stdout
+    assert websearch("doctor", "--live", "keyed", "local").exit_code == 0  # what is not configured does not fail
 
 
 def test_doctor_shows_the_settings_file_and_no_credentials(websearch, local, monkeypatch, tmp_path):

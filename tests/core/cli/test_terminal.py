@@ -214,3 +214,13 @@ def test_the_further_lines_of_a_row_stand_below_its_first(screen):
     assert lines[0].startswith("state  ready")
     assert lines[1].startswith("       ready")
     assert lines[-1] == "free   yes"
+
+
+def test_a_file_gets_the_images_too(capsys):
+    image = Image(url="https://sea.example/kelp.png", description="A forest\nof kelp\x1b[31m")
+
+    output.print_response(SearchResponse(query="x", images=(image,)), "text")
+
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        "Image: A forest of kelp\\x1b[31m — https://sea.example/kelp.png"
+    )

@@ -6,7 +6,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from websearch_core.errors import AuthenticationError, Blocked, QuotaExhausted, RateLimited, UnsupportedOption
+from websearch_core.errors import (
+    AuthenticationError,
+    BadResponse,
+    Blocked,
+    QuotaExhausted,
+    RateLimited,
+    ServiceError,
+    UnsupportedOption,
+)
 from websearch_core.models import SearchQuery
 from websearch_core.providers.brave import Brave
 from websearch_core.testing import SECRET, play, reply
@@ -38,7 +46,16 @@ def test_the_key_is_sent_in_braves_own_header():
         ({"country": "gb"}, "country", "GB"),
         ({"language": "ja"}, "search_lang", "jp"),
         ({"language": "pt-BR"}, "search_lang", "pt-br"),
+        ({"language": "pt"}, "search_lang", "pt-pt"),
+        ({"language": "pt", "country": "BR"}, "search_lang", "pt-br"),
+        ({"language": "nb"}, "search_lang", "nb"),
+        ({"language": "no"}, "search_lang", "nb"),
         ({"language": "zh-TW"}, "search_lang", "zh-hant"),
+        ({"language": "zh-HK"}, "search_lang", "zh-hant"),
+        ({"language": "zh-Hant-TW"}, "search_lang", "zh-hant"),
+        ({"language": "zh-CN"}, "search_lang", "zh-hans"),
+        ({"language": "en-GB"}, "search_lang", "en-gb"),
+        ({"language": "en-US"}, "search_lang", "en"),
         ({"language": "de-AT"}, "search_lang", "de"),
         ({"safe_search": "off"}, "safesearch", "off"),
         ({"page": 3}, "offset", 2),
@@ -68,8 +85,8 @@ def test_a_limit_beyond_one_page_requests_more_pages():
     outcome = play(BRAVE.search(SearchQuery.of("kelp", limit=30)), hits("a", "b", more=True), hits("c"))
 
     assert [(request.params["count"], request.params.get("offset")) for request in outcome.requests] == [
-        (15, None),
-        (15, 1),
+        (20, None),
+        (20, 1),
     ]
     assert [result.title for result in outcome.result.results] == ["a", "b", "c"]
 
@@ -148,8 +165,9 @@ def test_the_old_plural_form_of_errors_is_read_too():
 
 
 def test_a_page_beyond_the_last_is_refused():
-    with pytest.raises(UnsupportedOption, match="ten|10 pages"):
-        first(page=11)
+    assert first(page=40).params["offset"] == 9
+    with pytest.raises(UnsupportedOption, match="at most 200 results"):
+        first(page=41)
 
 
 def test_a_failure_on_a_later_page_keeps_the_results_so_far():
@@ -157,3 +175,161 @@ def test_a_failure_on_a_later_page_keeps_the_results_so_far():
 
     assert [result.title for result in outcome.result.results] == ["a"]
     assert outcome.result.notes == ("brave failed on a later page (rate_limited)",)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"country": country} for country in ("IE", "GR", "IL", "AE")),
+        *({"language": language} for language in ("el", "id", "fa", "fil", "nn", "sr-Latn", "zh-Latn")),
+    ],
+    ids=str,
+)
+def test_what_brave_answers_with_422_is_refused_before_it_is_sent(options):
+    with pytest.raises(UnsupportedOption, match="brave does not know the") as caught:
+        first(**options)
+    assert caught.value.options == tuple(options)
+
+
+@pytest.mark.parametrize("text", ["k" * 401, "kelp " * 51])
+def test_a_query_that_is_too_long_is_refused_before_it_is_sent(text):
+    with pytest.raises(UnsupportedOption, match="brave takes queries of at most"):
+        next(BRAVE.search(SearchQuery.of(text)))
+
+
+def test_overlapping_pages_are_made_up_for_and_the_cap_is_noted():
+    pages = [hits(*(f"{n}" for n in range(17 * page, 17 * page + 20)), more=True) for page in range(10)]
+    found = play(BRAVE.search(SearchQuery.of("kelp", limit=40)), *pages[:3]).result
+    assert [result.title for result in found.results] == [f"{n}" for n in range(40)]
+
+    found = play(BRAVE.search(SearchQuery.of("kelp", limit=300)), *pages).result
+    assert found.notes == ("brave returns at most 200 results of a query",)
+
+
+def test_news_do_not_say_whether_there_is_more():
+    def news(start, count):
+        items = [{"title": f"{n}", "url": f"https://news.example/{n}"} for n in range(start, start + count)]
+        return reply({"type": "news", "query": {"original": "kelp"}, "results": items})
+
+    once = play(BRAVE.search(SearchQuery.of("kelp", topic="news", limit=30)), news(0, 30))
+    assert (once.requests[0].params["count"], len(once.result.results)) == (30, 30)
+    short = play(BRAVE.search(SearchQuery.of("kelp", topic="news", limit=30)), news(0, 15))
+    assert len(short.result.results) == 15
+    twice = play(BRAVE.search(SearchQuery.of("kelp", topic="news", limit=80)), news(0, 50), news(50, 50))
+    assert [request.params.get("offset") for request in twice.requests] == [None, 1]
+    assert len(twice.result.results) == 80
+
+
+@pytest.mark.parametrize("body", [{}, {"web": {}}, {"web": {"results": None}}, {"type": "news"}])
+def test_ac1_4_a_missing_list_is_an_empty_answer_with_a_note(body):
+    topic = "news" if body.get("type") == "news" else "general"
+    found = play(BRAVE.search(SearchQuery.of("kelp", topic=topic)), reply(body)).result
+
+    assert (found.results, found.notes) == ((), ("brave's answer held no list of results",))
+
+
+def test_no_web_results_are_an_ordinary_empty_answer():
+    found = play(BRAVE.search(SearchQuery.of("kelp")), reply({"type": "search", "query": {"bad_results": True}})).result
+
+    assert (found.results, found.notes) == ((), ())
+
+
+@pytest.mark.parametrize(
+    "body", [{"web": {"results": {}}}, {"web": {"results": "x"}}, {"web": "x"}, {"web": {"results": [{"title": "x"}]}}]
+)
+def test_a_list_of_another_type_is_a_bad_response(body):
+    with pytest.raises(BadResponse, match="changed its format"):
+        play(BRAVE.search(SearchQuery.of("kelp")), reply(body))
+
+
+def test_an_error_sent_as_success_is_an_error():
+    with pytest.raises(ServiceError):
+        play(BRAVE.search(SearchQuery.of("kelp")), problem(200, "INTERNAL"))
+
+
+MONTH = {
+    "x_ratelimit_limit": "1, 2000",
+    "x_ratelimit_policy": "1;w=1, 2000;w=2592000",
+    "x_ratelimit_remaining": "0, 0",
+    "x_ratelimit_reset": "1, 389223",
+}
+
+
+def test_a_month_that_is_used_up_in_the_headers_only_is_not_retried():
+    with pytest.raises(QuotaExhausted) as caught:
+        play(BRAVE.search(SearchQuery.of("kelp")), problem(429, "RATE_LIMITED", **MONTH))
+    assert (caught.value.temporary, caught.value.retry_after) == (False, 389_223)
+
+    unlimited = {**MONTH, "x_ratelimit_limit": "1, 0", "x_ratelimit_policy": "1;w=1, 0;w=2592000"}
+    with pytest.raises(RateLimited):
+        play(BRAVE.search(SearchQuery.of("kelp")), problem(429, "RATE_LIMITED", **unlimited))
+
+
+def test_extra_snippets_are_the_content():
+    brave = Brave(api_key=SECRET, extra_snippets=True)
+    hit = {"title": "Kelp", "url": "https://sea.example/", "description": "-", "extra_snippets": ["a <b>x</b>", 3, "b"]}
+    outcome = play(brave.search(SearchQuery.of("kelp")), reply({"type": "search", "web": {"results": [hit]}}))
+
+    assert outcome.requests[0].params["extra_snippets"] == "true"
+    assert outcome.result.results[0].content == "a x\n\nb"
+
+
+def test_images_take_a_second_request():
+    image = {
+        "title": "A <b>kelp</b> forest",
+        "url": "https://sea.example/kelp",
+        "thumbnail": {"src": "https://imgs.example/t.jpg"},
+        "properties": {"url": "https://sea.example/kelp.jpg"},
+    }
+    query = SearchQuery.of("kelp", images=True, safe_search="moderate", time_range="week", country="DE")
+    outcome = play(BRAVE.search(query), hits("a"), reply({"type": "images", "results": [image]}))
+    (found,) = outcome.result.images
+    sent = outcome.requests[1].params
+
+    assert outcome.requests[1].url.endswith("/images/search")
+    assert (sent["safesearch"], sent["country"], "freshness" in sent) == ("strict", "DE", False)
+    assert (found.url, found.page_url) == ("https://sea.example/kelp.jpg", "https://sea.example/kelp")
+    assert found.description == "A kelp forest"
+
+
+def test_results_without_their_images_are_kept_with_a_note():
+    found = play(BRAVE.search(SearchQuery.of("kelp", images=True)), hits("a"), problem(429, "RATE_LIMITED")).result
+
+    assert (len(found.results), found.images) == (1, ())
+    assert found.notes == ("brave failed to find images (rate_limited)",)
+
+
+CONTEXT = {
+    "grounding": {
+        "generic": [{"url": "https://sea.example/p", "title": "P", "snippets": ["A passage.", '{"table": [1]}']}],
+        "poi": None,
+        "map": [],
+    },
+    "sources": {"https://sea.example/p": {"title": "P", "age": ["Thursday, January 15, 2026", "2026-01-15", "ages"]}},
+}
+
+
+def test_the_passages_for_models_are_content():
+    brave = Brave(api_key=SECRET, llm_context=True)
+    outcome = play(brave.search(SearchQuery.of("kelp", limit=60, time_range="week", country="DE")), reply(CONTEXT))
+    (request,), (result,) = outcome.requests, outcome.result.results
+
+    assert request.url.endswith("/llm/context")
+    assert (request.params["count"], request.params["freshness"]) == (50, "pw")
+    assert result.content == 'A passage.\n\n{"table": [1]}'
+    assert result.snippet.startswith("A passage.")
+    assert result.published == datetime(2026, 1, 15, tzinfo=UTC)
+
+
+def test_what_passages_cannot_do_is_refused():
+    brave = Brave(api_key=SECRET, llm_context=True)
+    with pytest.raises(UnsupportedOption) as caught:
+        next(brave.search(SearchQuery.of("kelp", topic="news", page=2)))
+    assert caught.value.options == ("page", "topic")
+
+
+@pytest.mark.parametrize("body", [{}, {"grounding": {}}, {"grounding": {"generic": []}, "sources": {}}])
+def test_no_passages_are_an_empty_answer(body):
+    assert (
+        play(Brave(api_key=SECRET, llm_context=True).search(SearchQuery.of("kelp")), reply(body)).result.results == ()
+    )

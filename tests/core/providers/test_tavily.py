@@ -6,8 +6,23 @@ from datetime import UTC, datetime
 
 import pytest
 
-from websearch_core.errors import BadRequest, MissingKey, QuotaExhausted, Unavailable, UnsupportedOption
-from websearch_core.models import SearchQuery
+from websearch_core.errors import (
+    AccessDenied,
+    AuthenticationError,
+    BadRequest,
+    BadResponse,
+    Blocked,
+    ConfigurationError,
+    MissingKey,
+    PageNotFound,
+    QuotaExhausted,
+    RateLimited,
+    ServiceError,
+    Unavailable,
+    UnsupportedContent,
+    UnsupportedOption,
+)
+from websearch_core.models import Image, SearchQuery
 from websearch_core.providers.tavily import Tavily
 from websearch_core.testing import SECRET, play, reply
 
@@ -49,6 +64,9 @@ def test_the_keyless_tier_has_its_own_header():
         ({"blocked_domains": ["b.org"]}, "exclude_domains", ["b.org"]),
         ({"country": "GB"}, "country", "united kingdom"),
         ({"topic": "news"}, "topic", "news"),
+        ({"topic": "finance"}, "topic", "finance"),
+        ({"images": True}, "include_images", True),
+        ({"images": True}, "include_image_descriptions", True),
         ({"extra": {"exact_match": True}}, "exact_match", True),
     ],
 )
@@ -57,7 +75,8 @@ def test_each_option_has_tavilys_own_word(options, name, value):
 
 
 def test_only_given_options_are_sent():
-    assert body_of() == {"query": "kelp", "max_results": 5, "search_depth": "basic", "topic": "general"}
+    usual = {"query": "kelp", "max_results": 5, "search_depth": "basic", "topic": "general", "include_usage": True}
+    assert body_of() == usual
 
 
 def test_a_country_is_supported_in_general_search_only():
@@ -153,3 +172,144 @@ def test_a_gateway_only_gets_urls_that_the_guard_checked():
     assert not next(
         Tavily(api_key=SECRET, base_url="https://gateway.example").search(SearchQuery.of("kelp"))
     ).judge_target
+
+
+@pytest.mark.parametrize(
+    ("options", "sent"),
+    [
+        ({"include_answer": "advanced"}, {"include_answer": "advanced"}),
+        ({"include_answer": True}, {"include_answer": True}),
+        ({"include_raw_content": True}, {"include_raw_content": "markdown"}),
+        ({"chunks_per_source": 2}, {"chunks_per_source": 2}),
+        ({"exact_match": True}, {"exact_match": True}),
+        ({"auto_parameters": True}, {"auto_parameters": True}),
+    ],
+)
+def test_each_option_of_the_provider_is_sent(options, sent):
+    body = next(Tavily(api_key=SECRET, **options).search(SearchQuery.of("kelp"))).json
+
+    assert sent.items() <= body.items()
+    assert ("search_depth" in body) is ("auto_parameters" not in options)
+
+
+def test_a_number_of_chunks_that_tavily_does_not_take_is_refused():
+    with pytest.raises(ConfigurationError, match="chunks_per_source"):
+        Tavily(api_key=SECRET, chunks_per_source=4)
+
+
+@pytest.mark.parametrize(("option", "most"), [("allowed_domains", 300), ("blocked_domains", 150)])
+def test_more_domains_than_tavily_takes_are_refused(option, most):
+    domains = [f"d{n}.example" for n in range(most + 1)]
+
+    assert body_of(**{option: domains[:-1]})
+    with pytest.raises(UnsupportedOption, match=f"at most {most}") as caught:
+        body_of(**{option: domains})
+    assert caught.value.options == (option,)
+
+
+def test_a_query_that_is_too_long_is_refused_before_it_is_sent():
+    with pytest.raises(UnsupportedOption, match="tavily takes queries of at most 400 characters, and this one has 401"):
+        next(TAVILY.search(SearchQuery.of("k" * 401)))
+
+
+def test_pages_images_usage_and_follow_ups_are_kept():
+    body = {
+        "follow_up_questions": ["Why twice?", None],
+        "images": ["https://sea.example/1.png", {"url": "https://sea.example/2.png", "description": "a pier"}],
+        "results": [{"title": "T", "url": "https://sea.example/", "content": "C", "raw_content": "# Tides"}],
+        "usage": {"credits": 2},
+        "response_time": "0.9",
+    }
+    response = play(TAVILY.search(SearchQuery.of("tides", images=True)), reply(body)).result
+
+    assert response.results[0].content == "# Tides"
+    assert response.images == (
+        Image(url="https://sea.example/1.png"),
+        Image(url="https://sea.example/2.png", description="a pier"),
+    )
+    assert (response.usage, response.suggestions, response.raw) == ({"credits": 2}, ("Why twice?",), body)
+
+
+@pytest.mark.parametrize("body", [{}, {"results": None}])
+def test_ac1_4_a_missing_list_is_an_empty_answer_with_a_note(body):
+    found = play(TAVILY.search(SearchQuery.of("kelp")), reply(body)).result
+
+    assert (found.results, found.notes) == ((), ("tavily's answer held no list of results",))
+
+
+@pytest.mark.parametrize("body", [{"results": {}}, {"results": [{"title": "x"}]}])
+def test_a_list_of_another_type_is_a_bad_response(body):
+    with pytest.raises(BadResponse):
+        play(TAVILY.search(SearchQuery.of("kelp")), reply(body))
+
+
+@pytest.mark.parametrize(
+    ("status", "problem", "kind"),
+    [
+        (429, {"code": "daily_cap_reached"}, QuotaExhausted),
+        (403, {"code": "monthly_cap_reached"}, QuotaExhausted),
+        (503, {"code": "hourly_cap_reached"}, QuotaExhausted),
+        (429, {"code": "rate_limited", "window": "minute"}, RateLimited),
+        (429, {"code": "limit", "window": "day"}, QuotaExhausted),
+        (403, {"code": "keyless_not_allowed"}, AuthenticationError),
+        (200, {"code": "odd"}, ServiceError),
+    ],
+)
+def test_the_errors_of_the_tier_without_a_key_are_read_at_any_status(status, problem, kind):
+    envelope = reply({"error": {"message": "Said so.", "retry_after_seconds": 60, **problem}}, status)
+
+    with pytest.raises(kind, match="a key lifts this limit: TAVILY_API_KEY") as caught:
+        play(Tavily(keyless=True).search(SearchQuery.of("kelp")), envelope)
+    assert (caught.value.detail, caught.value.retry_after) == ("Said so.", 60)
+
+
+def extracted(*pages, failed=(), **more):
+    return reply(
+        {"results": [{"url": url, "raw_content": text} for url, text in pages], "failed_results": failed, **more}
+    )
+
+
+def test_many_pages_are_read_in_one_request():
+    urls = [f"https://page.example/{name}" for name in "abcd"]
+    answer = extracted(
+        (urls[2] + "/", "# C"),
+        (urls[0].upper().replace("HTTPS://PAGE.EXAMPLE/A", "https://PAGE.example/a"), "# A"),
+        failed=[{"url": urls[1], "error": "404 Client Error: Not Found"}],
+        usage={"credits": 1},
+    )
+    outcome = play(TAVILY.read_many(urls), answer)
+    first, missing, third, lost = outcome.result
+
+    assert outcome.requests[0].json["urls"] == urls
+    assert outcome.requests[0].target == tuple(urls)
+    assert [(page.url, page.title, page.usage) for page in (first, third)] == [
+        (urls[0], "A", {"credits": 1}),
+        (urls[2], "C", {}),
+    ]
+    assert type(missing) is PageNotFound
+    assert type(lost) is Unavailable
+    assert "missing from the answer" in str(lost)
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [
+        ("Failed to fetch url", Unavailable),
+        ("403 Client Error: Forbidden for url", Blocked),
+        ("401 Unauthorized", AccessDenied),
+        ("404 Not Found", PageNotFound),
+    ],
+)
+def test_the_reason_of_a_failure_has_its_own_meaning(reason, kind):
+    with pytest.raises(kind) as caught:
+        play(TAVILY.read(URL), extracted(failed=[{"url": URL, "error": reason}]))
+    assert (caught.value.temporary, caught.value.detail) == (False, reason)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [("", UnsupportedContent), (" \n", UnsupportedContent), ("# Just a moment...\n\nEnable cookies", Blocked)],
+)
+def test_what_is_no_page_is_no_success(text, kind):
+    with pytest.raises(kind):
+        play(TAVILY.read(URL), extracted((URL, text)))

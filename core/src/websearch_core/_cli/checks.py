@@ -18,17 +18,18 @@ from .._deadline import time_limit
 from .._registry import provider_class, registered_name
 from .._selection import AUTOMATIC, build_provider, check_provider
 from .._sources import DEFAULT, Source
-from ..errors import BadResponse, ConfigurationError, TimedOut, Unavailable, WebSearchError
-from ..flow import Flow, Gather
+from ..errors import BadResponse, ConfigurationError, MissingKey, ServiceError, TimedOut, Unavailable, WebSearchError
+from ..flow import Flow, Gather, Request
 from ..models import SearchQuery
 from ..provider._declare import field_notes, is_secret
-from ..provider._ports import can
+from ..provider._ports import can, needs_network
 from ..providers import get_all
 from ..settings import Settings
 
 PROBE = "https://example.com/"  # reserved for such uses (RFC 2606), and run by IANA
 
 _TIMEOUT = 15.0  # seconds for one provider
+_PING_TIMEOUT = 5.0  # seconds
 _REMEDIES = {
     "authentication_failed": "check the key",
     "bad_request": "check the options of the provider",
@@ -44,21 +45,45 @@ _REMEDIES = {
 
 @dataclass(frozen=True)
 class Check:
-    """The result of trying one provider; *error* is None if it works."""
+    """
+    The result of trying one provider.
+
+    Args:
+        provider: Its name.
+        seconds: How long it took.
+        error: What is wrong; None if it answers in the expected shape.
+        configured: Whether it has what it needs, such as a key.
+        reachable: Whether its server answers at all; None if it has none, or was not tried.
+        signup_url: Where to get a key.
+
+    """
 
     provider: str
     seconds: float
     error: WebSearchError | None = None
+    configured: bool = True
+    reachable: bool | None = True
+    signup_url: str = ""
 
     @property
     def remedy(self) -> str:
         """What to do about the error; empty if the error itself says so, as for a wrong configuration."""
+        if isinstance(self.error, MissingKey) and self.signup_url:
+            return f"get a key at {self.signup_url}"
         return _REMEDIES.get(self.error.code, "") if self.error else ""
 
 
-def run_checks(names: list[str], settings: Settings) -> Flow[list[Check]]:
-    """Try the providers called *names* in parallel, with a search for one result or by reading one page."""
-    checked: list[Check] = yield Gather([_check(name, settings) for name in names])
+def run_checks(names: list[str], settings: Settings, *, ping: bool = False) -> Flow[list[Check]]:
+    """
+    Try the providers called *names* in parallel, with a search for one result or by reading one page.
+
+    Args:
+        names: The names.
+        settings: Their settings.
+        ping: Also find out whether the servers of providers that are not configured can be reached.
+
+    """
+    checked: list[Check] = yield Gather([_check(name, settings, ping=ping) for name in names])
     return checked
 
 
@@ -130,29 +155,65 @@ def describe_environment(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _check(name: str, settings: Settings) -> Flow[Check]:
+def _check(name: str, settings: Settings, *, ping: bool) -> Flow[Check]:
     started = time.monotonic()
+
+    def check(error: WebSearchError | None = None, *, configured: bool = True, reachable: bool | None = True) -> Check:
+        return Check(name, time.monotonic() - started, error, configured, reachable, _find_signup_url(name))
+
     try:
         provider = build_provider(name, settings)
         check_provider(provider, settings)
+    except ConfigurationError as error:
+        return check(error, configured=False, reachable=(yield from _ping(name)) if ping else None)
+    except (ImportError, AttributeError) as error:  # a plug-in whose package is broken
+        broken = ConfigurationError(f"{name} cannot be loaded: {error}")
+        return check(broken, configured=False, reachable=None)
+    online = needs_network(provider)
+    try:
         with time_limit(_TIMEOUT):
             if can(provider, "search"):
                 yield from provider.search(SearchQuery(text="test", limit=1))
             else:
                 yield from provider.read(PROBE)
     except WebSearchError as error:
-        return Check(name, time.monotonic() - started, error)
-    except (ImportError, AttributeError) as error:  # a plug-in whose package is broken
-        return Check(name, time.monotonic() - started, ConfigurationError(f"{name} cannot be loaded: {error}"))
+        return check(error, reachable=_is_answer(error) if online else None)
     except Exception as error:  # noqa: BLE001 - a mistake in a plug-in must not hide what is wrong with the others
-        return Check(name, time.monotonic() - started, BadResponse(f"{name} failed with {type(error).__name__}"))
-    return Check(name, time.monotonic() - started)
+        return check(BadResponse(f"{name} failed with {type(error).__name__}"))
+    return check(reachable=True if online else None)
+
+
+def _ping(name: str) -> Flow[bool | None]:
+    """Return whether the server of a provider answers, with whatever status; None if it has no known server."""
+    url = getattr(_find_class(name), "base_url", None)
+    if not isinstance(url, str):
+        return None
+    try:
+        with time_limit(_PING_TIMEOUT):
+            yield Request(url=url, max_bytes=1_000)
+    except ServiceError as error:
+        return _is_answer(error)
+    return True
+
+
+def _is_answer(error: WebSearchError) -> bool:
+    """Return whether an error is the server's answer, rather than the lack of one."""
+    return not isinstance(error, TimedOut | Unavailable) or getattr(error, "status", None) is not None
+
+
+def _find_signup_url(name: str) -> str:
+    return str(getattr(getattr(_find_class(name), "about", None), "signup_url", ""))
+
+
+def _find_class(name: str) -> type | None:
+    try:
+        return provider_class(name)
+    except (ImportError, AttributeError, ConfigurationError):  # its check says so
+        return None
 
 
 def _list_options(name: str, settings: Settings) -> list[Setting]:
-    try:
-        cls = provider_class(name)
-    except (ImportError, AttributeError, ConfigurationError):  # its check says so
+    if (cls := _find_class(name)) is None:
         return []
     sources = {
         option: one.source for option, one in collect_options(cls, settings.options(registered_name(name)), {}).items()

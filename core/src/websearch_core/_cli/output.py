@@ -12,7 +12,7 @@ import typer
 
 from .._choices import Format
 from ..errors import ServiceError, UnsafeURL, WebSearchError
-from .escaping import escape_json, escape_line, strip_controls
+from .escaping import escape_json, escape_line, join_lines, strip_controls
 
 if TYPE_CHECKING:
     from ..models import Page, SearchResponse
@@ -39,6 +39,8 @@ def print_response(response: SearchResponse, form: Format) -> None:
         show_response(response)
     else:
         print_text(render_search(response, form))
+        for image in response.images:
+            print_line(f"Image: {join_lines(image.description) or '(no description)'} — {image.url}")
 
 
 def print_page(page: Page, form: Format) -> None:
@@ -119,11 +121,11 @@ def print_warning(text: str) -> None:
     typer.echo(f"websearch: {escape_line(text)}", err=True)
 
 
-def exit_code(error: WebSearchError) -> int:
-    """Return the exit code for *error*."""
-    if isinstance(error, UnsafeURL):
+def exit_code(error: type[WebSearchError]) -> int:
+    """Return the exit code for errors of a class."""
+    if issubclass(error, UnsafeURL):
         return 3
-    return 1 if isinstance(error, ServiceError) else 2
+    return 1 if issubclass(error, ServiceError) else 2
 
 
 @contextmanager
@@ -138,7 +140,7 @@ def report_errors(form: Format) -> Iterator[None]:
             print_json(error_as_json(error))
         else:
             _print_error(escape_line(render_error(error)))
-        raise typer.Exit(exit_code(error)) from error
+        raise typer.Exit(exit_code(type(error))) from error
 
 
 def _print_error(line: str) -> None:

@@ -117,7 +117,7 @@ class Sender:
 
     def _send(self, client: Any, request: Request) -> Response:
         with _translate_errors(request):
-            if target := self._check_target(request):
+            for target in self._check_targets(request):
                 resolve(self._lines[True], self.guard, *target, self._connect_timeout)
             reply = client.send(self._build_request(client, request), stream=True, follow_redirects=False)
             try:
@@ -136,7 +136,7 @@ class Sender:
         here = self._get_loop_clients()
         with _translate_errors(request):
             async with asyncio.timeout(timeout_left()), here.slots[request.guarded]:
-                if target := self._check_target(request):
+                for target in self._check_targets(request):
                     await aresolve(self._lines[True], self.guard, *target, self._connect_timeout)
                 client = await here.client(request.guarded)
                 reply = await client.send(self._build_request(client, request), stream=True, follow_redirects=False)
@@ -180,12 +180,11 @@ class Sender:
                 self._loops[loop] = _LoopClients(self._new, self.guard, self._lines, self._own_async_client)
             return self._loops[loop]
 
-    def _check_target(self, request: Request) -> tuple[str, int] | None:
-        """Check the URL of the page that a service should open; return host and port if they must be judged, too."""
-        if request.target is None:
-            return None
-        here = locate(self.guard.check(request.target))
-        return here if request.judge_target else None
+    def _check_targets(self, request: Request) -> list[tuple[str, int]]:
+        """Check the URLs of pages that a service should open; return hosts and ports that must be judged, too."""
+        targets = (request.target,) if isinstance(request.target, str) else request.target or ()
+        places = [locate(self.guard.check(target)) for target in targets]
+        return places if request.judge_target else []
 
     def _build_request(self, client: Any, request: Request) -> Any:
         url = self.guard.check(request.url) if request.guarded else request.url

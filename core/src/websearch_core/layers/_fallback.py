@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
@@ -19,7 +19,7 @@ from ..events import Failover, emit
 from ..flow import Flow
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._ports import Provider
-from ._layer import Rank, empty_error, options_of, reader, searcher
+from ._layer import Rank, empty_error, options_of, read_many, reader, searcher
 
 A = TypeVar("A", SearchResponse, Page)
 
@@ -82,6 +82,34 @@ class Fallback:
         """Read with the first provider that succeeds."""
         return self._try_each(lambda provider: contain_bugs(lambda: reader(self, provider).read(url), provider.name))
 
+    def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
+        """Read many pages with the first provider, those that it cannot read with the next, and so on."""
+        if not self.inner:
+            raise empty_error(self)
+        answers: dict[str, Page | WebSearchError] = {}
+        failures: dict[str, list[WebSearchError]] = {url: [] for url in urls}
+        for turn, provider in enumerate(self.inner):
+            left = [url for url in failures if url not in answers]
+            with time_limit(time_left() / (len(self.inner) - turn)):
+                for url, answer in (yield from self._read_all(provider, left)).items():
+                    if isinstance(answer, self.after):
+                        failures[url].append(answer)
+                        self._announce(provider, answer, turn + 1)
+                    else:
+                        answers[url] = (
+                            answer if isinstance(answer, WebSearchError) else self._note(answer, failures[url])
+                        )
+        return [answers.get(url) or _all_failed(failures[url]) for url in urls]
+
+    def _read_all(self, provider: Provider, urls: Sequence[str]) -> Flow[dict[str, Page | WebSearchError]]:
+        if not urls:
+            return {}
+        try:
+            pages = yield from contain_bugs(lambda: read_many(reader(self, provider), urls), provider.name)
+        except self.after as failure:
+            return dict.fromkeys(urls, failure)
+        return dict(zip(urls, pages, strict=True))
+
     def _try_each(self, ask: Callable[[Provider], Flow[A]]) -> Flow[A]:
         if not self.inner:
             raise empty_error(self)
@@ -94,15 +122,24 @@ class Fallback:
                     failures.append(failure)
                     self._announce(provider, failure, turn + 1)
                     continue
-            who = [
-                f"{failed.name} failed ({failure.code})"
-                for failed, failure in zip(self.inner, failures, strict=False)
-                if not isinstance(failure, self.tacit)
-            ]
-            return answer.with_notes(f"{'; '.join(who)}; answered by {provider.name}") if who else answer
-        reasons = "; ".join(str(failure) for failure in failures)
-        raise AllProvidersFailed(f"every provider failed: {reasons}", failures)
+            return self._note(answer, failures)
+        raise _all_failed(failures)
+
+    def _note(self, answer: A, failures: Sequence[WebSearchError]) -> A:
+        """Say in *answer* who failed before the provider that gave it."""
+        who = [
+            f"{failed.name} failed ({failure.code})"
+            for failed, failure in zip(self.inner, failures, strict=False)
+            if not isinstance(failure, self.tacit)
+        ]
+        name = self.inner[len(failures)].name
+        return answer.with_notes(f"{'; '.join(who)}; answered by {name}") if who else answer
 
     def _announce(self, provider: Provider, failure: WebSearchError, turn: int) -> None:
         if turn < len(self.inner) and not isinstance(failure, self.tacit):
             emit(Failover(provider=provider.name, next_provider=self.inner[turn].name, error=failure))
+
+
+def _all_failed(failures: Sequence[WebSearchError]) -> AllProvidersFailed:
+    reasons = "; ".join(str(failure) for failure in failures)
+    return AllProvidersFailed(f"every provider failed: {reasons}", failures)

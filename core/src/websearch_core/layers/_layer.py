@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import partial
 from typing import Any, Protocol, Self, cast
 
-from ..errors import ConfigurationError
-from ..provider._ports import PageReader, Provider, Role, SearchProvider, can
+from .._bugs import contain_bugs
+from ..errors import BadResponse, ConfigurationError, UnsafeURL, WebSearchError
+from ..flow import Flow, Gather
+from ..models import Page
+from ..provider._ports import BatchReader, PageReader, Provider, Role, SearchProvider, can
 
+_BATCH = 20  # pages; for readers that do not say how many they can read at once
 _MAX_DEPTH = 100  # layers around each other
 
 
@@ -117,6 +122,49 @@ def parts(provider: Provider, *, around: tuple[int, ...] = ()) -> Iterator[Provi
 def leaves(provider: Provider) -> list[Provider]:
     """Return the innermost providers of *provider*; for one that is not a layer, itself."""
     return [part for part in parts(provider) if not held(part)]
+
+
+def reads_batches(provider: object) -> bool:
+    """Return whether *provider* reads many pages in one request: a layer does if something inside it does."""
+    if not callable(getattr(provider, "read_many", None)):
+        return False
+    inner = held(provider)
+    return not inner or any(map(reads_batches, inner))
+
+
+def batch_size(provider: Provider) -> int:
+    """Return how many pages a provider that reads batches can be asked for at once."""
+    sizes = (getattr(leaf, "limits", {}).get("pages_per_request") for leaf in leaves(provider))
+    return min((size for size in sizes if size), default=_BATCH)
+
+
+def read_many(provider: Provider, urls: Sequence[str]) -> Flow[list[Page | WebSearchError]]:
+    """
+    Read pages with *provider*: in one request if it can, else one by one.
+
+    Returns:
+        For each URL, in order, the page or its error.
+
+    Raises:
+        WebSearchError: The request failed, so none of the pages was read.
+
+    """
+    if not reads_batches(provider):
+        return (yield from _read_each(provider, urls))
+    try:
+        pages = yield from cast("BatchReader", provider).read_many(urls)
+    except UnsafeURL:  # of one of them
+        return (yield from _read_each(provider, urls))
+    if len(pages) != len(urls):
+        raise BadResponse(
+            f"{provider.name} read failed: {len(pages)} answers for {len(urls)} pages", provider=provider.name
+        )
+    return pages
+
+
+def _read_each(provider: Provider, urls: Sequence[str]) -> Flow[list[Page | WebSearchError]]:
+    reading = cast("PageReader", provider)
+    return (yield Gather([contain_bugs(partial(reading.read, url), provider.name) for url in urls]))  # type: ignore[no-any-return]
 
 
 def searcher(layer: object, provider: Provider | None) -> SearchProvider:

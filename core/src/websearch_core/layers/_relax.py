@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, get_args
 
-from ..errors import AllProvidersFailed, ConfigurationError, UnsupportedOption
+from ..errors import AllProvidersFailed, ConfigurationError, UnsupportedOption, WebSearchError
 from ..flow import Flow
 from ..models import Page, SearchQuery, SearchResponse, Unsupported
 from ..provider._declare import FoundFile
-from ._layer import ProviderWrapper, Rank, reader, searcher
+from ._layer import ProviderWrapper, Rank, read_many, reader, searcher
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,10 @@ class Relax(ProviderWrapper):
     def read(self, url: str, /) -> Flow[Page]:
         """Read."""
         return reader(self, self.inner).read(url)
+
+    def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
+        """Read many pages."""
+        return read_many(reader(self, self.inner), urls)
 
 
 def find_unsupported(error: BaseException) -> Iterator[UnsupportedOption]:

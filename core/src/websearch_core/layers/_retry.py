@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, TypeVar
 
 from .._deadline import time_left
-from ..errors import RateLimited, ServiceError
+from ..errors import RateLimited, ServiceError, WebSearchError
 from ..events import Wait, emit
 from ..flow import Flow, Sleep
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import FoundFile
-from ._layer import ProviderWrapper, Rank, check_number, reader, searcher
+from ._layer import ProviderWrapper, Rank, check_number, read_many, reader, searcher
 
 T = TypeVar("T")
 
@@ -56,6 +56,10 @@ class Retry(ProviderWrapper):
     def read(self, url: str, /) -> Flow[Page]:
         """Read, more than once if necessary."""
         return self._persist(lambda: reader(self, self.inner).read(url))
+
+    def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
+        """Read many pages, again if the whole request failed."""
+        return self._persist(lambda: read_many(reader(self, self.inner), urls))
 
     def _persist(self, attempt: Callable[[], Flow[T]]) -> Flow[T]:
         number = 0

@@ -30,10 +30,11 @@ from ..errors import (
     UnsafeURL,
     UnsupportedContent,
     UnsupportedOption,
+    WebSearchError,
 )
 from ..flow import Call, Flow, Gather, Request, Response, Sleep
 from ..models import Image, Page, SearchQuery, SearchResponse, SearchResult
-from ._codes import COUNTRIES, GOOGLE_LANGUAGES, LANGUAGES
+from ._codes import COUNTRIES, GOOGLE_LANGUAGES, GOOGLE_RESULT_LANGUAGES, LANGUAGES
 from ._countries import COUNTRY_NAMES
 from ._dates import date_range, google_period, midnight
 from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
@@ -43,6 +44,7 @@ from ._http import (
     as_object,
     as_objects,
     as_text,
+    as_texts,
     check_length,
     check_options,
     decode,
@@ -60,6 +62,7 @@ from ._obstacles import find_challenge, find_challenge_text, needs_scripts
 from ._paging import Batch, collect_pages, follow_pages
 from ._ports import (
     AsyncHTTPClient,
+    BatchReader,
     HTTPClient,
     Limits,
     PageReader,
@@ -68,15 +71,16 @@ from ._ports import (
     SearchProvider,
     can,
 )
-from ._reading import first_heading, page_error
+from ._reading import as_links, check_text, first_heading, page_error, page_meaning
 from ._requests import bearer, post_json
-from ._results import Getter, in_domains, join_names, parse_images, parse_results, plain_text
+from ._results import Getter, in_domains, join_names, parse_images, parse_results, plain_text, take_results
 from ._service import Service
 
 __all__ = [
     "COUNTRIES",
     "COUNTRY_NAMES",
     "GOOGLE_LANGUAGES",
+    "GOOGLE_RESULT_LANGUAGES",
     "LANGUAGES",
     "AccessDenied",
     "AsyncHTTPClient",
@@ -85,6 +89,7 @@ __all__ = [
     "BadResponse",
     "BaseUrl",
     "Batch",
+    "BatchReader",
     "Blocked",
     "Call",
     "ConfigurationError",
@@ -123,15 +128,19 @@ __all__ = [
     "UnsafeURL",
     "UnsupportedContent",
     "UnsupportedOption",
+    "WebSearchError",
+    "as_links",
     "as_number",
     "as_object",
     "as_objects",
     "as_text",
+    "as_texts",
     "bearer",
     "can",
     "canonicalize",
     "check_length",
     "check_options",
+    "check_text",
     "codes",
     "collect_pages",
     "date_range",
@@ -156,6 +165,7 @@ __all__ = [
     "missing_field_error",
     "needs_scripts",
     "page_error",
+    "page_meaning",
     "parse_date",
     "parse_images",
     "parse_results",
@@ -165,6 +175,7 @@ __all__ = [
     "provider",
     "redact",
     "retry_after",
+    "take_results",
     "unexpected_format",
     "with_sites",
 ]

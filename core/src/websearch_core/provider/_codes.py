@@ -30,3 +30,10 @@ GOOGLE_LANGUAGES = codes("""
     ka kk km kn ko la lo lt lv mk ml mr ms mt ne nl nn no oc pa pl pt-pt pt-br ro ru si sk sl sq sr su sv sw ta
     te th ti tk tl tr uk ur uz vi xh zh=zh-cn zh-hant=zh-tw zu
 """)
+
+# The languages that Google can restrict results to, with its parameter `lr`:
+# https://developers.google.com/custom-search/docs/json_api_reference#language-collections
+GOOGLE_RESULT_LANGUAGES = codes("""
+    ar bg ca cs da de el en es et fi fr he=iw hr hu id is it ja ko lt lv nl no pl pt ro ru sk sl sr sv tr zh=zh-CN
+    zh-hant=zh-TW
+""")

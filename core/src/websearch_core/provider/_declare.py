@@ -138,6 +138,15 @@ def is_vendor(provider: Any) -> bool:
     return _server(provider.base_url) == _server(default)
 
 
+def destinations(provider: Any) -> dict[str, str]:
+    """Return the URLs that *provider* sends its key to, by field: those declared as `BaseUrl`, or its ``base_url``."""
+    declared = [
+        name for name, notes in field_notes(type(provider)).items() if any(isinstance(n, Destination) for n in notes)
+    ]
+    urls = {name: getattr(provider, name, None) for name in declared or ["base_url"]}
+    return {name: url for name, url in urls.items() if isinstance(url, str)}
+
+
 def _server(url: Any) -> tuple[str, str] | None:
     """Return scheme, host and port; None for a provider without a vendor, whose ``base_url`` has no default."""
     parts = urlsplit(url) if isinstance(url, str) else None

@@ -248,6 +248,11 @@ def as_text(value: Any) -> str | None:
     return (strip_invisible(value)[0] or None) if isinstance(value, str) else None
 
 
+def as_texts(value: Any) -> list[str]:
+    """Return the non-empty strings in *value* if it is a list, else an empty list; as `as_text` does."""
+    return [text for item in value if (text := as_text(item))] if isinstance(value, list) else []
+
+
 def as_number(value: Any) -> float | None:
     """Return *value* as a finite number, which JSON can hold, if it is one or the text of one; else None."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):

@@ -19,7 +19,7 @@ _MAX_REQUESTS = 10
 
 
 def collect_pages(
-    query: SearchQuery, provider: Provider, fetch: PageFlow, *, fixed: bool = False
+    query: SearchQuery, provider: Provider, fetch: PageFlow, *, fixed: bool = False, limits: Limits | None = None
 ) -> Flow[SearchResponse]:
     """
     Request pages until the limit of *query* is reached, as `follow_pages` does, from a service that numbers its pages.
@@ -31,13 +31,14 @@ def collect_pages(
         fetch: Takes the number of a page, from 0, and how many results it has; a flow that returns the response, and
             whether there is another page.
         fixed: The service's pages always have ``results_per_request`` results.
+        limits: Other limits than the provider's, for another kind of search.
 
     Raises:
         UnsupportedOption: The page that the query names is beyond the results that the service has for one query.
 
     """
-    limits: Limits = getattr(provider, "limits", Limits())
-    most, largest = limits.get("results"), limits.get("results_per_request", query.limit)
+    known: Limits = getattr(provider, "limits", Limits()) if limits is None else limits
+    most, largest = known.get("results"), known.get("results_per_request", query.limit)
     size = largest if fixed else min(query.limit, largest)
     start = (query.page - 1) * query.limit
     if most is not None and start >= most:

@@ -13,10 +13,10 @@ are providers themselves: see `websearch_core.layers.Layer`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, TypedDict, TypeGuard, overload
 
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, WebSearchError
 from ..flow import Flow
 from ..models import Page, SearchQuery, SearchResponse
 
@@ -32,6 +32,7 @@ class Limits(TypedDict, total=False):
         results: Maximum number of results of one query, over all its pages.
         query_length: Maximum length of a query, in characters.
         query_words: Maximum length of a query, in words.
+        pages_per_request: Maximum number of pages that one call of `BatchReader.read_many` can have.
 
     """
 
@@ -39,6 +40,7 @@ class Limits(TypedDict, total=False):
     results: int
     query_length: int
     query_words: int
+    pages_per_request: int
 
 
 class SearchProvider(Protocol):
@@ -82,6 +84,23 @@ class PageReader(Protocol):
         Raises:
             UnsafeURL: The URL may not be opened.
             ServiceError: The page or the reading service failed.
+
+        """
+        ...
+
+
+class BatchReader(PageReader, Protocol):
+    """A reader whose service reads many pages in one request; the method is optional for readers."""
+
+    def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
+        """
+        Start to read the pages at *urls*, which are at most ``limits["pages_per_request"]``, each only once.
+
+        Returns:
+            A flow that returns, for each URL in order, the whole page or its error.
+
+        Raises:
+            ServiceError: The service failed, so that none of the pages was read.
 
         """
         ...

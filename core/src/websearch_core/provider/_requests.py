@@ -11,7 +11,12 @@ from ._declare import is_vendor
 
 
 def post_json(
-    provider: Any, endpoint: str, payload: dict[str, Any], *, headers: dict[str, str], target: str | None = None
+    provider: Any,
+    endpoint: str,
+    payload: dict[str, Any],
+    *,
+    headers: dict[str, str],
+    target: str | tuple[str, ...] | None = None,
 ) -> Request:
     """
     Make a request that sends *payload* as JSON.
@@ -21,8 +26,8 @@ def post_json(
         endpoint: Path below the ``base_url``.
         payload: The body.
         headers: The headers, with the key.
-        target: The URL of a page that the service should open; the guard checks it, and its name too unless the
-            server is the vendor's own.
+        target: The URL of a page that the service should open, or several; the guard checks them, and their names too
+            unless the server is the vendor's own.
 
     """
     judge = target is not None and not is_vendor(provider)

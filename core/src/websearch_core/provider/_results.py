@@ -88,6 +88,27 @@ def parse_results(
     return tuple(results)
 
 
+def take_results(body: Any, provider: str, key: str = "results") -> tuple[list[Any], tuple[str, ...]]:
+    """
+    Return the list of results of *body*, and a note if there is none: that is an empty answer, but an unusual one.
+
+    Args:
+        body: The object that holds the list; None if that is missing.
+        provider: The name of the provider.
+        key: Where the list is.
+
+    Raises:
+        BadResponse: *body*, or what is at *key*, has another type.
+
+    """
+    items = body.get(key) if isinstance(body, dict) else body
+    if items is None:
+        return [], (f"{provider}'s answer held no list of results",)
+    if not isinstance(items, list):
+        raise unexpected_format(provider)
+    return items, ()
+
+
 def join_names(value: Any) -> str | None:
     """Return the author or authors in *value*, separated by commas: a text, or a list of texts or named objects."""
     several = value if isinstance(value, list) else [value]

@@ -23,47 +23,65 @@ if TYPE_CHECKING:
     from .arxiv import ArXiv
     from .brave import Brave
     from .crossref import Crossref
+    from .ddgs import Ddgs
     from .direct import Direct
     from .duckduckgo import DuckDuckGo
     from .exa import Exa
     from .firecrawl import Firecrawl
     from .github import GitHub
+    from .google import Google
     from .hackernews import HackerNews
     from .jina import Jina
+    from .kagi import Kagi
     from .linkup import Linkup
     from .local import Local
+    from .marginalia import Marginalia
+    from .mojeek import Mojeek
     from .openalex import OpenAlex
     from .parallel import Parallel
     from .perplexity import Perplexity
+    from .searchapi import SearchApi
     from .searxng import SearXNG
     from .semanticscholar import SemanticScholar
+    from .serpapi import SerpApi
     from .serper import Serper
     from .stackexchange import StackExchange
     from .tavily import Tavily
+    from .wayback import Wayback
+    from .wikipedia import Wikipedia
     from .you import You
 
 __all__ = [
     "ArXiv",
     "Brave",
     "Crossref",
+    "Ddgs",
     "Direct",
     "DuckDuckGo",
     "Exa",
     "Firecrawl",
     "GitHub",
+    "Google",
     "HackerNews",
     "Jina",
+    "Kagi",
     "Linkup",
     "Local",
+    "Marginalia",
+    "Mojeek",
     "OpenAlex",
     "Parallel",
     "Perplexity",
     "ProviderInfo",
     "SearXNG",
+    "SearchApi",
     "SemanticScholar",
+    "SerpApi",
     "Serper",
     "StackExchange",
     "Tavily",
+    "Wayback",
+    "Wikipedia",
     "You",
     "get",
     "get_all",

@@ -4,14 +4,16 @@ Brave Search: an independent index of the web.
 https://api-dashboard.search.brave.com/app/documentation/web-search/get-started
 
 Needs a key, from ``BRAVE_API_KEY`` or ``BRAVE_SEARCH_API_KEY``. Domain filters are sent as an inline Goggle. A page has
-20 results; a larger limit requests more pages, up to ten. Brave answers a wrong key with 422, and both "too fast" and
-"out of quota" with 429; the body distinguishes them. Its terms forbid keeping results beyond transient use.
+20 results, of news 50; a larger limit takes more requests, up to ten. ``images=True`` takes one more request. Brave
+answers a wrong key with 422, and both "too fast" and "out of quota" with 429; body and headers distinguish them.
+``llm_context=True`` searches with another endpoint: its results have ``content``, passages that Brave chose for models.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
-from math import ceil
+from functools import partial
 from typing import Annotated, Any
 
 from websearch_core.provider import (
@@ -27,24 +29,30 @@ from websearch_core.provider import (
     Response,
     SearchQuery,
     SearchResponse,
-    SearchResult,
+    Service,
     ServiceError,
     UnsupportedOption,
     as_object,
     as_objects,
     as_text,
     check_options,
+    codes,
+    collect_pages,
     decode_json,
     error_for,
+    find_country,
+    find_language,
+    parse_images,
     parse_results,
+    plain_text,
     provider,
+    take_results,
 )
 
 _FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
-_LANGUAGES = {"ja": "jp", "no": "nb", "pt": "pt-pt", "zh": "zh-hans", "zh-cn": "zh-hans", "zh-tw": "zh-hant"}
-_REGIONAL = {"en-gb", "pt-br", "pt-pt", "zh-hans", "zh-hant"}
-_PAGE = 20
-_LAST_PAGE = 9
+_PAGES = 10
+_SNIPPET = 300  # characters of the passages that are the snippet
+_NOT_IN_CONTEXT = ("images", "page", "safe_search", "topic")
 
 
 @provider
@@ -55,6 +63,8 @@ class Brave:
     Args:
         api_key: Subscription token.
         base_url: Where the API is.
+        extra_snippets: Also request up to five more excerpts of each page; they are its ``content``.
+        llm_context: Search for passages instead of pages. Has no pages, topics, images or safe search.
 
     """
 
@@ -62,85 +72,131 @@ class Brave:
     label = "Brave Search"
     options = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
-        "topic", "page",
+        "topic", "images", "page",
     })  # fmt: skip
-    limits = Limits(results_per_request=_PAGE, results=_PAGE * (_LAST_PAGE + 1), query_length=400, query_words=50)
+    limits = Limits(results_per_request=20, results=200, query_length=400, query_words=50)
+    countries = codes(
+        "AR AU AT BE BR CA CL CN DE DK ES FI FR GB HK ID IN IT JP KR MX MY NL NO NZ PH PL PT RU SA SE CH TR TW US ZA"
+    )
+    languages = codes(
+        "ar eu bn bg ca zh-hans zh-hant hr cs da nl en en-gb et fi fr gl de gu he hi hu is it ja=jp kn ko lv lt ms "
+        "ml mr nb pl pt=pt-pt pt-pt pt-br pa ro ru sr sk sl es sv ta te th tr uk vi"
+    )
+    about = Service(
+        api_urls=("https://api-dashboard.search.brave.com/app/documentation",),
+        signup_url="https://api-dashboard.search.brave.com/register",
+        free_allowance="USD 5 of credit a month, about 1,000 searches; needs a card",
+        price="USD 5 per 1,000 requests",
+        as_of="2026-09",
+        terms="results may not be kept beyond transient use",
+    )
     terms_forbid_recording = "its terms do not allow keeping its results"
 
     api_key: Annotated[Key, Env("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")]
     base_url: BaseUrl = "https://api.search.brave.com/res/v1"
+    extra_snippets: bool = False
+    llm_context: bool = False
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, page by page until the limit is reached."""
         check_options(query, self)
-        pages = ceil(query.limit / _PAGE)
-        first = (query.page - 1) * pages
-        if first > _LAST_PAGE:
-            raise UnsupportedOption(f"brave has {_LAST_PAGE + 1} pages of {_PAGE} results", options=["page"])
-        results: list[SearchResult] = []
-        notes: list[str] = []
-        altered: str | None = None
-        for page in range(first, min(first + pages, _LAST_PAGE + 1)):
-            response = yield self._request(query, count=ceil(query.limit / pages), page=page)
-            try:
-                body = self._body(response)
-            except ServiceError as error:
-                if not results:
-                    raise
-                notes.append(f"brave failed on a later page ({error.code})")  # the results so far are paid for
-                break
-            results += parse_results(self._items(body), self.name, snippet="description", published="page_age")
-            about = as_object(body.get("query"))
-            altered = as_text(about.get("altered")) or altered
-            if not about.get("more_results_available"):
-                break
-        if altered:
-            notes.append("brave corrected the spelling of the query: see suggestions")
-        return SearchResponse(
-            query=query.text,
-            results=tuple(results),
-            provider=self.name,
-            suggestions=(altered,) if altered else (),
-            notes=tuple(notes),
-        )
+        if self.llm_context:
+            return (yield from self._search_context(query))
+        is_news = query.topic == "news"
+        limits = Limits(results_per_request=50, results=500) if is_news else self.limits
 
-    def _request(self, query: SearchQuery, *, count: int, page: int) -> Request:
+        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+            params = {
+                "count": size,
+                "offset": number or None,
+                "safesearch": query.safe_search,
+                "result_filter": None if is_news else "web",
+                "text_decorations": "false",
+                "extra_snippets": "true" if self.extra_snippets else None,
+            }
+            body = self._body((yield self._request("news/search" if is_news else "web/search", query, params)))
+            return self._parse(query, body, size)
+
+        found = yield from collect_pages(query, self, fetch, fixed=query.page > _PAGES, limits=limits)
+        return (yield from self._add_images(query, found)) if query.images else found
+
+    def _request(self, endpoint: str, query: SearchQuery, params: dict[str, Any]) -> Request:
         params = {
             "q": query.text,
-            "count": count,
-            "offset": page or None,
-            "country": query.country,
-            "search_lang": _language(query.language),
-            "safesearch": query.safe_search,
+            **params,
+            "country": find_country(query, self),
+            "search_lang": find_language(query, self),
             "freshness": _freshness(query),
             "goggles": _goggle(query),
-            "result_filter": "web" if query.topic == "general" else None,
-            "text_decorations": "false",
             **query.extra,
         }
         return Request(
-            url=f"{self.base_url}/{'news' if query.topic == 'news' else 'web'}/search",
+            url=f"{self.base_url}/{endpoint}",
             params={name: value for name, value in params.items() if value is not None},
             headers={"X-Subscription-Token": self.api_key.get_secret_value(), "Accept": "application/json"},
         )
 
+    def _parse(self, query: SearchQuery, body: dict[str, Any], size: int) -> tuple[SearchResponse, bool]:
+        """Return a page, and whether there is another. News are at the top; ``web`` is absent if it has no results."""
+        section = body if query.topic == "news" or "results" in body else body.get("web")
+        is_empty = section is None and body.get("type") == "search"
+        items, notes = ([], ()) if is_empty else take_results(section, self.name)
+        results = parse_results(
+            items, self.name, snippet="description", published="page_age", content=partial(_passages, "extra_snippets")
+        )
+        about = as_object(body.get("query"))
+        altered = as_text(about.get("altered"))
+        corrected = ("brave corrected the spelling of the query: see suggestions",) if altered else ()
+        response = SearchResponse(
+            query=query.text,
+            results=results,
+            provider=self.name,
+            suggestions=(altered,) if altered else (),
+            notes=(*notes, *corrected),
+            raw=body,
+        )
+        return response, bool(about.get("more_results_available", len(results) >= size))  # news do not say
+
+    def _search_context(self, query: SearchQuery) -> Flow[SearchResponse]:
+        """https://api-dashboard.search.brave.com/app/documentation/llm-context."""
+        if unsupported := [option for option in _NOT_IN_CONTEXT if option in query.requested()]:
+            raise UnsupportedOption(f"brave: llm_context has no {', '.join(unsupported)}", options=unsupported)
+        count = min(query.limit, 50)
+        body = self._body(
+            (yield self._request("llm/context", query, {"count": count, "maximum_number_of_urls": count}))
+        )
+        sources = as_object(body.get("sources"))
+
+        def published(item: Any) -> Any:
+            """Return the second of ``["Monday, May 4, 2026", "2026-05-04", "200 days ago"]``."""
+            age = as_object(sources.get(str(item.get("url")))).get("age")
+            return age[1] if isinstance(age, list) and len(age) > 1 else None
+
+        items, notes = take_results(body.get("grounding"), self.name, "generic")
+        texts = partial(_passages, "snippets")
+        results = parse_results(items, self.name, snippet=texts, content=texts, published=published)
+        results = tuple(one.model_copy(update={"snippet": one.snippet[:_SNIPPET]}) for one in results)
+        return SearchResponse(query=query.text, results=results, provider=self.name, notes=notes, raw=body)
+
+    def _add_images(self, query: SearchQuery, found: SearchResponse) -> Flow[SearchResponse]:
+        """Add the images of another request; if it fails, a note says so, since the results are paid for."""
+        safe = "off" if query.safe_search == "off" else "strict"  # it knows no more
+        plain = query.without("time_range", "after", "before", "allowed_domains", "blocked_domains", "extra")
+        params = {"count": min(query.limit, 200), "safesearch": safe if query.safe_search else None}
+        try:
+            body = self._body((yield self._request("images/search", plain, params)))
+        except ServiceError as error:
+            return found.with_notes(f"brave failed to find images ({error.code})")
+        images = parse_images(body.get("results"), url=_image, description="title", page_url="url")
+        return found.model_copy(update={"images": images})
+
     def _body(self, response: Response) -> dict[str, Any]:
-        if response.status != 200:
-            raise self._error_for(response)
-        return decode_json(response, self)
-
-    def _items(self, body: dict[str, Any]) -> Any:
-        """Return the list of results: news are at the top level, and ``web`` is absent if it has no results."""
-        if body.get("type") == "search" and body.get("web") is None:
-            return []
-        section = body.get("web", body)
-        return section.get("results") if isinstance(section, dict) else None
-
-    def _error_for(self, response: Response) -> ServiceError:
+        if response.status == 200 and (body := decode_json(response, self)).get("type") != "ErrorResponse":
+            return body
         try:
             body = as_object(response.json())
         except (ValueError, RecursionError):  # from its firewall, not its API
-            return error_for(response, self, meanings={403: Blocked})
+            raise error_for(response, self, meanings={403: Blocked}) from None
         problem = as_object(body.get("error")) or next(iter(as_objects(body.get("errors"))), {})
         code, meta = problem.get("code"), as_object(problem.get("meta"))
         kind: type[ServiceError] | None = None
@@ -148,17 +204,7 @@ class Brave:
             kind = AuthenticationError
         elif code == "QUOTA_LIMITED" or _is_used_up(meta):
             kind = QuotaExhausted
-        error = error_for(response, self, detail=problem.get("detail"), kind=kind)
-        if error.temporary and error.retry_after is None:
-            error.retry_after = _seconds_to_reset(response)
-        return error
-
-
-def _language(tag: str | None) -> str | None:
-    if tag is None:
-        return None
-    tag = tag.lower()
-    return _LANGUAGES.get(tag) or (tag if tag in _REGIONAL else _LANGUAGES.get(tag[:2], tag.partition("-")[0]))
+        raise error_for(response, self, detail=problem.get("detail"), kind=kind)
 
 
 def _freshness(query: SearchQuery) -> str | None:
@@ -181,7 +227,13 @@ def _is_used_up(meta: dict[str, Any]) -> bool:
     return isinstance(limit, int) and isinstance(current, int) and current >= limit > 0
 
 
-def _seconds_to_reset(response: Response) -> float | None:
-    """Return the seconds until the shortest window resets: the first in ``X-RateLimit-Reset: 1, 389223``."""
-    first = response.headers.get("x-ratelimit-reset", "").partition(",")[0].strip()
-    return float(first) if first.isdecimal() and first.isascii() else None
+def _passages(key: str, item: Mapping[str, Any]) -> str | None:
+    """Return a list of passages as one text; a table is one of them, as JSON."""
+    several = item.get(key)
+    passages = [plain_text(one) for one in several if isinstance(one, str)] if isinstance(several, list) else []
+    return "\n\n".join(filter(None, passages)) or None
+
+
+def _image(item: Mapping[str, Any]) -> Any:
+    """Return the URL of the image itself; ``url`` is the page."""
+    return as_object(item.get("properties")).get("url") or as_object(item.get("thumbnail")).get("src")

@@ -17,7 +17,6 @@ from urllib.parse import urljoin, urlsplit
 from pydantic import Field
 
 from websearch_core.provider import (
-    AccessDenied,
     BadResponse,
     Blocked,
     Call,
@@ -25,32 +24,22 @@ from websearch_core.provider import (
     FoundFile,
     NeedsBrowser,
     Page,
-    PageNotFound,
     Request,
     Response,
     ServiceError,
     TooLarge,
     UnsafeURL,
+    UnsupportedContent,
     error_for,
     find_challenge,
     needs_scripts,
+    page_meaning,
     provider,
 )
 
 _REDIRECTS = {301, 302, 303, 307, 308}
 _READ = {200, 203, 206}
 _HTML = {"text/html", "application/xhtml+xml"}
-_MEANINGS: dict[int, tuple[type[ServiceError], str]] = {  # the page's own statuses, not those of a service
-    401: (AccessDenied, "the page needs a login"),
-    402: (AccessDenied, "the page needs payment"),
-    403: (Blocked, "the site refuses programs, or everybody"),
-    404: (PageNotFound, ""),
-    407: (AccessDenied, "the page needs a login"),
-    410: (PageNotFound, ""),
-    418: (Blocked, "the site refuses programs"),
-    999: (Blocked, "the site refuses programs"),  # LinkedIn
-    451: (AccessDenied, "the page is withheld for legal reasons"),
-}
 _ACCEPT = "text/html,application/xhtml+xml,text/markdown,text/plain;q=0.9,application/json;q=0.8,*/*;q=0.5"
 
 
@@ -124,7 +113,7 @@ class Direct:
         return page
 
     def _error_for(self, response: Response) -> ServiceError:
-        kind, hint = _MEANINGS.get(response.status, (None, ""))
+        kind, hint = page_meaning(response.status)
         if who := find_challenge(response):
             kind, hint = Blocked, f"a challenge against robots by {who}"
         return error_for(response, self, verb="read", kind=kind, hint=hint)
@@ -159,7 +148,7 @@ class Direct:
         if who := find_challenge(response, page.content):
             raise error_for(response, self, verb="read", kind=Blocked, hint=f"a challenge against robots by {who}")
         if not response.content.strip():
-            raise BadResponse("direct read failed: the page is empty", provider=self.name, status=response.status)
+            raise UnsupportedContent("direct read failed: the page is empty", provider=self.name)
         if needs_scripts(page.content, response.content):
             message = "direct read failed: the page says nothing without running its scripts"
             raise NeedsBrowser(message, provider=self.name, status=response.status)

@@ -121,7 +121,7 @@ class DuckDuckGo:
             raise error_for(response, self, hint="a challenge against robots; try again in an hour", kind=Blocked)
         if response.status != 200:
             raise error_for(response, self, meanings=_MEANINGS)
-        tree = LexborHTMLParser(response.content)
+        tree = LexborHTMLParser(response.content.decode("utf-8", "replace"))  # invalid bytes fail only when read
         if not tree.css(".web-result") and b"No  results" not in response.content and not tree.css(".no-results"):
             raise unexpected_format(self.name)
         return tree

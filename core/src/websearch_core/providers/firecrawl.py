@@ -40,6 +40,7 @@ from websearch_core.provider import (
     TimedOut,
     Unavailable,
     UnsupportedContent,
+    as_links,
     as_object,
     as_text,
     bearer,
@@ -161,7 +162,6 @@ class Firecrawl:
         if not isinstance(text, str):
             raise unexpected_format(self.name, "read")
         final = as_text(about.get("url")) or url
-        links = data.get("links")
         return Page(
             url=url,
             final_url=final if is_web_url(final) else url,
@@ -174,7 +174,7 @@ class Firecrawl:
             modified=parse_date(about.get("modifiedTime") or about.get("article:modified_time")),
             description=plain_text(about.get("description") or about.get("ogDescription"))[:1000] or None,
             site_name=plain_text(about.get("ogSiteName")) or None,
-            links=tuple(link for link in links if isinstance(link, str) and is_web_url(link)) if links else (),
+            links=as_links(data.get("links")),
             provider=self.name,
             usage=parse_usage(about, credits="creditsUsed"),
             notes=_warning(data),

@@ -1,42 +1,62 @@
 """
-Jina Reader: turns a URL into Markdown, rendering JavaScript.
+Jina: turns a URL into Markdown, rendering JavaScript, and searches the web.
 
 https://github.com/jina-ai/reader
+https://jina.ai/reader
 
-Works without a key for about twenty pages a minute; ``JINA_API_KEY`` raises that. Jina reports a missing page as a
-success with a warning; here it is an error. Jina caches what it reads for all its users unless ``private`` is set. A
-self-hosted server has the same API: set ``base_url``. It may run inside your network, so the address of a page is then
-checked here first: internal addresses are refused, as with the built-in reader.
+Reading works without a key for about twenty pages a minute; ``JINA_API_KEY`` raises that. Jina reports a missing page
+as a success with a warning; here it is an error. Jina caches what it reads for all its users unless ``private`` is set.
+A self-hosted server has the same API: set ``base_url``. It may run inside your network, so the address of a page is
+then checked here first: internal addresses are refused, as with the built-in reader.
+
+Searching needs the key. A page has up to 20 results, from Google; domain filters become ``site:`` in the query. Jina
+reports that nothing was found as an error, which is an empty answer here. ``read_results=True`` also reads every result
+for its text, which costs more tokens and time.
 """
 
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Annotated, Any
 
 from websearch_core.provider import (
+    COUNTRIES,
+    GOOGLE_LANGUAGES,
     BaseUrl,
     Blocked,
     Env,
     Flow,
     Key,
+    Limits,
     Page,
     PageNotFound,
     Request,
     Response,
+    SearchQuery,
+    SearchResponse,
     ServiceError,
     TooLarge,
     Unavailable,
     as_object,
     as_text,
+    bearer,
     canonicalize,
+    check_options,
+    collect_pages,
     decode,
+    find_language,
+    given,
     is_vendor,
     is_web_url,
+    missing_field_error,
     parse_date,
+    parse_results,
+    parse_usage,
     plain_text,
     provider,
     unexpected_format,
+    with_sites,
 )
 
 _MEANINGS: dict[int, type[ServiceError]] = {403: Blocked, 409: TooLarge, 413: TooLarge, 451: Blocked}
@@ -53,21 +73,66 @@ _WARNINGS = {
 @provider
 class Jina:
     """
-    Reads with Jina Reader.
+    Reads and searches with Jina.
 
     Args:
-        api_key: Starts with ``jina_``; optional.
+        api_key: Starts with ``jina_``; optional for reading.
         base_url: Where the reader is.
+        search_url: Where the search is.
         private: Ask Jina not to keep a copy of the page.
+        read_results: Also read every result of a search.
 
     """
 
     name = "jina"
-    label = "Jina Reader"
+    label = "Jina"
+    options = frozenset({"allowed_domains", "blocked_domains", "country", "language", "topic", "page"})
+    emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
+    countries = COUNTRIES
+    languages = GOOGLE_LANGUAGES
+    limits = Limits(results_per_request=20)
 
     api_key: Annotated[Key | None, Env("JINA_API_KEY")] = None
     base_url: BaseUrl = "https://r.jina.ai"
+    search_url: BaseUrl = "https://s.jina.ai"
     private: bool = False
+    read_results: bool = False
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search, page by page until the limit is reached; needs a key."""
+        if self.api_key is None:
+            raise missing_field_error(type(self), "api_key")
+        check_options(query, self)
+        return (yield from collect_pages(query, self, partial(self._results, query)))
+
+    def _results(self, query: SearchQuery, number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+        payload = {
+            "q": with_sites(query),
+            "num": size,
+            "page": number + 1 if number else None,
+            "type": "news" if query.topic == "news" else None,
+            "gl": query.country and query.country.lower(),
+            "hl": find_language(query, self),
+        }
+        response = yield Request(
+            method="POST",
+            url=f"{self.search_url}/",
+            json={**given(payload), **query.extra},
+            headers=self._headers() | ({} if self.read_results else {"X-Respond-With": "no-content"}),
+        )
+        if response.status == 422 and "No search results" in response.content.decode("utf-8", "replace"):
+            return SearchResponse(query=query.text, provider=self.name), False
+        body = decode(response, self, detail=_detail)
+        page = SearchResponse(
+            query=query.text,
+            results=parse_results(
+                body.get("data"), self.name, snippet="description", content="content", published="date"
+            ),
+            provider=self.name,
+            usage=parse_usage(as_object(as_object(body.get("meta")).get("usage")), tokens="tokens"),
+            raw=body,
+        )
+        return page, len(page.results) >= size
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*."""
@@ -75,21 +140,20 @@ class Jina:
         return self._page(response, url)
 
     def _request(self, url: str) -> Request:
-        headers = {"Accept": "application/json", "X-Retain-Images": "alt"}
-        if self.private:
-            headers["DNT"] = "1"
-        if self.api_key is not None:
-            headers["Authorization"] = f"Bearer {self.api_key.get_secret_value()}"
         # POST, because in a path Jina would take the query of the page's URL for its own. The URL is canonical, so that
         # a model cannot leak data in the way it spells a URL that it may open.
         return Request(
             method="POST",
             url=f"{self.base_url}/",
             json={"url": canonicalize(url)},
-            headers=headers,
+            headers=self._headers() | {"X-Retain-Images": "alt"},
             target=url,
             judge_target=not is_vendor(self),
         )
+
+    def _headers(self) -> dict[str, str]:
+        headers = {"Accept": "application/json"} | ({"DNT": "1"} if self.private else {})
+        return headers | (bearer(self.api_key) if self.api_key else {})
 
     def _page(self, response: Response, url: str) -> Page:
         body = decode(response, self, verb="read", meanings=_MEANINGS, detail=_detail)

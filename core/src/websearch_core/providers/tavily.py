@@ -6,13 +6,17 @@ https://docs.tavily.com/documentation/api-reference/endpoint/extract
 
 The key is read from ``TAVILY_API_KEY``. ``keyless=True`` uses the small free allowance per address for callers without
 a key (https://docs.tavily.com/documentation/keyless). At most 20 results; no paging; a country boosts its pages but
-does not filter. ``search_depth="advanced"`` gives much better results and costs two credits instead of one.
+does not filter. ``search_depth="advanced"`` gives much better results and costs two credits instead of one. Twenty
+pages are read in one request.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from websearch_core.provider import (
     COUNTRY_NAMES,
@@ -24,29 +28,41 @@ from websearch_core.provider import (
     Limits,
     Page,
     QuotaExhausted,
-    Request,
     Response,
     SearchQuery,
     SearchResponse,
+    Service,
     ServiceError,
     Unavailable,
     UnsupportedOption,
+    WebSearchError,
+    as_number,
     as_object,
     as_objects,
     as_text,
+    as_texts,
+    bearer,
     canonicalize,
     check_options,
+    check_text,
     decode,
     error_for,
-    is_vendor,
+    find_country,
+    first_heading,
+    is_web_url,
     missing_field_error,
+    page_error,
+    parse_images,
     parse_results,
+    parse_usage,
+    post_json,
     provider,
-    redact,
+    take_results,
 )
 
 _MEANINGS: dict[int, type[ServiceError]] = {432: QuotaExhausted, 433: QuotaExhausted}  # plan limit, pay-as-you-go cap
-_MAX_RESULTS = 20
+_LONG_WINDOWS = {"hour", "day", "week", "month"}
+_MOST_DOMAINS = {"allowed_domains": 300, "blocked_domains": 150}
 
 
 @provider
@@ -60,23 +76,40 @@ class Tavily:
         base_url: Where the API is.
         search_depth: How thoroughly to search; ``advanced`` costs double.
         extract_depth: How thoroughly to extract; ``advanced`` costs double.
-        include_answer: Also request a direct answer; takes longer.
+        include_answer: Also request a direct answer, short (``True`` or ``basic``) or long; takes longer.
+        include_raw_content: Also request the text of each page, as ``content`` of the result.
+        chunks_per_source: How many passages of each page the snippet has, with ``search_depth="advanced"``.
+        auto_parameters: Let Tavily choose the depth and more by the query; may cost double.
+        exact_match: Only pages with the quoted phrases of the query.
 
     """
 
     name = "tavily"
     label = "Tavily"
     options = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "topic",
+        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "topic", "images",
     })  # fmt: skip
-    limits = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=400)
+    topics = frozenset({"finance", "news"})
+    limits = Limits(results_per_request=20, results=20, query_length=400, pages_per_request=20)
+    countries = COUNTRY_NAMES
+    about = Service(
+        api_urls=("https://docs.tavily.com/documentation/api-reference/introduction",),
+        signup_url="https://app.tavily.com",
+        free_allowance="1,000 credits a month; a small allowance without a key",
+        price="about USD 0.008 a credit; a search costs 1 or 2, five pages cost 1 or 2",
+        as_of="2026-06",
+    )
 
     api_key: Annotated[Key | None, Env("TAVILY_API_KEY")] = None
     keyless: bool = False
     base_url: BaseUrl = "https://api.tavily.com"
     search_depth: Literal["basic", "advanced", "fast", "ultra-fast"] = "basic"
     extract_depth: Literal["basic", "advanced"] = "basic"
-    include_answer: Annotated[bool, FoundFile()] = False
+    include_answer: Annotated[bool | Literal["basic", "advanced"], FoundFile()] = False
+    include_raw_content: bool = False
+    chunks_per_source: Annotated[int, Field(ge=1, le=3)] | None = None
+    auto_parameters: bool = False
+    exact_match: bool = False
 
     def __post_init__(self) -> None:
         """Require a key, unless ``keyless`` says to do without."""
@@ -85,88 +118,132 @@ class Tavily:
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search."""
-        check_options(query, self)
-        body = self._body((yield self._search_request(query)), "search")
+        self._check(query)
+        body = self._body((yield post_json(self, "search", self._payload(query), headers=self._headers())), "search")
+        items, notes = take_results(body, self.name)
+        results = parse_results(items, self.name, snippet="content", published="published_date", content="raw_content")
+        most = self.limits["results"]
         return SearchResponse(
             query=query.text,
-            results=parse_results(body.get("results"), self.name, snippet="content", published="published_date"),
+            results=results,
             provider=self.name,
             answer=as_text(body.get("answer")),
-            notes=(f"tavily returns at most {_MAX_RESULTS} results",) if query.limit > _MAX_RESULTS else (),
+            images=parse_images(body.get("images")),
+            suggestions=tuple(as_texts(body.get("follow_up_questions"))),
+            notes=(*notes, f"tavily returns at most {most} results") if query.limit > most else notes,
             request_id=as_text(body.get("request_id")),
+            usage=parse_usage(body.get("usage")),
+            raw=body,
         )
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*, as Markdown."""
-        # Canonical, so that a model cannot leak data in the way it spells a URL that it may open.
-        payload = {"urls": [canonicalize(url)], "format": "markdown", "extract_depth": self.extract_depth}
-        body = self._body((yield self._request("extract", payload, target=url)), "read")
-        for result in as_objects(body.get("results")):
-            text = result.get("raw_content")
-            if isinstance(text, str):
-                return Page(url=url, final_url=url, title=_heading(text), content=text, provider=self.name)
-        failed = as_objects(body.get("failed_results"))
-        reason = "it could not read the page" if failed else "the page is missing from the answer"
-        words = redact(str(failed[0].get("error", "")), self) if failed else None
-        error = Unavailable(f"tavily read failed: {reason}", provider=self.name, detail=words)
-        error.temporary = False
-        raise error
+        (page,) = yield from self.read_many([url])
+        if isinstance(page, WebSearchError):
+            raise page
+        return page
 
-    def _search_request(self, query: SearchQuery) -> Request:
+    def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
+        """Read up to 20 pages in one request."""
+        # Canonical, so that a model cannot leak data in the way it spells a URL that it may open.
+        sent = [canonicalize(url) for url in urls]
+        payload = {"urls": sent, "format": "markdown", "extract_depth": self.extract_depth, "include_usage": True}
+        target = urls[0] if len(urls) == 1 else tuple(urls)
+        body = self._body((yield post_json(self, "extract", payload, headers=self._headers(), target=target)), "read")
+        results, failed = as_objects(body.get("results")), as_objects(body.get("failed_results"))
+        usage = parse_usage(body.get("usage"))  # of the whole request: the first page has it
+        pages: list[Page | WebSearchError] = []
+        is_one = len(urls) == 1
+        for url, address in zip(urls, sent, strict=True):
+            found = _find(results, address, is_one=is_one)
+            pages.append(
+                self._page(url, found, usage) if found else self._failure(_find(failed, address, is_one=is_one))
+            )
+            usage = {} if found else usage
+        return pages
+
+    def _page(self, url: str, found: dict[str, Any], usage: dict[str, float]) -> Page | WebSearchError:
+        text = as_text(found.get("raw_content")) or ""
+        title = first_heading(text)  # Tavily returns no title
+        try:
+            check_text(self, title, text)
+        except ServiceError as error:
+            return error
+        return Page(url=url, final_url=url, title=title, content=text, provider=self.name, usage=usage)
+
+    def _failure(self, failed: dict[str, Any] | None) -> ServiceError:
+        if failed is None:
+            error: ServiceError = Unavailable(
+                "tavily read failed: the page is missing from the answer", provider=self.name
+            )
+        else:
+            reason = as_text(failed.get("error"))
+            status = re.search(r"\b[45]\d\d\b", reason or "")
+            error = page_error(self, status=int(status[0]) if status else None, detail=reason)
+        error.temporary = False  # Tavily has tried again itself
+        return error
+
+    def _check(self, query: SearchQuery) -> None:
+        check_options(query, self)
+        if query.country and query.topic != "general":
+            message = f"tavily knows countries in general search only, not for {query.topic}"
+            raise UnsupportedOption(message, options=["country"], provider=self.name)
+        for option, most in _MOST_DOMAINS.items():
+            if len(getattr(query, option)) > most:
+                message = f"tavily takes at most {most} {option}"
+                raise UnsupportedOption(message, options=[option], provider=self.name)
+
+    def _payload(self, query: SearchQuery) -> dict[str, Any]:
         payload: dict[str, Any] = {
             "query": query.text,
-            "max_results": min(query.limit, _MAX_RESULTS),
-            "search_depth": self.search_depth,
+            "max_results": min(query.limit, self.limits["results"]),
+            "search_depth": None if self.auto_parameters else self.search_depth,  # what is sent is not chosen
             "topic": query.topic,
             "time_range": query.time_range,
             "start_date": query.after and query.after.isoformat(),
             "end_date": query.before and query.before.isoformat(),
             "include_domains": list(query.allowed_domains),
             "exclude_domains": list(query.blocked_domains),
-            "country": _country(query),
+            "country": find_country(query, self),
             "include_answer": self.include_answer,
+            "include_raw_content": "markdown" if self.include_raw_content else None,
+            "include_images": query.images,
+            "include_image_descriptions": query.images,
+            "include_usage": True,
+            "chunks_per_source": self.chunks_per_source,
+            "auto_parameters": self.auto_parameters,
+            "exact_match": self.exact_match,
         }
-        given = {name: value for name, value in payload.items() if value not in (None, [], False)}
-        return self._request("search", {**given, **query.extra})
+        return {name: value for name, value in payload.items() if value not in (None, [], False)} | query.extra
 
-    def _request(self, endpoint: str, payload: dict[str, Any], target: str | None = None) -> Request:
-        if self.keyless or self.api_key is None:
-            headers = {"X-Tavily-Access-Mode": "keyless"}
-        else:
-            headers = {"Authorization": f"Bearer {self.api_key.get_secret_value()}"}
-        return Request(
-            method="POST",
-            url=f"{self.base_url}/{endpoint}",
-            json=payload,
-            headers=headers,
-            target=target,
-            judge_target=target is not None and not is_vendor(self),
-        )
+    def _headers(self) -> dict[str, str]:
+        return {"X-Tavily-Access-Mode": "keyless"} if self.keyless or self.api_key is None else bearer(self.api_key)
 
     def _body(self, response: Response, verb: str) -> dict[str, Any]:
-        if response.status == 429 and (cap := _cap(response)):
-            error = error_for(response, self, verb=verb, detail=cap.get("message"), kind=QuotaExhausted)
-            wait = cap.get("retry_after_seconds")
-            error.retry_after = float(wait) if isinstance(wait, int | float) and wait >= 0 else error.retry_after
-            raise error
+        if problem := _envelope(response):
+            raise self._keyless_error(response, problem, verb)
         return decode(response, self, verb=verb, meanings=_MEANINGS, detail=_detail)
 
+    def _keyless_error(self, response: Response, problem: dict[str, Any], verb: str) -> ServiceError:
+        """Make the error of the tier without a key, whose codes say more than its statuses."""
+        code, wait = str(problem.get("code")), as_number(problem.get("retry_after_seconds"))
+        is_long = response.status == 429 and problem.get("window") in _LONG_WINDOWS
+        is_cap = "cap" in code.split("_") or "quota" in code or is_long
+        kind = QuotaExhausted if is_cap else _MEANINGS.get(response.status)
+        hint = "a key lifts this limit: TAVILY_API_KEY" if self.keyless else ""
+        error = error_for(response, self, verb=verb, detail=problem.get("message"), hint=hint, kind=kind)
+        if wait is not None and wait >= 0:
+            error.retry_after = wait
+        return error
 
-def _country(query: SearchQuery) -> str | None:
-    if query.country is None:
-        return None
-    if query.topic != "general" or query.country not in COUNTRY_NAMES:
-        raise UnsupportedOption(f"tavily does not know {query.country} for {query.topic} search", options=["country"])
-    return COUNTRY_NAMES[query.country]
 
-
-def _cap(response: Response) -> dict[str, Any] | None:
-    """Return the error of the keyless tier: ``{"error": {"code": "daily_cap_reached", ...}}``."""
+def _envelope(response: Response) -> dict[str, Any] | None:
+    """Return the error of the keyless tier, at any status: ``{"error": {"code": "daily_cap_reached", ...}}``."""
     try:
         problem = as_object(as_object(response.json()).get("error"))
     except (ValueError, RecursionError):
         return None
-    return problem if str(problem.get("code")).endswith("cap_reached") else None
+    return problem if isinstance(problem.get("code"), str) else None
 
 
 def _detail(body: Any) -> Any:
@@ -177,7 +254,10 @@ def _detail(body: Any) -> Any:
     return as_object(detail).get("error") or detail
 
 
-def _heading(markdown: str) -> str:
-    """Return the first heading: Tavily returns no title."""
-    heading = re.search(r"^#{1,6} +(.+?) *#*$", markdown, re.MULTILINE)
-    return heading[1][:300] if heading else ""
+def _find(items: list[dict[str, Any]], address: str, *, is_one: bool) -> dict[str, Any] | None:
+    """Return what Tavily says about *address*: the items are in no order, and may spell it differently."""
+    for item in items:
+        url = item.get("url")
+        if isinstance(url, str) and is_web_url(url) and canonicalize(url).rstrip("/") == address.rstrip("/"):
+            return item
+    return items[0] if is_one and items else None

@@ -122,12 +122,12 @@ class You:
         found = body.get("results")
         if not isinstance(found, dict) and not ("metadata" in body and found in (None, [])):
             raise unexpected_format(self.name)
-        web, news = (as_object(found).get(section) or [] for section in ("web", "news"))
+        web, news = (as_objects(as_object(found).get(section)) for section in ("web", "news"))
         about = as_object(body.get("metadata"))
         page = SearchResponse(
             query=query.text,
             results=parse_results(
-                [*as_objects(web), *as_objects(news)], self.name, snippet=_snippet, content=_content,
+                [*web, *news], self.name, snippet=_snippet, content=_content,
                 published="page_age", author="authors",
             ),
             provider=self.name,

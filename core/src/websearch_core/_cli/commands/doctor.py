@@ -27,30 +27,52 @@ def doctor(
             autocompletion=complete_name,
         ),
     ] = None,
+    live: Annotated[
+        bool,
+        typer.Option("--live", help="Look at every provider: is it configured, reachable, and answering as expected?"),
+    ] = False,
     form: TextOrJson = "text",
 ) -> None:
     """
     Try the configured providers with one small real call each, and say what is wrong.
 
-    A call may cost as much as a search.
+    A call may cost as much as a search. With --live, the servers of the other providers are called too, without a key.
     """
     with report_errors(form):
         from ...client import WebSearch
-        from ...providers import Direct, DuckDuckGo
+        from ...providers import Direct, DuckDuckGo, known
         from ...settings import Settings
         from .. import checks
 
         settings = Settings.load()
-        tried = names or checks.find_in_use(settings)
+        tried = names or (known() if live else checks.find_in_use(settings))
         # This client only runs the checks, so it must not fail on the settings that they check.
         with WebSearch(DuckDuckGo(), reader=Direct(), layers=None) as web, show_progress("Trying providers"):
-            checked = web.run(checks.run_checks(tried, settings))
+            checked = web.run(checks.run_checks(tried, settings, ping=live))
         values, environment = checks.list_settings(tried, settings), checks.describe_environment(settings)
         if form == "json":
             _print_as_json(checked, values, environment)
+        elif live:
+            _print_standing(checked)
         else:
             _print_diagnosis(checked, values, environment)
-    raise typer.Exit(1 if any(check.error for check in checked) else 0)
+    raise typer.Exit(1 if any(check.error for check in checked if check.configured or not live) else 0)
+
+
+def _print_standing(checked: list[Check]) -> None:
+    from ...render import render_error
+
+    rows = []
+    for check in checked:
+        answers = "yes" if check.error is None else "" if not check.configured else check.error.code
+        problem = render_error(check.error) if check.error and check.configured else ""
+        todo = check.remedy or problem or (str(check.error) if check.error else "")
+        rows.append((check.provider, _say(check.configured), _say(check.reachable), answers, todo))
+    print_table(("provider", "configured", "reachable", "answers", "what to do"), rows)
+
+
+def _say(fact: bool | None) -> str:
+    return {True: "yes", False: "no", None: ""}[fact]
 
 
 def _print_as_json(checked: list[Check], settings: list[Setting], environment: dict[str, Any]) -> None:
@@ -64,6 +86,8 @@ def _print_as_json(checked: list[Check], settings: list[Setting], environment: d
             "checks": [
                 {
                     "provider": check.provider,
+                    "configured": check.configured,
+                    "reachable": check.reachable,
                     "seconds": round(check.seconds, 3),
                     "error": error_as_json(check.error)["error"] if check.error else None,
                     "remedy": check.remedy or None,

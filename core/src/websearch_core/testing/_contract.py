@@ -1,115 +1,27 @@
-"""
-Test providers without a server.
-
-A provider is a generator, so a test needs neither a network nor patches::
-
-    outcome = play(provider.search(query), reply({"results": []}))
-    assert outcome.requests[0].params["q"] == "kelp"
-    assert outcome.result.results == ()
-
-`play` passes the next of the *answers* to the flow for each effect: a `Response` for a `Request`, an exception to raise
-there, anything for a `Call` or a `Gather`. The keys of a `Request` are removed from its `Response`, as in production.
-Pauses take no time, and are recorded.
-
-`search_promises` and `read_promises` return the checks that every provider must pass::
-
-    @pytest.mark.parametrize("promise", search_promises(Kagi(api_key=SECRET), some=..., none=...), ids=str)
-    def test_kagi_keeps(promise):
-        promise()
-"""
+"""The promises of a provider, which hold for built-in ones and for those of other packages."""
 
 from __future__ import annotations
 
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel
 
-from . import errors
-from ._redaction import redact_response
-from .flow import Call, Effect, Flow, Request, Response, Sleep
-from .models import Page, SearchQuery, SearchResponse
-from .provider import PageReader, SearchProvider
-
-__all__ = [
-    "SECRET",
-    "Outcome",
-    "Promise",
-    "play",
-    "read_promises",
-    "reply",
-    "search_promises",
-]
-
-_T = TypeVar("_T")
-
-SECRET = "SECRET-of-a-test"  # noqa: S105 - the key of providers under test, which must never show
-
-
-@dataclass(frozen=True)
-class Outcome(Generic[_T]):
-    """The result of a flow, and the effects that it yielded."""
-
-    result: _T
-    effects: tuple[Effect, ...] = field(default=())
-
-    @property
-    def requests(self) -> list[Request]:
-        """The requests, in order."""
-        return [effect for effect in self.effects if isinstance(effect, Request)]
-
-    @property
-    def pauses(self) -> list[float]:
-        """The pauses, in seconds, in order."""
-        return [effect.seconds for effect in self.effects if isinstance(effect, Sleep)]
-
-
-def play(flow: Flow[_T], *answers: object) -> Outcome[_T]:
-    """
-    Run *flow* to its end with prepared *answers*. A `Call` is executed if no answers are left.
-
-    Raises:
-        AssertionError: The flow needs more answers, or ended before all were used.
-
-    """
-    waiting = list(answers)
-    effects: list[Effect] = []
-    try:
-        effect = next(flow)
-        while True:
-            effects.append(effect)
-            if isinstance(effect, Sleep):
-                effect = next(flow)
-                continue
-            if isinstance(effect, Call) and not waiting:
-                answer = effect()
-            else:
-                assert waiting, f"no answer is left for {effect!r}"
-                answer = waiting.pop(0)
-            if isinstance(effect, Request) and isinstance(answer, Response):
-                answer = redact_response(answer, effect)
-            effect = flow.throw(answer) if isinstance(answer, BaseException) else flow.send(answer)
-    except StopIteration as stop:
-        assert not waiting, f"the flow ended with {len(waiting)} of the answers unused"
-        return Outcome(stop.value, tuple(effects))
-    finally:
-        flow.close()
-
-
-def reply(body: object = b"", status: int = 200, **headers: str) -> Response:
-    """Make a `Response` with *body* as text, bytes, or else JSON. The header ``retry_after`` becomes Retry-After."""
-    if isinstance(body, str):
-        body = body.encode()
-    kind = "text/html" if isinstance(body, bytes) else "application/json"
-    content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    names = {name.replace("_", "-").lower(): value for name, value in headers.items()}
-    return Response(status=status, headers={"content-type": kind, **names}, content=content)
+from .. import errors
+from .._enforce import enforce_page, enforce_query
+from .._urls import is_web_url
+from ..flow import Flow, Request, Response
+from ..models import Page, SearchQuery, SearchResponse
+from ..provider import PageReader, SearchProvider
+from ..provider._declare import destinations
+from ._play import SECRET, play, reply
+from ._robust import check_copies, check_documentation, check_garbage, check_modes
 
 
 @dataclass(frozen=True)
@@ -134,7 +46,7 @@ _OPTIONS: Mapping[str, Any] = {
     "after": "2026-01-01",
     "before": "2026-06-30",
     "country": "GB",
-    "language": "en",
+    "language": "de",
     "safe_search": "strict",
     "topic": "news",
     "images": True,
@@ -165,7 +77,7 @@ _PAGE_STATUSES: _Meanings = {  # of a page that we open ourselves
 _GARBAGE = [b"", b"<html><p>Log in", b"[]", b"null", b'"x"', b'{"results": 3}', b'{"results": [{"ti', b"[" * 100_000]
 
 
-def search_promises(provider: SearchProvider, *, some: Response, none: Response) -> list[Promise]:
+def search_promises(provider: SearchProvider, *, some: Response, none: Response, markup: bool = True) -> list[Promise]:
     """
     Return the promises of a search provider that uses HTTP.
 
@@ -173,9 +85,15 @@ def search_promises(provider: SearchProvider, *, some: Response, none: Response)
         provider: The provider, made with the key `SECRET` if it takes one.
         some: A response of its service with at least one result.
         none: A response of its service without results.
+        markup: Whether the service may send HTML in titles and snippets. False for plain text, in which ``<code>`` is
+            a word.
 
     """
     search = partial(_search, provider)
+
+    def check(response: SearchResponse) -> None:
+        _check_each(provider, response)
+
     return [
         Promise("finds results", lambda: _check_results(provider, search(some))),
         Promise("finds nothing without failing", lambda: _check_equal((), search(none).results)),
@@ -183,31 +101,42 @@ def search_promises(provider: SearchProvider, *, some: Response, none: Response)
         Promise("never shows its key", lambda: _check_key_is_hidden(provider, _start_search(provider))),
         *_make_echo_promises(provider, lambda: _start_search(provider), search, some),
         Promise("sends extra parameters verbatim", lambda: _check_extra(provider)),
-        *(Promise(f"understands status {status}", partial(_check_status, search, status)) for status in _STATUSES),
+        *(
+            Promise(f"understands status {status}", partial(_check_status, provider, search, status))
+            for status in _STATUSES
+        ),
         *(Promise(f"refuses {body[:20]!r}", partial(_check_garbage, search, body)) for body in _GARBAGE),
         *(Promise(f"never drops {option} silently", partial(_check_option, provider, option)) for option in _OPTIONS),
+        *([Promise("returns text without markup", lambda: _check_markup(search, some))] if markup else []),
+        Promise("keeps limit and filters", lambda: _check_limits(search, some)),
+        *_make_robust_promises(provider, lambda: provider.search(SearchQuery.of("kelp", limit=1)), some, check=check),
     ]
 
 
-def read_promises(reader: PageReader, *, some: Response) -> list[Promise]:
+def read_promises(reader: PageReader, *, some: Response, later: Sequence[Response] = ()) -> list[Promise]:
     """
     Return the promises of a page reader that uses HTTP.
 
     Args:
         reader: The reader, made with the key `SECRET` if it takes one.
         some: A response that contains a page.
+        later: The responses after *some*, for a reader that needs several.
 
     """
     url = "https://page.example/a?b=c"
 
     def read(response: Response) -> Page:
-        page: Page = play(reader.read(url), response).result
+        page: Page = play(reader.read(url), response, *(later if response is some else ())).result
         return page
 
     def first() -> Request:
         effect = next(reader.read(url))
         assert isinstance(effect, Request)
         return effect
+
+    def check(page: Page) -> None:
+        assert (page.url, page.provider) == (url, reader.name)
+        assert is_web_url(enforce_page(page).final_url)
 
     def check_page() -> None:
         page = read(some)
@@ -239,9 +168,10 @@ def read_promises(reader: PageReader, *, some: Response) -> list[Promise]:
         Promise("never shows its key", lambda: _check_key_is_hidden(reader, first())),
         *_make_echo_promises(reader, first, read, some),
         *(
-            Promise(f"understands status {status}", partial(_check_status, read, status, meanings))
+            Promise(f"understands status {status}", partial(_check_status, reader, read, status, meanings))
             for status in statuses
         ),
+        *_make_robust_promises(reader, lambda: reader.read(url), some, check=check),
     ]
 
 
@@ -262,16 +192,62 @@ def _check_equal(expected: Any, found: Any) -> None:
 
 def _check_results(provider: Any, response: SearchResponse) -> None:
     assert response.results, "no result"
+    _check_each(provider, response)
+    assert all(result.raw for result in response.results), "`raw` is empty: keep the service's own record"
+
+
+def _check_each(provider: Any, response: SearchResponse) -> None:
     assert response.provider == provider.name
+    response.model_validate(response.model_dump())  # the types of everything are right, also in copies
+    response.model_dump_json()
     for result in response.results:
-        assert urlsplit(result.url).scheme in {"http", "https"}, f"not an absolute URL: {result.url!r}"
+        assert is_web_url(result.url), f"not a safe absolute URL: {result.url!r}"
         assert result.title, "a result without a title"
         assert result.provider == provider.name
-        assert result.raw, "`raw` is empty: keep the service's own record"
+    for image in response.images:
+        assert is_web_url(image.url), f"not a safe absolute URL: {image.url!r}"
+
+
+def _check_markup(search: Callable[[Response], SearchResponse], some: Response) -> None:
+    def with_markup(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: with_markup(inner) for name, inner in value.items()}
+        if isinstance(value, list):
+            return [with_markup(inner) for inner in value]
+        plain = isinstance(value, str) and " " in value
+        return f"<b>{value}</b> &amp; <span class='x'>more</span>" if plain else value
+
+    try:
+        content = json.dumps(with_markup(some.json())).encode()
+    except ValueError:
+        return  # HTML or XML: its markup is the format itself
+    for result in search(replace(some, content=content)).results:
+        assert not re.search(r"<b>|</?span|&amp;", result.title + result.snippet), f"markup is left in {result!r}"
+
+
+def _check_limits(search: Callable[[Response], SearchResponse], some: Response) -> None:
+    """Check what `WebSearch` makes of the results, whatever the service returns."""
+    response = search(some)
+    first = response.results[0]
+    assert len(enforce_query(response, SearchQuery.of("kelp", limit=1)).results) == 1, "the limit is not kept"
+    blocked = SearchQuery.of("kelp", blocked_domains=[urlsplit(first.url).hostname or ""])
+    assert first.url not in [one.url for one in enforce_query(response, blocked).results], "a filter is not kept"
+
+
+def _make_robust_promises(
+    provider: Any, start: Callable[[], Flow[Any]], some: Response, *, check: Callable[[Any], None]
+) -> list[Promise]:
+    return [
+        Promise("survives garbage anywhere in an answer", lambda: check_garbage(start, some, check)),
+        Promise("answers blocking and async calls alike", lambda: check_modes(start, some)),
+        Promise("can be pickled without its key", lambda: check_copies(provider)),
+        Promise("links the documentation of its API", lambda: check_documentation(provider)),
+    ]
 
 
 def _check_address(provider: Any, request: Request) -> None:
-    assert request.url.startswith(provider.base_url), f"asks {request.url}, not {provider.base_url}"
+    own = tuple(destinations(provider).values())
+    assert request.url.startswith(own), f"asks {request.url}, not {' or '.join(own)}"
     assert not request.guarded, "the guard is for pages"
 
 
@@ -327,8 +303,9 @@ def _check_extra(provider: Any) -> None:
     assert sent.get("x_of_its_own") == "y", "the extra parameter is missing"
 
 
-def _check_status(ask: Callable[[Response], Any], status: int, meanings: _Meanings = _STATUSES) -> None:
-    echo = {"error": f"no {SECRET}", "detail": {"error": f"no {SECRET} {'x' * 5000}"}}
+def _check_status(provider: Any, ask: Callable[[Response], Any], status: int, meanings: _Meanings = _STATUSES) -> None:
+    key = "key" if getattr(provider, "api_key", None) is None else SECRET
+    echo = {"error": f"no {key}", "detail": {"error": f"no {key} {'x' * 5000}"}}
     answer = replace(reply(echo, status), headers={"content-type": "application/json", "retry-after": "7"})
     try:
         ask(answer)
@@ -363,8 +340,7 @@ def _check_option(provider: Any, option: str) -> None:
         assert option not in supported, "the option is declared as supported"
         return
     assert option in supported, "the option is not declared as supported"
-    # A page may be reachable only through the previous ones; then it is not part of the first request. A service that
-    # has nothing but papers or code needs no parameter for them.
-    assert option == "page" or value in ("academic", "code") or request != _start_search(provider, **others), (
-        "the option makes no difference"
-    )
+    # A page may be reachable only through the previous ones, and images may take another request: then they are not in
+    # the first one. A service that has nothing but papers or code needs no parameter for them.
+    if option not in ("page", "images") and value not in ("academic", "code"):
+        assert request != _start_search(provider, **others), "the option makes no difference"

@@ -1,0 +1,213 @@
+"""
+DDGS: the results of several search engines that have no API, gathered by the library ``ddgs``.
+
+https://github.com/deedy5/ddgs
+
+Needs ``pip install "websearch-core[ddgs]"``, and no key. The library reads the pages that DuckDuckGo, Brave, Yahoo,
+Startpage, Mojeek and others have for people, with an HTTP client of its own that resembles a browser: it knows neither
+the client nor the certificates of `WebSearch`, so set ``proxy`` and ``ca_file`` here. The engines change their pages
+and refuse programs without notice, and the library reports that like "nothing found": an empty answer has a note. Each
+option of a query uses only the engines that know it. For more than a few searches, use a service made for programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, SecretStr
+
+from websearch_core.provider import (
+    Batch,
+    Call,
+    ConfigurationError,
+    Env,
+    Flow,
+    Image,
+    RateLimited,
+    SearchQuery,
+    SearchResponse,
+    Service,
+    ServiceError,
+    TimedOut,
+    Unavailable,
+    UnsupportedOption,
+    check_options,
+    follow_pages,
+    given,
+    parse_images,
+    parse_results,
+    provider,
+    redact,
+    with_sites,
+)
+
+_MISSING = "ddgs needs the package ddgs: pip install 'websearch-core[ddgs]'"
+# The engines of the library that know an option, by the kind of search.
+_KNOW: Mapping[str, Mapping[str, frozenset[str]]] = MappingProxyType({
+    "text": {
+        "time_range": frozenset({"duckduckgo", "brave", "yahoo", "startpage"}),
+        "safe_search": frozenset({"brave", "startpage"}),
+        "region": frozenset({"duckduckgo", "brave", "startpage", "mojeek", "wikipedia"}),
+        "domains": frozenset({"duckduckgo", "brave", "yahoo", "startpage", "mojeek"}),
+    },
+    "news": {
+        "time_range": frozenset({"duckduckgo", "yahoo"}),
+        "safe_search": frozenset({"duckduckgo"}),
+        "region": frozenset({"bing", "duckduckgo"}),
+        "domains": frozenset({"bing", "duckduckgo", "yahoo"}),
+    },
+})  # fmt: skip
+_SAFE_SEARCH = {"off": "off", "moderate": "moderate", "strict": "on"}
+_MAX_PAGES = 5
+
+
+@provider
+class Ddgs:
+    """
+    Searches with the library ddgs.
+
+    Args:
+        backend: The engines to use, such as ``duckduckgo,brave``; ``auto`` leaves the choice to the library.
+        proxy: A proxy: ``http://...``, ``socks5h://...``; unset, the one in ``DDGS_PROXY``.
+        ca_file: A PEM file of certificates to trust instead of the usual ones, such as those of the proxy.
+        timeout: Seconds to wait for an engine.
+
+    """
+
+    name = "ddgs"
+    label = "DDGS"
+    options = frozenset({
+        "allowed_domains", "blocked_domains", "time_range", "country", "language", "safe_search", "topic", "images",
+        "page",
+    })  # fmt: skip
+    emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
+    about = Service(
+        api_urls=("https://github.com/deedy5/ddgs",),
+        free_allowance="keyless; the engines refuse programs that search often",
+        price="free",
+        as_of="2026-11",
+        terms="The engines behind it do not offer their pages to programs.",
+    )
+
+    backend: str = "auto"
+    proxy: Annotated[SecretStr | None, Env("DDGS_PROXY")] = None
+    ca_file: Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())] | None = None
+    timeout: Annotated[int, Field(ge=1)] = 10
+
+    def problem(self) -> str | None:
+        """Return why it cannot be used yet: the library is missing."""
+        return None if find_spec("ddgs") else _MISSING
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search, page by page until the limit is reached."""
+        check_options(query, self)
+        kind = "news" if query.topic == "news" else "text"
+        options: dict[str, Any] = {
+            "region": _region(query),
+            "safesearch": _SAFE_SEARCH.get(query.safe_search or ""),
+            "timelimit": query.time_range and query.time_range[0],
+            "backend": self._engines(query, kind),
+        }
+        options = {**given(options), **query.extra}
+        images: tuple[Image, ...] = ()
+        if query.images:
+            found = yield from self._ask("images", query, {**options, "backend": "auto", "max_results": query.limit})
+            images = parse_images(found, url="image", description="title", page_url="url")[: query.limit]
+
+        def fetch(number: int) -> Flow[Batch]:
+            items = yield from self._ask(kind, query, {**options, "page": number, "max_results": None})
+            results = parse_results(
+                items,
+                self.name,
+                url="url" if kind == "news" else "href",
+                snippet="body",
+                published="date",
+                author="source" if kind == "news" else lambda _: None,
+            )
+            response = SearchResponse(query=query.text, results=results, provider=self.name, images=images, raw=items)
+            return Batch(response=response, following=number + 1 if results else None)
+
+        skip = (query.page - 1) * query.limit
+        answer = yield from follow_pages(query, self, fetch, 1, max_pages=_MAX_PAGES, skip=skip)
+        if not answer.results:
+            return answer.with_notes("ddgs cannot tell nothing found from engines that refuse to answer")
+        return answer
+
+    def _engines(self, query: SearchQuery, kind: str) -> str:
+        """Return the engines for *query*: those of ``backend`` that know all of its options."""
+        asked = {
+            "time_range": query.time_range,
+            "safe_search": query.safe_search,
+            "region": query.country or query.language,
+            "domains": query.allowed_domains or query.blocked_domains,
+        }
+        able = [_KNOW[kind][name] for name, value in asked.items() if value]
+        if not able:
+            return self.backend
+        named = {name.strip() for name in self.backend.split(",")}
+        left = frozenset.intersection(*able)
+        left = left if named & {"auto", "all"} else left & named
+        if not left:
+            options = sorted(query.requested() & self.options)
+            message = "ddgs: none of its engines knows all of these options"
+            raise UnsupportedOption(message, options=options, provider=self.name)
+        return ",".join(sorted(left))
+
+    def _ask(self, kind: str, query: SearchQuery, options: dict[str, Any]) -> Flow[list[dict[str, Any]]]:
+        proxy = self.proxy.get_secret_value() if self.proxy else None
+        client = {"proxy": proxy, "timeout": self.timeout, "verify": str(self.ca_file) if self.ca_file else True}
+        try:
+            found: list[dict[str, Any]] = yield Call(_search, kind, with_sites(query), options, client)
+        except _Failed as failure:
+            words = redact(str(failure), self)
+            message = f"ddgs search failed: {failure.kind.code.replace('_', ' ')}"
+            raise failure.kind(message, provider=self.name, detail=words) from failure.__cause__
+        return found
+
+
+class _Failed(Exception):
+    """What the library raised, and which of our errors that is."""
+
+    def __init__(self, kind: type[ServiceError], words: object) -> None:
+        super().__init__(str(words))
+        self.kind = kind
+
+
+def _search(kind: str, words: str, options: dict[str, Any], client: dict[str, Any]) -> list[dict[str, Any]]:
+    """Call the library, off the event loop. It raises an exception for nothing found, too."""
+    try:
+        from ddgs import DDGS
+        from ddgs.engines import ENGINES
+        from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
+    except ImportError as error:
+        raise ConfigurationError(_MISSING) from error
+    known = ENGINES.get(kind, {})
+    named = {name.strip() for name in str(options.get("backend", "auto")).split(",")}
+    if unknown := sorted(named - {"auto", "all", *known}):  # the library would use all engines instead
+        raise ConfigurationError(f"ddgs has no engine {', '.join(unknown)} for this; it has {', '.join(sorted(known))}")
+    try:
+        found: list[dict[str, Any]] = getattr(DDGS(**client), kind)(words, **options)
+    except TimeoutException as error:
+        raise _Failed(TimedOut, error) from error
+    except RatelimitException as error:
+        raise _Failed(RateLimited, error) from error
+    except DDGSException as error:
+        if str(error) == "No results found.":
+            return []
+        raise _Failed(Unavailable, error) from error
+    return found
+
+
+def _region(query: SearchQuery) -> str | None:
+    """Return the region as the library writes it: ``uk-en``; it has no language or country alone."""
+    if query.country is None and query.language is None:
+        return None
+    if query.country is None or query.language is None:
+        option = "country" if query.country else "language"
+        raise UnsupportedOption("ddgs needs country and language together", options=[option], provider=Ddgs.name)
+    country = {"GB": "uk"}.get(query.country, query.country.lower())
+    return f"{country}-{query.language.partition('-')[0].lower()}"

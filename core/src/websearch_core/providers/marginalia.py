@@ -1,0 +1,89 @@
+"""
+Marginalia: a search engine for the small, text-heavy and non-commercial part of the web.
+
+https://about.marginalia-search.com/article/api/
+
+Without a key it uses the shared key ``public``, which is often over its limit. A key of your own comes by email, free
+for non-commercial use; it is read from ``MARGINALIA_API_KEY``. Results are under CC BY-NC-SA 4.0, unless you buy a
+commercial key. Words are matched, not meanings: short queries find more.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from websearch_core.provider import (
+    BaseUrl,
+    Env,
+    Flow,
+    Key,
+    Limits,
+    Request,
+    SearchQuery,
+    SearchResponse,
+    Service,
+    UnsupportedOption,
+    as_number,
+    check_options,
+    collect_pages,
+    decode,
+    given,
+    parse_results,
+    provider,
+    with_sites,
+)
+
+
+@provider
+class Marginalia:
+    """
+    Searches with Marginalia.
+
+    Args:
+        api_key: Optional; the key that all callers without one share is often over its limit.
+        base_url: Where the API is.
+
+    """
+
+    name = "marginalia"
+    label = "Marginalia"
+    options = frozenset({"allowed_domains", "safe_search", "page"})
+    emulated = frozenset({"allowed_domains"})
+    limits = Limits(results_per_request=100)
+    about = Service(
+        api_urls=("https://about.marginalia-search.com/article/api/",),
+        signup_url="https://about.marginalia-search.com/article/api/",
+        free_allowance="keyless, with a limit that all callers share; a key of your own for non-commercial use",
+        price="a commercial key is metered",
+        as_of="2025-12",
+        terms="Results are under CC BY-NC-SA 4.0, except with a commercial key.",
+    )
+
+    api_key: Annotated[Key | None, Env("MARGINALIA_API_KEY")] = None
+    base_url: BaseUrl = "https://api2.marginalia-search.com"
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search, page by page until the limit is reached."""
+        check_options(query, self)
+        if len(query.allowed_domains) > 1:
+            raise UnsupportedOption(
+                "marginalia searches one domain or all", options=["allowed_domains"], provider=self.name
+            )
+
+        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+            params = {
+                "query": with_sites(query),
+                "count": size,
+                "page": number + 1 if number else None,
+                "nsfw": None if query.safe_search is None else int(query.safe_search != "off"),
+                **query.extra,
+            }
+            key = self.api_key.get_secret_value() if self.api_key else "public"
+            response = yield Request(url=f"{self.base_url}/search", params=given(params), headers={"API-Key": key})
+            body = decode(response, self)
+            results = parse_results(body.get("results"), self.name, snippet="description", score="quality")
+            pages = as_number(body.get("pages"))
+            more = len(results) >= size if pages is None else number + 1 < pages
+            return SearchResponse(query=query.text, results=results, provider=self.name, raw=body), more
+
+        return (yield from collect_pages(query, self, fetch))

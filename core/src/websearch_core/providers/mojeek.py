@@ -1,0 +1,147 @@
+"""
+Mojeek: an independent index of the web, without tracking.
+
+https://www.mojeek.com/support/api/search/request_parameters.html
+
+The key is read from ``MOJEEK_API_KEY``. Mojeek takes it only in the URL. A country or a language is preferred, and does
+not filter. It searches one domain or all; blocked domains become ``-site:`` in the query. Errors come with status 200:
+the message tells a wrong key from a used-up allowance. Its terms allow keeping results for an hour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Annotated, Any
+
+from websearch_core.provider import (
+    COUNTRIES,
+    LANGUAGES,
+    AuthenticationError,
+    BaseUrl,
+    Env,
+    Flow,
+    Key,
+    Limits,
+    QuotaExhausted,
+    RateLimited,
+    Request,
+    Response,
+    SearchQuery,
+    SearchResponse,
+    Service,
+    ServiceError,
+    UnsupportedOption,
+    as_number,
+    as_object,
+    as_text,
+    check_options,
+    collect_pages,
+    date_range,
+    decode,
+    error_for,
+    find_country,
+    find_language,
+    given,
+    parse_results,
+    provider,
+    with_sites,
+)
+
+_LANGUAGE_BOOST = 100  # of 100: as much as Mojeek can
+_COUNTRY_BOOST = 10  # of 100: what Mojeek recommends
+
+
+@provider
+class Mojeek:
+    """
+    Searches with Mojeek.
+
+    Args:
+        api_key: From Mojeek.
+        base_url: Where the API is.
+
+    """
+
+    name = "mojeek"
+    label = "Mojeek"
+    options = frozenset({
+        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
+        "page",
+    })  # fmt: skip
+    emulated = frozenset({"blocked_domains"})
+    countries = COUNTRIES
+    languages = LANGUAGES
+    limits = Limits(results_per_request=100)
+    about = Service(
+        api_urls=("https://www.mojeek.com/support/api/search/request_parameters.html",),
+        signup_url="https://www.mojeek.com/services/search/web-search-api/",
+        as_of="2026-10",
+        terms="Below the Business plan, results may be kept for an hour.",
+    )
+    terms_forbid_recording = "its terms allow keeping its results for an hour only"
+
+    api_key: Annotated[Key, Env("MOJEEK_API_KEY")]
+    base_url: BaseUrl = "https://api.mojeek.com"
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search, page by page until the limit is reached."""
+        check_options(query, self)
+        if len(query.allowed_domains) > 1:
+            raise UnsupportedOption(
+                "mojeek searches one domain or all", options=["allowed_domains"], provider=self.name
+            )
+
+        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+            body = self._body((yield self._request(query, number * size, size)))
+            results = parse_results(body.get("results"), self.name, snippet="desc", published=_published)
+            total = as_number(as_object(body.get("head")).get("results"))
+            more = bool(results) and total is not None and (number + 1) * size < total
+            return SearchResponse(query=query.text, results=results, provider=self.name, raw=body), more
+
+        return (yield from collect_pages(query, self, fetch))
+
+    def _request(self, query: SearchQuery, offset: int, size: int) -> Request:
+        first, last = date_range(query)
+        country, language = find_country(query, self), find_language(query, self)
+        params = {
+            "q": with_sites(query.without("allowed_domains")),
+            "site": next(iter(query.allowed_domains), None),
+            "fmt": "json",
+            "t": size,
+            "s": offset + 1 if offset else None,
+            "since": f"{first:%Y%m%d}" if first else None,
+            "before": f"{last + timedelta(days=1):%Y%m%d}" if last else None,  # that day itself is left out
+            "rb": country,
+            "rbb": _COUNTRY_BOOST if country else None,
+            "lb": language and language.upper(),
+            "lbb": _LANGUAGE_BOOST if language else None,
+            "safe": None if query.safe_search is None else int(query.safe_search != "off"),
+            "date": 1,
+            **query.extra,
+        }
+        secret = {"api_key": self.api_key.get_secret_value()}
+        return Request(url=f"{self.base_url}/search", params=given(params), secret_params=secret)
+
+    def _body(self, response: Response) -> dict[str, Any]:
+        body = as_object(decode(response, self).get("response"))
+        status = as_text(body.get("status")) or ""
+        if status.startswith("OK"):
+            return body
+        if not status:
+            return {}
+        raise error_for(response, self, detail=status, kind=_kind(status.lower()))
+
+
+def _kind(words: str) -> type[ServiceError]:
+    if "limit reached" in words or "quota" in words or "credit" in words:
+        return QuotaExhausted
+    if "key" in words or "authoris" in words or "authoriz" in words or "access denied" in words:
+        return AuthenticationError
+    return RateLimited if "too many" in words or "rate" in words.split() else ServiceError
+
+
+def _published(item: Mapping[str, Any]) -> Any:
+    """Return when the page was published, in seconds since 1970 or as text; 0 where Mojeek does not know."""
+    stamp = item.get("pdate") or item.get("date")
+    return as_number(stamp) or (None if as_number(stamp) == 0 else stamp)

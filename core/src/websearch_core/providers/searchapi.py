@@ -1,0 +1,173 @@
+"""
+SearchApi: the results of Google, as JSON.
+
+https://www.searchapi.io/docs/google
+
+The key is read from ``SEARCHAPI_API_KEY``. A page has ten results and is one search of the plan; ``topic`` ``news``
+searches Google News, ``academic`` Google Scholar. Images are a search of their own, and count as one. Domain filters
+become ``site:`` in the query. Finding nothing comes with a text named ``error``, which is no failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from websearch_core.provider import (
+    COUNTRIES,
+    GOOGLE_RESULT_LANGUAGES,
+    BaseUrl,
+    Env,
+    Flow,
+    Image,
+    Key,
+    Limits,
+    QuotaExhausted,
+    Request,
+    Response,
+    SearchQuery,
+    SearchResponse,
+    Service,
+    ServiceError,
+    Unavailable,
+    UnsupportedOption,
+    as_object,
+    as_objects,
+    as_text,
+    bearer,
+    check_options,
+    collect_pages,
+    decode,
+    error_for,
+    find_country,
+    find_language,
+    given,
+    parse_images,
+    parse_results,
+    provider,
+    with_sites,
+)
+
+_ENGINES = {"general": "google", "news": "google_news", "academic": "google_scholar"}
+_EMPTY = ("return any results", "returned any results", "no results")
+_USED_UP = ("run out", "used all", "upgrade", "exceeded your", "monthly", "credits")
+
+
+@provider
+class SearchApi:
+    """
+    Searches with SearchApi.
+
+    Args:
+        api_key: From https://www.searchapi.io.
+        base_url: Where the API is.
+
+    """
+
+    name = "searchapi"
+    label = "SearchApi"
+    options = frozenset({
+        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
+        "topic", "images", "page",
+    })  # fmt: skip
+    topics = frozenset({"news", "academic"})
+    emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
+    countries = COUNTRIES
+    languages = GOOGLE_RESULT_LANGUAGES
+    limits = Limits(results_per_request=10)
+    about = Service(
+        api_urls=("https://www.searchapi.io/docs/google",),
+        signup_url="https://www.searchapi.io/users/sign_up",
+        free_allowance="100 searches once",
+        as_of="2026-09",
+    )
+
+    api_key: Annotated[Key, Env("SEARCHAPI_API_KEY")]
+    base_url: BaseUrl = "https://www.searchapi.io/api/v1"
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search, page by page until the limit is reached."""
+        check_options(query, self)
+        images: tuple[Image, ...] = ()
+        if query.images:
+            body = self._body((yield self._request(query, {"engine": "google_images"})))
+            images = parse_images(body.get("images"), url=_original, description="title", page_url=_source)
+            images = images[: query.limit]
+
+        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+            page_number = {"page": number + 1} if number else {}
+            body = self._body((yield self._request(query, {"engine": _ENGINES[query.topic], **page_number})))
+            items = body.get("organic_results")
+            if items is None and ("error" in body or "search_metadata" in body):  # Google found nothing
+                items = []
+            results = parse_results(items, self.name, url="link", published=_date, author="authors")
+            related = (as_text(one.get("query")) for one in as_objects(body.get("related_searches")))
+            page = SearchResponse(
+                query=query.text,
+                results=results,
+                provider=self.name,
+                answer=_answer(as_object(body.get("answer_box"))),
+                images=images,
+                suggestions=tuple(filter(None, related)),
+                request_id=as_text(as_object(body.get("search_metadata")).get("id")),
+                raw=body,
+            )
+            following = as_text(as_object(body.get("pagination")).get("next"))
+            return page, following is not None or len(results) >= size
+
+        return (yield from collect_pages(query, self, fetch, fixed=True))
+
+    def _request(self, query: SearchQuery, more: Mapping[str, Any]) -> Request:
+        country, language = find_country(query, self), find_language(query, self)
+        params = {
+            "q": with_sites(query),
+            **self._period(query),
+            "gl": country.lower() if country else None,
+            "hl": language.lower() if language else None,
+            "lr": f"lang_{language}" if language else None,
+            "safe": None if query.safe_search is None else "off" if query.safe_search == "off" else "active",
+            **more,
+            **query.extra,
+        }
+        return Request(url=f"{self.base_url}/search", params=given(params), headers=bearer(self.api_key))
+
+    def _period(self, query: SearchQuery) -> dict[str, Any]:
+        """Return the dates of the query, in American order; Google Scholar knows years only."""
+        if query.topic == "academic":
+            if query.time_range:
+                message = "searchapi filters papers by after and before, in years"
+                raise UnsupportedOption(message, options=["time_range"], provider=self.name)
+            return {"as_ylo": query.after and query.after.year, "as_yhi": query.before and query.before.year}
+        return {
+            "time_period": f"last_{query.time_range}" if query.time_range else None,
+            "time_period_min": f"{query.after:%m/%d/%Y}" if query.after else None,
+            "time_period_max": f"{query.before:%m/%d/%Y}" if query.before else None,
+        }
+
+    def _body(self, response: Response) -> dict[str, Any]:
+        body = decode(response, self, detail=lambda body: as_object(body).get("error"), kind=_kind)
+        problem = as_text(body.get("error"))
+        if problem and not any(words in problem.lower() for words in _EMPTY):
+            raise error_for(response, self, detail=problem, kind=Unavailable)
+        return body
+
+
+def _kind(body: Any) -> type[ServiceError] | None:
+    words = str(as_object(body).get("error")).lower()
+    return QuotaExhausted if any(part in words for part in _USED_UP) else None
+
+
+def _answer(box: dict[str, Any]) -> str | None:
+    return next(filter(None, (as_text(box.get(name)) for name in ("answer", "snippet", "result"))), None)
+
+
+def _date(item: Mapping[str, Any]) -> Any:
+    return item.get("iso_date") or item.get("date")
+
+
+def _original(image: Mapping[str, Any]) -> Any:
+    return as_object(image.get("original")).get("link")
+
+
+def _source(image: Mapping[str, Any]) -> Any:
+    return as_object(image.get("source")).get("link")

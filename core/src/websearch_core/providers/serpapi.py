@@ -1,0 +1,170 @@
+"""
+SerpApi: the results of Google, as JSON.
+
+https://serpapi.com/search-api
+https://serpapi.com/api-status-and-error-codes
+
+The key is read from ``SERPAPI_API_KEY``, ``SERPAPI_KEY`` or ``SERP_API_KEY``. SerpApi takes it only in the URL. A page
+has ten results and is one search of the plan; ``topic`` ``news`` searches Google News, ``academic`` Google Scholar.
+Images are a search of their own, and count as one. Domain filters become ``site:`` in the query. Finding nothing comes
+with a text named ``error``, and a used-up plan with the status of "too fast"; both are told apart here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from websearch_core.provider import (
+    COUNTRIES,
+    GOOGLE_RESULT_LANGUAGES,
+    BaseUrl,
+    Env,
+    Flow,
+    Image,
+    Key,
+    Limits,
+    QuotaExhausted,
+    Request,
+    Response,
+    SearchQuery,
+    SearchResponse,
+    Service,
+    ServiceError,
+    Unavailable,
+    UnsupportedOption,
+    as_object,
+    as_objects,
+    as_text,
+    check_options,
+    collect_pages,
+    decode,
+    error_for,
+    find_country,
+    find_language,
+    given,
+    google_period,
+    parse_images,
+    parse_results,
+    provider,
+    with_sites,
+)
+
+_NEWS = {"engine": "google", "tbm": "nws"}
+_TOPICS = {"general": {"engine": "google"}, "news": _NEWS, "academic": {"engine": "google_scholar"}}
+_SECTIONS = {"news": "news_results"}
+_EMPTY = "returned any results"
+
+
+@provider
+class SerpApi:
+    """
+    Searches with SerpApi.
+
+    Args:
+        api_key: From https://serpapi.com/manage-api-key.
+        base_url: Where the API is.
+
+    """
+
+    name = "serpapi"
+    label = "SerpApi"
+    options = frozenset({
+        "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
+        "topic", "images", "page",
+    })  # fmt: skip
+    topics = frozenset({"news", "academic"})
+    emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
+    countries = COUNTRIES
+    languages = GOOGLE_RESULT_LANGUAGES
+    limits = Limits(results_per_request=10)
+    about = Service(
+        api_urls=("https://serpapi.com/search-api",),
+        signup_url="https://serpapi.com/users/sign_up",
+        free_allowance="250 searches a month",
+        price="USD 75 per 5,000 searches a month",
+        as_of="2026-09",
+    )
+
+    api_key: Annotated[Key, Env("SERPAPI_API_KEY", "SERPAPI_KEY", "SERP_API_KEY")]
+    base_url: BaseUrl = "https://serpapi.com"
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search, page by page until the limit is reached."""
+        check_options(query, self)
+        images: tuple[Image, ...] = ()
+        if query.images:
+            body = self._body((yield self._request(query, {"engine": "google_images"})))
+            items = body.get("images_results")
+            images = parse_images(items, url="original", description="title", page_url="link")[: query.limit]
+
+        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+            start = {"start": number * size} if number else {}
+            body = self._body((yield self._request(query, {**_TOPICS[query.topic], **start})))
+            items = body.get(_SECTIONS.get(query.topic, "organic_results"))
+            if items is None and as_text(body.get("error")):  # Google found nothing
+                items = []
+            page = SearchResponse(
+                query=query.text,
+                results=parse_results(items, self.name, url="link", published="date", author=_authors),
+                provider=self.name,
+                answer=_answer(as_object(body.get("answer_box"))),
+                images=images,
+                suggestions=_suggestions(body),
+                request_id=as_text(as_object(body.get("search_metadata")).get("id")),
+                raw=body,
+            )
+            return page, as_text(as_object(body.get("serpapi_pagination")).get("next")) is not None
+
+        return (yield from collect_pages(query, self, fetch, fixed=True))
+
+    def _request(self, query: SearchQuery, more: Mapping[str, Any]) -> Request:
+        country, language = find_country(query, self), find_language(query, self)
+        params = {
+            "q": with_sites(query),
+            **self._period(query),
+            "gl": country.lower() if country else None,
+            "hl": language.lower() if language else None,
+            "lr": f"lang_{language}" if language else None,
+            "safe": None if query.safe_search is None else "off" if query.safe_search == "off" else "active",
+            **more,
+            **query.extra,
+        }
+        secret = {"api_key": self.api_key.get_secret_value()}
+        return Request(url=f"{self.base_url}/search.json", params=given(params), secret_params=secret)
+
+    def _period(self, query: SearchQuery) -> dict[str, Any]:
+        """Return the dates of the query; Google Scholar knows years only."""
+        if query.topic != "academic":
+            return {"tbs": google_period(query)}
+        if query.time_range:
+            message = "serpapi filters papers by after and before, in years"
+            raise UnsupportedOption(message, options=["time_range"], provider=self.name)
+        return {"as_ylo": query.after and query.after.year, "as_yhi": query.before and query.before.year}
+
+    def _body(self, response: Response) -> dict[str, Any]:
+        body = decode(response, self, detail=lambda body: as_object(body).get("error"), kind=_kind)
+        problem = as_text(body.get("error"))
+        failed = as_object(body.get("search_metadata")).get("status") == "Error"
+        if failed or (problem and _EMPTY not in problem):
+            raise error_for(response, self, detail=problem, kind=Unavailable)
+        return body
+
+
+def _kind(body: Any) -> type[ServiceError] | None:
+    words = str(as_object(body).get("error")).lower()
+    return QuotaExhausted if "run out" in words or "upgrade" in words else None
+
+
+def _answer(box: dict[str, Any]) -> str | None:
+    return next(filter(None, (as_text(box.get(name)) for name in ("answer", "snippet", "result"))), None)
+
+
+def _suggestions(body: dict[str, Any]) -> tuple[str, ...]:
+    fixed = as_text(as_object(body.get("search_information")).get("spelling_fix"))
+    related = (as_text(one.get("query")) for one in as_objects(body.get("related_searches")))
+    return tuple(filter(None, [fixed, *related]))
+
+
+def _authors(item: Mapping[str, Any]) -> Any:
+    return as_object(item.get("publication_info")).get("authors")

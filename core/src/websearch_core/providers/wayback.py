@@ -1,0 +1,141 @@
+"""
+Wayback Machine: the last archived copy of a page that is gone, or that refuses to be read.
+
+https://archive.org/help/wayback_api.php
+https://github.com/internetarchive/wayback/tree/master/wayback-cdx-server
+
+Works without a key. Best as the last of several readers: ``reader="direct,wayback"``. It asks the Internet Archive for
+the last copy that was not an error, fetches that as it was archived, and reads it with the built-in reader. A note says
+that the text is an archived copy, and of which day. ``until`` reads the page as it was on a day. The archive leaves out
+some sites at their owners' request: that is `Blocked`; a page that it never saw is `PageNotFound`.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime
+from typing import Annotated
+from urllib.parse import urljoin
+
+from websearch_core.provider import (
+    BadResponse,
+    BaseUrl,
+    Blocked,
+    Call,
+    Flow,
+    FoundFile,
+    Page,
+    PageNotFound,
+    Request,
+    Response,
+    Service,
+    ServiceError,
+    TooLarge,
+    canonicalize,
+    error_for,
+    given,
+    is_vendor,
+    is_web_url,
+    provider,
+    unexpected_format,
+)
+
+_BLOCKED = re.compile(rb"AccessControlException|Blocked Site|excluded from the Wayback", re.IGNORECASE)
+_MAX_REDIRECTS = 3
+_MEANINGS: dict[int, type[ServiceError]] = {404: PageNotFound, 410: PageNotFound}
+
+
+@provider
+class Wayback:
+    """
+    Reads archived copies of pages.
+
+    Args:
+        base_url: Where the archive is.
+        until: Read the last copy that was made up to this day; unset, the last of all.
+        max_bytes: How many bytes of a page to read, after decompression.
+
+    """
+
+    name = "wayback"
+    label = "Wayback Machine"
+    about = Service(
+        api_urls=("https://archive.org/help/wayback_api.php",),
+        free_allowance="keyless, at the pace of a person",
+        price="free",
+        as_of="2026-11",
+    )
+
+    base_url: BaseUrl = "https://web.archive.org"
+    until: Annotated[date | None, FoundFile()] = None
+    max_bytes: Annotated[int, FoundFile(at_most=10 * 2**20)] = 10 * 2**20
+
+    def read(self, url: str, /) -> Flow[Page]:
+        """Read the last archived copy of the page at *url*."""
+        params = {
+            "url": canonicalize(url),
+            "output": "json",
+            "fl": "timestamp,original",
+            "filter": "statuscode:200",
+            "to": f"{self.until:%Y%m%d}" if self.until else None,
+            "limit": -1,  # the last
+        }
+        response = yield Request(
+            url=f"{self.base_url}/cdx/search/cdx",
+            params=given(params),
+            target=url,
+            judge_target=not is_vendor(self),
+        )
+        stamp, original = self._capture(response)
+        response = yield from self._fetch(f"{self.base_url}/web/{stamp}id_/{original}")
+        page: Page = yield Call(_read, response, original, self.max_bytes)
+        day = datetime.strptime(stamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC).date()
+        copy = f"{self.base_url}/web/{stamp}/{original}"
+        page = page.model_copy(
+            update={"url": url, "final_url": copy, "provider": self.name, "truncated": response.truncated}
+        )
+        return page.with_notes(f"this is the copy that the Wayback Machine archived on {day}, not the page of today")
+
+    def _capture(self, response: Response) -> tuple[str, str]:
+        """Return time and URL of the capture in the answer: a table, whose first row has the names of the columns."""
+        if _BLOCKED.search(response.content):
+            raise error_for(response, self, verb="read", hint="the archive leaves out this site", kind=Blocked)
+        if response.status != 200:
+            raise error_for(response, self, verb="read")
+        try:
+            rows = response.json() if response.content.strip() else []
+        except (ValueError, RecursionError) as error:
+            raise unexpected_format(self.name, "read") from error
+        if not isinstance(rows, list) or not all(isinstance(row, list) and len(row) > 1 for row in rows):
+            raise unexpected_format(self.name, "read")
+        if len(rows) < 2:
+            raise PageNotFound("wayback read failed: the archive has no copy of this page", provider=self.name)
+        stamp, original = map(str, rows[-1][:2])
+        if not re.fullmatch(r"[12]\d{13}", stamp, re.ASCII) or not is_web_url(original):
+            raise unexpected_format(self.name, "read")
+        return stamp, original
+
+    def _fetch(self, copy: str) -> Flow[Response]:
+        """Fetch a copy; the archive redirects to the one that is nearest in time."""
+        for _ in range(_MAX_REDIRECTS + 1):
+            response: Response = yield Request(url=copy, max_bytes=self.max_bytes, guarded=True)
+            if response.status == 200:
+                return response
+            following = urljoin(copy, response.headers.get("location", ""))
+            if not 300 <= response.status < 400 or not following.startswith(f"{self.base_url}/web/"):
+                raise error_for(response, self, verb="read", meanings=_MEANINGS)
+            copy = following
+        raise BadResponse(f"wayback read failed: more than {_MAX_REDIRECTS} redirects", provider=self.name)
+
+
+def _read(response: Response, url: str, max_bytes: int) -> Page:
+    """Parse the copy. The parser is imported here, as in the built-in reader, since searches do without it."""
+    from ..reading import read_bytes
+
+    is_at_limit = len(response.content) >= max_bytes
+    reason = f"larger than {max_bytes / 2**20:.4g} MiB" if is_at_limit else "not all of it arrived"
+    cut = reason if response.truncated else ""
+    try:
+        return read_bytes(response.content, url, response.headers.get("content-type"), cut=cut)
+    except TooLarge as error:
+        raise TooLarge(f"wayback read failed: {error}", provider=Wayback.name) from error

@@ -1,0 +1,155 @@
+"""
+Wikipedia: the articles of the encyclopedia, in the language of the query.
+
+https://www.mediawiki.org/wiki/API:Search
+https://foundation.wikimedia.org/wiki/Policy:Wikimedia_Foundation_User-Agent_Policy
+
+Works without a key. Wikimedia asks programs to say whose they are: set ``contact`` to an email address or a web page of
+yours, or ``WIKIPEDIA_CONTACT``. The query's language chooses the Wikipedia. ``base_url`` may be any other wiki that
+runs MediaWiki below ``/w``, in its one language. The date of a result is that of the article's last change. Errors come
+with status 200.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+from urllib.parse import quote, urlsplit
+
+from websearch_core.provider import (
+    AuthenticationError,
+    BadRequest,
+    BaseUrl,
+    Env,
+    Flow,
+    Limits,
+    RateLimited,
+    Request,
+    Response,
+    SearchQuery,
+    SearchResponse,
+    Service,
+    ServiceError,
+    Unavailable,
+    UnsupportedOption,
+    as_object,
+    as_objects,
+    as_text,
+    check_options,
+    codes,
+    collect_pages,
+    decode,
+    error_for,
+    find_language,
+    given,
+    parse_results,
+    provider,
+)
+
+_KINDS: dict[str, type[ServiceError]] = {
+    "ratelimited": RateLimited, "maxlag": Unavailable, "readonly": Unavailable, "permissiondenied": AuthenticationError,
+    "readapidenied": AuthenticationError, "internal_api_error_DBQueryError": Unavailable,
+    "cirrussearch-backend-error": Unavailable, "cirrussearch-too-busy-error": Unavailable,
+}  # fmt: skip
+
+
+@provider
+class Wikipedia:
+    """
+    Searches Wikipedia.
+
+    Args:
+        contact: Your email address or web page, for the ``User-Agent``.
+        base_url: The wiki, if the query has no language.
+
+    """
+
+    name = "wikipedia"
+    label = "Wikipedia"
+    options = frozenset({"language", "page"})
+    # https://meta.wikimedia.org/wiki/List_of_Wikipedias: those with more than 10,000 articles
+    languages = codes("""
+        ab ace af als am an ang anp ar ary arz as ast av avk awa az azb ba ban bar bcl be bg bh bjn bm bn bo bpy
+        br bs bug ca ce ceb ckb co crh cs cv cy da de diq dv el eml en eo es et eu fa fi fo fr frr fy ga gan gd
+        gl gn gom gu ha hak he hi hif hr hsb ht hu hy hyw ia id ie ig ilo io is it ja jv ka kbp kk km kn ko ku
+        kv ky la lb li lij lld lmo ln lo lt lv mai mdf mg mhr mi min mk ml mn mnw mr mrj ms mt mwl my myv mzn
+        nah nap no nds ne new nl nn nqo nso nv oc or os pa pam pap pl pms pnb ps pt qu ro ru rue rw sa sah sat
+        sc scn sco sd se sh si sk sl smn sn so sq sr sr-latn=sr su sv sw szl ta te tg th tk tl tr tt tum tyv uk
+        ur uz vec vi vo wa war wo wuu xmf yi yo yue zea zgh zh zh-hant=zh zu
+    """)
+    limits = Limits(results_per_request=50, results=10_000, query_length=300)
+    about = Service(
+        api_urls=("https://www.mediawiki.org/wiki/API:Search",),
+        free_allowance="keyless, at the pace of a person",
+        price="free",
+        as_of="2026-11",
+        terms="Texts are under CC BY-SA 4.0: name the article and the licence where you show them.",
+    )
+
+    contact: Annotated[str | None, Env("WIKIPEDIA_CONTACT")] = None
+    base_url: BaseUrl = "https://en.wikipedia.org"
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search, page by page until the limit is reached."""
+        check_options(query, self)
+        wiki = self._wiki(query)
+
+        def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
+            body = self._body((yield self._request(wiki, query, number * size, size)))
+            found = as_object(body.get("query"))
+            about = as_object(found.get("searchinfo"))
+            items = found.get("search")
+            if isinstance(items, list):
+                items = [item for item in as_objects(items) if not str(item.get("snippet")).startswith("#REDIRECT")]
+            rewritten = as_text(about.get("rewrittenquery"))
+            page = SearchResponse(
+                query=query.text,
+                results=parse_results(items, self.name, url=lambda item: _url(wiki, item), published="timestamp"),
+                provider=self.name,
+                suggestions=tuple(filter(None, [as_text(about.get("suggestion")), rewritten])),
+                notes=("wikipedia corrected the spelling of the query: see suggestions",) if rewritten else (),
+                raw=body,
+            )
+            return page, isinstance(body.get("continue"), dict)
+
+        return (yield from collect_pages(query, self, fetch))
+
+    def _wiki(self, query: SearchQuery) -> str:
+        language = find_language(query, self)
+        if language is None:
+            return self.base_url
+        if not (urlsplit(self.base_url).hostname or "").endswith(".wikipedia.org"):
+            raise UnsupportedOption(
+                f"{self.name}: this wiki has one language", options=["language"], provider=self.name
+            )
+        return f"https://{language}.wikipedia.org"
+
+    def _request(self, wiki: str, query: SearchQuery, offset: int, limit: int) -> Request:
+        params = {
+            "action": "query",
+            "list": "search",
+            "srsearch": query.text,
+            "srlimit": limit,
+            "sroffset": offset or None,
+            "srprop": "snippet|timestamp",
+            "format": "json",
+            "formatversion": 2,
+            **query.extra,
+        }
+        contact = f"; {self.contact}" if self.contact else ""
+        agent = f"websearch-core (+https://pypi.org/project/websearch-core{contact})"
+        return Request(url=f"{wiki}/w/api.php", params=given(params), headers={"User-Agent": agent})
+
+    def _body(self, response: Response) -> dict[str, Any]:
+        body = decode(response, self)
+        error = as_object(body.get("error"))
+        if error:
+            kind = _KINDS.get(str(error.get("code")), BadRequest)
+            raise error_for(response, self, detail=error.get("info"), kind=kind)
+        return body
+
+
+def _url(wiki: str, item: Mapping[str, Any]) -> str | None:
+    """Return the address of an article, which the service leaves out."""
+    title = as_text(item.get("title"))
+    return f"{wiki}/wiki/{quote(title.replace(' ', '_'), safe='/:@!$*(),;')}" if title else None

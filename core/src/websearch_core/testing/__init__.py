@@ -1,0 +1,46 @@
+"""
+Test agents without the web, and providers without a server.
+
+`FakeWeb` is a web of your own: it searches and reads, and remembers what it was asked::
+
+    web = FakeWeb(results=[{"title": "Kelp", "url": "https://sea.example/kelp"}],
+                  pages={"https://sea.example/kelp": "A brown alga of cold seas."})
+    toolkit = WebSearchToolkit(provider=web)
+    ...
+    assert web.queries == ["kelp"]
+
+pytest has it as the fixture ``fake_web``; another fixture, ``cassette``, records and replays what a test sends.
+
+A provider is a generator, so a test needs neither a network nor patches::
+
+    outcome = play(provider.search(query), reply({"results": []}))
+    assert outcome.requests[0].params["q"] == "kelp"
+    assert outcome.result.results == ()
+
+`play` passes the next of the *answers* to the flow for each effect: a `Response` for a `Request`, an exception to raise
+there, anything for a `Call` or a `Gather`. The keys of a `Request` are removed from its `Response`, as in production.
+Pauses take no time, and are recorded.
+
+`search_promises` and `read_promises` return the checks that every provider must pass::
+
+    @pytest.mark.parametrize("promise", search_promises(Lighthouse(api_key=SECRET), some=..., none=...), ids=str)
+    def test_lighthouse_keeps(promise):
+        promise()
+"""
+
+from __future__ import annotations
+
+from ._contract import Promise, read_promises, search_promises
+from ._fake import FakeWeb
+from ._play import SECRET, Outcome, play, reply
+
+__all__ = [
+    "SECRET",
+    "FakeWeb",
+    "Outcome",
+    "Promise",
+    "play",
+    "read_promises",
+    "reply",
+    "search_promises",
+]

@@ -1,0 +1,160 @@
+"""A web for tests."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any, ClassVar, TypeAlias, TypeVar, get_args
+from unittest.mock import patch
+
+from pydantic import ValidationError
+
+from .._urls import canonicalize
+from ..errors import ConfigurationError, PageNotFound, WebSearchError
+from ..flow import Call, Flow, Sleep
+from ..models import Page, SearchQuery, SearchResponse, SearchResult, Topic, describe_problems
+
+Results: TypeAlias = "SearchResponse | Sequence[SearchResult | Mapping[str, Any]]"
+Failure: TypeAlias = "WebSearchError | None"
+T = TypeVar("T")
+
+_HTML = re.compile(r"\s*<(!doctype|!--|\??[a-z][a-z0-9]*[\s/>])", re.IGNORECASE)
+_HEADING = re.compile(r"^# +(.+)$", re.MULTILINE)
+
+
+@dataclass(eq=False)
+class FakeWeb:
+    """
+    A web for tests: a provider that searches and reads what you give it, and remembers what it was asked.
+
+    ::
+
+        web = FakeWeb(
+            results=[{"title": "Kelp", "url": "https://sea.example/kelp", "snippet": "A brown alga."}],
+            pages={"https://sea.example/kelp": "<title>Kelp</title><p>Kelp is a brown alga of cold seas."},
+            errors={"storm": RateLimited("too fast", retry_after=7), "https://sea.example/lost/*": Unavailable("down")},
+        )
+        WebSearch(web).search("kelp")
+
+    Everything else is real: domain filters, limits, retries, the time limit, passages, the texts of the tools. It
+    accepts every option of a query; those that only a service can honour, such as ``time_range``, change nothing.
+
+    Args:
+        results: What a search finds: results, or mappings with ``url`` and other fields of `SearchResult`, or a whole
+            `SearchResponse`. Or one of these for each query: a mapping whose keys are queries, or patterns such as
+            ``"tide *"``; other queries find nothing.
+        pages: The text of each page, by its URL: Markdown, HTML, bytes (HTML, PDF, ...) or a `Page`. HTML and bytes go
+            through the real reader. Any other URL raises `PageNotFound`.
+        errors: What a query, a URL, or those that match a pattern raise. A list is used up, one item a request, where
+            None is no error: ``[RateLimited("too fast"), None]`` fails once.
+        delay: Seconds that every answer takes.
+        name: Its name as a provider.
+
+    Attributes:
+        queries: The text of each search, in order; a retry is a search of its own.
+        searches: The whole queries, with their options.
+        urls: The URL of each page that was read, in order.
+
+    """
+
+    options: ClassVar[frozenset[str]] = frozenset(SearchQuery.model_fields) - {"text", "limit", "extra", "unsupported"}
+    topics: ClassVar[frozenset[str]] = frozenset(get_args(Topic))
+
+    results: Results | Mapping[str, Results] = ()
+    pages: MutableMapping[str, str | bytes | Page] = field(default_factory=dict)
+    errors: MutableMapping[str, Failure | list[Failure]] = field(default_factory=dict)
+    delay: float = 0.0
+    name: str = "fake"
+    queries: list[str] = field(default_factory=list, init=False)
+    searches: list[SearchQuery] = field(default_factory=list, init=False)
+    urls: list[str] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        every = self.results.values() if isinstance(self.results, Mapping) else [self.results]
+        for results in every:
+            self._respond(SearchQuery(text="any"), results)  # reject wrong results now rather than in a search
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Find the results."""
+        self.queries.append(query.text)
+        self.searches.append(query)
+        yield Sleep(self.delay)
+        self._fail(query.text)
+        results = _look_up(query.text, self.results) if isinstance(self.results, Mapping) else self.results
+        return self._respond(query, results or ())
+
+    def read(self, url: str, /) -> Flow[Page]:
+        """Read the page at *url*."""
+        canonicalize(url)
+        self.urls.append(url)
+        yield Sleep(self.delay)
+        self._fail(url)
+        if url not in self.pages:
+            raise PageNotFound(f"{self.name} read failed: 404 Not Found", provider=self.name, status=404)
+        page: Page = yield Call(_read_page, url, self.pages[url])
+        return page.model_copy(update={"url": url, "final_url": page.final_url or url, "provider": self.name})
+
+    @contextmanager
+    def replace_providers(self) -> Iterator[FakeWeb]:
+        """
+        Be every provider that is chosen by name, or by default, in this block.
+
+        So code that makes its own ``WebSearch("tavily")`` can be tested as it is, if it does so inside the block.
+        Objects that are passed as providers stay what they are.
+        """
+        with patch("websearch_core._selection.build_provider", lambda *_, **__: self):
+            yield self
+
+    def _fail(self, asked: str) -> None:
+        failure = _look_up(asked, self.errors)
+        if isinstance(failure, list):
+            failure = failure.pop(0) if failure else None
+        if failure is not None:
+            raise copy.copy(failure)  # raising an exception twice would add to its traceback
+
+    def _respond(self, query: SearchQuery, results: Results) -> SearchResponse:
+        if isinstance(results, SearchResponse):
+            return results.model_copy(update={"query": query.text, "provider": results.provider or self.name})
+        made = tuple(self._make_result(result) for result in results)
+        return SearchResponse(query=query.text, results=made, provider=self.name)
+
+    def _make_result(self, result: SearchResult | Mapping[str, Any]) -> SearchResult:
+        if isinstance(result, SearchResult):
+            return result.model_copy(update={"provider": result.provider or self.name})
+        try:
+            return SearchResult(**{"title": result.get("url"), "provider": self.name, **result})
+        except ValidationError as error:
+            raise ConfigurationError(
+                f"FakeWeb: results: {describe_problems(error, SearchResult.model_fields)}"
+            ) from error
+
+
+def _look_up(asked: str, table: Mapping[str, T]) -> T | None:
+    """Return the value of *asked*, or of the first pattern that matches it."""
+    if asked in table:
+        return table[asked]
+    return next((value for pattern, value in table.items() if fnmatchcase(asked, pattern)), None)
+
+
+def _read_page(url: str, page: str | bytes | Page) -> Page:
+    from ..reading import read_bytes  # imports the parsers
+
+    if isinstance(page, Page):
+        return page
+    if isinstance(page, bytes):
+        return read_bytes(page, url)
+    if _HTML.match(page):
+        return read_bytes(page.encode(), url, "text/html; charset=utf-8")
+    heading = _HEADING.search(page)
+    return Page(
+        url=url,
+        title=heading[1] if heading else "",
+        content=page,
+        content_length=len(page),
+        original_length=len(page),
+        media_type="text/markdown",
+    )

@@ -1,0 +1,6 @@
+"""The scripted models are beside the demo."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))

@@ -1,0 +1,106 @@
+"""The tools that record cassettes and compare services with them, against a server that runs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+import yaml
+
+from tests.cassettes import drift, record
+from tests.cassettes import tape as tapes
+from tests.cassettes.shape import compare, shape_of
+
+HIT = {"title": "Kelp", "url": "https://kelp.example/", "content": "Brown algae", "score": 0.9}
+
+
+def test_the_shape_of_json_is_its_fields_and_types():
+    assert shape_of('{"hits": [{"a": 1, "b": null}, {"a": "x"}], "ok": true}') == {
+        "": {"object"},
+        "hits": {"list"},
+        "hits[]": {"object"},
+        "hits[].a": {"number", "text"},
+        "hits[].b": {"null"},
+        "ok": {"boolean"},
+    }
+
+
+def test_the_shape_of_html_is_its_elements_and_classes():
+    assert shape_of('<p>x</p><a class="title big">y</a>').keys() == {"p", "a.title", "a.big"}
+
+
+def test_differences_are_fields_of_another_type_missing_fields_and_new_ones():
+    old, new = (shape_of(json.dumps(value)) for value in ({"a": 1, "b": 2, "c": 3}, {"a": "x", "c": None, "d": []}))
+
+    assert compare(old, new) == (["a is text, not number"], ["b is missing"], ["d is new (list)"])
+
+
+@pytest.fixture
+def service(monkeypatch, tmp_path):
+    """A Tavily of our own, a cassette of it, and what it answers from now on."""
+    answers = [{"results": [HIT], "request_id": "1"}]
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            body = json.dumps(answers[-1]).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setattr(tapes, "FOLDER", tmp_path)
+    monkeypatch.setenv("TAVILY_API_KEY", "tvly-of-a-test-that-must-not-show")
+    monkeypatch.setenv("TAVILY_BASE_URL", f"http://127.0.0.1:{server.server_port}")
+    (tmp_path / "tavily").mkdir()
+    tape = {"web": {"provider": "tavily"}, "search": ["kelp", {}], "expect": {}, "version": 1, "interactions": []}
+    (tmp_path / "tavily" / "search.yaml").write_text(yaml.safe_dump(tape))
+    monkeypatch.setattr(sys, "argv", ["record", "tavily"])
+    yield answers
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.enable_socket
+def test_recording_shows_what_the_service_has_changed_and_writes_no_key(service, capsys, tmp_path):
+    record.main()
+    service.append({"results": [{**HIT, "score": "high", "favicon": "x"}]})
+    capsys.readouterr()
+    record.main()
+
+    assert capsys.readouterr().out.splitlines() == [
+        "tavily/search: recorded",
+        "  results[].score is text, not number",
+        "  request_id is missing",
+        "  results[].favicon is new (text)",
+    ]
+    assert "must-not-show" not in (tmp_path / "tavily" / "search.yaml").read_text()
+
+
+@pytest.mark.enable_socket
+@pytest.mark.parametrize(
+    ("answer", "status", "line"),
+    [
+        ({"results": [HIT], "request_id": "2"}, 0, "tavily/search: as on the cassette"),
+        ({"results": [{**HIT, "extra": 1}]}, 0, "  results[].extra is new (number)"),
+        ({"results": [{**HIT, "score": "high"}]}, 1, "  results[].score is text, not number"),
+        ({"results": []}, 1, "  nothing is found"),
+        ({"results": 3}, 1, "  the call fails: tavily search failed: the answer has changed its format"),
+    ],
+)
+def test_drift_fails_if_a_service_answers_in_another_shape(service, capsys, answer, status, line):
+    record.main()
+    service.append(answer)
+    capsys.readouterr()
+
+    assert drift.main() == status
+    assert line in capsys.readouterr().out.splitlines()

@@ -1,0 +1,107 @@
+"""
+Every block of Python in the README files and in docs/ runs on its own, in a new module.
+
+Nothing is requested: services and pages answer with invented words. What a reader has already, and a block only names,
+is given to it: a model, a question, a place for checkpoints.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import inspect
+import re
+import sys
+import types
+from pathlib import Path
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from websearch_core.testing import SECRET, reply
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("*/README.md"))]
+BLOCKS = [
+    pytest.param(page, block, id=f"{page.relative_to(ROOT)}-{number}")
+    for page in PAGES
+    for number, block in enumerate(
+        re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL), 1
+    )
+]
+HIT = {"title": "Rotate a key", "url": "https://keys.example/rotate", "content": "To rotate a key, make a new one"}
+LINK = '<div class="web-result"><a class="result__a" href="https://docs.python.org/3/">Python</a></div>'
+PAGE = "<title>Keys</title><h1>Keys</h1><p>To rotate a key, make a new one. Mind the grace period."
+
+
+def answer(request):
+    """Answer for any service, or with a page."""
+    if request.guarded:
+        return reply(PAGE)
+    if "duckduckgo" in request.url:
+        return reply(LINK)
+    return reply({"results": [HIT], "web": {"results": [HIT]}, "type": "search"})
+
+
+class Encoding:
+    """What tiktoken would load from the network."""
+
+    def encode(self, text, **_):
+        return text.split()
+
+
+@pytest.fixture
+def offline(monkeypatch):
+    async def answer_async(_, request):
+        return answer(request)
+
+    monkeypatch.setattr("websearch_core._net.sender.Sender.send", lambda _, request: answer(request))
+    monkeypatch.setattr("websearch_core._net.sender.Sender.asend", answer_async)
+    for name in ("TAVILY_API_KEY", "BRAVE_API_KEY", "EXA_API_KEY", "SERPER_API_KEY"):
+        monkeypatch.setenv(name, SECRET)
+    monkeypatch.setattr("tiktoken.get_encoding", lambda _: Encoding())
+
+
+@pytest.fixture(scope="module")
+def scripted():
+    spec = importlib.util.spec_from_file_location("scripted", ROOT / "examples" / "scripted.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.filterwarnings("ignore:.* attribute .*is deprecated:pydantic.warnings.PydanticDeprecationWarning")
+@pytest.mark.parametrize(("page", "block"), BLOCKS)
+async def test_a_block_runs_on_its_own(page, block, offline, scripted, monkeypatch):
+    module = types.ModuleType("block")
+    monkeypatch.setitem(sys.modules, "block", module)
+    vars(module).update(
+        model=scripted.ScriptedChat(),
+        llm=scripted.scripted_llm(),
+        question="How do I rotate a key?",
+        checkpointer=InMemorySaver(),
+    )
+
+    code = compile(block, str(page), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    done = eval(code, vars(module))
+    if inspect.isawaitable(done):
+        await done
+
+
+def test_the_pages_have_blocks():
+    assert len(BLOCKS) > 20
+
+
+def test_what_other_packages_become_is_code_that_works(offline):
+    page = (ROOT / "docs" / "migration.md").read_text("utf-8")
+    names: dict[str, object] = {"key": SECRET, "api_key": SECRET, "url": "https://searx.example", "q": "rotate a key"}
+    names["urls"] = [HIT["url"]]
+    statement = "from langchain_websearch import *; from llamaindex_websearch import WebPageReader, WebSearchToolSpec"
+    exec(f"{statement}; from websearch_core import WebSearch", names)
+    cells = re.findall(r"^\| .+ \| (`.+?`)[^`|]*(?:`.*)? \|$", page, re.MULTILINE)
+    now = [code for cell in cells for code in re.findall("`([^`]+)`", cell) if re.match(r"\w+\(", code)]
+
+    assert len(now) > 15
+    for code in now:
+        if not code.startswith("RetrieverQueryEngine"):  # made of one of these
+            eval(code.replace("[...]", "['python.org']").replace("key=api_key", "key=key"), names)
