@@ -39,6 +39,7 @@ from ._countries import COUNTRY_NAMES
 from ._dates import date_range, google_period, midnight
 from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
 from ._function import from_function
+from ._google import google_answer, google_filters
 from ._http import (
     as_number,
     as_object,
@@ -155,6 +156,8 @@ __all__ = [
     "follow_pages",
     "from_function",
     "given",
+    "google_answer",
+    "google_filters",
     "google_period",
     "in_domains",
     "is_vendor",

@@ -26,6 +26,7 @@ from websearch_core.provider import (
     Response,
     SearchQuery,
     SearchResponse,
+    Service,
     Sleep,
     TooLarge,
     Unavailable,
@@ -60,6 +61,13 @@ class ArXiv:
     options = frozenset({"topic", "time_range", "after", "before", "page"})
     topics = frozenset({"academic"})
     limits = Limits(results_per_request=100, results=30_000)
+    about = Service(
+        api_urls=("https://info.arxiv.org/help/api/user-manual.html",),
+        free_allowance="keyless: a request every three seconds",
+        price="free",
+        as_of="2026-11",
+        terms="Metadata may be kept and shown (CC0); papers have licences of their own.",
+    )
 
     base_url: BaseUrl = "https://export.arxiv.org/api"
     pause: float = 3.0
@@ -127,7 +135,8 @@ def _parse_feed(content: bytes) -> tuple[list[dict[str, Any]], int] | None:
         return None
     if not parsed.get("version", "").startswith("atom"):
         return None
-    total = str(parsed.feed.get("opensearch_totalresults", ""))
+    # Named after the namespace of OpenSearch, whose prefix is up to the service.
+    total = next((str(value) for name, value in parsed.feed.items() if name.endswith("totalresults")), "")
     return [_entry(entry) for entry in parsed.entries], int(total) if total.isdecimal() else 0
 
 

@@ -24,6 +24,7 @@ from websearch_core.provider import (
     Request,
     SearchQuery,
     SearchResponse,
+    Service,
     as_object,
     as_objects,
     as_text,
@@ -54,6 +55,13 @@ class Crossref:
     options = frozenset({"topic", "time_range", "after", "before", "page"})
     topics = frozenset({"academic"})
     limits = Limits(results_per_request=100, results=10_000)
+    about = Service(
+        api_urls=("https://api.crossref.org/swagger-ui/index.html",),
+        free_allowance="keyless; faster with an email address",
+        price="free; Metadata Plus is for members",
+        as_of="2026-11",
+        terms="Metadata may be kept and shown; abstracts may be under copyright.",
+    )
 
     mailto: Annotated[str | None, Env("CROSSREF_MAILTO")] = None
     api_key: Annotated[Key | None, Env("CROSSREF_API_KEY")] = None

@@ -54,6 +54,7 @@ _KNOW: Mapping[str, Mapping[str, frozenset[str]]] = MappingProxyType({
         "region": frozenset({"duckduckgo", "brave", "startpage", "mojeek", "wikipedia"}),
         "domains": frozenset({"duckduckgo", "brave", "yahoo", "startpage", "mojeek"}),
     },
+    "images": dict.fromkeys(("time_range", "safe_search", "region", "domains"), frozenset({"duckduckgo"})),
     "news": {
         "time_range": frozenset({"duckduckgo", "yahoo"}),
         "safe_search": frozenset({"duckduckgo"}),
@@ -110,12 +111,13 @@ class Ddgs:
             "region": _region(query),
             "safesearch": _SAFE_SEARCH.get(query.safe_search or ""),
             "timelimit": query.time_range and query.time_range[0],
-            "backend": self._engines(query, kind),
+            "backend": self._engines(query, kind, self.backend),
         }
         options = {**given(options), **query.extra}
         images: tuple[Image, ...] = ()
         if query.images:
-            found = yield from self._ask("images", query, {**options, "backend": "auto", "max_results": query.limit})
+            more = {"backend": self._engines(query, "images", "auto"), "max_results": query.limit}
+            found = yield from self._ask("images", query, {**options, **more})
             images = parse_images(found, url="image", description="title", page_url="url")[: query.limit]
 
         def fetch(number: int) -> Flow[Batch]:
@@ -137,8 +139,8 @@ class Ddgs:
             return answer.with_notes("ddgs cannot tell nothing found from engines that refuse to answer")
         return answer
 
-    def _engines(self, query: SearchQuery, kind: str) -> str:
-        """Return the engines for *query*: those of ``backend`` that know all of its options."""
+    def _engines(self, query: SearchQuery, kind: str, backend: str) -> str:
+        """Return the engines for *query*: those of *backend* that know all of its options."""
         asked = {
             "time_range": query.time_range,
             "safe_search": query.safe_search,
@@ -147,8 +149,8 @@ class Ddgs:
         }
         able = [_KNOW[kind][name] for name, value in asked.items() if value]
         if not able:
-            return self.backend
-        named = {name.strip() for name in self.backend.split(",")}
+            return backend
+        named = {name.strip() for name in backend.split(",")}
         left = frozenset.intersection(*able)
         left = left if named & {"auto", "all"} else left & named
         if not left:

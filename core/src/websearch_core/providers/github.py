@@ -27,6 +27,7 @@ from websearch_core.provider import (
     Response,
     SearchQuery,
     SearchResponse,
+    Service,
     Unavailable,
     UnsupportedOption,
     as_object,
@@ -65,6 +66,13 @@ class GitHub:
     options = frozenset({"topic", "time_range", "after", "before", "page"})
     topics = frozenset({"code"})
     limits = Limits(results_per_request=100, results=1000, query_length=256)
+    about = Service(
+        api_urls=("https://docs.github.com/en/rest/search/search",),
+        signup_url="https://github.com/settings/personal-access-tokens",
+        free_allowance="10 searches a minute without a token, 30 with one, of code 10",
+        price="free",
+        as_of="2026-11",
+    )
 
     api_key: Annotated[Key | None, Env("GITHUB_TOKEN", "GH_TOKEN")] = None
     base_url: BaseUrl = "https://api.github.com"

@@ -42,9 +42,8 @@ from websearch_core.provider import (
     check_options,
     collect_pages,
     decode,
-    find_country,
-    find_language,
     given,
+    google_filters,
     parse_images,
     parse_results,
     provider,
@@ -124,16 +123,13 @@ class Google:
 
     def _request(self, query: SearchQuery, *, size: int, **more: Any) -> Request:
         days = [f"{day:%Y%m%d}" if day else "" for day in (query.after, query.before)]
-        language = find_language(query, self)
         params = {
             "cx": self.cx,
             "q": with_sites(query),
             "num": size,
             "dateRestrict": f"{query.time_range[0]}1" if query.time_range else None,
             "sort": f"date:r:{':'.join(days)}" if any(days) else None,
-            "gl": (find_country(query, self) or "").lower() or None,
-            "lr": f"lang_{language}" if language else None,
-            "safe": None if query.safe_search is None else "off" if query.safe_search == "off" else "active",
+            **google_filters(query, self),
             **more,
             **query.extra,
         }

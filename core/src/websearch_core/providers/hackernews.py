@@ -22,6 +22,7 @@ from websearch_core.provider import (
     Request,
     SearchQuery,
     SearchResponse,
+    Service,
     as_object,
     as_text,
     check_options,
@@ -53,6 +54,12 @@ class HackerNews:
     label = "Hacker News"
     options = frozenset({"time_range", "after", "before", "page"})
     limits = Limits(results_per_request=100, results=1000)
+    about = Service(
+        api_urls=("https://hn.algolia.com/api",),
+        free_allowance="keyless: 10,000 requests an hour from one address",
+        price="free",
+        as_of="2026-11",
+    )
 
     base_url: BaseUrl = "https://hn.algolia.com/api/v1"
     kind: Annotated[Literal["story", "comment", "any"], FoundFile()] = "story"

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from websearch_core.provider import (
+    LANGUAGES,
     BaseUrl,
     Env,
     Flow,
@@ -25,8 +26,8 @@ from websearch_core.provider import (
     Response,
     SearchQuery,
     SearchResponse,
+    Service,
     ServiceError,
-    UnsupportedOption,
     as_number,
     as_object,
     as_objects,
@@ -36,6 +37,7 @@ from websearch_core.provider import (
     date_range,
     decode,
     error_for,
+    find_language,
     given,
     parse_results,
     provider,
@@ -57,7 +59,16 @@ class OpenAlex:
     label = "OpenAlex"
     options = frozenset({"topic", "time_range", "after", "before", "language", "page"})
     topics = frozenset({"academic"})
+    languages = LANGUAGES
     limits = Limits(results_per_request=100, results=10_000)
+    about = Service(
+        api_urls=("https://developers.openalex.org/api-reference/authentication",),
+        signup_url="https://openalex.org/settings/api",
+        free_allowance="USD 1 a day with a free key, a tenth of that without: about 1,000 and 100 searches",
+        price="USD 1 per 1,000 searches",
+        as_of="2026-09",
+        terms="Data is in the public domain (CC0).",
+    )
 
     api_key: Annotated[Key | None, Env("OPENALEX_API_KEY")] = None
     base_url: BaseUrl = "https://api.openalex.org"
@@ -97,7 +108,7 @@ class OpenAlex:
 
     def _request(self, query: SearchQuery, page: int, size: int) -> Request:
         first, last = date_range(query)
-        filters = {"from_publication_date": first, "to_publication_date": last, "language": _language(query)}
+        filters = {"from_publication_date": first, "to_publication_date": last, "language": find_language(query, self)}
         params = {
             "search": query.text,
             "per_page": size,
@@ -117,13 +128,6 @@ class OpenAlex:
         left = as_number(response.headers.get("x-ratelimit-remaining-usd"))
         is_used_up = "budget" in words.lower() or response.headers.get("x-ratelimit-remaining") == "0" or left == 0
         return error_for(response, self, detail=words, kind=QuotaExhausted if is_used_up else None)
-
-
-def _language(query: SearchQuery) -> str | None:
-    tag = (query.language or "").partition("-")[0].lower()
-    if len(tag) > 2:
-        raise UnsupportedOption("openalex knows languages of two letters only", options=["language"])
-    return tag or None
 
 
 def _url(work: Mapping[str, Any]) -> Any:

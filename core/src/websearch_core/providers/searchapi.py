@@ -39,9 +39,9 @@ from websearch_core.provider import (
     collect_pages,
     decode,
     error_for,
-    find_country,
-    find_language,
     given,
+    google_answer,
+    google_filters,
     parse_images,
     parse_results,
     provider,
@@ -106,7 +106,7 @@ class SearchApi:
                 query=query.text,
                 results=results,
                 provider=self.name,
-                answer=_answer(as_object(body.get("answer_box"))),
+                answer=google_answer(as_object(body.get("answer_box"))),
                 images=images,
                 suggestions=tuple(filter(None, related)),
                 request_id=as_text(as_object(body.get("search_metadata")).get("id")),
@@ -118,14 +118,10 @@ class SearchApi:
         return (yield from collect_pages(query, self, fetch, fixed=True))
 
     def _request(self, query: SearchQuery, more: Mapping[str, Any]) -> Request:
-        country, language = find_country(query, self), find_language(query, self)
         params = {
             "q": with_sites(query),
             **self._period(query),
-            "gl": country.lower() if country else None,
-            "hl": language.lower() if language else None,
-            "lr": f"lang_{language}" if language else None,
-            "safe": None if query.safe_search is None else "off" if query.safe_search == "off" else "active",
+            **google_filters(query, self),
             **more,
             **query.extra,
         }
@@ -155,10 +151,6 @@ class SearchApi:
 def _kind(body: Any) -> type[ServiceError] | None:
     words = str(as_object(body).get("error")).lower()
     return QuotaExhausted if any(part in words for part in _USED_UP) else None
-
-
-def _answer(box: dict[str, Any]) -> str | None:
-    return next(filter(None, (as_text(box.get(name)) for name in ("answer", "snippet", "result"))), None)
 
 
 def _date(item: Mapping[str, Any]) -> Any:

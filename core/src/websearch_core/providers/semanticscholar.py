@@ -23,6 +23,7 @@ from websearch_core.provider import (
     Request,
     SearchQuery,
     SearchResponse,
+    Service,
     as_object,
     as_text,
     check_options,
@@ -53,6 +54,13 @@ class SemanticScholar:
     options = frozenset({"topic", "time_range", "after", "before", "page"})
     topics = frozenset({"academic"})
     limits = Limits(results_per_request=100, results=1000)
+    about = Service(
+        api_urls=("https://api.semanticscholar.org/api-docs/graph",),
+        signup_url="https://www.semanticscholar.org/product/api#api-key-form",
+        free_allowance="keyless, at a rate that all callers share; a request a second with a free key",
+        price="free",
+        as_of="2026-11",
+    )
 
     api_key: Annotated[Key | None, Env("SEMANTIC_SCHOLAR_API_KEY", "S2_API_KEY")] = None
     base_url: BaseUrl = "https://api.semanticscholar.org/graph/v1"

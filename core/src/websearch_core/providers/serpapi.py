@@ -40,9 +40,9 @@ from websearch_core.provider import (
     collect_pages,
     decode,
     error_for,
-    find_country,
-    find_language,
     given,
+    google_answer,
+    google_filters,
     google_period,
     parse_images,
     parse_results,
@@ -108,7 +108,7 @@ class SerpApi:
                 query=query.text,
                 results=parse_results(items, self.name, url="link", published="date", author=_authors),
                 provider=self.name,
-                answer=_answer(as_object(body.get("answer_box"))),
+                answer=google_answer(as_object(body.get("answer_box"))),
                 images=images,
                 suggestions=_suggestions(body),
                 request_id=as_text(as_object(body.get("search_metadata")).get("id")),
@@ -119,14 +119,10 @@ class SerpApi:
         return (yield from collect_pages(query, self, fetch, fixed=True))
 
     def _request(self, query: SearchQuery, more: Mapping[str, Any]) -> Request:
-        country, language = find_country(query, self), find_language(query, self)
         params = {
             "q": with_sites(query),
             **self._period(query),
-            "gl": country.lower() if country else None,
-            "hl": language.lower() if language else None,
-            "lr": f"lang_{language}" if language else None,
-            "safe": None if query.safe_search is None else "off" if query.safe_search == "off" else "active",
+            **google_filters(query, self),
             **more,
             **query.extra,
         }
@@ -154,10 +150,6 @@ class SerpApi:
 def _kind(body: Any) -> type[ServiceError] | None:
     words = str(as_object(body).get("error")).lower()
     return QuotaExhausted if "run out" in words or "upgrade" in words else None
-
-
-def _answer(box: dict[str, Any]) -> str | None:
-    return next(filter(None, (as_text(box.get(name)) for name in ("answer", "snippet", "result"))), None)
 
 
 def _suggestions(body: dict[str, Any]) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ from websearch_core.provider import (
     Response,
     SearchQuery,
     SearchResponse,
+    Service,
     ServiceError,
     Sleep,
     Unavailable,
@@ -73,6 +74,14 @@ class StackExchange:
     options = frozenset({"topic", "time_range", "after", "before", "page"})
     topics = frozenset({"code"})
     limits = Limits(results_per_request=100)
+    about = Service(
+        api_urls=("https://api.stackexchange.com/docs",),
+        signup_url="https://stackapps.com/apps/oauth/register",
+        free_allowance="300 requests a day without a key, 10,000 with one",
+        price="free",
+        as_of="2026-11",
+        terms="Posts are under CC BY-SA: name the author and link the post where you show them.",
+    )
 
     api_key: Annotated[Key | None, Env("STACKEXCHANGE_API_KEY")] = None
     base_url: BaseUrl = "https://api.stackexchange.com/2.3"

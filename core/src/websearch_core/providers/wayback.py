@@ -121,8 +121,9 @@ class Wayback:
             response: Response = yield Request(url=copy, max_bytes=self.max_bytes, guarded=True)
             if response.status == 200:
                 return response
-            following = urljoin(copy, response.headers.get("location", ""))
-            if not 300 <= response.status < 400 or not following.startswith(f"{self.base_url}/web/"):
+            location = response.headers.get("location", "")
+            following = urljoin(copy, location) if location and 300 <= response.status < 400 else ""
+            if not following.startswith(f"{self.base_url}/web/"):
                 raise error_for(response, self, verb="read", meanings=_MEANINGS)
             copy = following
         raise BadResponse(f"wayback read failed: more than {_MAX_REDIRECTS} redirects", provider=self.name)

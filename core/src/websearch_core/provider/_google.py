@@ -1,0 +1,28 @@
+"""What services share that pass queries on to Google: its parameters, and where its direct answer is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..models import SearchQuery
+from ._http import as_text, given
+from ._languages import find_country, find_language
+from ._ports import Provider
+
+
+def google_filters(query: SearchQuery, provider: Provider) -> dict[str, str]:
+    """Return country, language and safe search of *query* as Google's ``gl``, ``hl`` and ``lr``, and ``safe``."""
+    country, language = find_country(query, provider), find_language(query, provider)
+    return given(
+        {
+            "gl": country.lower() if country else None,
+            "hl": language,
+            "lr": f"lang_{language}" if language else None,
+            "safe": None if query.safe_search is None else "off" if query.safe_search == "off" else "active",
+        }
+    )
+
+
+def google_answer(box: dict[str, Any]) -> str | None:
+    """Return the direct answer in Google's answer box, whose form depends on its kind."""
+    return next(filter(None, (as_text(box.get(name)) for name in ("answer", "snippet", "result"))), None)

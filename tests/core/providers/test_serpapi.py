@@ -1,0 +1,95 @@
+"""https://serpapi.com/search-api"""
+
+from __future__ import annotations
+
+import pytest
+
+from websearch_core.errors import BadResponse, QuotaExhausted, RateLimited, Unavailable, UnsupportedOption
+from websearch_core.models import SearchQuery
+from websearch_core.providers.serpapi import SerpApi
+from websearch_core.testing import SECRET, play, reply
+
+SERPAPI = SerpApi(api_key=SECRET)
+
+
+def request_of(**options):
+    return next(SERPAPI.search(SearchQuery.of("tides", **options)))
+
+
+def search(body, status=200, **options):
+    return play(SERPAPI.search(SearchQuery.of("tides", **options)), reply(body, status)).result
+
+
+def test_the_key_is_in_the_url_and_nowhere_that_shows():
+    request = request_of()
+
+    assert request.secret_params == {"api_key": SECRET}
+    assert SECRET not in f"{request!r}{request.url}{request.params}{SERPAPI!r}"
+
+
+@pytest.mark.parametrize(
+    ("options", "sent"),
+    [
+        ({}, {"engine": "google", "q": "tides"}),
+        ({"topic": "news"}, {"engine": "google", "tbm": "nws"}),
+        ({"topic": "academic", "after": "2020-05-01", "before": "2024-01-01"},
+         {"engine": "google_scholar", "as_ylo": 2020, "as_yhi": 2024}),
+        ({"time_range": "month"}, {"tbs": "qdr:m"}),
+        ({"after": "2026-01-02", "before": "2026-02-03"}, {"tbs": "cdr:1,cd_min:01/02/2026,cd_max:02/03/2026"}),
+        ({"country": "GB", "language": "he"}, {"gl": "gb", "hl": "iw", "lr": "lang_iw"}),
+        ({"safe_search": "strict"}, {"safe": "active"}),
+        ({"limit": 10, "page": 3}, {"start": 20}),
+        ({"extra": {"engine": "google_light"}}, {"engine": "google_light"}),
+    ],
+)  # fmt: skip
+def test_each_option_has_googles_own_word(options, sent):
+    assert sent.items() <= request_of(**options).params.items()
+
+
+def test_papers_are_filtered_by_year():
+    with pytest.raises(UnsupportedOption):
+        request_of(topic="academic", time_range="week")
+
+
+@pytest.mark.parametrize("state", [{"search_metadata": {"status": "Success"}}, {}])
+def test_nothing_found_is_an_answer(state):
+    found = search({**state, "error": "Google hasn't returned any results for this query."})
+
+    assert (found.results, found.notes) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "kind"),
+    [
+        ({"error": "Your account has run out of searches."}, 429, QuotaExhausted),
+        ({"error": "Too many requests this hour."}, 429, RateLimited),
+        ({"search_metadata": {"status": "Error"}, "error": "Google hasn't returned any results."}, 200, Unavailable),
+        ({"search_metadata": {"status": "Success"}, "error": "Proxy timeout"}, 200, Unavailable),
+        ({"search_metadata": {"status": "Success"}}, 200, BadResponse),
+    ],
+)
+def test_what_only_looks_like_nothing_is_an_error(body, status, kind):
+    with pytest.raises(kind) as caught:
+        search(body, status)
+    assert type(caught.value) is kind
+
+
+def test_an_answer_without_a_next_page_is_the_last():
+    found = search({"organic_results": [{"title": "T", "link": "https://harbour.example/"}]}, limit=50)
+
+    assert len(found.results) == 1
+
+
+@pytest.mark.parametrize(
+    ("box", "answer"),
+    [
+        ({"answer": "42"}, "42"),
+        ({"snippet": "So."}, "So."),
+        ({"result": "7"}, "7"),
+        ({"type": "x"}, None),
+        (None, None),
+        ([], None),
+    ],
+)
+def test_an_answer_box_has_many_forms(box, answer):
+    assert search({"organic_results": [], "answer_box": box}).answer == answer
