@@ -21,7 +21,9 @@ def render() -> dict[Path, str]:
         docs / "providers.md": providers.write_page(),
         docs / "api.md": reference.write_page(),
         ROOT / "README.md": _fill(ROOT / "README.md", {"providers": providers.write_table()}),
-        docs / "settings.md": _fill(docs / "settings.md", {"settings": settings.write_table()}),
+        docs / "settings.md": _fill(
+            docs / "settings.md", {"settings": settings.write_table(), "sources": settings.write_sources()}
+        ),
         docs / "errors.md": _fill(docs / "errors.md", {"codes": errors.write_table()}),
         docs / "cli.md": _fill(docs / "cli.md", commands.write_tables()),
     }

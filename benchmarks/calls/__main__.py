@@ -22,8 +22,14 @@ from benchmarks.calls.server import Server
 from benchmarks.report import Section, head, put
 
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured" / "benchmarks.md"
+<<<<<<< HEAD
 _MEASUREMENTS = ("imports", "overhead", "concurrency", "failures", "checkpoints")
 _UNTIMED = {"checkpoints"}  # their numbers do not depend on the machine
+||||||| dc9fad1
+_MEASUREMENTS = ("imports", "overhead", "concurrency", "failures")
+=======
+_MEASUREMENTS = ("imports", "overhead", "concurrency", "failures", "schemas")
+>>>>>>> main
 
 
 def main() -> int:

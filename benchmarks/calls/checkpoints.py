@@ -42,8 +42,8 @@ class Held(NamedTuple):
 
 def measure(server: Server) -> Section:
     """Let an agent search ten times, and read ten pages."""
-    url = {"provider": "tavily", "api_key": KEY, "base_url": f"{server.url}/prompt"}
-    page = {**url, "reader": "tavily", "base_url": f"{server.url}/page"}
+    url: dict[str, Any] = {"provider": "tavily", "api_key": KEY, "base_url": f"{server.url}/prompt"}
+    page: dict[str, Any] = {**url, "reader": "tavily", "base_url": f"{server.url}/page"}
     search, open_page = {"query": QUERY}, {"url": PAGE_URL}
     runs: dict[tuple[str, str], Held] = {
         ("search", "`WebSearchTool`"): _run(WebSearchTool(**url), search),
@@ -85,7 +85,7 @@ def measure(server: Server) -> Section:
                 max(extra.values()) <= 0,
             ),
             Goal(
-                f"ten searches leave at most {_MOST_MORE - 1:.0%} more than those of langchain-tavily, without artifacts",
+                f"ten searches leave at most {_MOST_MORE - 1:.0%} more than those of langchain-tavily",
                 f"{searches.last / theirs.last - 1:+.1%}",
                 searches.last <= _MOST_MORE * theirs.last,
             ),

@@ -6,18 +6,22 @@ import inspect
 from typing import Any
 
 from websearch_core import WebSearch
+from websearch_core._environ import ENV_FILE
+from websearch_core._shapes import OTHER_NAMES
+from websearch_core._sources import NAMED, NAMES
 from websearch_core.provider._declare import FoundFile
-from websearch_core.settings import _OTHER_NAMES, Settings
+from websearch_core.settings import Settings
 
 from .docstrings import read_args
 from .markdown import make_table
 
 _ARGUMENTS = {
+    "enabled": "",
     "providers": '`provider_options={"brave": {...}}`',
     "layers": "`layers=[...]`",
 }
 _VARIABLES = {
-    "providers": "those of each provider, such as `BRAVE_API_KEY`",
+    "providers": "those of each provider, such as `BRAVE_API_KEY`; all options: `WEB_SEARCH_PROVIDERS`, as JSON",
     "layers": "`WEB_SEARCH_LAYERS`, as JSON",
 }
 _IN_A_FILE = {"providers": "`[providers.brave]`", "layers": "`[layers.retry]`"}
@@ -36,10 +40,38 @@ def write_table() -> str:
     return make_table(head, rows)
 
 
+def write_sources() -> str:
+    """Return a row for each source of settings, in order of precedence, with what it may set."""
+    names = ", ".join(f"`{name}`" for name in NAMES)
+    named, env_file = f"`{NAMED}=/path/to/{NAMES[0]}`", f"`{ENV_FILE}=/path/to/.env`"
+    folders = (
+        "`$XDG_CONFIG_HOME/websearch` (`~/.config/websearch`)",
+        "`~/Library/Application Support/websearch` (macOS)",
+    )
+    closed = [f"`{name}`" for name, field in Settings.model_fields.items() if _is_closed(name, field)]
+    rows = [
+        ["arguments", "your program: `WebSearch(...)`, `Settings(...)`, `Settings.from_mapping({...})`", "everything"],
+        ["environment", "the variables above", "everything"],
+        ["a `.env` file", f"only the one that you name: {env_file}", "everything"],
+        ["a file that you name", f"{named}, or any other `.toml`, `.json` or `.yaml`", "everything"],
+        [
+            "a *found* file, unless you named one",
+            f"the nearest one, from the working directory up: {names}, or `[tool.websearch]` in `pyproject.toml`",
+            f"what the table above says, so not {', '.join(closed)}; of providers and layers, only harmless options",
+        ],
+        ["your own file", f"{names} in {', '.join(folders)} or `%APPDATA%\\websearch`", "everything"],
+    ]
+    return make_table(["source", "where", "may set"], rows)
+
+
+def _is_closed(name: str, field: Any) -> bool:
+    return name not in _FOUND and not any(isinstance(note, FoundFile) for note in field.metadata)
+
+
 def _row(name: str, field: Any, meaning: str) -> list[str]:
-    others = [f"`{other}`" for other, real in _OTHER_NAMES.items() if real == name]
+    others = [f"`{other}`" for other, real in OTHER_NAMES.items() if real == name]
     in_a_file = _IN_A_FILE.get(name, f"`{name}`") + "".join(f", or {other}" for other in others)
-    variable = _VARIABLES.get(name, f"`{Settings.model_config['env_prefix']}{name.upper()}`")
+    variable = _VARIABLES.get(name, f"`WEB_SEARCH_{name.upper()}`")
     argument = _ARGUMENTS.get(name, f"`{name}`")
     return [argument, variable, in_a_file, _default(field), _FOUND.get(name) or _found(field), meaning]
 
@@ -48,6 +80,8 @@ def _default(field: Any) -> str:
     default = field.get_default(call_default_factory=True)
     if default in (None, (), {}):
         return ""
+    if isinstance(default, bool):
+        return f"`{str(default).lower()}`"
     return f"{default:,}".removesuffix(".0") if isinstance(default, int | float) else f"`{default}`"
 
 
@@ -59,4 +93,6 @@ def _found(field: Any) -> str:
         return "any, within yours"
     if note.at_most is None:
         return "any"
+    if note.at_most is True:
+        return "`false`"
     return f"up to {note.at_most:,}" + (f", unless you set `{note.replaces}`" if note.replaces else "")

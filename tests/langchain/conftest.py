@@ -19,7 +19,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import BaseTool
 from pydantic import PrivateAttr
 
-from websearch_core import WebSearch
+from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebSearch
 
 KEY = "SEKRET-0123456789abcdef"
 
@@ -163,6 +163,37 @@ class ScriptedChat(BaseChatModel):
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **_: Any) -> ChatResult:
         self._line += 1
         return ChatResult(generations=[ChatGeneration(message=self.script[self._line - 1])])
+
+
+class Sea:
+    """Finds one page whatever is asked, reads every page as the same text, and records which were opened."""
+
+    name = "sea"
+
+    def __init__(self, content: str = "text", links: tuple[str, ...] = ()) -> None:
+        self.content = content
+        self.links = links
+        self.opened: list[str] = []
+
+    def search(self, query: SearchQuery) -> Any:
+        found = SearchResult(title="Kelp", url="https://sea.example/kelp")
+        return SearchResponse(query=query.text, results=(found,), provider=self.name)
+        yield
+
+    def read(self, url: str) -> Any:
+        self.opened.append(url)
+        return Page(url=url, final_url=url, content=self.content, links=self.links)
+        yield
+
+
+@pytest.fixture
+def make_sea() -> type[Sea]:
+    return Sea
+
+
+@pytest.fixture
+def sea() -> Sea:
+    return Sea()
 
 
 @pytest.fixture

@@ -21,32 +21,10 @@ from pydantic import BaseModel
 
 from langchain_websearch import WebSearchToolkit
 from websearch_core import WebSearch
-from websearch_core.models import Page, SearchResponse, SearchResult
 
 NAMED = "https://named.example/page"
 FOUND = "https://sea.example/kelp"
 LEAK = "https://collector.example/?d=THE-SECRET"
-
-
-class Sea:
-    name = "sea"
-
-    def __init__(self):
-        self.opened = []
-
-    def search(self, query):
-        return SearchResponse(query=query.text, results=(SearchResult(title="Kelp", url=FOUND),), provider=self.name)
-        yield
-
-    def read(self, url):
-        self.opened.append(url)
-        return Page(url=url, final_url=url, content="text")
-        yield
-
-
-@pytest.fixture
-def sea():
-    return Sea()
 
 
 @pytest.fixture

@@ -7,47 +7,33 @@ settings file may set only fields annotated with `FoundFile`.
 
 from __future__ import annotations
 
-import os
+import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import Secret, SecretStr
 
+from ._environ import describe_variable, read_variable
 from ._keys import KeyFromEnvironment, is_in_keyring
 from ._net.guard import Guard
 from ._registry import registered_name
-from ._sources import ARGUMENT, DEFAULT, Source, make_refusal
+from ._sources import ARGUMENT, DEFAULT, Option, Source, make_refusal
 from ._urls import canonicalize, parse_address
 from .errors import ConfigurationError, UnsafeURL
 from .provider._declare import Destination, FoundFile, construct, environment, field_notes, is_secret
 
+_KEY = "api_key"
+_log = logging.getLogger(__name__)
 _THIS_MACHINE = Guard.allowing(("127.0.0.0/8", "::1/128"))
 
 
-@dataclass(frozen=True)
-class Option:
-    """
-    The value of one field of a provider, and its source.
-
-    Args:
-        value: The value.
-        source: Where it comes from.
-        limit: The value of a trusted source that this one overrules, if there is one.
-
-    """
-
-    value: Any = field(repr=False)  # it may be a key
-    source: Source
-    limit: Any = field(default=None, repr=False)
-
-
 def collect_options(cls: type[Any], settings: Mapping[str, Option], explicit: Mapping[str, Any]) -> dict[str, Option]:
-    """Return the options of the provider *cls*: *explicit* ones, else the environment's, else those of *settings*."""
+    """Return the options of the provider *cls*: *explicit* ones, else the environment's, else those of the files."""
     return {
         **settings,
         **_read_environment(cls),
+        **{name: option for name, option in settings.items() if option.source == ARGUMENT},
         **{name: Option(value, ARGUMENT) for name, value in explicit.items() if value is not None},
     }
 
@@ -74,6 +60,9 @@ def build(cls: type[Any], options: Mapping[str, Option], name: str) -> Any:
     """
     fields = field_notes(cls)
     check_entries(cls, options)
+    if fields and _KEY not in fields and _KEY in options:
+        _log.warning("%s: %s needs no %s: it is ignored", options[_KEY].source.place, name, _KEY)
+        options = {option: one for option, one in options.items() if option != _KEY}
     given = {field: _convert(option, fields.get(field)) for field, option in options.items()}
     made = construct(cls, name, given)
     _check_values(made, options)
@@ -137,8 +126,8 @@ def _read_environment(cls: type[Any]) -> dict[str, Option]:
     found = {}
     for option, names in environment(cls).items():
         for name in names:
-            if value := os.environ.get(name, "").strip():
-                found[option] = Option(value, Source("environment", name))
+            if value := read_variable(name):
+                found[option] = Option(value, Source("environment", describe_variable(name)))
                 break
     return found
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -21,6 +20,7 @@ from typing import Any, Protocol
 
 from pydantic import SecretStr
 
+from ._environ import read_variable
 from .errors import ConfigurationError, MissingKey, WebSearchError
 
 KEYRING = "keyring:"
@@ -216,7 +216,7 @@ class _Variable:
         if self.text is not None:
             return self.text
         for name in owner.variables:
-            if key := os.environ.get(name, "").strip():
+            if key := read_variable(name):
                 if is_in_keyring(key):
                     return _Keyring.at(key).read(owner)
                 return _check_key_for(owner, key, name)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any
 
+from ._text.suggestion import find_close
 from .errors import ConfigurationError, UnknownProvider
 
 _BUILT_IN: Mapping[str, str] = MappingProxyType(
@@ -77,6 +78,12 @@ def known() -> list[str]:
     return sorted({*_BUILT_IN, *_plugged_in(), *_registered})
 
 
+def is_known(name: str) -> bool:
+    """Return whether *name* is that of a provider, or an alias."""
+    name = _ALIASES.get(name, name)
+    return name in _BUILT_IN or name in _registered or name in _plugged_in()  # plug-ins last: finding them is slow
+
+
 def registered_name(name: str) -> str:
     """
     Return the name under which a provider is registered: ``duckduckgo`` for its alias ``ddg``.
@@ -85,12 +92,29 @@ def registered_name(name: str) -> str:
         UnknownProvider: No provider has that name; the message lists the known ones.
 
     """
-    name = _ALIASES.get(name, name)
-    if name in _BUILT_IN or name in _registered or name in _plugged_in():  # plug-ins last: finding them is slow
-        return name
+    if not is_known(name):
+        raise unknown_provider(name, known(), "known are")
+    return _ALIASES.get(name, name)
+
+
+def unknown_provider(name: str, names: Sequence[str], what: str) -> UnknownProvider:
+    """
+    Make the error for the unknown provider *name*.
+
+    Args:
+        name: The name.
+        names: The names to choose from.
+        what: What they are, such as ``known are``.
+
+    """
     if name in _RETIRED:
-        raise UnknownProvider(f"{name}: {_RETIRED[name]}")
-    raise UnknownProvider(f"unknown provider {name!r}; known are {', '.join(known())}")
+        return UnknownProvider(f"{name}: {_RETIRED[name]}")
+    aliases = {alias: real for alias, real in _ALIASES.items() if real in names}
+    close = find_close(name, names, aliases)
+    shown = [real + "".join(f" ({alias})" for alias in aliases if aliases[alias] == real) for real in names]
+    hint = f"did you mean {close}? " if close else ""
+    what = what.capitalize() if close else what
+    return UnknownProvider(f"unknown provider {name!r}; {hint}{what} {', '.join(shown)}")
 
 
 def provider_class(name: str) -> type[Any]:

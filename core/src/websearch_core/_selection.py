@@ -8,6 +8,7 @@ choice without any key falls back by itself: if DuckDuckGo answers with a challe
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
@@ -17,7 +18,7 @@ from pydantic import ValidationError
 
 from ._build import build, by_name, collect_options, is_this_machine
 from ._net.guard import Guard
-from ._registry import known, provider_class, registered_name
+from ._registry import is_known, known, provider_class, registered_name, unknown_provider
 from ._text.suggestion import suggest_name
 from ._urls import find_origin
 from .errors import Blocked, ConfigurationError, MissingKey, PageNotFound
@@ -52,7 +53,9 @@ class Selection:
     _given: list[Provider] = field(default_factory=list)  # objects that the caller made, to search with
 
     def __post_init__(self) -> None:
-        """Reject unknown names early."""
+        """Reject unknown names early, and everything if web search is switched off."""
+        if off := self.settings.switched_off():
+            raise ConfigurationError(f"web search is switched off: {off.place}: {off.key} is false")
         self.options = by_name(self.options)
 
     def searchers(self, choice: Choice | None, **one: Any) -> tuple[list[Provider], bool]:
@@ -73,12 +76,24 @@ class Selection:
         if chosen:
             return [self._find_for_role(item, "search", **one) for item in chosen], False
         for name in AUTOMATIC:
+            if self.settings.switched_off(name):
+                continue
             try:
                 return [self._find_for_role(name, "search")], True
             except MissingKey:
                 continue
-        keyless = build_provider("tavily", self.settings, **{**self.options.get("tavily", {}), "keyless": True})
-        return [self._find_for_role("duckduckgo", "search"), self._find_for_role(keyless, "search")], True
+        return self._search_without_key(), True
+
+    def _search_without_key(self) -> list[Provider]:
+        """Return DuckDuckGo and Tavily's keyless tier, unless they are switched off."""
+        on = [name for name in ("duckduckgo", "tavily") if not self.settings.switched_off(name)]
+        keyless = {**self.options.get("tavily", {}), "keyless": True}
+        if not on:
+            raise ConfigurationError("duckduckgo and tavily, which need no key, are switched off: name a provider")
+        return [
+            self._find_for_role(build_provider(name, self.settings, **keyless) if name == "tavily" else name, "search")
+            for name in on
+        ]
 
     def readers(self, choice: Choice | None, searchers: Sequence[Provider]) -> tuple[list[Provider], bool]:
         """
@@ -100,11 +115,12 @@ class Selection:
 
     def _find_for_role(self, item: str | Provider, role: Role, **one: Any) -> Provider:
         """Return the provider that *item* is or names, after checking that it can do *role*."""
+        if isinstance(item, str) and not is_known(item):
+            raise unknown_provider(item, _able(role), f"those that can {role}:")
         provider = self._find_by_name(item, **one) if isinstance(item, str) else item
         check_provider(provider, self.settings)
         if not _can_all(provider, role):
-            able = ", ".join(name for name in known() if can(provider_class(name), role))
-            raise ConfigurationError(f"{provider.name!r} cannot {role}; those that can: {able}")
+            raise ConfigurationError(f"{provider.name!r} cannot {role}; those that can: {', '.join(_able(role))}")
         return provider
 
     def _find_by_name(self, name: str, **one: Any) -> Provider:
@@ -207,6 +223,16 @@ def _as_list(choice: Choice | None) -> list[str | Provider]:
     return several
 
 
+def _able(role: Role) -> list[str]:
+    """Return the names of the providers that can do *role*. A plug-in whose package is broken can do nothing."""
+    names = []
+    for name in known():
+        with contextlib.suppress(ImportError, AttributeError):
+            if can(provider_class(name), role):
+                names.append(name)
+    return names
+
+
 def _can_all(provider: Provider, role: Role) -> bool:
     """A layer can do what it has a method for, if everything inside it can, too."""
     return all(can(part, role) for part in parts(provider))
@@ -227,6 +253,8 @@ def build_provider(name: str, settings: Settings, **explicit: Any) -> Any:
 
     """
     cls, own = provider_class(name), registered_name(name)
+    if off := settings.switched_off(own):
+        raise ConfigurationError(f"{own} is switched off: {off.place}: {off.key} is false")
     return build(cls, collect_options(cls, settings.options(own), explicit), own)
 
 

@@ -10,14 +10,15 @@ from math import ceil
 from threading import Event
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, TypeVar, Unpack
 
+from ._arguments import as_urls, make_query, strip_fragment
 from ._bugs import contain_bugs
 from ._deadline import time_limit
 from ._hooks import Hook, Listener, check_hook, listening
 from ._log import EventLog, Logger
 from ._observe import observe_read, observe_request, observe_search
 from ._sources import remember_files
-from ._text.suggestion import suggest_name
-from ._urls import canonicalize, is_web_url
+from ._text.suggestion import check_names, name_unknown
+from ._urls import is_web_url
 from .errors import ConfigurationError, InvalidOption, WebSearchError
 from .flow import Call, Flow, Gather, Request, Response, arun, run
 from .models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
@@ -53,6 +54,8 @@ class CommonArguments(TypedDict, total=False):
     provider_options: Mapping[str, Mapping[str, object]] | None
     allow: Sequence[str] | None
     timeout: float | None
+    search_timeout: float | None
+    read_timeout: float | None
     connect_timeout: float | None
     attempts: int | None
     layers: Sequence[Layer] | None
@@ -63,6 +66,7 @@ class CommonArguments(TypedDict, total=False):
     max_tokens: int | None
     token_counter: TokenCounter | None
     links: Links | None
+    settings: Settings | None
     logger: Logger | None
     on_event: Hook | None
     allowed_domains: Sequence[str] | None
@@ -103,7 +107,9 @@ class WebSearch:
         provider_options: The options of each provider by its name: ``{"tavily": {"search_depth": "advanced"}}``.
         allow: Networks (``"10.1.0.0/16"``) and origins (``"https://wiki.corp:8443"``) that pages may be read from
             although they are not public. They are the only holes in the guard.
-        timeout: Seconds for a whole call, including retries, redirects and slow bodies.
+        timeout: Seconds for a whole call, including retries, redirects and slow bodies: sets both of the next two.
+        search_timeout: Seconds for a search; 15 by default.
+        read_timeout: Seconds for reading a page, and for a search that reads pages too; 30 by default.
         connect_timeout: Seconds to wait for one connection.
         attempts: How often to send a request whose failures may be temporary; the same as
             ``layers=[Retry(attempts=...)]``.
@@ -119,6 +125,7 @@ class WebSearch:
         token_counter: Counts the tokens of a text; by default `websearch_core.tokens.estimate_tokens`.
         links: What to do with the links in pages, for every reader and type of page: ``keep`` them with their targets,
             keep only their ``text``, or ``drop`` them with their text.
+        settings: `Settings` to use, instead of those of the environment and the files. The other arguments win.
         logger: Where to log; by default ``logging.getLogger("websearch_core")``.
         on_event: Called with each `websearch_core.events.Event` of a call: a start, a request, a wait, an end.
         allowed_domains: The only domains, with their subdomains, that searches may return and pages may be read from,
@@ -134,6 +141,7 @@ class WebSearch:
 
     """
 
+    @name_unknown(ConfigurationError)
     def __init__(
         self,
         provider: Choice | None = None,
@@ -144,6 +152,8 @@ class WebSearch:
         provider_options: Mapping[str, Mapping[str, object]] | None = None,
         allow: Sequence[str] | None = None,
         timeout: float | None = None,
+        search_timeout: float | None = None,
+        read_timeout: float | None = None,
         connect_timeout: float | None = None,
         attempts: int | None = None,
         layers: Sequence[Layer] | None = (),
@@ -154,6 +164,7 @@ class WebSearch:
         max_tokens: int | None = None,
         token_counter: TokenCounter | None = None,
         links: Links | None = None,
+        settings: Settings | None = None,
         logger: Logger | None = None,
         on_event: Hook | None = None,
         allowed_domains: Sequence[str] | None = None,
@@ -167,9 +178,13 @@ class WebSearch:
         from ._selection import Selection, make_stack, read_chain, search_chain
         from .settings import Settings
 
-        settings = Settings.load(
+        if settings is not None and not isinstance(settings, Settings):
+            raise ConfigurationError("settings: must be Settings, such as Settings.from_mapping({...})")
+        settings = (settings.override if settings else Settings.load)(
             allow=allow,
             timeout=timeout,
+            search_timeout=search_timeout,
+            read_timeout=read_timeout,
             connect_timeout=connect_timeout,
             attempts=attempts,
             http_library=http_library,
@@ -210,9 +225,7 @@ class WebSearch:
             ConfigurationError: Both are given, or the arguments are wrong.
 
         """
-        if unknown := sorted(set(arguments) - set(WebSearchArguments.__annotations__)):
-            hint = suggest_name(unknown[0], WebSearchArguments.__annotations__)
-            raise ConfigurationError(f"unknown arguments: {', '.join(unknown)}{hint}")
+        check_names(arguments, WebSearchArguments.__annotations__, ConfigurationError)
         if web is None:
             return cls(**arguments)
         if arguments:
@@ -250,7 +263,7 @@ class WebSearch:
             ServiceError: The service failed; `websearch_core.errors` has a subclass for each way.
 
         """
-        return self.run(self._search(_make_query(query, options, unsupported), read_top, passage_length))
+        return self.run(self._search(make_query(query, options, unsupported), read_top, passage_length))
 
     async def asearch(
         self,
@@ -263,7 +276,7 @@ class WebSearch:
         **options: Unpack[SearchOptions],
     ) -> SearchResponse:
         """Do the same as `search` on the running event loop."""
-        return await self.arun(self._search(_make_query(query, options, unsupported), read_top, passage_length))
+        return await self.arun(self._search(make_query(query, options, unsupported), read_top, passage_length))
 
     def read(self, url: str, /, **part: Unpack[ReadOptions]) -> Page:
         """
@@ -299,19 +312,19 @@ class WebSearch:
         self, urls: Iterable[str], /, *, timeout: float | None = None, **part: Unpack[ReadOptions]
     ) -> list[Page | WebSearchError]:
         """
-        Read pages concurrently, eight at a time, each within the timeout of one call.
+        Read pages concurrently, eight at a time, each within the timeout for reading a page.
 
         Args:
             urls: Absolute http(s) URLs.
-            timeout: Seconds for all pages together; by default, the timeout of one call for every eight pages, rounded
-                up. A page that is not read by then is replaced by `TimedOut`.
+            timeout: Seconds for all pages together; by default ``read_timeout`` for every eight pages, rounded up. A
+                page that is not read by then is replaced by `TimedOut`.
             part: Which part of each page to return, as for `read`.
 
         Returns:
             For each URL, in order, the page or its error.
 
         Raises:
-            InvalidOption: The part is invalid.
+            InvalidOption: The part is invalid, or *urls* is one URL instead of a list.
 
         """
         return self.run(self._read_many(urls, part, timeout))
@@ -369,8 +382,8 @@ class WebSearch:
         return observe_search(self._find(query, read_top, passage_length), query, self.provider.name)
 
     def _find(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
-        if read_top < 0:
-            raise InvalidOption(f"read_top: must be at least 0, not {read_top}")
+        if not isinstance(read_top, int) or read_top < 0:
+            raise InvalidOption(f"read_top: must be a whole number of at least 0, not {read_top!r}")
         from ._enforce import enforce_content, enforce_query
         from ._policy import narrow_query, search_within
 
@@ -378,8 +391,10 @@ class WebSearch:
         passages = (yield from self._make_excerpt(part)) if read_top else None
         narrowed = narrow_query(query, self.settings.domains)
         longest = self.settings.max_snippet_chars
-        with time_limit(self.settings.timeout):
-            found = yield from search_within(self.provider, narrowed, query)
+        searching, reading = self.settings.search_timeout, self.settings.read_timeout
+        with time_limit(max(searching, reading) if read_top else searching):
+            with time_limit(searching):
+                found = yield from search_within(self.provider, narrowed, query)
             if any(result.content for result in found.results):
                 passages = passages or (yield from self._make_excerpt(part))
                 response: SearchResponse = yield Call(enforce_content, found, narrowed, longest, passages)
@@ -409,10 +424,10 @@ class WebSearch:
 
     def _read_part(self, url: str, part: Excerpt, ready: Page | WebSearchError | None) -> Flow[Page]:
         """Read a part of a page, which may be *ready*: read in one request with others."""
-        target = _strip_fragment(url)
+        target = strip_fragment(url)
         domains = self.settings.domains
         domains.check(target)  # the guard sees only what is fetched from here, or names the page to a service
-        with time_limit(self.settings.timeout):
+        with time_limit(self.settings.read_timeout):
             if isinstance(ready, WebSearchError):
                 raise ready
             page = ready or (yield from self.reader.read(target))
@@ -433,8 +448,8 @@ class WebSearch:
     def _read_each(self, urls: Iterable[str], part: Excerpt, timeout: float | None = None) -> Flow[_Pages]:
         from .layers._layer import reads_batches
 
-        urls = list(urls)
-        limit = self.settings.timeout * ceil(len(urls) / _MAX_CONCURRENT_READS) if timeout is None else timeout
+        urls = as_urls(urls)
+        limit = self.settings.read_timeout * ceil(len(urls) / _MAX_CONCURRENT_READS) if timeout is None else timeout
         with time_limit(limit):
             ready = (yield from self._read_batches(urls)) if reads_batches(self.reader) else {}
             pages = [self._read_one(url, part, ready.get(url)) for url in urls]
@@ -447,7 +462,7 @@ class WebSearch:
         targets: dict[str, str] = {}
         for url in urls:
             with suppress(WebSearchError):  # raised again when it is its turn
-                target = _strip_fragment(url)
+                target = strip_fragment(url)
                 self.settings.domains.check(target)
                 targets[url] = target
         several = list(dict.fromkeys(targets.values()))
@@ -464,8 +479,9 @@ class WebSearch:
     def _make_excerpt(self, options: ReadOptions) -> Flow[Excerpt]:
         """Limits of the call replace those of the settings, and a limit in tokens replaces one in characters."""
         yield from _load_reader()
-        from .reading import Excerpt
+        from .reading import Excerpt, ReadOptions
 
+        check_names(options, ReadOptions.__annotations__, InvalidOption)
         part: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
         if not {"max_length", "max_tokens"} & set(part):
             settings = self.settings
@@ -497,31 +513,6 @@ def _load_reader() -> Flow[None]:
     if not _reader_is_loaded.is_set():
         yield Call(import_module, "websearch_core.reading")
         _reader_is_loaded.set()
-
-
-def _make_query(query: str | SearchQuery, options: SearchOptions, unsupported: Unsupported | None) -> SearchQuery:
-    if not isinstance(query, SearchQuery):
-        return SearchQuery.of(query, **options, unsupported=unsupported)
-    if options:
-        raise InvalidOption("give a SearchQuery or options, not both")
-    if unsupported is None:
-        return query
-    fields: dict[str, Any] = {**dict(query), "unsupported": unsupported}
-    return SearchQuery.of(**fields)
-
-
-def _strip_fragment(url: str) -> str:
-    """
-    Return *url* without its fragment, which a reading service could pass on to the scripts of the page.
-
-    Raises:
-        UnsafeURL: The fragment contains characters that are not allowed in a URL.
-
-    """
-    target, mark, _ = url.partition("#")
-    if mark and is_web_url(target):
-        canonicalize(url)  # check the fragment too, since `Page.url` still shows it
-    return target
 
 
 remember_files()

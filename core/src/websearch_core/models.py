@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, TypedDict, Unpack
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
@@ -45,6 +46,9 @@ def _language(value: str) -> str:
     if not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", value):
         raise ValueError(f"{value!r} is not a BCP 47 language tag such as 'en' or 'pt-BR'")
     return value
+
+
+_OTHER_NAMES = MappingProxyType({"max_results": "limit"})
 
 
 class SearchOptions(TypedDict, total=False):
@@ -124,7 +128,8 @@ class SearchQuery(_Model):
         try:
             return cls.model_validate({"text": text, "unsupported": unsupported, **options})
         except ValidationError as error:
-            raise InvalidOption(describe_problems(error, SearchOptions.__annotations__)) from error
+            known = [name for name in SearchOptions.__annotations__ if name not in _OTHER_NAMES]
+            raise InvalidOption(describe_problems(error, known, _OTHER_NAMES)) from error
 
     @model_validator(mode="before")
     @classmethod
@@ -380,22 +385,25 @@ def _rename_limit(options: Mapping[str, Any]) -> dict[str, Any]:
     return {"limit" if name == "max_results" else name: value for name, value in options.items()}
 
 
-def describe_problems(error: ValidationError, known: Iterable[str] = ()) -> str:
+def describe_problems(
+    error: ValidationError, known: Iterable[str] = (), aliases: Mapping[str, str] = MappingProxyType({})
+) -> str:
     """
     Describe all problems in one line, without the values, which may be secret.
 
     Args:
         error: What pydantic found.
         known: The right names, to suggest one for a misspelled name.
+        aliases: Other names for some of them.
 
     """
     return "; ".join(
-        f"{'.'.join(map(str, problem['loc']))}: {_describe_problem(problem, known)}".removeprefix(": ")
+        f"{'.'.join(map(str, problem['loc']))}: {_describe_problem(problem, known, aliases)}".removeprefix(": ")
         for problem in error.errors(include_url=False, include_context=False, include_input=False)
     )
 
 
-def _describe_problem(problem: Mapping[str, Any], known: Iterable[str]) -> str:
+def _describe_problem(problem: Mapping[str, Any], known: Iterable[str], aliases: Mapping[str, str]) -> str:
     if problem["type"] in {"extra_forbidden", "unexpected_keyword_argument"}:
-        return f"not an option{suggest_name(str(problem['loc'][-1]), known)}"
+        return f"not an option{suggest_name(str(problem['loc'][-1]), known, aliases)}"
     return str(problem["msg"]).removeprefix("Value error, ")

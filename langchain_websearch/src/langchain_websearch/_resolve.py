@@ -24,10 +24,9 @@ def resolve_web(web: WebSearch | None, options: Mapping[str, Any]) -> dict[str, 
 
 def resolve_tenants(web: WebSearch | None, options: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Do the same for tools, with the ``tenants`` that may replace the ``web``, and with checked ``search_options``.
+    Do the same for a tool, whose runs may replace the ``web`` as ``configurable`` says.
 
     Raises:
-        InvalidOption: An option of a search is wrong.
         ConfigurationError: As in `resolve_web`, or ``configurable`` is wrong.
 
     """
@@ -35,10 +34,23 @@ def resolve_tenants(web: WebSearch | None, options: Mapping[str, Any]) -> dict[s
     tenants = others.pop("configurable", ())
     if not isinstance(tenants, Tenants):
         tenants = Tenants(web, arguments, tenants)
-    pinned = others.pop("search_options", None)
+    return {"web": tenants.web, "configurable": tenants, **others}
+
+
+def resolve_search(web: WebSearch | None, options: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Do the same for a tool that searches, with checked ``search_options``.
+
+    Raises:
+        InvalidOption: An option of a search is wrong.
+        ConfigurationError: As in `resolve_tenants`.
+
+    """
+    resolved = resolve_tenants(web, options)
+    pinned = resolved.pop("search_options", None)
     if not isinstance(pinned, Pinned):
-        pinned = Pinned.of(pinned, tenants.web.settings.domains)
-    return {"web": tenants.web, "configurable": tenants, "search_options": pinned, **others}
+        pinned = Pinned.of(pinned, resolved["web"].settings.domains)
+    return {"search_options": pinned, **resolved}
 
 
 def _split(options: Mapping[str, Any]) -> tuple[CommonArguments, dict[str, Any]]:

@@ -28,7 +28,7 @@ from websearch_core.provenance import Ledger, Provenance
 from websearch_core.render import render_error
 from websearch_core.tools import Pinned, Tenants, Uses
 
-from ._resolve import resolve_tenants
+from ._resolve import resolve_search, resolve_tenants
 from .conversations import KEYS, UserURLs, conversation_of, run_of
 from .sources import Injected, stored_sources
 
@@ -80,7 +80,7 @@ class ToolOptions(SharedOptions, total=False):
     extras: dict[str, Any] | None
 
 
-class SearchToolOptions(ToolOptions, SearchSettings, PageSettings, total=False):
+class SearchToolOptions(ToolOptions, SearchSettings, total=False):
     """The arguments of `WebSearchTool` besides ``web``."""
 
 
@@ -117,9 +117,7 @@ class _WebTool(BaseTool):
     provenance: Annotated[Ledger, BeforeValidator(_as_ledger)] = Field(default_factory=Ledger, exclude=True, repr=False)
     conversation: tuple[str, ...] = KEYS
     max_uses: Annotated[Uses, BeforeValidator(_as_uses)] = Field(default_factory=Uses, exclude=True, repr=False)
-    max_length: int | None = Field(default=None, ge=1)
     configurable: Tenants = Field(exclude=True, repr=False)
-    search_options: Pinned = Field(default_factory=Pinned, exclude=True)
     response_format: Literal["content_and_artifact"] = "content_and_artifact"  # pyright: ignore[reportIncompatibleVariableOverride] - no other value works
     handle_tool_error: OnError = True
     handle_validation_error: bool | str | Callable[[Any], str] | None = _render_validation_error
@@ -177,6 +175,17 @@ class WebSearchTool(_WebTool):
 
     Args:
         web: The `WebSearch` to search with; or pass its arguments instead.
+        search_options: Fields of `SearchQuery` for every search, such as ``{"topic": "news", "limit": 3}``. A model is
+            not shown them and cannot change them, except that it can ask for fewer results than ``limit``, for some of
+            the ``allowed_domains``, and for more ``blocked_domains``. An option that the provider does not support is
+            noted; with ``"unsupported": "raise"`` it is an error.
+        max_uses: Maximum number of calls in one run: an ``invoke`` or ``stream`` of a LangGraph graph, or elsewhere the
+            conversation. Then each call is an error that tells the model to finish.
+        configurable: The options that a run may set in ``configurable`` of its config: ``api_key``, ``provider``,
+            ``reader``, ``timeout``, ``max_tokens``, ``links``, ``allowed_domains``, ``blocked_domains``,
+            ``max_snippet_chars``, ``search_options``, ``max_length``, ``read_top``; or a mapping from each to the key
+            that it has there. A key that is a ``SecretStr``, or has two underscores before its name, is kept out of
+            checkpoints and traces.
         output_format: The format for the model: ``text``, ``markdown``, ``json``, or ``search_result``, content blocks
             for models of Anthropic, which cite them by themselves.
         full_artifact: Keep everything in the artifact: snippets, the text of a page and its links. By default it holds
@@ -192,6 +201,7 @@ class WebSearchTool(_WebTool):
         conversation: The keys of a run's config that distinguish conversations, as with `WebSearchToolkit`.
 
     Raises:
+        InvalidOption: One of the search options is unknown or wrong.
         ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     """
@@ -199,11 +209,12 @@ class WebSearchTool(_WebTool):
     name: str = "web_search"
     description: str = tools.SEARCH
     args_schema: type[BaseModel] = SearchToolArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
+    search_options: Pinned = Field(default_factory=Pinned, exclude=True, repr=False)
     read_top: int = Field(default=0, ge=0)
     passage_length: int = Field(default=1_500, ge=1)
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[SearchToolOptions]) -> None:
-        resolved = resolve_tenants(web, options)
+        resolved = resolve_search(web, options)
         arguments = resolved["search_options"].arguments(SearchToolArguments)
         super().__init__(**{"args_schema": arguments, **resolved})
 
@@ -254,12 +265,16 @@ class OpenPageTool(_WebTool):
             for models of Anthropic, which cite them by themselves.
         full_artifact: Keep everything in the artifact: snippets, the text of a page and its links. By default it holds
             only the facts beside the text, since every checkpoint of a conversation stores it.
+        max_length: Maximum characters of a page, unless the model asks for another number.
+        max_uses: Maximum number of calls in one run, as with `WebSearchTool`.
+        configurable: The options that a run may set, as with `WebSearchTool`.
         handle_tool_error: What to do with errors, as with `WebSearchTool`.
         provenance: Which URLs may be opened: ``any``, ``seen`` or ``seen+links``, as `Ledger` explains, or a `Ledger`
             shared with the tool that searches.
         conversation: The keys of a run's config that distinguish conversations, as with `WebSearchToolkit`.
 
     Raises:
+        InvalidOption: One of the search options is unknown or wrong.
         ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     """
@@ -267,6 +282,7 @@ class OpenPageTool(_WebTool):
     name: str = "open_page"
     description: str = tools.READ
     args_schema: type[BaseModel] = PageToolArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
+    max_length: int | None = Field(default=None, ge=1)
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[PageToolOptions]) -> None:
         super().__init__(**resolve_tenants(web, options))
@@ -331,6 +347,10 @@ class WebSearchToolkit(BaseToolkit):
         full_artifact: Whether to keep everything in the artifacts, as with `WebSearchTool`.
         read_top: How many results of a search to read, as with `WebSearchTool`.
         passage_length: Maximum number of characters of their passages, as with `WebSearchTool`.
+        search_options: Fields of `SearchQuery` for every search, as with `WebSearchTool`.
+        max_length: Maximum characters of a page, unless the model asks for another number.
+        max_uses: Maximum number of calls of both tools together in one run, as with `WebSearchTool`.
+        configurable: The options that a run may set, as with `WebSearchTool`.
         handle_tool_error: What to do with errors, as with `WebSearchTool`.
         provenance: Which URLs may be opened: ``any``; ``seen``, those that a search of the same conversation returned
             or that the user wrote; or ``seen+links``.
@@ -338,6 +358,7 @@ class WebSearchToolkit(BaseToolkit):
             conversations: a tenant, a user, a thread. Runs without any of them share one conversation of this toolkit.
 
     Raises:
+        InvalidOption: One of the search options is unknown or wrong.
         ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     """
@@ -355,10 +376,10 @@ class WebSearchToolkit(BaseToolkit):
     max_uses: Annotated[Uses, BeforeValidator(_as_uses)] = Field(default_factory=Uses, exclude=True, repr=False)
     max_length: int | None = Field(default=None, ge=1)
     configurable: Tenants = Field(exclude=True, repr=False)
-    search_options: Pinned = Field(default_factory=Pinned, exclude=True)
+    search_options: Pinned = Field(default_factory=Pinned, exclude=True, repr=False)
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[ToolkitOptions]) -> None:
-        super().__init__(**resolve_tenants(web, options))
+        super().__init__(**resolve_search(web, options))
 
     def get_tools(self) -> list[BaseTool]:
         """Return ``web_search`` and ``open_page``."""

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_core.errors import Blocked, PageNotFound, TooLarge, Unavailable
+from websearch_core.errors import (
+    BadRequest,
+    Blocked,
+    MissingKey,
+    PageNotFound,
+    TooLarge,
+    Unavailable,
+    UnsupportedOption,
+)
+from websearch_core.models import SearchQuery
 from websearch_core.providers.jina import Jina
 from websearch_core.testing import SECRET, play, reply
 
@@ -93,3 +102,51 @@ def test_a_self_hosted_server_only_gets_urls_that_the_guard_checked(base_url):
     request = next(Jina(base_url=base_url).read(URL))
 
     assert (request.target, request.judge_target) == (URL, True)
+
+
+def search_of(provider=None, **options):
+    return next((provider or Jina(api_key=SECRET)).search(SearchQuery.of("kelp", **options)))
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "value"),
+    [
+        ({"limit": 7}, "num", 7),
+        ({"limit": 30}, "num", 20),
+        ({"limit": 20, "page": 2}, "page", 2),
+        ({"allowed_domains": ["a.org"]}, "q", "kelp site:a.org"),
+        ({"country": "GB"}, "gl", "gb"),
+        ({"language": "pt-BR"}, "hl", "pt-br"),
+        ({"topic": "news"}, "type", "news"),
+        ({"extra": {"location": "Bergen"}}, "location", "Bergen"),
+    ],
+)
+def test_each_option_of_a_search_has_jinas_own_word(options, name, value):
+    assert search_of(**options).json[name] == value
+
+
+def test_a_search_goes_to_the_search_server_and_reads_results_only_on_request():
+    request = search_of()
+    assert request.url == "https://s.jina.ai/"
+    assert request.headers["X-Respond-With"] == "no-content"
+    assert "X-Respond-With" not in search_of(Jina(api_key=SECRET, read_results=True)).headers
+    assert search_of(Jina(api_key=SECRET, search_url="https://s.example")).url == "https://s.example/"
+
+
+def test_a_search_needs_a_key():
+    with pytest.raises(MissingKey, match="JINA_API_KEY"):
+        search_of(Jina())
+
+
+@pytest.mark.parametrize("options", [{"time_range": "day"}, {"safe_search": "off"}, {"images": True}])
+def test_what_the_search_cannot_do_is_refused(options):
+    with pytest.raises(UnsupportedOption):
+        search_of(**options)
+
+
+def test_only_the_words_for_nothing_found_make_an_empty_answer():
+    problem = {"code": 422, "status": 42206, "message": "No search results available for query kelp"}
+    query = SearchQuery.of("kelp")
+    assert play(Jina(api_key=SECRET).search(query), reply(problem, 422)).result.results == ()
+    with pytest.raises(BadRequest):
+        play(Jina(api_key=SECRET).search(query), reply({**problem, "message": "num is not a number"}, 422))

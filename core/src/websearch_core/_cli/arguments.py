@@ -30,7 +30,10 @@ TextOrJson = Annotated[
     typer.Option("--format", "-f", metavar="[text|json]", help="text for people, json for programs"),
 ]
 Timeout = Annotated[
-    float | None, typer.Option(metavar="SECONDS", help="Seconds for the whole call; 30 unless configured")
+    float | None,
+    typer.Option(
+        metavar="SECONDS", help="Seconds for the whole call; unless configured, 15 for a search and 30 for a page"
+    ),
 ]
 AllowAddress = Annotated[
     list[str] | None,

@@ -15,6 +15,7 @@ from urllib.request import getproxies
 
 from .._build import collect_options
 from .._deadline import time_limit
+from .._environ import read_variable
 from .._registry import provider_class, registered_name
 from .._selection import AUTOMATIC, build_provider, check_provider
 from .._sources import DEFAULT, Source
@@ -92,7 +93,7 @@ def find_in_use(settings: Settings) -> list[str]:
     configured = [
         one.name
         for one in get_all(settings)
-        if settings.providers.get(one.name) or any(os.environ.get(name) for name in one.variables)
+        if settings.providers.get(one.name) or any(map(read_variable, one.variables))
     ]
     searching = list(settings.provider) or [name for name in AUTOMATIC if name in configured][:1] or ["duckduckgo"]
     reading = list(settings.reader) or ["direct"]

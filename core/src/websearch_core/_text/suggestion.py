@@ -2,14 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import inspect
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import wraps
+from types import MappingProxyType
+from typing import ParamSpec, TypeVar
+
+from ..errors import WebSearchError
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
-def suggest_name(name: str, known: Iterable[str]) -> str:
-    """Return how a message that *name* is unknown should end: with the known name that it resembles, or with all."""
+def suggest_name(name: str, known: Iterable[str], aliases: Mapping[str, str] = MappingProxyType({})) -> str:
+    """
+    Return how a message that *name* is unknown should end: with the known name that it resembles, or with all.
+
+    Args:
+        name: The unknown name.
+        known: The known names.
+        aliases: Names that other libraries use, each with the known name that it stands for.
+
+    """
+    known = list(known)
+    if close := find_close(name, known, aliases):
+        return f"; did you mean {close}?"
+    return f"; known are {', '.join(known)}" if known else ""
+
+
+def find_close(name: str, known: Iterable[str], aliases: Mapping[str, str] = MappingProxyType({})) -> str | None:
+    """Return the known name that *name* resembles, itself or by one of its *aliases*, or None."""
     from difflib import get_close_matches  # imported here, because only a mistake needs it
 
-    known = list(known)
-    if close := get_close_matches(name, known, n=1):
-        return f"; did you mean {close[0]}?"
-    return f"; known are {', '.join(known)}" if known else ""
+    close = get_close_matches(name, [*known, *aliases], n=1)
+    return aliases.get(close[0], close[0]) if close else None
+
+
+def check_names(
+    given: Iterable[str],
+    known: Collection[str],
+    error: type[WebSearchError],
+    aliases: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """
+    Check the names of keyword arguments.
+
+    Raises:
+        WebSearchError: One is unknown: an *error* that names it and the known one that it resembles.
+
+    """
+    if unknown := sorted(set(given) - set(known)):
+        hint = suggest_name(unknown[0], known, aliases)
+        raise error(f"unknown argument{'s' * (len(unknown) > 1)}: {', '.join(unknown)}{hint}")
+
+
+def name_unknown(error: type[WebSearchError]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Make a method raise *error*, instead of a bare `TypeError`, for a keyword argument that it does not have."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        _, *known = inspect.signature(function).parameters  # the first is self
+
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            check_names(kwargs, known, error)
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate

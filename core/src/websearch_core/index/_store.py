@@ -221,7 +221,7 @@ class Index:
         if not path.is_file():
             raise ConfigurationError(
                 f"there is no local index at {path}: make one with 'websearch index PATH_OR_URL', "
-                "or set WEBSEARCH_INDEX to where it is"
+                "or set WEB_SEARCH_INDEX to where it is"
             )
         # In WAL mode even a reader writes files beside it. Where the folder is read-only, the file never changes.
         frozen = "" if os.access(path.parent, os.W_OK) else "&immutable=1"
@@ -365,5 +365,5 @@ def _damaged_error(path: Path) -> BadResponse:
 def _foreign_error(path: Path) -> ConfigurationError:
     return ConfigurationError(
         f"{path} is not an index of this version of websearch: remove it and rebuild it with 'websearch index', "
-        "or set WEBSEARCH_INDEX to another place"
+        "or set WEB_SEARCH_INDEX to another place"
     )

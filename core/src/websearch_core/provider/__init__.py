@@ -72,7 +72,16 @@ from ._ports import (
     SearchProvider,
     can,
 )
-from ._reading import as_links, check_text, first_heading, page_error, page_meaning
+from ._reading import (
+    as_links,
+    check_pages,
+    check_text,
+    find_records,
+    first_heading,
+    page_error,
+    page_meaning,
+    read_alone,
+)
 from ._requests import bearer, post_json
 from ._results import Getter, in_domains, join_names, parse_images, parse_results, plain_text, take_results
 from ._service import Service
@@ -141,6 +150,7 @@ __all__ = [
     "canonicalize",
     "check_length",
     "check_options",
+    "check_pages",
     "check_text",
     "codes",
     "collect_pages",
@@ -152,6 +162,7 @@ __all__ = [
     "find_challenge_text",
     "find_country",
     "find_language",
+    "find_records",
     "first_heading",
     "follow_pages",
     "from_function",
@@ -176,6 +187,7 @@ __all__ = [
     "plain_text",
     "post_json",
     "provider",
+    "read_alone",
     "redact",
     "retry_after",
     "take_results",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from .._urls import is_web_url
+from .._urls import canonicalize, is_web_url
 from ..errors import (
     AccessDenied,
     Blocked,
@@ -17,10 +17,13 @@ from ..errors import (
     TooLarge,
     Unavailable,
     UnsupportedContent,
+    WebSearchError,
 )
-from ._http import redact
+from ..flow import Flow
+from ..models import Page
+from ._http import as_number, as_objects, redact
 from ._obstacles import find_challenge_text
-from ._ports import PageReader
+from ._ports import BatchReader, PageReader
 from ._results import plain_text
 
 _KINDS: Mapping[int, type[ServiceError]] = MappingProxyType(
@@ -60,12 +63,13 @@ def page_error(
 
     Args:
         reader: The reader.
-        status: The HTTP status that the page answered, if the service states it; anything but a number is ignored.
+        status: The HTTP status that the page answered, if the service states it; anything but that is ignored.
         kind: The class of the error, if the caller knows it better than the status does. By default `Unavailable`.
         detail: The service's own message; ignored if it is not a string.
 
     """
-    status = status if isinstance(status, int) and 400 <= status < 1000 else None
+    number = as_number(status) or 0
+    status = int(number) if 400 <= number < 1000 else None
     kind = kind or (_KINDS.get(status) if status else None) or Unavailable
     cause = f"the page answered {status}" if status else _CAUSES.get(kind, "it could not read the page")
     cause += f": {_HINTS[status]}" if status in _HINTS else ""
@@ -102,6 +106,67 @@ def check_text(reader: PageReader, title: str, text: str) -> None:
         raise Blocked(message, provider=reader.name)
     if not text.strip():
         raise UnsupportedContent(f"{reader.name} read failed: the page has no text", provider=reader.name)
+
+
+def find_records(urls: Sequence[str], records: Any, *, key: str = "url") -> list[dict[str, Any] | None]:
+    """
+    Return the record of each of *urls*, or None: services answer in any order, and spell URLs differently.
+
+    Args:
+        urls: The URLs, as they were sent.
+        records: The decoded list; if one URL was sent, its first record belongs to it.
+        key: Where the URL is in a record.
+
+    """
+    found: dict[str, dict[str, Any]] = {}
+    items = as_objects(records)
+    for item in items:
+        if isinstance(url := item.get(key), str) and is_web_url(url):
+            found.setdefault(canonicalize(url).rstrip("/"), item)
+    if len(urls) == 1:
+        return [found.get(urls[0].rstrip("/")) or next(iter(items), None)]
+    return [found.get(url.rstrip("/")) for url in urls]
+
+
+def read_alone(reader: BatchReader, url: str) -> Flow[Page]:
+    """Read one page with a reader of many, for its method ``read``; raises its error."""
+    (page,) = yield from reader.read_many([url])
+    if isinstance(page, WebSearchError):
+        raise page
+    return page
+
+
+def check_pages(
+    reader: PageReader,
+    pages: Iterable[Page | ServiceError],
+    *,
+    cost: float | None = None,
+    usage: Mapping[str, float] = MappingProxyType({}),
+) -> list[Page | WebSearchError]:
+    """
+    Return *pages* with errors for those that are none, as `check_text` finds; what they cost together is the first's.
+
+    Args:
+        reader: The reader.
+        pages: The pages that a service returned for one request, and errors.
+        cost: The cost of the request, in US dollars.
+        usage: What it consumed, by unit.
+
+    """
+    checked: list[Page | WebSearchError] = []
+    charge: dict[str, Any] = {"cost": cost, "usage": dict(usage)}
+    for page in pages:
+        if isinstance(page, Page):
+            try:
+                check_text(reader, page.title, page.content)
+            except ServiceError as error:
+                checked.append(error)
+                continue
+            checked.append(page.model_copy(update=charge))
+            charge = {}
+        else:
+            checked.append(page)
+    return checked
 
 
 def first_heading(markdown: str) -> str:

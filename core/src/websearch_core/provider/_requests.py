@@ -30,6 +30,8 @@ def post_json(
             unless the server is the vendor's own.
 
     """
+    if isinstance(target, tuple) and len(target) == 1:
+        (target,) = target
     judge = target is not None and not is_vendor(provider)
     url = f"{provider.base_url}/{endpoint}"
     return Request(method="POST", url=url, json=payload, headers=headers, target=target, judge_target=judge)

@@ -12,6 +12,7 @@ ones are filtered out here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -34,17 +35,22 @@ from websearch_core.provider import (
     ServiceError,
     TimedOut,
     UnsupportedContent,
+    WebSearchError,
     as_number,
     as_object,
     as_objects,
     as_text,
+    as_texts,
     canonicalize,
     check_options,
+    check_pages,
     collect_pages,
     date_range,
     decode,
     find_country,
+    find_records,
     given,
+    is_web_url,
     page_error,
     parse_date,
     parse_images,
@@ -52,6 +58,8 @@ from websearch_core.provider import (
     plain_text,
     post_json,
     provider,
+    read_alone,
+    take_results,
 )
 
 _MAX_RESULTS = 100
@@ -94,7 +102,7 @@ class Exa:
     topics = frozenset(_CATEGORIES)
     emulated = frozenset({"time_range"})
     countries = COUNTRIES
-    limits = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS)
+    limits = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, pages_per_request=20)
     about = Service(
         api_urls=("https://exa.ai/docs/reference/search", "https://exa.ai/docs/reference/get-contents"),
         signup_url="https://dashboard.exa.ai/api-keys",
@@ -108,7 +116,7 @@ class Exa:
     type: Literal["auto", "neural", "fast", "instant", "deep-lite", "deep", "deep-reasoning"] = "auto"
     category: Annotated[str | None, FoundFile()] = None
     highlights: Annotated[bool, FoundFile()] = True
-    text: Annotated[bool, FoundFile()] = False
+    text: bool = False
     summary: bool = False
     max_age_hours: int | None = None
 
@@ -120,12 +128,14 @@ class Exa:
     def _page(self, query: SearchQuery, _: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
         payload = {**self._payload(query, size), **query.extra}
         body = self._body((yield post_json(self, "search", payload, headers=self._headers())), "search")
-        items = body.get("results")
+        items, notes = take_results(body, self.name)
         found = SearchResponse(
             query=query.text,
             results=parse_results(items, self.name, snippet=_snippet, content="text", published="publishedDate"),
             provider=self.name,
+            answer=as_text(as_object(body.get("output")).get("content")),
             images=_images(items) if query.images else (),
+            notes=notes,
             request_id=as_text(body.get("requestId")),
             cost=_cost(body),
             raw=body,
@@ -134,22 +144,33 @@ class Exa:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*, as Markdown."""
-        payload = {"urls": [canonicalize(url)], "text": True, **given({"maxAgeHours": self.max_age_hours})}
-        response = yield post_json(self, "contents", payload, headers=self._headers(), target=url)
+        return (yield from read_alone(self, url))
+
+    def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
+        """Read up to 20 pages in one request."""
+        sent = [canonicalize(url) for url in urls]
+        payload = {"urls": sent, "text": True, **given({"maxAgeHours": self.max_age_hours})}
+        response = yield post_json(self, "contents", payload, headers=self._headers(), target=tuple(urls))
         body = self._body(response, "read")
-        for result in as_objects(body.get("results")):
-            if text := as_text(result.get("text")):
-                return Page(
-                    url=url,
-                    final_url=as_text(result.get("url")) or url,
-                    title=plain_text(result.get("title"))[:300],
-                    content=text,
-                    author=plain_text(result.get("author")) or None,
-                    published=parse_date(result.get("publishedDate")),
-                    provider=self.name,
-                    cost=_cost(body),
-                )
-        raise self._page_error(body)
+        results, failures = find_records(sent, body.get("results")), find_records(sent, body.get("statuses"), key="id")
+        pages = [self._read(*found) for found in zip(urls, results, failures, strict=True)]
+        return check_pages(self, pages, cost=_cost(body))
+
+    def _read(self, url: str, found: dict[str, Any] | None, status: dict[str, Any] | None) -> Page | ServiceError:
+        if found is None:  # its failure is a status in a successful answer
+            failure = as_object(as_object(status).get("error"))
+            kind = _FAILURES.get(str(failure.get("tag")))
+            return page_error(self, status=failure.get("httpStatusCode"), kind=kind, detail=failure.get("tag"))
+        final = as_text(found.get("url")) or url
+        return Page(
+            url=url,
+            final_url=final if is_web_url(final) else url,
+            title=plain_text(found.get("title"))[:300],
+            content=as_text(found.get("text")) or "",
+            author=plain_text(found.get("author")) or None,
+            published=parse_date(found.get("publishedDate")),
+            provider=self.name,
+        )
 
     def _payload(self, query: SearchQuery, size: int) -> dict[str, Any]:
         after = date_range(query)[0]
@@ -182,17 +203,13 @@ class Exa:
     def _body(self, response: Response, verb: str) -> dict[str, Any]:
         return decode(response, self, verb=verb, detail=lambda body: as_object(body).get("error"), kind=_kind)
 
-    def _page_error(self, body: dict[str, Any]) -> ServiceError:
-        """Make the error for a page that could not be read; it is a status in a successful answer."""
-        failure = next((as_object(status.get("error")) for status in as_objects(body.get("statuses"))), {})
-        kind = _FAILURES.get(str(failure.get("tag")))
-        return page_error(self, status=failure.get("httpStatusCode"), kind=kind, detail=failure.get("tag"))
-
 
 def _snippet(result: Any) -> str:
-    highlights = result.get("highlights")
-    passages = [text for text in highlights if isinstance(text, str)] if isinstance(highlights, list) else []
-    return " … ".join(passages) or as_text(result.get("summary")) or (as_text(result.get("text")) or "")[:500]
+    return (
+        " … ".join(as_texts(result.get("highlights")))
+        or as_text(result.get("summary"))
+        or (as_text(result.get("text")) or "")[:500]
+    )
 
 
 def _images(items: Any) -> tuple[Any, ...]:

@@ -41,11 +41,13 @@ from websearch_core.provider import (
     Unavailable,
     UnsupportedContent,
     as_links,
+    as_number,
     as_object,
     as_text,
     bearer,
     canonicalize,
     check_options,
+    check_text,
     collect_pages,
     decode,
     error_for,
@@ -99,7 +101,7 @@ class Firecrawl:
     })  # fmt: skip
     topics = frozenset({"news", *_CATEGORIES})
     countries = COUNTRIES
-    limits = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS)
+    limits = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=500)
     about = Service(
         api_urls=(
             "https://docs.firecrawl.dev/api-reference/endpoint/search",
@@ -155,12 +157,13 @@ class Firecrawl:
         body = self._body((yield self._request("scrape", payload, target=url)), "read")
         data = as_object(body.get("data"))
         about = {name: _first(value) for name, value in as_object(data.get("metadata")).items()}
-        status = about.get("statusCode")
-        if isinstance(status, int) and status >= 400:
+        status = as_number(about.get("statusCode"))
+        if status and status >= 400:
             raise page_error(self, status=status, detail=about.get("error"))
         text = data.get("markdown")
         if not isinstance(text, str):
             raise unexpected_format(self.name, "read")
+        check_text(self, plain_text(about.get("title")), text)
         final = as_text(about.get("url")) or url
         return Page(
             url=url,

@@ -126,13 +126,13 @@ class Jina:
         page = SearchResponse(
             query=query.text,
             results=parse_results(
-                body.get("data"), self.name, snippet="description", content="content", published="date"
+                body.get("data"), self.name, snippet="description", content="content", published=_date
             ),
             provider=self.name,
             usage=parse_usage(as_object(as_object(body.get("meta")).get("usage")), tokens="tokens"),
             raw=body,
         )
-        return page, len(page.results) >= size
+        return page, len(page.results) >= min(size, 10)  # Google's page of ten may have come
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*."""
@@ -193,6 +193,10 @@ def _describe_warning(warning: str) -> str:
     """Return our own note for a warning: its text may come from the page."""
     folded = warning.casefold()
     return next((note for words, note in _WARNINGS.items() if words in folded), "there is a warning about this page")
+
+
+def _date(result: Any) -> Any:
+    return result.get("date") or result.get("publishedTime")
 
 
 def _detail(body: Any) -> Any:

@@ -11,7 +11,7 @@ lens, Kagi's word for a narrowed search; a region prefers its pages but does not
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any
 
@@ -33,16 +33,19 @@ from websearch_core.provider import (
     Service,
     ServiceError,
     TimedOut,
+    WebSearchError,
     as_object,
     as_objects,
     as_text,
     bearer,
     canonicalize,
     check_options,
+    check_pages,
     collect_pages,
     date_range,
     decode,
     find_country,
+    find_records,
     first_heading,
     given,
     page_error,
@@ -51,10 +54,12 @@ from websearch_core.provider import (
     plain_text,
     post_json,
     provider,
+    read_alone,
     unexpected_format,
 )
 
 _PAGES = 10
+_FULL = 20  # results: a page with fewer is the last
 
 
 @provider
@@ -76,7 +81,7 @@ class Kagi:
     })  # fmt: skip
     emulated = frozenset({"limit"})
     countries = COUNTRIES
-    limits = Limits(results_per_request=100, results=100 * _PAGES)
+    limits = Limits(results_per_request=100, results=100 * _PAGES, pages_per_request=10)
     about = Service(
         api_urls=("https://help.kagi.com/kagi/api/search.html",),
         signup_url="https://kagi.com/api",
@@ -96,17 +101,29 @@ class Kagi:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*, as Markdown."""
-        response = yield post_json(
-            self, "extract", {"pages": [{"url": canonicalize(url)}]}, headers=bearer(self.api_key), target=url
-        )
+        return (yield from read_alone(self, url))
+
+    def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
+        """Read up to ten pages in one request."""
+        sent = [canonicalize(url) for url in urls]
+        payload = {"pages": [{"url": url} for url in sent]}
+        response = yield post_json(self, "extract", payload, headers=bearer(self.api_key), target=tuple(urls))
         body = decode(response, self, verb="read", detail=_detail, kind=_kind)
-        for page in as_objects(body.get("data")):
-            if text := as_text(page.get("markdown")):
-                return Page(url=url, final_url=url, title=first_heading(text), content=text, provider=self.name)
-        failure = next(iter(as_objects(body.get("errors") or body.get("error"))), {})
+        failures = as_objects(body.get("errors") or body.get("error"))
+        about = {str(failure.get("location")): failure for failure in failures}
+        other = failures[0] if len(failures) == 1 else {}
+        pages = [
+            self._read(url, as_text(as_object(found).get("markdown")), about.get(f"pages[{n}].url", other))
+            for n, (url, found) in enumerate(zip(urls, find_records(sent, body.get("data")), strict=True))
+        ]
+        return check_pages(self, pages)
+
+    def _read(self, url: str, text: str | None, failure: dict[str, Any]) -> Page | ServiceError:
+        if text:
+            return Page(url=url, final_url=url, title=first_heading(text), content=text, provider=self.name)
         code = str(failure.get("code"))
         kind = TimedOut if "timeout" in code else PageNotFound if "not_found" in code else None
-        raise page_error(self, kind=kind, detail=failure.get("message") or failure.get("code"))
+        return page_error(self, kind=kind, detail=failure.get("message") or failure.get("code"))
 
     def _page(self, query: SearchQuery, number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
         workflow = "news" if query.topic == "news" else "search"
@@ -123,7 +140,7 @@ class Kagi:
             request_id=as_text(as_object(body.get("meta")).get("id") or as_object(body.get("meta")).get("trace")),
             raw=body,
         )
-        return page, len(page.results) >= size and number + 1 < _PAGES
+        return page, len(page.results) >= min(size, _FULL) and number + 1 < _PAGES
 
     def _images(self, query: SearchQuery) -> Flow[tuple[Image, ...]]:
         payload = {**self._payload(query, "images", query.limit), **query.extra}

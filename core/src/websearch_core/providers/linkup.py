@@ -33,6 +33,7 @@ from websearch_core.provider import (
     bearer,
     canonicalize,
     check_options,
+    check_text,
     date_range,
     decode,
     first_heading,
@@ -42,6 +43,7 @@ from websearch_core.provider import (
     parse_results,
     post_json,
     provider,
+    take_results,
     unexpected_format,
 )
 
@@ -100,17 +102,16 @@ class Linkup:
         if response.status == 400 and _code(_json(response)) == _NOTHING:
             return SearchResponse(query=query.text, provider=self.name, raw=_json(response))
         body = self._body(response, "search")
-        items = body.get("sources" if "sources" in body else "results")
+        items, notes = take_results(body, self.name, "sources" if "sources" in body else "results")
         images = [item for item in as_objects(items) if item.get("type") == "image"]
-        texts = [item for item in items if item not in images] if isinstance(items, list) else items
+        texts = [item for item in items if item not in images]
         return SearchResponse(
             query=query.text,
             results=parse_results(texts, self.name, title="name", snippet=_snippet, published="date"),
             provider=self.name,
             answer=as_text(body.get("answer")),
-            images=parse_images(
-                [item for item in as_objects(items) if item.get("type") == "image"], description="name"
-            ),
+            images=parse_images(images, description="name"),
+            notes=notes,
             raw=body,
         )
 
@@ -125,6 +126,7 @@ class Linkup:
         text = body.get("markdown")
         if not isinstance(text, str):
             raise unexpected_format(self.name, "read")
+        check_text(self, "", text)
         return Page(
             url=url,
             final_url=url,

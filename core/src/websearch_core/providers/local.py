@@ -2,7 +2,7 @@
 Local: an index of your own pages and folders, made with ``websearch index``.
 
 The index is one SQLite file (FTS5), made with ``websearch index PATH_OR_URL ...`` or with `websearch_core.index`. Its
-path is ``WEBSEARCH_INDEX``, or by default a file in the user's data folder. Words match their inflected forms, also in
+path is ``WEB_SEARCH_INDEX``, or by default a file in the user's data folder. Words match their inflected forms, also in
 scripts without spaces; pages with all words of a query come before those with some. Dates and languages are those that
 the pages state. Indexed pages can also be read.
 """
@@ -63,9 +63,9 @@ class Local:
     })  # fmt: skip
     needs_network = False
 
-    path: Annotated[Path, Env("WEBSEARCH_INDEX"), AfterValidator(lambda path: path.expanduser().absolute())] = field(
-        default_factory=_default_path
-    )
+    path: Annotated[
+        Path, Env("WEB_SEARCH_INDEX", "WEBSEARCH_INDEX"), AfterValidator(lambda path: path.expanduser().absolute())
+    ] = field(default_factory=_default_path)
 
     @property
     def index(self) -> Index:

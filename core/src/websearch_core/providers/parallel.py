@@ -11,7 +11,7 @@ out here. Parallel knows only some countries; an answer for another one has a no
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from websearch_core.provider import (
@@ -32,14 +32,17 @@ from websearch_core.provider import (
     ServiceError,
     TimedOut,
     UnsupportedContent,
+    WebSearchError,
     as_object,
-    as_objects,
     as_text,
+    as_texts,
     canonicalize,
     check_options,
+    check_pages,
     date_range,
     decode,
     find_country,
+    find_records,
     first_heading,
     given,
     page_error,
@@ -49,8 +52,11 @@ from websearch_core.provider import (
     plain_text,
     post_json,
     provider,
+    read_alone,
+    take_results,
 )
 
+_QUERY_LENGTH = 200
 _FAILURES: dict[str, type[ServiceError]] = {
     "not_found": PageNotFound,
     "timeout": TimedOut,
@@ -78,7 +84,7 @@ class Parallel:
     options = frozenset({"allowed_domains", "blocked_domains", "time_range", "after", "country"})
     emulated = frozenset({"time_range"})
     countries = COUNTRIES
-    limits = Limits(query_length=200)
+    limits = Limits(query_length=5000, pages_per_request=20)
     about = Service(
         api_urls=(
             "https://docs.parallel.ai/api-reference/search/search",
@@ -100,13 +106,12 @@ class Parallel:
         check_options(query, self)
         payload = {**self._payload(query), **query.extra}
         body = self._body((yield post_json(self, "search", payload, headers=self._headers())), "search")
+        items, notes = take_results(body, self.name)
         return SearchResponse(
             query=query.text,
-            results=parse_results(
-                body.get("results"), self.name, snippet=_excerpts, content=_excerpts, published="publish_date"
-            ),
+            results=parse_results(items, self.name, snippet=_excerpts, content=_excerpts, published="publish_date"),
             provider=self.name,
-            notes=("parallel: there is a warning about this answer",) if body.get("warnings") else (),
+            notes=(*notes, *(["parallel: there is a warning about this answer"] if body.get("warnings") else [])),
             request_id=as_text(body.get("search_id")),
             usage=parse_usage(body.get("usage")),
             raw=body,
@@ -114,26 +119,35 @@ class Parallel:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*, as Markdown."""
-        payload = {"urls": [canonicalize(url)], "advanced_settings": {"full_content": True}}
-        response = yield post_json(self, "extract", payload, headers=self._headers(), target=url)
+        return (yield from read_alone(self, url))
+
+    def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
+        """Read up to 20 pages in one request."""
+        sent = [canonicalize(url) for url in urls]
+        payload = {"urls": sent, "advanced_settings": {"full_content": True}}
+        response = yield post_json(self, "extract", payload, headers=self._headers(), target=tuple(urls))
         body = self._body(response, "read")
-        for result in as_objects(body.get("results")):
-            whole = as_text(result.get("full_content"))
-            if text := whole or _excerpts(result):
-                return Page(
-                    url=url,
-                    final_url=url,
-                    title=plain_text(result.get("title"))[:300] or first_heading(text),
-                    content=text,
-                    published=parse_date(result.get("publish_date")),
-                    provider=self.name,
-                    usage=parse_usage(body.get("usage")),
-                    notes=() if whole else ("parallel returned only extracts of the page",),
-                )
-        failure = next(iter(as_objects(body.get("errors"))), {})
-        what = str(failure.get("error_type")).lower()
-        kind = next((kind for words, kind in _FAILURES.items() if words in what), None)
-        raise page_error(self, status=failure.get("http_status_code"), kind=kind, detail=failure.get("content") or what)
+        results, failures = find_records(sent, body.get("results")), find_records(sent, body.get("errors"))
+        pages = [self._read(*found) for found in zip(urls, results, failures, strict=True)]
+        return check_pages(self, pages, usage=parse_usage(body.get("usage")))
+
+    def _read(self, url: str, found: dict[str, Any] | None, failure: dict[str, Any] | None) -> Page | ServiceError:
+        if found is None:
+            what = as_object(failure)
+            words = str(what.get("error_type")).lower()
+            kind = next((kind for word, kind in _FAILURES.items() if word in words), None)
+            return page_error(self, status=what.get("http_status_code"), kind=kind, detail=what.get("content") or words)
+        whole = as_text(found.get("full_content"))
+        text = whole or _excerpts(found)
+        return Page(
+            url=url,
+            final_url=url,
+            title=plain_text(found.get("title"))[:300] or first_heading(text),
+            content=text,
+            published=parse_date(found.get("publish_date")),
+            provider=self.name,
+            notes=() if whole else ("parallel returned only extracts of the page",),
+        )
 
     def _payload(self, query: SearchQuery) -> dict[str, Any]:
         after = date_range(query)[0]
@@ -149,7 +163,7 @@ class Parallel:
         }
         return given({
             "objective": query.text,
-            "search_queries": [query.text],
+            "search_queries": [_shorten(query.text)],
             "mode": self.mode,
             "max_chars_total": self.max_chars_total,
             "advanced_settings": given(settings) or None,
@@ -162,9 +176,15 @@ class Parallel:
         return decode(response, self, verb=verb, detail=_detail)
 
 
+def _shorten(text: str) -> str:
+    """Return the first words of *text*, as many as a query may have; the objective has all of them."""
+    if len(text) <= _QUERY_LENGTH:
+        return text
+    return text[:_QUERY_LENGTH].rpartition(" ")[0] or text[:_QUERY_LENGTH]
+
+
 def _excerpts(result: Mapping[str, Any]) -> str:
-    excerpts = result.get("excerpts")
-    return "\n\n".join(text for text in excerpts if isinstance(text, str)) if isinstance(excerpts, list) else ""
+    return "\n\n".join(as_texts(result.get("excerpts")))
 
 
 def _detail(body: Any) -> Any:

@@ -5,8 +5,8 @@ https://docs.perplexity.ai/api-reference/search-post
 https://docs.perplexity.ai/guides/search-guide
 
 The key is read from ``PERPLEXITY_API_KEY`` or ``PPLX_API_KEY``. At most 20 results; no paging. Perplexity takes either
-allowed or blocked domains, at most 20 of them: if a query has both, the blocked ones are filtered out here. ``topic``
-``academic`` searches papers, ``finance`` filings with the SEC. `max_tokens_per_page` sets how long the extracts are.
+allowed or blocked domains, at most 20 of them; other blocked ones are filtered out here. ``topic`` ``academic``
+searches papers, ``finance`` filings with the SEC. `max_tokens_per_page` sets how long the extracts are.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from websearch_core.provider import (
     parse_results,
     post_json,
     provider,
+    take_results,
 )
 
 _MAX_RESULTS = 20
@@ -92,10 +93,12 @@ class Perplexity:
         payload = {**self._payload(query, size), **query.extra}
         response = yield post_json(self, "search", payload, headers=bearer(self.api_key))
         body = decode(response, self, detail=_detail, kind=_kind)
+        items, notes = take_results(body, self.name)
         found = SearchResponse(
             query=query.text,
-            results=parse_results(_flatten(body.get("results")), self.name, published=_date),
+            results=parse_results(_flatten(items), self.name, published=_date),
             provider=self.name,
+            notes=notes,
             request_id=as_text(body.get("id")),
             raw=body,
         )
@@ -119,12 +122,11 @@ class Perplexity:
 
     def _domains(self, query: SearchQuery) -> list[str]:
         """Return the domain filter: allowed domains, or blocked ones, which have a minus sign; never both."""
-        domains = list(query.allowed_domains) or [f"-{domain}" for domain in query.blocked_domains]
-        if len(domains) > _MAX_DOMAINS:
-            option = "allowed_domains" if query.allowed_domains else "blocked_domains"
-            message = f"perplexity takes at most {_MAX_DOMAINS} domains"
-            raise UnsupportedOption(message, options=[option], provider=self.name)
-        return domains
+        if len(query.allowed_domains) > _MAX_DOMAINS:
+            message = f"perplexity takes at most {_MAX_DOMAINS} allowed domains"
+            raise UnsupportedOption(message, options=["allowed_domains"], provider=self.name)
+        blocked = query.blocked_domains[:_MAX_DOMAINS]  # the others are filtered out here
+        return list(query.allowed_domains) or [f"-{domain}" for domain in blocked]
 
 
 def _flatten(results: Any) -> Any:

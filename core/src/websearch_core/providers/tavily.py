@@ -148,8 +148,8 @@ class Tavily:
         # Canonical, so that a model cannot leak data in the way it spells a URL that it may open.
         sent = [canonicalize(url) for url in urls]
         payload = {"urls": sent, "format": "markdown", "extract_depth": self.extract_depth, "include_usage": True}
-        target = urls[0] if len(urls) == 1 else tuple(urls)
-        body = self._body((yield post_json(self, "extract", payload, headers=self._headers(), target=target)), "read")
+        response = yield post_json(self, "extract", payload, headers=self._headers(), target=tuple(urls))
+        body = self._body(response, "read")
         results, failed = as_objects(body.get("results")), as_objects(body.get("failed_results"))
         usage = parse_usage(body.get("usage"))  # of the whole request: the first page has it
         pages: list[Page | WebSearchError] = []

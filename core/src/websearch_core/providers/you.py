@@ -12,7 +12,7 @@ both allowed and blocked domains, the blocked ones are filtered out here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import partial
 from typing import Annotated, Any
@@ -32,23 +32,29 @@ from websearch_core.provider import (
     SearchResponse,
     Service,
     ServiceError,
+    WebSearchError,
     as_object,
     as_objects,
     as_text,
+    as_texts,
     canonicalize,
     check_options,
+    check_pages,
     codes,
     collect_pages,
     decode,
     find_country,
     find_language,
+    find_records,
     given,
+    is_web_url,
     missing_field_error,
     page_error,
     parse_results,
     plain_text,
     post_json,
     provider,
+    read_alone,
     unexpected_format,
 )
 
@@ -87,7 +93,7 @@ class You:
         nb=NB pl=PL pt-br=PT-BR pt-pt=PT-PT pa=PA ro=RO ru=RU sr=SR sk=SK sl=SL es=ES sv=SV ta=TA te=TE th=TH tr=TR
         uk=UK vi=VI
     """)
-    limits = Limits(results_per_request=_PAGE, results=_PAGE * _PAGES)
+    limits = Limits(results_per_request=_PAGE, results=_PAGE * _PAGES, pages_per_request=10)
     about = Service(
         api_urls=(
             "https://you.com/docs/api-reference/search/v1-search",
@@ -138,22 +144,32 @@ class You:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*, as Markdown."""
+        return (yield from read_alone(self, url))
+
+    def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
+        """Read up to ten pages in one request."""
         if self.keyless or self.api_key is None:
             raise missing_field_error(type(self), "api_key")
-        payload = given({"urls": [canonicalize(url)], "formats": ["markdown", "metadata"], "max_age": self.max_age})
+        sent = [canonicalize(url) for url in urls]
+        payload = given({"urls": sent, "formats": ["markdown", "metadata"], "max_age": self.max_age})
         headers = {"X-Api-Key": self.api_key.get_secret_value()}
-        response = yield post_json(self, "contents", payload, headers=headers, target=url)
-        for page in self._contents(response):
-            if text := as_text(page.get("markdown")):
-                return Page(
-                    url=url,
-                    final_url=as_text(page.get("url")) or url,
-                    title=plain_text(page.get("title"))[:300],
-                    content=text,
-                    site_name=plain_text(as_object(page.get("metadata")).get("site_name")) or None,
-                    provider=self.name,
-                )
-        raise page_error(self)  # You.com does not say why
+        response = yield post_json(self, "contents", payload, headers=headers, target=tuple(urls))
+        records = find_records(sent, self._contents(response))
+        return check_pages(self, [self._read(*found) for found in zip(urls, records, strict=True)])
+
+    def _read(self, url: str, found: dict[str, Any] | None) -> Page | ServiceError:
+        text = as_text(as_object(found).get("markdown"))
+        if found is None or text is None:
+            return page_error(self)  # You.com does not say why
+        final = as_text(found.get("url")) or url
+        return Page(
+            url=url,
+            final_url=final if is_web_url(final) else url,
+            title=plain_text(found.get("title"))[:300],
+            content=text,
+            site_name=plain_text(as_object(found.get("metadata")).get("site_name")) or None,
+            provider=self.name,
+        )
 
     def _contents(self, response: Response) -> list[dict[str, Any]]:
         """Return the pages in the answer, which is a list."""
@@ -203,9 +219,7 @@ def _freshness(query: SearchQuery) -> str | None:
 
 
 def _snippet(result: Mapping[str, Any]) -> str:
-    snippets = result.get("snippets")
-    texts = [text for text in snippets if isinstance(text, str)] if isinstance(snippets, list) else []
-    return " … ".join(texts) or as_text(result.get("description")) or ""
+    return " … ".join(as_texts(result.get("snippets"))) or as_text(result.get("description")) or ""
 
 
 def _content(result: Mapping[str, Any]) -> Any:

@@ -24,7 +24,7 @@ def index(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The index file; by default that of WEBSEARCH_INDEX, of the settings, or websearch/index.db in your "
+            help="The index file; by default that of WEB_SEARCH_INDEX, of the settings, or websearch/index.db in your "
             "data folder",
         ),
     ] = None,
@@ -74,7 +74,7 @@ def _add(place: str, local: Any, max_pages: int, allow: list[str] | None, report
     from ...index import crawl
 
     with WebSearch(local, reader="direct", allow=allow) as web:
-        timeout = web.settings.timeout
+        timeout = web.settings.read_timeout
         return web.run(crawl(place, local.index, web.reader, most=max_pages, timeout=timeout, tell=report_step))
 
 

@@ -17,6 +17,13 @@ from .links import link_passages
 from .passages import by_query
 from .window import check, cut_window
 
+_TYPES = {
+    "max_length": (int | None, "a whole number"),
+    "max_tokens": (int | None, "a whole number"),
+    "offset": (int, "a whole number"),
+    "query": (str | None, "text"),
+    "find": (str | None, "text"),
+}
 _SHORT = 100_000  # characters; scanning them takes less than a millisecond
 
 
@@ -68,6 +75,9 @@ class Excerpt:
 
     def __post_init__(self) -> None:
         """Check the options before anything is fetched."""
+        for name, (kind, what) in _TYPES.items():
+            if not isinstance(value := getattr(self, name), kind):
+                raise InvalidOption(f"{name}: must be {what}, not {type(value).__name__}")
         check(1 if self.max_length is None else self.max_length, self.offset)
         if self.max_tokens is not None and self.max_tokens < 1:
             raise InvalidOption(f"max_tokens: must be at least 1, not {self.max_tokens}")

@@ -1,64 +1,48 @@
-"""
-Find the settings files, and decide how far each source of a setting is trusted.
-
-Arguments, the environment, a file that ``WEB_SEARCH_CONFIG`` names and the user's own file are trusted. A file that was
-only *found*, in the working directory or above it, is not: the author of that folder wrote it.
-"""
+"""Find the settings files and read them."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
-import tomllib
+import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
-from .errors import ConfigurationError
+from .._environ import is_loop_running, read_variable
+from ..errors import ConfigurationError
+from ._formats import SUFFIXES, parse, read_text
+from ._source import Source
 
 NAMED = "WEB_SEARCH_CONFIG"
-
-_MAX_SIZE = 2**20  # bytes of a settings file
-_last_read: tuple[tuple[Path | None, str], Files] | None = None
+NAMES = tuple(f"websearch{suffix}" for suffix in SUFFIXES)
+_last_read: tuple[tuple[Path | None, str], list[Table]] | None = None
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Source:
+class Table:
     """
-    The source of a value.
+    The settings of one place, in any shape that `flatten` understands.
 
     Args:
-        kind: ``file`` is a file that the user chose, ``found`` one in the working directory or above it.
-        name: The environment variable, or the path of the file.
+        source: The place.
+        entries: The settings.
+        prefix: Where they are inside the file: ``tool``, ``websearch`` in a ``pyproject.toml``.
+        shared: The file may hold settings of other programs beside a table ``web_search``.
+        exposed: Other users of this machine can read the file. Windows has no such permissions.
 
     """
 
-    kind: Literal["argument", "environment", "file", "found", "default"]
-    name: str = ""
-
-    @property
-    def trusted(self) -> bool:
-        """False for a value that the author of the working directory may have written."""
-        return self.kind != "found"
-
-    def __str__(self) -> str:
-        match self.kind:
-            case "environment":
-                return f"environment {self.name}"
-            case "file" | "found":
-                return self.name
-            case kind:
-                return kind
+    source: Source
+    entries: dict[str, Any] = field(repr=False)  # there may be keys among them
+    prefix: tuple[str, ...] = ()
+    shared: bool = False
+    exposed: bool = False
 
 
-Files: TypeAlias = list[tuple[Source, dict[str, Any]]]
-DEFAULT, ARGUMENT = Source("default"), Source("argument")
-
-
-def read_files() -> Files:
+def read_files() -> list[Table]:
     """
     Return the settings of each file that applies, in order of precedence.
 
@@ -67,21 +51,21 @@ def read_files() -> Files:
     the latest when this package was imported.
 
     Raises:
-        ConfigurationError: A file cannot be read, or is not TOML.
+        ConfigurationError: A file cannot be read, or is not in the format that its name says.
 
     """
     global _last_read  # noqa: PLW0603 - replaced as a whole, so threads see all of it or nothing
-    own, named = user_file(), os.environ.get(NAMED, "").strip()
-    if _is_loop_running() and _last_read is not None and _last_read[0] == (own, named):
+    folder, named = _user_folder(), read_variable(NAMED)
+    if is_loop_running() and _last_read is not None and _last_read[0] == (folder, named):
         return _last_read[1]
-    files = _read_all(own, named)
-    _last_read = (own, named), files
+    files = _read_all(named)
+    _last_read = (folder, named), files
     return files
 
 
 def remember_files() -> None:
     """Read the files for a first `WebSearch` that is made in an event loop; elsewhere, they are read again."""
-    if _is_loop_running():
+    if is_loop_running():
         return
     _log.disabled = True
     try:
@@ -92,28 +76,42 @@ def remember_files() -> None:
         _log.disabled = False
 
 
-def _is_loop_running() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
-
-
-def _read_all(own: Path | None, named: str) -> Files:
-    files = [(Source("file", named), _read_named(Path(named)))] if named else list(_find(own))
+def _read_all(named: str) -> list[Table]:
+    own = user_file()
+    files = [_read_named(Path(named))] if named else list(_find(own))
     if own is not None and _is_readable(own):
-        files.append((Source("file", str(own)), _read(own)))
+        files.append(_make_table("file", own, _read(own)))
     return files
 
 
-def user_file() -> Path | None:
-    """Return the path of the user's own file, whether it exists or not; None if the user has no home."""
+def _user_folder() -> Path | None:
     import platformdirs
 
     folder = platformdirs.user_config_path("websearch", appauthor=False, roaming=True)
     # The XDG specification says to ignore relative paths; one would lead into the working directory.
-    return folder / "websearch.toml" if folder.is_absolute() else None
+    return folder if folder.is_absolute() else None
+
+
+def user_file() -> Path | None:
+    """
+    Return the path of the user's own file: the one that exists, else that of a new one.
+
+    Returns:
+        None if the user has no home.
+
+    Raises:
+        ConfigurationError: There are several, in different formats.
+
+    """
+    folder = _user_folder()
+    if folder is None:
+        return None
+    if is_loop_running():  # which looking would block; only errors name the file then
+        return folder / NAMES[0]
+    try:
+        return _only_one(_settings_in(folder) or [folder / NAMES[0]])
+    except OSError:  # this user may not read it
+        return folder / NAMES[0]
 
 
 def make_refusal(source: Source, key: str, why: str, *, variables: tuple[str, ...] = ()) -> ConfigurationError:
@@ -122,7 +120,7 @@ def make_refusal(source: Source, key: str, why: str, *, variables: tuple[str, ..
     places += [f"in the environment ({' or '.join(variables)})"] if variables else []
     places += [f"in a file that {NAMED} names", "or pass it as an argument"]
     return ConfigurationError(
-        f"{source}: {key}: {why}, because this file was only found in the working directory or above it. "
+        f"{source.place}: {key}: {why}, because this file was only found in the working directory or above it. "
         f"If you want this, put it {', '.join(places)}"
     )
 
@@ -134,7 +132,7 @@ def _is_readable(path: Path) -> bool:
         return False
 
 
-def _read_named(path: Path) -> dict[str, Any]:
+def _read_named(path: Path) -> Table:
     try:
         path = path.expanduser()
         table = _read(path)
@@ -143,13 +141,13 @@ def _read_named(path: Path) -> dict[str, Any]:
     except ConfigurationError as error:
         raise ConfigurationError(f"{NAMED}: {error}") from error
     if path.name != "pyproject.toml":
-        return table
+        return _make_table("file", path, table)
     if (own_table := _get_own_table(table)) is None:
         raise ConfigurationError(f"{path}, which {NAMED} names, has no table [tool.websearch]")
-    return _check_table(own_table, path)
+    return _make_table("file", path, own_table)
 
 
-def _find(own: Path | None) -> Iterator[tuple[Source, dict[str, Any]]]:
+def _find(own: Path | None) -> Iterator[Table]:
     """Search from the working directory upwards to the root of the project."""
     try:
         here = Path.cwd()
@@ -162,22 +160,21 @@ def _find(own: Path | None) -> Iterator[tuple[Source, dict[str, Any]]]:
             return
         if path is not None:
             table = _read(path)
-            own_table = table if path.name == "websearch.toml" else _check_table(_get_own_table(table), path)
-            yield Source("found", str(path)), own_table
+            yield _make_table("found", path, _get_own_table(table) if path.name == "pyproject.toml" else table)
         if path is not None or is_root:
             return
 
 
 def _search_folder(folder: Path, own: Path | None) -> tuple[Path | None, bool]:
     """Return the settings file in *folder*, and whether the search ends there without one."""
-    settings, project = folder / "websearch.toml", folder / "pyproject.toml"
-    if settings.is_file():
-        if settings == own:
+    settings, project = _settings_in(folder), folder / "pyproject.toml"
+    if settings:
+        if own in settings:
             return None, True  # it is read anyway, and trusted
-        if _belongs_to_user(settings):
-            return settings, True
-        _log.warning("skipped %s: it belongs to another user; name it by %s if you trust it", settings, NAMED)
-        return None, True
+        strange = [path for path in settings if not _belongs_to_user(path)]
+        for path in strange:
+            _log.warning("skipped %s: it belongs to another user; name it by %s if you trust it", path, NAMED)
+        return None if strange else _only_one(settings), True
     if project.is_file():
         return (project if _has_settings(project) else None), True
     return None, (folder / ".git").exists()
@@ -209,20 +206,18 @@ def _belongs_to_user(path: Path) -> bool:
     return {path.lstat().st_uid, path.stat().st_uid} <= users
 
 
+def _settings_in(folder: Path) -> list[Path]:
+    return [path for path in (folder / name for name in NAMES) if path.is_file()]
+
+
+def _only_one(files: list[Path]) -> Path:
+    if len(files) > 1:
+        raise ConfigurationError(f"{files[0].parent}: keep one of {' and '.join(path.name for path in files)}")
+    return files[0]
+
+
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as file:
-            content = file.read(_MAX_SIZE + 1)
-    except OSError as error:
-        raise ConfigurationError(f"{path}: {error.strerror or type(error).__name__}") from error
-    if len(content) > _MAX_SIZE:
-        raise ConfigurationError(f"{path}: larger than {_MAX_SIZE // 2**20} MiB")
-    try:
-        return tomllib.loads(content.decode())
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{path}: not UTF-8") from error
-    except (ValueError, RecursionError) as error:
-        raise ConfigurationError(f"{path}: not TOML: {error}") from error
+    return parse(read_text(path), path)
 
 
 def _get_own_table(table: dict[str, Any]) -> Any:
@@ -230,7 +225,21 @@ def _get_own_table(table: dict[str, Any]) -> Any:
     return tools.get("websearch") if isinstance(tools, dict) else None
 
 
-def _check_table(table: Any, path: Path) -> dict[str, Any]:
-    if not isinstance(table, dict):
+def _make_table(kind: Literal["file", "found"], path: Path, entries: Any) -> Table:
+    if not isinstance(entries, dict):
         raise ConfigurationError(f"{path}: tool.websearch is not a table")
-    return table
+    project = path.name == "pyproject.toml"
+    return Table(
+        Source(kind, str(path)),
+        entries,
+        prefix=("tool", "websearch") if project else (),
+        shared=not project and path.name not in NAMES,
+        exposed=_is_exposed(path),
+    )
+
+
+def _is_exposed(path: Path) -> bool:
+    try:
+        return os.name == "posix" and bool(path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))
+    except OSError:  # it was deleted meanwhile
+        return False

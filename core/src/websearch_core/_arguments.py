@@ -1,0 +1,60 @@
+"""Check the arguments of a call to `WebSearch`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ._urls import canonicalize, is_web_url
+from .errors import InvalidOption
+from .models import SearchOptions, SearchQuery, Unsupported
+
+
+def make_query(query: str | SearchQuery, options: SearchOptions, unsupported: Unsupported | None) -> SearchQuery:
+    """
+    Return the `SearchQuery` that the arguments of a search stand for.
+
+    Raises:
+        InvalidOption: An option is wrong or unknown, or was given besides a `SearchQuery`.
+
+    """
+    if not isinstance(query, SearchQuery):
+        return SearchQuery.of(query, **options, unsupported=unsupported)
+    if options:
+        raise InvalidOption("give a SearchQuery or options, not both")
+    if unsupported is None:
+        return query
+    fields: dict[str, Any] = {**dict(query), "unsupported": unsupported}
+    return SearchQuery.of(**fields)
+
+
+def as_urls(urls: Iterable[str]) -> list[str]:
+    """
+    Return *urls* as a list.
+
+    Raises:
+        InvalidOption: It is one URL, whose characters would be taken for URLs, or not iterable.
+
+    """
+    if isinstance(urls, str):
+        raise InvalidOption("urls: must be a list of URLs; to read one page, use read")
+    if not isinstance(urls, Iterable):
+        raise InvalidOption(f"urls: must be a list of URLs, not {type(urls).__name__}")
+    return list(urls)
+
+
+def strip_fragment(url: str) -> str:
+    """
+    Return *url* without its fragment, which a reading service could pass on to the scripts of the page.
+
+    Raises:
+        InvalidOption: *url* is not text.
+        UnsafeURL: The fragment contains characters that are not allowed in a URL.
+
+    """
+    if not isinstance(url, str):
+        raise InvalidOption(f"url: must be text, not {type(url).__name__}")
+    target, mark, _ = url.partition("#")
+    if mark and is_web_url(target):
+        canonicalize(url)  # check the fragment too, since `Page.url` still shows it
+    return target

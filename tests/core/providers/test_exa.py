@@ -1,0 +1,121 @@
+"""https://exa.ai/docs/reference/search"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from websearch_core.errors import Blocked, PageNotFound, QuotaExhausted, TimedOut, UnsupportedOption
+from websearch_core.models import SearchQuery
+from websearch_core.providers.exa import Exa
+from websearch_core.testing import SECRET, play, reply
+
+EXA = Exa(api_key=SECRET)
+URL = "https://page.example/a"
+
+
+def body_of(provider=EXA, **options):
+    return next(provider.search(SearchQuery.of("kelp", **options))).json
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "value"),
+    [
+        ({"limit": 7}, "numResults", 7),
+        ({"limit": 300}, "numResults", 100),
+        ({"after": "2026-01-02"}, "startPublishedDate", "2026-01-02T00:00:00.000Z"),
+        ({"before": "2026-01-02"}, "endPublishedDate", "2026-01-02T23:59:59.999Z"),
+        ({"allowed_domains": ["a.org"]}, "includeDomains", ["a.org"]),
+        ({"blocked_domains": ["b.org"]}, "excludeDomains", ["b.org"]),
+        ({"country": "GB"}, "userLocation", "GB"),
+        ({"safe_search": "moderate"}, "moderation", True),
+        ({"topic": "news"}, "category", "news"),
+        ({"topic": "finance"}, "category", "financial report"),
+        ({"topic": "academic"}, "category", "research paper"),
+        ({"topic": "code"}, "category", "github"),
+        ({"images": True}, "contents", {"highlights": True, "extras": {"imageLinks": 1}}),
+        ({"extra": {"includeText": ["kelp"]}}, "includeText", ["kelp"]),
+    ],
+)
+def test_each_option_has_exas_own_word(options, name, value):
+    assert body_of(**options)[name] == value
+
+
+def test_a_time_range_becomes_a_date():
+    yesterday = datetime.now(UTC).date() - timedelta(days=1)
+
+    assert body_of(time_range="day")["startPublishedDate"].startswith(str(yesterday))
+
+
+def test_allowed_and_blocked_domains_are_not_sent_together():
+    body = body_of(allowed_domains=["a.org"], blocked_domains=["b.a.org"])
+
+    assert body["includeDomains"] == ["a.org"]
+    assert "excludeDomains" not in body
+
+
+def test_its_own_options_are_sent():
+    exa = Exa(api_key=SECRET, type="neural", category="people", highlights=False, text=True, max_age_hours=0)
+
+    assert body_of(exa) == {
+        "query": "kelp", "numResults": 5, "type": "neural", "category": "people",
+        "contents": {"text": True, "maxAgeHours": 0},
+    }  # fmt: skip
+    assert body_of(exa, topic="news")["category"] == "news"
+    assert next(exa.read(URL)).json == {"urls": [URL], "text": True, "maxAgeHours": 0}
+
+
+def test_a_language_is_refused():
+    with pytest.raises(UnsupportedOption):
+        body_of(language="en")
+
+
+def test_a_deep_search_has_an_answer():
+    found = {"results": [{"url": URL, "title": "Kelp"}], "output": {"content": "A seaweed.", "grounding": []}}
+
+    assert play(EXA.search(SearchQuery.of("kelp")), reply(found)).result.answer == "A seaweed."
+
+
+@pytest.mark.parametrize(
+    ("tag", "status", "kind", "temporary"),
+    [
+        ("CRAWL_NOT_FOUND", 404, PageNotFound, False),
+        ("SOURCE_NOT_AVAILABLE", 403, Blocked, False),
+        ("CRAWL_LIVECRAWL_TIMEOUT", None, TimedOut, True),
+        ("SOMETHING_NEW", 410, PageNotFound, False),
+    ],
+)
+def test_a_page_that_fails_is_an_error_although_the_answer_is_a_success(tag, status, kind, temporary):
+    failure = {"id": URL, "status": "error", "error": {"tag": tag, "httpStatusCode": status}}
+    with pytest.raises(kind) as caught:
+        play(EXA.read(URL), reply({"requestId": "1", "results": [], "statuses": [failure]}))
+    assert (caught.value.detail, caught.value.temporary) == (tag, temporary)
+
+
+@pytest.mark.parametrize("tag", ["NO_MORE_CREDITS", "API_KEY_BUDGET_EXCEEDED", "TEAM_BUDGET_EXCEEDED"])
+def test_an_empty_account_is_a_quota_whatever_the_status(tag):
+    with pytest.raises(QuotaExhausted):
+        play(EXA.search(SearchQuery.of("kelp")), reply({"error": "no", "tag": tag}, 429))
+
+
+def test_several_pages_are_read_in_one_request():
+    failure = {
+        "id": "https://b.example/",
+        "status": "error",
+        "error": {"tag": "CRAWL_NOT_FOUND", "httpStatusCode": 404},
+    }
+    found = {"id": URL, "url": URL, "title": "Kelp", "text": "Kelp grows."}
+    answer = {
+        "results": [found],
+        "statuses": [failure, {"id": URL, "status": "success"}],
+        "costDollars": {"total": 0.001},
+    }
+    outcome = play(EXA.read_many(["https://b.example/", URL]), reply(answer))
+
+    (request,) = outcome.requests
+    assert request.json["urls"] == ["https://b.example/", URL]
+    assert request.target == ("https://b.example/", URL)
+    missing, page = outcome.result
+    assert isinstance(missing, PageNotFound)
+    assert (page.url, page.content, page.cost) == (URL, "Kelp grows.", 0.001)

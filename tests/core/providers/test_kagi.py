@@ -1,0 +1,81 @@
+"""https://help.kagi.com/kagi/api/search.html"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from websearch_core.errors import PageNotFound, QuotaExhausted, RateLimited, TimedOut, Unavailable, UnsupportedOption
+from websearch_core.models import SearchQuery
+from websearch_core.providers.kagi import Kagi
+from websearch_core.testing import SECRET, play, reply
+
+KAGI = Kagi(api_key=SECRET)
+URL = "https://page.example/a"
+
+
+def body_of(**options):
+    return next(KAGI.search(SearchQuery.of("kelp", **options))).json
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "value"),
+    [
+        ({"limit": 7}, "limit", 7),
+        ({"limit": 10, "page": 2}, "page", 2),
+        ({"time_range": "w"}, "lens", {"time_relative": "week"}),
+        ({"allowed_domains": ["a.org"]}, "lens", {"sites_included": ["a.org"]}),
+        ({"blocked_domains": ["b.org"]}, "lens", {"sites_excluded": ["b.org"]}),
+        ({"after": "2026-01-02", "before": "2026-03-04"}, "filters", {"after": "2026-01-02", "before": "2026-03-04"}),
+        ({"country": "GB"}, "filters", {"region": "gb"}),
+        ({"safe_search": "off"}, "safe_search", False),
+        ({"safe_search": "moderate"}, "safe_search", True),
+        ({"topic": "news"}, "workflow", "news"),
+        ({"images": True}, "workflow", "images"),
+        ({"extra": {"lens_id": "2"}}, "lens_id", "2"),
+    ],
+)
+def test_each_option_has_kagis_own_word(options, name, value):
+    assert body_of(**options)[name] == value
+
+
+def test_only_given_options_are_sent():
+    assert body_of() == {"query": "kelp", "limit": 5}
+
+
+def test_a_year_becomes_a_date_since_a_lens_knows_only_shorter_times():
+    body = body_of(time_range="year")
+
+    assert body["filters"] == {"after": str(datetime.now(UTC).date() - timedelta(days=366))}
+    assert "lens" not in body
+
+
+@pytest.mark.parametrize("options", [{"language": "en"}, {"topic": "code"}, {"country": "XX"}])
+def test_what_it_cannot_do_is_refused(options):
+    with pytest.raises(UnsupportedOption):
+        body_of(**options)
+
+
+def test_an_empty_account_is_told_from_speed_by_its_words():
+    with pytest.raises(QuotaExhausted):
+        play(KAGI.search(SearchQuery.of("kelp")), reply({"error": [{"message": "Usage limit exhausted"}]}, 429))
+    with pytest.raises(RateLimited):
+        play(KAGI.search(SearchQuery.of("kelp")), reply({"error": [{"message": "Slow down"}]}, 429))
+
+
+def test_a_missing_page_is_not_found():
+    with pytest.raises(PageNotFound):
+        play(KAGI.read(URL), reply({"meta": {}, "data": [], "errors": [{"code": "extract.not_found"}]}))
+
+
+def test_several_pages_are_read_in_one_request():
+    late = {"code": "extract.timeout", "message": "Too slow.", "location": "pages[0].url"}
+    odd = {"code": "extract.failed", "message": None, "location": "pages[2].url"}
+    answer = {"meta": {}, "data": [{"url": URL, "markdown": "# Kelp"}], "errors": [odd, late]}
+    first, page, third = play(KAGI.read_many(["https://b.example/", URL, "https://c.example/"]), reply(answer)).result
+
+    assert isinstance(first, TimedOut)
+    assert first.detail == "Too slow."
+    assert (page.url, page.title) == (URL, "Kelp")
+    assert isinstance(third, Unavailable)

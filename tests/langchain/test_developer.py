@@ -1,0 +1,346 @@
+"""What the developer decides: fixed options, limits of a run, and another key or policy for each tenant."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import inspect
+import json
+import pickle
+
+import httpx
+import pytest
+from langchain.agents import create_agent
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import SecretStr
+
+from langchain_websearch import OpenPageTool, WebSearchRetriever, WebSearchTool, WebSearchToolkit
+from websearch_core import Page, SearchResponse, WebSearch
+from websearch_core.errors import BudgetExceeded, ConfigurationError, InvalidOption
+from websearch_core.testing import SECRET
+
+
+class Echo:
+    """Finds nothing, reads tide tables, and records the queries."""
+
+    name = "echo"
+
+    def __init__(self):
+        self.queries = []
+
+    def search(self, query):
+        self.queries.append(query)
+        return SearchResponse(query=query.text, provider=self.name)
+        yield
+
+    def read(self, url):
+        filler = "Nothing of interest. " * 20
+        text = "\n\n".join([filler] * 6 + ["## Growth\n\nGiant kelp grows fast."] + [filler] * 6)
+        return Page(url=url, final_url=url, title="Kelp", content=text, provider=self.name)
+        yield
+
+
+@pytest.fixture
+def echo():
+    return Echo()
+
+
+@pytest.fixture(params=["invoke", "ainvoke"])
+def call(request):
+    """Call a tool as an agent does, in each colour; returns the message."""
+
+    def one(tool, config=None, **arguments):
+        made = {"type": "tool_call", "name": tool.name, "id": "1", "args": arguments}
+        called = getattr(tool, request.param)(made, config)
+        return asyncio.run(called) if inspect.isawaitable(called) else called
+
+    return one
+
+
+def shown(tool):
+    return convert_to_openai_tool(tool)["function"]["parameters"]["properties"]
+
+
+@pytest.mark.parametrize("make", [WebSearchTool, lambda **options: WebSearchToolkit(**options).get_tools()[0]])
+def test_fixed_options_reach_the_provider_and_leave_the_schema(echo, call, make):
+    options = {"topic": "news", "time_range": "week", "safe_search": "strict", "limit": 3, "extra": {"depth": "deep"}}
+    tool = make(provider=echo, search_options=options)
+
+    assert list(shown(tool)) == ["query", "limit", "allowed_domains"]
+    assert list(tool.args_schema.model_json_schema()["properties"]) == ["query", "limit", "allowed_domains"]
+    message = call(tool, query="tides", topic="general", time_range="day", limit=9)
+
+    (query,) = echo.queries
+    assert (query.topic, query.time_range, query.safe_search, query.limit) == ("news", "week", "strict", 3)
+    assert query.extra == {"depth": "deep"}
+    assert message.status == "success"
+    assert "Note: topic, time_range: fixed by the developer, so what you sent was ignored." in message.content
+    assert "Note: limit: there are at most 3 results here." in message.content
+
+
+def test_each_tool_has_a_schema_of_its_own(echo):
+    fixed = WebSearchTool(provider=echo, search_options={"time_range": "week"})
+
+    assert "time_range" in shown(WebSearchTool(provider=echo))
+    assert "time_range" not in shown(fixed)
+    for twin in (copy.deepcopy(fixed), pickle.loads(pickle.dumps(fixed)), fixed.model_copy()):
+        assert shown(twin) == shown(fixed)
+        assert twin.args_schema is fixed.args_schema
+
+
+def test_a_model_stays_within_the_domains_of_the_tool_and_of_the_web_search(echo, call):
+    tool = WebSearchTool(
+        provider=echo, allowed_domains=["python.org", "docs.org"], search_options={"allowed_domains": ["python.org"]}
+    )
+    call(tool, query="tides")
+    call(tool, query="tides", allowed_domains="docs.python.org, evil.example")
+    outside = call(tool, query="tides", allowed_domains=["docs.org"], blocked_domains=["b.python.org"])
+
+    assert [query.allowed_domains for query in echo.queries] == [("python.org",), ("docs.python.org",), ("python.org",)]
+    assert echo.queries[2].blocked_domains == ("b.python.org",)
+    assert (outside.status, "none of these may be searched here" in outside.content) == ("success", True)
+
+
+def test_the_policy_holds_for_pages_and_the_error_says_so(echo, call):
+    _, read = WebSearchToolkit(provider=echo, reader=echo, allowed_domains=["python.org"]).get_tools()
+
+    assert call(read, url="https://docs.python.org/").status == "success"
+    refused = call(read, url="https://evil.example/")
+    assert refused.status == "error"
+    assert refused.content.startswith("ERROR [domain_not_allowed] only pages of these domains may be opened here")
+
+
+@pytest.mark.parametrize("kind", [WebSearchTool, WebSearchToolkit, WebSearchRetriever])
+def test_a_wrong_option_is_refused_at_once_with_the_nearest_name(echo, kind):
+    with pytest.raises(ValueError, match="topc: not an option; did you mean topic"):
+        kind(provider=echo, search_options={"topc": "news"})
+    if kind is not WebSearchRetriever:
+        with pytest.raises(InvalidOption, match="search_options: country: "):
+            kind(provider=echo, search_options={"country": "Britain"})
+
+
+@pytest.mark.parametrize(
+    "nothing", [{"limit": None, "allowed_domains": None, "time_range": None}, {"limit": "", "time_range": ""}], ids=str
+)
+def test_null_and_empty_text_are_the_defaults(echo, call, nothing):
+    assert call(WebSearchTool(provider=echo), query="tides", **nothing).status == "success"
+    assert echo.queries[0] == echo.queries[0].model_copy(update={"limit": 5, "time_range": None})
+    page = {"max_length": None, "offset": None, "query": None, "find": ""}
+    assert call(OpenPageTool(provider=echo, reader=echo), url="https://sea.example/", **page).status == "success"
+
+
+def test_other_spellings_of_arguments_are_understood(echo, call):
+    call(WebSearchTool(provider=echo), query="tides", max_results="7", time_range="w", allowed_domains="python.org")
+
+    (query,) = echo.queries
+    assert (query.limit, query.time_range, query.allowed_domains) == (7, "week", ("python.org",))
+
+
+def test_an_empty_answer_says_what_to_try_below_its_first_line(echo, call):
+    message = call(WebSearchTool(provider=echo), query="tides", time_range="d")
+
+    first, *rest = message.content.splitlines()[1:-1]
+    assert first == "No results found for: tides"
+    assert "Note: try fewer or other words, or leave out time_range." in rest
+
+
+def test_a_question_gets_the_passages_and_not_the_whole_page(echo, call):
+    read = OpenPageTool(provider=echo, reader=echo)
+    whole = call(read, url="https://sea.example/").content
+    asked = call(read, url="https://sea.example/", query="How fast does giant kelp grow?").content
+
+    assert "Giant kelp grows fast." in asked
+    assert len(asked) < 2_600 < len(whole)
+
+
+def test_the_length_of_a_page_is_an_argument_also_for_a_shared_web_search(echo, call):
+    web = WebSearch(echo, reader=echo)
+    for read in (OpenPageTool(web=web, max_length=500), WebSearchToolkit(web=web, max_length=500).get_tools()[1]):
+        assert call(read, url="https://sea.example/").artifact["content_length"] <= 500
+        assert call(read, url="https://sea.example/", max_length=900).artifact["content_length"] > 500
+    assert call(OpenPageTool(provider=echo, reader=echo, max_length=400), url="https://sea.example/").artifact
+
+
+class TestMaxUses:
+    def agent(self, scripted, toolkit, calls, **options):
+        turns = [
+            AIMessage(
+                "", tool_calls=[{"name": name, "args": args, "id": str(n)} for n, (name, args) in enumerate(turn)]
+            )
+            for turn in calls
+        ]
+        return create_agent(scripted([*turns, AIMessage("done")] * 3), toolkit.get_tools(), **options)
+
+    def statuses(self, state):
+        return [message.status for message in state["messages"] if isinstance(message, ToolMessage)]
+
+    SEARCH = ("web_search", {"query": "tides"})
+    READ = ("open_page", {"url": "https://sea.example/"})
+
+    def test_both_tools_share_the_calls_of_a_run(self, scripted, echo):
+        toolkit = WebSearchToolkit(provider=echo, reader=echo, max_uses=2)
+        state = self.agent(scripted, toolkit, [[self.SEARCH], [self.READ], [self.SEARCH]]).invoke({"messages": "hi"})
+
+        assert self.statuses(state) == ["success", "success", "error"]
+        assert [m for m in state["messages"] if isinstance(m, ToolMessage)][-1].content == (
+            "ERROR [budget_exceeded] all 2 calls of the web tools that this run may make are used up; do not call them "
+            "again, and answer with what you have found so far."
+        )
+        assert len(echo.queries) == 1
+
+    @pytest.mark.parametrize("saver", [None, InMemorySaver()])
+    async def test_each_turn_begins_again_also_in_the_same_thread(self, scripted, echo, saver):
+        toolkit = WebSearchToolkit(provider=echo, reader=echo, max_uses=1)
+        agent = self.agent(scripted, toolkit, [[self.SEARCH], [self.SEARCH]], checkpointer=saver)
+        config = {"configurable": {"thread_id": "1"}}
+
+        assert self.statuses(agent.invoke({"messages": "hi"}, config)) == ["success", "error"]
+        assert self.statuses(await agent.ainvoke({"messages": "hi"}, config))[-2:] == ["success", "error"]
+
+    def test_parallel_calls_are_counted(self, scripted, echo):
+        toolkit = WebSearchToolkit(provider=echo, reader=echo, max_uses=2)
+        state = self.agent(scripted, toolkit, [[self.SEARCH] * 4]).invoke({"messages": "hi"})
+
+        assert sorted(self.statuses(state)) == ["error", "error", "success", "success"]
+
+    async def test_concurrent_runs_are_counted_apart(self, scripted, echo):
+        toolkit = WebSearchToolkit(provider=echo, reader=echo, max_uses=1)
+        agents = [self.agent(scripted, toolkit, [[self.SEARCH], [self.SEARCH]]) for _ in range(5)]
+        states = await asyncio.gather(*[agent.ainvoke({"messages": "hi"}) for agent in agents])
+
+        assert [self.statuses(state) for state in states] == [["success", "error"]] * 5
+
+    def test_a_run_that_is_over_takes_no_memory(self, scripted, echo):
+        toolkit = WebSearchToolkit(provider=echo, reader=echo, max_uses=1)
+        agent = self.agent(scripted, toolkit, [[self.SEARCH]])
+        for _ in range(3):
+            agent.invoke({"messages": "hi"})
+
+        assert not toolkit.max_uses._by_name
+        assert len(toolkit.max_uses._by_object) <= 3
+
+    def test_outside_a_graph_the_conversation_counts(self, echo, call):
+        tool = WebSearchTool(provider=echo, max_uses=1)
+        one, two = ({"configurable": {"thread_id": thread}} for thread in ("one", "two"))
+
+        assert [call(tool, config, query="tides").status for config in (one, two, one)] == [
+            "success",
+            "success",
+            "error",
+        ]
+
+    def test_middleware_gets_the_typed_error(self, echo):
+        tool = WebSearchTool(provider=echo, max_uses=1, handle_tool_error=False)
+        tool.invoke({"query": "tides"})
+        with pytest.raises(Exception, match="budget_exceeded") as raised:
+            tool.invoke({"query": "tides"})
+        assert isinstance(raised.value.__cause__, BudgetExceeded)
+
+    def test_a_wrong_limit_is_refused(self, echo):
+        with pytest.raises(ValueError, match="max_uses"):
+            WebSearchTool(provider=echo, max_uses=0)
+
+
+@pytest.fixture
+def tavily():
+    """A function that makes a toolkit over a Tavily that answers nothing, and the keys and bodies it was sent."""
+    seen = []
+
+    def answer(request):
+        seen.append((request.headers["authorization"].removeprefix("Bearer "), json.loads(request.content)))
+        return httpx.Response(200, json={"results": []})
+
+    clients = {
+        "http_client": httpx.Client(transport=httpx.MockTransport(answer)),
+        "http_async_client": httpx.AsyncClient(transport=httpx.MockTransport(answer)),
+    }
+
+    def make(*configurable, **options):
+        options = {"provider": "tavily", "api_key": "developer", **clients, **options}
+        return WebSearchToolkit(configurable=configurable, **options).get_tools()
+
+    make.seen = seen
+    return make
+
+
+class TestTenants:
+    def test_each_run_has_its_own_key_and_options(self, tavily, call):
+        search, _ = tavily("api_key", "search_options", search_options={"topic": "news"})
+        for name in ("ann", "bob"):
+            own = {
+                "api_key": SecretStr(f"{name}-key"),
+                "search_options": {"time_range": "day" if name == "ann" else "week"},
+            }
+            call(search, {"configurable": own}, query="tides")
+        call(search, query="tides")
+
+        assert [key for key, _ in tavily.seen] == ["ann-key", "bob-key", "developer"]
+        assert [body.get("time_range") for _, body in tavily.seen] == ["day", "week", None]
+        assert {body["topic"] for _, body in tavily.seen} == {"news"}
+
+    def test_what_the_developer_did_not_list_has_no_effect(self, tavily, call):
+        search, _ = tavily("search_options")
+        own = {"api_key": "stolen", "base_url": "https://evil.example", "provider": "brave", "allow": ["0.0.0.0/0"]}
+        call(search, {"configurable": own}, query="tides")
+
+        assert [key for key, _ in tavily.seen] == ["developer"]
+
+    def test_a_tenant_can_narrow_the_policy_of_both_tools(self, tavily, call):
+        search, read = tavily("allowed_domains", allowed_domains=["python.org", "docs.org"])
+        config = {"configurable": {"allowed_domains": ["docs.org", "evil.example"]}}
+        call(search, config, query="tides")
+
+        assert tavily.seen[0][1]["include_domains"] == ["docs.org"]
+        assert "[domain_not_allowed]" in call(read, config, url="https://python.org/").content
+        assert "[domain_not_allowed]" in call(read, config, url="https://evil.example/").content
+
+    @pytest.mark.parametrize(
+        "own", [{"api_key": "keyring:bank/key"}, {"search_options": {"topc": 1}}, {"allowed_domains": ["evil.example"]}]
+    )
+    def test_a_wrong_configuration_is_an_error_message_and_no_search(self, tavily, call, own):
+        search, _ = tavily("api_key", "search_options", "allowed_domains", allowed_domains=["python.org"])
+        message = call(search, {"configurable": own}, query="tides")
+
+        assert message.status == "error"
+        assert message.content.startswith(("ERROR [configuration]", "ERROR [invalid_option]"))
+        assert tavily.seen == []
+
+    def test_a_base_url_is_never_configurable(self, tavily):
+        with pytest.raises(ConfigurationError, match="base_url: not an option that a run may set"):
+            tavily("api_key", "base_url")
+
+    @pytest.mark.parametrize("key", [{"api_key": SecretStr(SECRET)}, {"__api_key": SECRET}], ids=["SecretStr", "__"])
+    def test_a_key_reaches_the_service_and_neither_checkpoints_nor_traces(self, tavily, scripted, key):
+        events = []
+
+        class Handler(BaseCallbackHandler):
+            def on_tool_start(self, *args, **kwargs):
+                events.append((args, kwargs))
+
+            def on_tool_end(self, *args, **kwargs):
+                events.append((args, kwargs))
+
+            def on_chain_start(self, *args, **kwargs):
+                events.append((args, kwargs))
+
+        saver = InMemorySaver()
+        turn = AIMessage("", tool_calls=[{"name": "web_search", "args": {"query": "tides"}, "id": "1"}])
+        agent = create_agent(scripted([turn, AIMessage("done")]), tavily("api_key"), checkpointer=saver)
+        config = {"configurable": {"thread_id": "1", **key}, "callbacks": [Handler()]}
+        agent.invoke({"messages": "hi"}, config)
+
+        assert [key for key, _ in tavily.seen] == [SECRET]
+        assert events
+        assert SECRET not in repr(events)
+        stored = [*saver.list({"configurable": {"thread_id": "1"}})]
+        assert stored
+        assert SECRET not in repr([(one.checkpoint, one.metadata, one.pending_writes) for one in stored])
+
+    def test_no_key_shows_in_a_repr_or_a_pickle_of_the_tools(self):
+        made = WebSearchToolkit(provider="tavily", api_key=SECRET, configurable=["api_key"])
+        for one in (made, *made.get_tools()):
+            assert SECRET not in repr(one) + repr(one.model_dump())
+            assert SECRET.encode() not in pickle.dumps(one)
