@@ -215,3 +215,12 @@ async def test_batches_work_blocking_and_async(service):
     blocking = retriever.batch(["kelp", "dulse"])
     assert blocking == await retriever.abatch(["kelp", "dulse"])
     assert [len(documents) for documents in blocking] == [1, 1]
+
+
+@pytest.mark.parametrize("name", ["limit", "max_results"])
+async def test_an_unknown_argument_of_a_call_is_answered_with_the_known_one(name):
+    retriever = WebSearchRetriever(provider="duckduckgo")
+    with pytest.raises(InvalidOption, match=f"unknown argument: {name}; did you mean k?"):
+        retriever.invoke("kelp", **{name: 2})
+    with pytest.raises(InvalidOption, match=f"unknown argument: {name}; did you mean k?"):
+        await retriever.ainvoke("kelp", **{name: 2})

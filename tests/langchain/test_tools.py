@@ -439,3 +439,16 @@ def test_for_any_response_the_tool_returns_text_or_an_error(provider, data):
     assert (message.status == "error") == message.content.startswith("ERROR [")
     if message.status == "success":
         assert json.loads(json.dumps(message.artifact)) == message.artifact
+
+
+async def test_a_failure_is_json_if_the_answers_are():
+    search, read = WebSearchToolkit(provider="duckduckgo", output_format="json").get_tools()
+    failed = read.invoke({"name": "open_page", "args": {"url": "http://10.0.0.1/"}, "id": "1", "type": "tool_call"})
+
+    assert failed.status == "error"
+    said = json.loads(failed.content)
+    assert (said["status"], said["error"]["code"]) == ("error", "unsafe_url")
+    wrong = await search.ainvoke({"name": "web_search", "args": {"limit": "x"}, "id": "1", "type": "tool_call"})
+    assert json.loads(wrong.content)["error"]["code"] == "invalid_option"
+    assert wrong.status == "error"
+    assert pickle.loads(pickle.dumps(search)).handle_validation_error

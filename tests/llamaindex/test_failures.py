@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+import pickle
 import socket
 from collections.abc import Callable
 from typing import Any
@@ -145,3 +147,16 @@ async def test_non_public_addresses_are_not_opened(url: str) -> None:
     with pytest.raises(ToolError) as blocking:
         read.call(url=url)
     assert str(awaiting.value) == str(blocking.value)
+
+
+async def test_a_failure_is_json_if_the_answers_are():
+    spec = WebSearchToolSpec(provider="duckduckgo", output_format="json")
+    with pytest.raises(ToolError) as caught:
+        await spec.aopen_page("http://10.0.0.1/")
+    said = json.loads(str(caught.value))
+
+    assert (said["status"], said["error"]["code"]) == ("error", "unsafe_url")
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    with pytest.raises(ToolError) as caught:
+        spec.web_search("kelp", limit="x")
+    assert json.loads(str(caught.value))["error"]["code"] == "invalid_option"

@@ -156,3 +156,11 @@ async def test_a_query_engine_answers_from_it(sea: Sea) -> None:
             "https://sea.example/kelp",
             "https://sea.example/dulse",
         ]
+
+
+async def test_an_unknown_argument_of_a_call_is_answered_with_where_it_belongs():
+    retriever = WebSearchRetriever(provider="duckduckgo")
+    with pytest.raises(InvalidOption, match="unknown arguments: limit; pass k="):
+        retriever.retrieve("kelp", limit=2)
+    with pytest.raises(InvalidOption, match="unknown arguments: limit; pass k="):
+        await retriever.aretrieve("kelp", limit=2)

@@ -191,12 +191,21 @@ def error_as_json(error: WebSearchError) -> dict[str, Any]:
     }
 
 
-def render_error(error: WebSearchError) -> str:
+def render_error(error: WebSearchError, form: str = "text") -> str:
     """
     Render an error for a model, beginning with a stable code: ``ERROR [rate_limited] ...``.
 
     The text has no marks around data, so it contains only our own words: `ServiceError.detail` is left out.
+
+    Args:
+        error: The error.
+        form: ``json`` for what `error_as_json` returns, as text; anything else for plain text.
+
     """
+    if form == "json":
+        data = error_as_json(error)
+        data["error"].pop("detail", None)
+        return json.dumps(data, ensure_ascii=False)
     wait, provider = getattr(error, "retry_after", None), getattr(error, "provider", None)
     who = f"{provider}: " if provider and not str(error).startswith(provider) else ""
     again = f" Retry after {wait:g} s." if wait is not None else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Unpack
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
@@ -11,7 +11,9 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field, field_validator
 
 from websearch_core import Page, SearchQuery, SearchResult, WebSearch, WebSearchError
+from websearch_core._text.suggestion import check_names
 from websearch_core.client import WebSearchArguments
+from websearch_core.errors import InvalidOption
 from websearch_core.models import SearchOptions
 from websearch_core.render import result_metadata
 
@@ -84,7 +86,9 @@ class WebSearchRetriever(BaseRetriever):
         *,
         run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002 - LangChain passes it
         k: int | None = None,
+        **unknown: object,
     ) -> list[Document]:
+        _check_arguments(unknown)
         results = self.web.search(query, limit=self._limit(k), **self.search_options).results
         if not self.read_pages:
             return [_document(result) for result in results]
@@ -98,7 +102,9 @@ class WebSearchRetriever(BaseRetriever):
         *,
         run_manager: AsyncCallbackManagerForRetrieverRun,  # noqa: ARG002 - LangChain passes it
         k: int | None = None,
+        **unknown: object,
     ) -> list[Document]:
+        _check_arguments(unknown)
         results = (await self.web.asearch(query, limit=self._limit(k), **self.search_options)).results
         if not self.read_pages:
             return [_document(result) for result in results]
@@ -108,6 +114,11 @@ class WebSearchRetriever(BaseRetriever):
 
     def _limit(self, k: int | None) -> int:
         return self.k if k is None else k
+
+
+def _check_arguments(unknown: Mapping[str, object]) -> None:
+    """Reject what `invoke` was given besides ``k``."""
+    check_names(unknown, ("k",), InvalidOption, {"limit": "k", "max_results": "k"})
 
 
 def _documents(results: Sequence[SearchResult], pages: Sequence[Page | WebSearchError]) -> list[Document]:

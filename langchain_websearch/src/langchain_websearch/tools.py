@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypedDict, Unpack, cast
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypedDict, Unpack, cast
 
 from langchain_core.callbacks import BaseCallbackHandler, Callbacks
 from langchain_core.runnables import RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool, BaseToolkit, ToolException
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError, tools
 from websearch_core._bugs import as_error
@@ -93,6 +93,10 @@ def _render_validation_error(error: ValidationError) -> str:
     return render_error(InvalidOption(describe_problems(error)))
 
 
+def _validation_error_as_json(error: ValidationError) -> str:
+    return render_error(InvalidOption(describe_problems(error)), "json")
+
+
 def _as_ledger(value: Provenance | Ledger) -> Ledger:
     return value if isinstance(value, Ledger) else Ledger(value)
 
@@ -135,18 +139,24 @@ class _WebTool(BaseTool):
         options = self.configurable.read(config.get("configurable") or {})
         return self.configurable.find(options), options
 
+    @model_validator(mode="after")
+    def _report_invalid_arguments_as_json(self) -> Self:
+        if self.output_format == "json" and self.handle_validation_error is _render_validation_error:
+            self.handle_validation_error = _validation_error_as_json
+        return self
+
     @contextmanager
     def _as_tool_exception(self) -> Iterator[None]:
         """Raise errors as `ToolException`, which LangChain shows to models; bugs too, unless errors are not handled."""
         try:
             yield
         except WebSearchError as error:
-            raise ToolException(render_error(error)) from error
+            raise ToolException(render_error(error, self.output_format)) from error
         except Exception as bug:
             if not self.handle_tool_error:
                 raise
             failure = as_error(bug, self.name)
-            raise ToolException(render_error(failure)) from failure
+            raise ToolException(render_error(failure, self.output_format)) from failure
 
 
 class SearchToolArguments(tools.SearchArguments):

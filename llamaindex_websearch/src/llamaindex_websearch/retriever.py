@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Unpack
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks.base import CallbackManager
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType, TextNode
 
 from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebSearch, WebSearchError
 from websearch_core.client import CommonArguments
@@ -72,6 +72,26 @@ class WebSearchRetriever(BaseRetriever):
             raise InvalidOption("search_options: the limit is called k here")
         SearchQuery.of("anything", **self._options())  # reject wrong options now rather than in the first search
 
+    def retrieve(self, str_or_query_bundle: QueryType, **unknown: object) -> list[NodeWithScore]:
+        """
+        Retrieve nodes.
+
+        Args:
+            str_or_query_bundle: The query.
+            unknown: There are no other arguments; the constructor takes the options.
+
+        Raises:
+            InvalidOption: There was one.
+
+        """
+        _check_arguments(unknown)
+        return super().retrieve(str_or_query_bundle)
+
+    async def aretrieve(self, str_or_query_bundle: QueryType, **unknown: object) -> list[NodeWithScore]:
+        """Async version of `retrieve`."""
+        _check_arguments(unknown)
+        return await super().aretrieve(str_or_query_bundle)
+
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         response = self.web.search(_query_text(query_bundle), **self._options())
         urls = _urls(response) if self.read_pages else []
@@ -85,6 +105,12 @@ class WebSearchRetriever(BaseRetriever):
 
     def _options(self) -> SearchOptions:
         return {**self.search_options, "limit": self.k}
+
+
+def _check_arguments(unknown: Mapping[str, object]) -> None:
+    if unknown:
+        names = ", ".join(sorted(unknown))
+        raise InvalidOption(f"unknown arguments: {names}; pass k=... and search_options={{...}} to the constructor")
 
 
 def _query_text(query: QueryBundle) -> str:

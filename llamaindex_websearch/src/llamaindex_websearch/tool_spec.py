@@ -54,15 +54,17 @@ class ToolError(Exception):
 
     Args:
         error: The error that programs get from the library.
+        output_format: ``json`` for a text that is JSON, with ``status`` and ``error``.
 
     """
 
-    def __init__(self, error: WebSearchError) -> None:
-        super().__init__(render_error(error))
+    def __init__(self, error: WebSearchError, output_format: str = "text") -> None:
+        super().__init__(render_error(error, output_format))
         self.error = error
+        self.output_format = output_format
 
-    def __reduce__(self) -> tuple[type["ToolError"], tuple[WebSearchError]]:
-        return type(self), (self.error,)
+    def __reduce__(self) -> tuple[type["ToolError"], tuple[WebSearchError, str]]:
+        return type(self), (self.error, self.output_format)
 
 
 class ToolDocuments(list[Document]):
@@ -108,13 +110,13 @@ def _validated(tool: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         @wraps(method)
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
             given = bind(self, *args, **kwargs)
-            with _as_tool_error(tool):
+            with _as_tool_error(tool, self.output_format):
                 return method(self, **validate(self, given))
 
         @wraps(method)
         async def acall(self: Any, *args: Any, **kwargs: Any) -> Any:
             given = bind(self, *args, **kwargs)
-            with _as_tool_error(tool):
+            with _as_tool_error(tool, self.output_format):
                 return await method(self, **validate(self, given))
 
         made: Any = acall if inspect.iscoroutinefunction(method) else call
@@ -125,15 +127,15 @@ def _validated(tool: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 @contextmanager
-def _as_tool_error(tool: str) -> Iterator[None]:
+def _as_tool_error(tool: str, output_format: str) -> Iterator[None]:
     """Raise every error as `ToolError`; a bug in a provider too, or it would end the agent's run."""
     try:
         yield
     except WebSearchError as error:
-        raise ToolError(error) from error
+        raise ToolError(error, output_format) from error
     except Exception as bug:  # noqa: BLE001 - logged, and raised as an error that names it
         failure = as_error(bug, tool)
-        raise ToolError(failure) from failure
+        raise ToolError(failure, output_format) from failure
 
 
 @dataclass(frozen=True)

@@ -252,6 +252,25 @@ def test_no_error_shows_the_password_of_the_proxy(options):
     assert SECRET not in f"{caught.value}{caught.value!r}{caught.value.detail}{Ddgs(**provider)!r}"
 
 
+@installed
+@pytest.mark.parametrize("wrong", [{"proxy": f"nonsense://ada:{SECRET}@a.example"}, {"ca_file": "/nowhere.pem"}])
+def test_a_proxy_or_certificates_that_cannot_be_used_are_an_error_of_the_setup(wrong):
+    with pytest.raises(ConfigurationError, match="proxy or ca_file cannot be used") as caught:
+        search({"backend": "duckduckgo", **wrong})
+    assert SECRET not in f"{caught.value!r}{caught.value.__cause__}"
+
+
+@installed
+def test_a_bug_of_the_library_is_an_error_of_the_service(monkeypatch):
+    def fail(*_, **__):
+        raise KeyError("week")
+
+    monkeypatch.setattr("ddgs.DDGS.text", fail)
+    with pytest.raises(Unavailable) as caught:
+        search({"backend": "duckduckgo"})
+    assert caught.value.detail == "KeyError"
+
+
 def engines_of(backend="auto", **query):
     effect = next(Ddgs(backend=backend).search(SearchQuery.of("tides", **query)))
     assert isinstance(effect, Call)

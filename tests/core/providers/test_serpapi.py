@@ -93,3 +93,11 @@ def test_an_answer_without_a_next_page_is_the_last():
 )
 def test_an_answer_box_has_many_forms(box, answer):
     assert search({"organic_results": [], "answer_box": box}).answer == answer
+
+
+def test_an_overview_is_the_answer_where_there_is_no_box():
+    blocks = [{"type": "paragraph", "snippet": "Twice a day."}, {"type": "list", "list": []}, {"snippet": "Mostly."}]
+    body = {"organic_results": [], "ai_overview": {"text_blocks": blocks}}
+
+    assert search(body).answer == "Twice a day. Mostly."
+    assert search({"organic_results": [], "ai_overview": {"page_token": "x"}}).answer is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..models import SearchQuery
-from ._http import as_text, given
+from ._http import as_object, as_objects, as_text, given
 from ._languages import find_country, find_language
 from ._ports import Provider
 
@@ -23,6 +23,10 @@ def google_filters(query: SearchQuery, provider: Provider) -> dict[str, str]:
     )
 
 
-def google_answer(box: dict[str, Any]) -> str | None:
-    """Return the direct answer in Google's answer box, whose form depends on its kind."""
-    return next(filter(None, (as_text(box.get(name)) for name in ("answer", "snippet", "result"))), None)
+def google_answer(body: dict[str, Any]) -> str | None:
+    """Return the direct answer on Google's page: that of the answer box, else the overview written by a model."""
+    box = as_object(body.get("answer_box"))
+    if found := next(filter(None, (as_text(box.get(name)) for name in ("answer", "snippet", "result"))), None):
+        return found
+    blocks = as_objects(as_object(body.get("ai_overview")).get("text_blocks"))
+    return " ".join(filter(None, (as_text(one.get("snippet")) or as_text(one.get("answer")) for one in blocks))) or None

@@ -3,9 +3,9 @@ arXiv: preprints in physics, mathematics, computer science and neighbouring fiel
 
 https://info.arxiv.org/help/api/user-manual.html
 
-Works without a key. Papers contain all words of the query; with a field in it, as in ``ti:"tidal bores" AND
-au:Ellersund``, the query is sent as it is. arXiv asks for three seconds between requests: so long are the pauses
-between pages. It answers in Atom, even to report an error. Dates are those of the first version.
+Works without a key. Finds papers that contain every word of the query. A query with a field in it, such as ``ti:"tidal
+bores" AND au:Ellersund``, is sent unchanged. arXiv asks for three seconds between requests, so pages are requested that
+far apart. It answers in Atom, also to report an error. Dates are those of a paper's first version.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ class ArXiv:
     name = "arxiv"
     label = "arXiv"
     options = frozenset({"topic", "time_range", "after", "before", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
     topics = frozenset({"academic"})
     limits = Limits(results_per_request=100, results=30_000)
     about = Service(

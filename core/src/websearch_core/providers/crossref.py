@@ -4,9 +4,9 @@ Crossref: the registry of DOIs, with the titles, authors and many abstracts of s
 https://api.crossref.org/swagger-ui/index.html
 https://www.crossref.org/documentation/retrieve-metadata/rest-api/access-and-authentication/
 
-Works without a key. State an email address as ``mailto`` (or ``CROSSREF_MAILTO``): Crossref then serves you from its
-faster "polite" pool, and writes before it blocks. ``api_key`` is the token of subscribers of Metadata Plus. Results are
-works of all kinds, from papers to data sets; the URL is the DOI.
+Works without a key. Give your email address as ``mailto`` (or ``CROSSREF_MAILTO``): Crossref then serves you from its
+faster "polite" pool, and can contact you before it blocks you. ``api_key`` is the token of subscribers of Metadata
+Plus. Results are works of all kinds, from papers to data sets; the URL is the DOI.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ class Crossref:
     name = "crossref"
     label = "Crossref"
     options = frozenset({"topic", "time_range", "after", "before", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
     topics = frozenset({"academic"})
     limits = Limits(results_per_request=100, results=10_000)
     about = Service(

@@ -6,8 +6,9 @@ https://github.com/deedy5/ddgs
 Needs ``pip install "websearch-core[ddgs]"``, and no key. The library reads the pages that DuckDuckGo, Brave, Yahoo,
 Startpage, Mojeek and others have for people, with an HTTP client of its own that resembles a browser: it knows neither
 the client nor the certificates of `WebSearch`, so set ``proxy`` and ``ca_file`` here. The engines change their pages
-and refuse programs without notice, and the library reports that like "nothing found": an empty answer has a note. Each
-option of a query uses only the engines that know it. For more than a few searches, use a service made for programs.
+and refuse programs without notice, which the library reports as "nothing found", so an empty answer has a note. A query
+with options uses only the engines that support all of them. For more than a few searches, use a service made for
+programs.
 """
 
 from __future__ import annotations
@@ -120,8 +121,10 @@ class Ddgs:
             found = yield from self._ask("images", query, {**options, **more})
             images = parse_images(found, url="image", description="title", page_url="url")[: query.limit]
 
+        skip = (query.page - 1) * query.limit
+
         def fetch(number: int) -> Flow[Batch]:
-            items = yield from self._ask(kind, query, {**options, "page": number, "max_results": None})
+            items = yield from self._ask(kind, query, {**options, "page": number, "max_results": skip + query.limit})
             results = parse_results(
                 items,
                 self.name,
@@ -133,7 +136,6 @@ class Ddgs:
             response = SearchResponse(query=query.text, results=results, provider=self.name, images=images, raw=items)
             return Batch(response=response, following=number + 1 if results else None)
 
-        skip = (query.page - 1) * query.limit
         answer = yield from follow_pages(query, self, fetch, 1, max_pages=_MAX_PAGES, skip=skip)
         if not answer.results:
             return answer.with_notes("ddgs cannot tell nothing found from engines that refuse to answer")
@@ -167,7 +169,9 @@ class Ddgs:
         except _Failed as failure:
             words = redact(str(failure), self)
             message = f"ddgs search failed: {failure.kind.code.replace('_', ' ')}"
-            raise failure.kind(message, provider=self.name, detail=words) from failure.__cause__
+            error = failure.kind(message, provider=self.name, detail=words)
+            error.temporary = failure.kind is TimedOut  # engines that refuse should not be asked again at once
+            raise error from None  # the library's messages may contain the password of the proxy
         return found
 
 
@@ -185,6 +189,7 @@ def _search(kind: str, words: str, options: dict[str, Any], client: dict[str, An
         from ddgs import DDGS
         from ddgs.engines import ENGINES
         from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
+        from primp import BuilderError
     except ImportError as error:
         raise ConfigurationError(_MISSING) from error
     known = ENGINES.get(kind, {})
@@ -194,13 +199,17 @@ def _search(kind: str, words: str, options: dict[str, Any], client: dict[str, An
     try:
         found: list[dict[str, Any]] = getattr(DDGS(**client), kind)(words, **options)
     except TimeoutException as error:
-        raise _Failed(TimedOut, error) from error
+        raise _Failed(TimedOut, error) from None
     except RatelimitException as error:
-        raise _Failed(RateLimited, error) from error
+        raise _Failed(RateLimited, error) from None
     except DDGSException as error:
         if str(error) == "No results found.":
             return []
-        raise _Failed(Unavailable, error) from error
+        raise _Failed(Unavailable, error) from None
+    except BuilderError:
+        raise ConfigurationError("ddgs: proxy or ca_file cannot be used") from None
+    except Exception as error:  # noqa: BLE001 - the engines parse pages that change
+        raise _Failed(Unavailable, type(error).__name__) from None
     return found
 
 

@@ -64,8 +64,9 @@ class GitHub:
     name = "github"
     label = "GitHub"
     options = frozenset({"topic", "time_range", "after", "before", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
     topics = frozenset({"code"})
-    limits = Limits(results_per_request=100, results=1000, query_length=256)
+    limits = Limits(results_per_request=100, results=1000)
     about = Service(
         api_urls=("https://docs.github.com/en/rest/search/search",),
         signup_url="https://github.com/settings/personal-access-tokens",

@@ -53,6 +53,7 @@ class HackerNews:
     name = "hackernews"
     label = "Hacker News"
     options = frozenset({"time_range", "after", "before", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
     limits = Limits(results_per_request=100, results=1000)
     about = Service(
         api_urls=("https://hn.algolia.com/api",),

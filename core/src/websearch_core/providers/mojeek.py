@@ -3,9 +3,10 @@ Mojeek: an independent index of the web, without tracking.
 
 https://www.mojeek.com/support/api/search/request_parameters.html
 
-The key is read from ``MOJEEK_API_KEY``. Mojeek takes it only in the URL. A country or a language is preferred, and does
-not filter. It searches one domain or all; blocked domains become ``-site:`` in the query. Errors come with status 200:
-the message tells a wrong key from a used-up allowance. Its terms allow keeping results for an hour.
+The key is read from ``MOJEEK_API_KEY``. Mojeek takes it only in the URL. Pages of a country or in a language are
+preferred, but others are not left out. It searches one domain or all; blocked domains become ``-site:`` in the query.
+Errors have status 200, and a message that says whether the key is wrong or the allowance used up. Its terms allow
+keeping results for an hour.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class Mojeek:
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "page",
     })  # fmt: skip
-    emulated = frozenset({"blocked_domains"})
+    emulated = frozenset({"blocked_domains", "time_range"})
     countries = COUNTRIES
     languages = LANGUAGES
     limits = Limits(results_per_request=100)
@@ -94,8 +95,9 @@ class Mojeek:
 
         def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
             body = self._body((yield self._request(query, number * size, size)))
-            results = parse_results(body.get("results"), self.name, snippet="desc", published=_published)
             total = as_number(as_object(body.get("head")).get("results"))
+            items = body.get("results", [] if total == 0 else None)
+            results = parse_results(items, self.name, snippet="desc", published=_published)
             more = bool(results) and total is not None and (number + 1) * size < total
             return SearchResponse(query=query.text, results=results, provider=self.name, raw=body), more
 

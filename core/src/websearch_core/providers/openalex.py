@@ -6,7 +6,8 @@ https://developers.openalex.org/api-reference/authentication
 
 A free key, from ``OPENALEX_API_KEY``, has a daily allowance of about 1000 searches; without a key there is a tenth of
 that for each address. OpenAlex takes the key only in the URL. It reports what each search cost and what is left of the
-allowance, in US dollars. The allowance is used up, or the pace too fast: both are status 429, and told apart here.
+allowance, in US dollars. Status 429 means either that the allowance is used up or that requests come too fast; the body
+and headers tell which.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ class OpenAlex:
     name = "openalex"
     label = "OpenAlex"
     options = frozenset({"topic", "time_range", "after", "before", "language", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
     topics = frozenset({"academic"})
     languages = LANGUAGES
     limits = Limits(results_per_request=100, results=10_000)

@@ -5,7 +5,7 @@ https://www.searchapi.io/docs/google
 
 The key is read from ``SEARCHAPI_API_KEY``. A page has ten results and is one search of the plan; ``topic`` ``news``
 searches Google News, ``academic`` Google Scholar. Images are a search of their own, and count as one. Domain filters
-become ``site:`` in the query. Finding nothing comes with a text named ``error``, which is no failure.
+become ``site:`` in the query. An answer without results has an ``error`` text, which is not a failure.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class SearchApi:
                 query=query.text,
                 results=results,
                 provider=self.name,
-                answer=google_answer(as_object(body.get("answer_box"))),
+                answer=google_answer(body),
                 images=images,
                 suggestions=tuple(filter(None, related)),
                 request_id=as_text(as_object(body.get("search_metadata")).get("id")),

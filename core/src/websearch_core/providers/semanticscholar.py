@@ -52,6 +52,7 @@ class SemanticScholar:
     name = "semanticscholar"
     label = "Semantic Scholar"
     options = frozenset({"topic", "time_range", "after", "before", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
     topics = frozenset({"academic"})
     limits = Limits(results_per_request=100, results=1000)
     about = Service(

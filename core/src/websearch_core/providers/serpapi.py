@@ -6,8 +6,9 @@ https://serpapi.com/api-status-and-error-codes
 
 The key is read from ``SERPAPI_API_KEY``, ``SERPAPI_KEY`` or ``SERP_API_KEY``. SerpApi takes it only in the URL. A page
 has ten results and is one search of the plan; ``topic`` ``news`` searches Google News, ``academic`` Google Scholar.
-Images are a search of their own, and count as one. Domain filters become ``site:`` in the query. Finding nothing comes
-with a text named ``error``, and a used-up plan with the status of "too fast"; both are told apart here.
+Images are a search of their own, and count as one. Domain filters become ``site:`` in the query. An answer without
+results has an ``error`` text, which is not a failure; 429 means a used-up plan or too many requests an hour, depending
+on its text.
 """
 
 from __future__ import annotations
@@ -108,7 +109,7 @@ class SerpApi:
                 query=query.text,
                 results=parse_results(items, self.name, url="link", published="date", author=_authors),
                 provider=self.name,
-                answer=google_answer(as_object(body.get("answer_box"))),
+                answer=google_answer(body),
                 images=images,
                 suggestions=_suggestions(body),
                 request_id=as_text(as_object(body.get("search_metadata")).get("id")),

@@ -5,8 +5,8 @@ https://api.stackexchange.com/docs/advanced-search
 https://api.stackexchange.com/docs/throttle
 
 Works without a key for 300 requests a day from one address; a free key, from ``STACKEXCHANGE_API_KEY``, allows 10,000.
-The service takes it only in the URL. ``site`` chooses the site. The service may ask for a pause before the next page,
-which is kept. Every answer says how many requests are left for the day: see ``usage``.
+The service takes it only in the URL. ``site`` chooses the site. If the service asks for a pause before the next page,
+there is one. Every answer says how many requests are left for the day: see ``usage``.
 """
 
 from __future__ import annotations
@@ -72,6 +72,7 @@ class StackExchange:
     name = "stackexchange"
     label = "Stack Exchange"
     options = frozenset({"topic", "time_range", "after", "before", "page"})
+    emulated = frozenset({"time_range"})  # sent as dates
     topics = frozenset({"code"})
     limits = Limits(results_per_request=100)
     about = Service(
