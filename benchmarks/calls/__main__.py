@@ -5,8 +5,8 @@ Measure calls, and write their sections of ``docs/measured/benchmarks.md``.
     python -m benchmarks.calls imports overhead     # measure these and only print them
 
 All sections are written together, because their times are meant to be compared; those that measure no time are also
-written alone: ``python -m benchmarks.calls checkpoints``. The sections on reading pages come
-from ``python -m benchmarks.reading`` and stay as they are.
+written alone: ``python -m benchmarks.calls schemas checkpoints``. The sections on reading pages come from
+``python -m benchmarks.reading`` and stay as they are.
 """
 
 from __future__ import annotations
@@ -22,14 +22,8 @@ from benchmarks.calls.server import Server
 from benchmarks.report import Section, head, put
 
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured" / "benchmarks.md"
-<<<<<<< HEAD
-_MEASUREMENTS = ("imports", "overhead", "concurrency", "failures", "checkpoints")
-_UNTIMED = {"checkpoints"}  # their numbers do not depend on the machine
-||||||| dc9fad1
-_MEASUREMENTS = ("imports", "overhead", "concurrency", "failures")
-=======
-_MEASUREMENTS = ("imports", "overhead", "concurrency", "failures", "schemas")
->>>>>>> main
+_MEASUREMENTS = ("imports", "overhead", "concurrency", "failures", "schemas", "checkpoints")
+_UNTIMED = {"schemas", "checkpoints"}  # their numbers do not depend on the machine
 
 
 def main() -> int:
