@@ -21,6 +21,7 @@ def render() -> dict[Path, str]:
         docs / "providers.md": providers.write_page(),
         docs / "api.md": reference.write_page(),
         ROOT / "README.md": _fill(ROOT / "README.md", {"providers": providers.write_table()}),
+        ROOT / "core" / "README.md": _fill(ROOT / "core" / "README.md", {"providers": providers.write_table()}),
         docs / "settings.md": _fill(
             docs / "settings.md", {"settings": settings.write_table(), "sources": settings.write_sources()}
         ),

@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.reading import encodings, passages, plots, pool, quality, size, speed
+from benchmarks.reading import encodings, passages, plots, pool, quality, share, size, speed
 from benchmarks.reading.candidates import CANDIDATES, OURS, Candidate
 from benchmarks.reading.process import Absent, Reader
 from benchmarks.report import Section, put
@@ -32,7 +32,7 @@ from training.corpus import ROOT, mozilla, wcxb
 _ROOT = Path(__file__).resolve().parents[2]
 _PAGE = _ROOT / "docs" / "measured" / "benchmarks.md"
 _STORED = _ROOT / "build" / "reading"  # past results: one plot needs two measurements
-_PARTS = ("quality", "speed", "size", "encodings", "pool", "passages")
+_PARTS = ("quality", "share", "speed", "size", "encodings", "pool", "passages")
 
 
 def main() -> int:
@@ -62,6 +62,8 @@ def main() -> int:
             kept = {one.name: quality.measure(one, python, known) for one, python in timed.items()} if known else {}
             results[part] = scores
             section = quality.section(scores, kept, absent, seen=_describe_training(arguments), measured=measured)
+        elif part == "share":
+            section = share.section(share.measure(pages), measured)
         elif part == "speed":
             results[part] = speed.measure(timed, sample)
             section = speed.section(results[part], sample, measured)

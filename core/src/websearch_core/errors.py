@@ -16,7 +16,7 @@ What can go wrong, and whose fault it is.
         ├── AuthenticationError (PermissionError)   the key is wrong or may not do this
         ├── QuotaExhausted                          the plan's quota or credit is used up
         ├── RateLimited                             too fast; see ``retry_after``      temporary
-        ├── Blocked                                 the service or page takes us for a robot (a CAPTCHA)
+        ├── Blocked                                 the service or page treats us as a bot (a CAPTCHA)
         ├── BadRequest          (ValueError)        the service rejects the request
         ├── Unavailable         (ConnectionError)   down, busy or unreachable          temporary
         ├── TimedOut            (TimeoutError)      no answer in time                  temporary
@@ -195,7 +195,7 @@ class RateLimited(ServiceError):
 
 
 class Blocked(ServiceError):
-    """The service or the page takes us for a robot: it answers with a challenge, or refuses. Not the same as empty."""
+    """The service or the page treats us as a bot: it answers with a challenge, or refuses. Not the same as empty."""
 
     code = "blocked"
 

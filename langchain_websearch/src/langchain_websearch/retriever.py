@@ -75,7 +75,7 @@ class WebSearchRetriever(BaseRetriever):
     @classmethod
     def _check_search_options(cls, options: dict[str, Any]) -> dict[str, Any]:
         """Reject wrong options now rather than in the first search."""
-        if "limit" in options:
+        if {"limit", "max_results"} & set(options):
             raise ValueError("the limit is called k here")
         SearchQuery.of("any", **options)
         return options

@@ -68,7 +68,7 @@ class WebSearchRetriever(BaseRetriever):
         self.read_pages: bool = read_pages
         self.max_length: int | None = max_length
         self.search_options: SearchOptions = search_options or {}
-        if "limit" in self.search_options:
+        if {"limit", "max_results"} & set(self.search_options):
             raise InvalidOption("search_options: the limit is called k here")
         SearchQuery.of("anything", **self._options())  # reject wrong options now rather than in the first search
 

@@ -150,3 +150,10 @@ def test_only_the_words_for_nothing_found_make_an_empty_answer():
     assert play(Jina(api_key=SECRET).search(query), reply(problem, 422)).result.results == ()
     with pytest.raises(BadRequest):
         play(Jina(api_key=SECRET).search(query), reply({**problem, "message": "num is not a number"}, 422))
+
+
+def test_the_tokens_of_a_search_are_added_up_where_it_does_not_say_them():
+    found = [{"url": f"https://a.example/{n}", "usage": {"tokens": 1000}} for n in range(2)]
+    search = Jina(api_key=SECRET).search(SearchQuery.of("kelp", limit=2))
+
+    assert play(search, reply({"code": 200, "data": found})).result.usage == {"tokens": 2000}

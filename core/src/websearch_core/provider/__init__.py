@@ -34,7 +34,7 @@ from ..errors import (
 )
 from ..flow import Call, Flow, Gather, Request, Response, Sleep
 from ..models import Image, Page, SearchQuery, SearchResponse, SearchResult
-from ._codes import COUNTRIES, GOOGLE_LANGUAGES, GOOGLE_RESULT_LANGUAGES, LANGUAGES
+from ._codes import COUNTRIES, GOOGLE_LANGUAGES, GOOGLE_RESULT_LANGUAGES, LANGUAGES, LOWER_COUNTRIES
 from ._countries import COUNTRY_NAMES
 from ._dates import date_range, google_period, midnight
 from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
@@ -92,6 +92,7 @@ __all__ = [
     "GOOGLE_LANGUAGES",
     "GOOGLE_RESULT_LANGUAGES",
     "LANGUAGES",
+    "LOWER_COUNTRIES",
     "AccessDenied",
     "AsyncHTTPClient",
     "AuthenticationError",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from ._languages import codes
 
 COUNTRIES = codes("""
@@ -13,6 +15,7 @@ COUNTRIES = codes("""
     RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW
     TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW
 """)
+LOWER_COUNTRIES = MappingProxyType({code: code.lower() for code in COUNTRIES})
 
 # Scripts are not part of ISO 639-1: these codes stand for the language in any script.
 LANGUAGES = codes("""

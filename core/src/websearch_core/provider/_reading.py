@@ -26,12 +26,13 @@ from ._obstacles import find_challenge_text
 from ._ports import BatchReader, PageReader
 from ._results import plain_text
 
-_KINDS: Mapping[int, type[ServiceError]] = MappingProxyType(
-    dict.fromkeys((404, 410), PageNotFound)
-    | dict.fromkeys((401, 402, 407, 451), AccessDenied)
-    | dict.fromkeys((403, 418, 429, 999), Blocked)  # 999 is LinkedIn's
-    | dict.fromkeys((408, 504, 522, 524), TimedOut)
-)
+_STATUSES: Mapping[type[ServiceError], tuple[int, ...]] = {
+    PageNotFound: (404, 410),
+    AccessDenied: (401, 402, 407, 451),
+    Blocked: (403, 418, 429, 999),  # 999 is LinkedIn's
+    TimedOut: (408, 504, 522, 524),
+}
+_KINDS = {status: kind for kind, statuses in _STATUSES.items() for status in statuses}
 _HINTS: Mapping[int, str] = MappingProxyType(
     {
         401: "it needs a login",

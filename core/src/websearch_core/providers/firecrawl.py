@@ -206,13 +206,11 @@ class Firecrawl:
         if verb == "read" and response.status >= 500 and (problem := _page_problem(response)):
             raise page_error(self, kind=_kind(problem), detail=problem.get("error"))
         body = decode(response, self, verb=verb, detail=lambda body: as_object(body).get("error"), kind=_kind)
-        if body.get("success") is False:
-            raise (
-                page_error(self, kind=_kind(body), detail=body.get("error"))
-                if verb == "read"
-                else error_for(response, self, kind=_kind(body) or Unavailable, detail=body.get("error"))
-            )
-        return body
+        if body.get("success") is not False:
+            return body
+        if verb == "read":
+            raise page_error(self, kind=_kind(body), detail=body.get("error"))
+        raise error_for(response, self, kind=_kind(body) or Unavailable, detail=body.get("error"))
 
 
 def _kind(body: Any) -> type[ServiceError] | None:

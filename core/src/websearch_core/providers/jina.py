@@ -21,8 +21,8 @@ from functools import partial
 from typing import Annotated, Any
 
 from websearch_core.provider import (
-    COUNTRIES,
     GOOGLE_LANGUAGES,
+    LOWER_COUNTRIES,
     BaseUrl,
     Blocked,
     Env,
@@ -35,16 +35,19 @@ from websearch_core.provider import (
     Response,
     SearchQuery,
     SearchResponse,
+    Service,
     ServiceError,
     TooLarge,
     Unavailable,
     as_object,
+    as_objects,
     as_text,
     bearer,
     canonicalize,
     check_options,
     collect_pages,
     decode,
+    find_country,
     find_language,
     given,
     is_vendor,
@@ -88,9 +91,16 @@ class Jina:
     label = "Jina"
     options = frozenset({"allowed_domains", "blocked_domains", "country", "language", "topic", "page"})
     emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
-    countries = COUNTRIES
+    countries = LOWER_COUNTRIES
     languages = GOOGLE_LANGUAGES
     limits = Limits(results_per_request=20)
+    about = Service(
+        api_urls=("https://github.com/jina-ai/reader", "https://jina.ai/reader"),
+        signup_url="https://jina.ai/api-dashboard",
+        free_allowance="keyless: about 20 pages a minute",
+        price="by tokens; a search costs at least 10,000",
+        as_of="2026-09",
+    )
 
     api_key: Annotated[Key | None, Env("JINA_API_KEY")] = None
     base_url: BaseUrl = "https://r.jina.ai"
@@ -111,7 +121,7 @@ class Jina:
             "num": size,
             "page": number + 1 if number else None,
             "type": "news" if query.topic == "news" else None,
-            "gl": query.country and query.country.lower(),
+            "gl": find_country(query, self),
             "hl": find_language(query, self),
         }
         response = yield Request(
@@ -129,7 +139,7 @@ class Jina:
                 body.get("data"), self.name, snippet="description", content="content", published=_date
             ),
             provider=self.name,
-            usage=parse_usage(as_object(as_object(body.get("meta")).get("usage")), tokens="tokens"),
+            usage=_usage(body),
             raw=body,
         )
         return page, len(page.results) >= min(size, 10)  # Google's page of ten may have come
@@ -193,6 +203,14 @@ def _describe_warning(warning: str) -> str:
     """Return our own note for a warning: its text may come from the page."""
     folded = warning.casefold()
     return next((note for words, note in _WARNINGS.items() if words in folded), "there is a warning about this page")
+
+
+def _usage(body: dict[str, Any]) -> dict[str, float]:
+    """Return the tokens of a search: what it says about all of it, or else about each result."""
+    if total := parse_usage(as_object(body.get("meta")).get("usage"), tokens="tokens"):
+        return total
+    parts = [parse_usage(item.get("usage"), tokens="tokens") for item in as_objects(body.get("data"))]
+    return {"tokens": sum(part["tokens"] for part in parts if part)} if any(parts) else {}
 
 
 def _date(result: Any) -> Any:

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from websearch_core.provider import (
-    COUNTRIES,
+    LOWER_COUNTRIES,
     BaseUrl,
     Env,
     Flow,
@@ -80,7 +80,7 @@ class Kagi:
         "images", "page",
     })  # fmt: skip
     emulated = frozenset({"limit"})
-    countries = COUNTRIES
+    countries = LOWER_COUNTRIES
     limits = Limits(results_per_request=100, results=100 * _PAGES, pages_per_request=10)
     about = Service(
         api_urls=("https://help.kagi.com/kagi/api/search.html",),
@@ -155,7 +155,7 @@ class Kagi:
             "time_relative": query.time_range if query.time_range != "year" else None,
         }
         filters = {
-            "region": (find_country(query, self) or "").lower() or None,
+            "region": find_country(query, self),
             "after": after and after.isoformat(),
             "before": query.before and query.before.isoformat(),
         }

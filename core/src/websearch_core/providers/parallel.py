@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from websearch_core.provider import (
-    COUNTRIES,
+    LOWER_COUNTRIES,
     BaseUrl,
     Blocked,
     Env,
@@ -83,7 +83,7 @@ class Parallel:
     label = "Parallel"
     options = frozenset({"allowed_domains", "blocked_domains", "time_range", "after", "country"})
     emulated = frozenset({"time_range"})
-    countries = COUNTRIES
+    countries = LOWER_COUNTRIES
     limits = Limits(query_length=5000, pages_per_request=20)
     about = Service(
         api_urls=(
@@ -158,7 +158,7 @@ class Parallel:
         }
         settings = {
             "max_results": query.limit,
-            "location": (find_country(query, self) or "").lower() or None,
+            "location": find_country(query, self),
             "source_policy": given(sources) or None,
         }
         return given({

@@ -15,8 +15,8 @@ from functools import partial
 from typing import Annotated, Any
 
 from websearch_core.provider import (
-    COUNTRIES,
     GOOGLE_LANGUAGES,
+    LOWER_COUNTRIES,
     BaseUrl,
     Env,
     Flow,
@@ -71,7 +71,7 @@ class Serper:
     })  # fmt: skip
     topics = frozenset({"news", "academic"})
     emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
-    countries = COUNTRIES
+    countries = LOWER_COUNTRIES
     languages = GOOGLE_LANGUAGES
     limits = Limits(results_per_request=10)
     about = Service(
@@ -121,7 +121,7 @@ class Serper:
     def _request(self, endpoint: str, query: SearchQuery, page: int | None = None) -> Request:
         payload = {
             "q": with_sites(query),
-            "gl": (find_country(query, self) or "").lower() or None,
+            "gl": find_country(query, self),
             "hl": find_language(query, self),
             "tbs": google_period(query),
             "page": page,
