@@ -20,8 +20,8 @@ PYTHON := $(shell for each in python3.11 python3.12 python3.13 python3; do \
 endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
-.PHONY: help install wheels demo test test-ddgs fuzz coverage lint types format docs provider bench bench-reading bench-memory bench-ssrf \
-	model record drift plugin matrix lock
+.PHONY: help install wheels demo test test-ddgs fuzz coverage lint types format docs provider bench bench-reading \
+	bench-memory bench-citations bench-ssrf model record drift plugin matrix lock
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
@@ -107,6 +107,9 @@ bench-reading: $(VENV)/measuring $(PEERS)/installed  ## compare our reader with 
 
 bench-memory: $(VENV)/installed  ## measure what the worst pages cost to read, and write docs/measured/memory.md
 	$(BIN)/python -m benchmarks.reading.memory
+
+bench-citations: $(VENV)/installed  ## measure the checks of citations, and write docs/measured/citations.md
+	$(BIN)/python -m benchmarks.citations
 
 bench-ssrf: $(VENV)/installed $(FETCHERS)/installed  ## compare our guard with others, and write docs/measured/ssrf.md
 	$(BIN)/python -m benchmarks.ssrf --peers $(FETCHERS)/bin/python
