@@ -18,8 +18,8 @@ async def main() -> None:
         **arguments, configurable=["timeout"], max_uses=2, search_options={"limit": 3}
     ).get_tools()
     assert "About kelp" in await own.ainvoke({"query": "kelp"}, {"configurable": {"timeout": 9}})
-    for pages in (False, True):
-        assert await WebSearchRetriever(**arguments, read_pages=pages).ainvoke("kelp")
+    for content in ("snippet", "passages", "page"):
+        assert await WebSearchRetriever(**arguments, content=content).ainvoke("kelp")
     assert [document.metadata["title"] async for document in WebPageLoader(f"{url}/kelp", **arguments).alazy_load()]
 
 
