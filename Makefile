@@ -10,6 +10,7 @@ UV := $(or $(shell command -v uv),build/uv/bin/uv)
 INSTALL := .ci/install
 PACKAGES := core langchain_websearch llamaindex_websearch
 MANIFESTS := $(PACKAGES:%=%/pyproject.toml)
+PARALLEL := --numprocesses auto --dist loadfile
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Otherwise pyright asks the network for a newer version of itself.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
@@ -20,8 +21,8 @@ PYTHON := $(shell for each in python3.11 python3.12 python3.13 python3; do \
 endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
-.PHONY: help install wheels demo test test-ddgs fuzz coverage lint types format docs provider bench bench-reading bench-memory bench-ssrf \
-	model record drift plugin matrix lock
+.PHONY: help install wheels demo test test-ddgs fuzz coverage lint types format docs provider bench bench-reading \
+	bench-memory bench-citations bench-ssrf model record drift plugin matrix lock
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
@@ -63,8 +64,8 @@ build/demo/installed: examples/requirements.txt $(MANIFESTS)
 	@$(INSTALL) build/demo --no-deps --no-build-isolation $(PACKAGES:%=--editable %)
 	@touch $@
 
-test: $(VENV)/installed  ## run all tests
-	$(BIN)/python -m pytest
+test: $(VENV)/installed  ## run all tests, on all processors
+	$(BIN)/python -m pytest $(PARALLEL)
 
 test-ddgs: $(VENV)/installed  ## test the provider ddgs with its library, which the other tests do without
 	$(INSTALL) $(VENV) --require-hashes --requirement tests/core/providers/requirements.txt
@@ -75,7 +76,7 @@ fuzz: $(VENV)/installed  ## fuzz each target for a minute, or longer: make fuzz 
 
 coverage: $(VENV)/installed  ## run all tests and check that coverage is above its floors
 	@mkdir -p build
-	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered --cov-report=json:build/coverage.json
+	$(BIN)/python -m pytest $(PARALLEL) --cov --cov-report=term:skip-covered --cov-report=json:build/coverage.json
 	@$(BIN)/python .ci/floors.py coverage build/coverage.json
 
 lint: $(VENV)/installed  ## check style, types and which module may import which
@@ -107,6 +108,9 @@ bench-reading: $(VENV)/measuring $(PEERS)/installed  ## compare our reader with 
 
 bench-memory: $(VENV)/installed  ## measure what the worst pages cost to read, and write docs/measured/memory.md
 	$(BIN)/python -m benchmarks.reading.memory
+
+bench-citations: $(VENV)/installed  ## measure the checks of citations, and write docs/measured/citations.md
+	$(BIN)/python -m benchmarks.citations
 
 bench-ssrf: $(VENV)/installed $(FETCHERS)/installed  ## compare our guard with others, and write docs/measured/ssrf.md
 	$(BIN)/python -m benchmarks.ssrf --peers $(FETCHERS)/bin/python

@@ -41,6 +41,16 @@ _FOUND = {
 }
 
 
+PAGE_URL = "https://93.184.215.14/keys/manual"  # an address, since a reader that is not the vendor's resolves names
+_PARAGRAPH = f"{_SNIPPET}See [the manual](https://example.org/keys/manual/{{n}}) on step {{n}} of the rotation.\n\n"
+_PAGE = "".join(_PARAGRAPH.format(n=n) for n in range(1_000))[:40_000]
+_READ = {
+    "results": [{"url": PAGE_URL, "raw_content": _PAGE, "images": []}],
+    "failed_results": [],
+    "response_time": 0.01,
+}
+
+
 def _answer(status: str, body: object, *headers: str) -> bytes:
     content = body.encode() if isinstance(body, str) else json.dumps(body).encode()
     kind = "text/html" if isinstance(body, str) else "application/json"
@@ -54,6 +64,7 @@ def _error(text: str) -> dict[str, dict[str, str]]:
 
 ANSWERS: dict[str, bytes | None] = {
     "prompt": _answer("200 OK", _FOUND),
+    "page": _answer("200 OK", _READ),
     "slow": _answer("200 OK", _FOUND),
     "401": _answer("401 Unauthorized", _error("Unauthorized: missing or invalid API key.")),
     "429": _answer("429 Too Many Requests", _error("You are sending too many requests."), "Retry-After: 60"),

@@ -23,7 +23,7 @@ from websearch_core.tokens import estimate_tokens
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpora" / "ir" / "xquad"
 
-_LANGUAGES = {
+LANGUAGES = {
     "en": "English", "de": "German", "es": "Spanish", "ro": "Romanian", "el": "Greek", "ru": "Russian",
     "tr": "Turkish", "ar": "Arabic", "hi": "Hindi", "vi": "Vietnamese", "th": "Thai", "zh": "Chinese",
 }  # fmt: skip
@@ -60,7 +60,7 @@ class Kept(NamedTuple):
 
 def measure() -> Section:
     """Ask each page its questions, in all languages."""
-    kept = {name: _measure_language(code) for code, name in _LANGUAGES.items()}
+    kept = {name: _measure_language(code) for code, name in LANGUAGES.items()}
     best = max(one.passages for one in kept.values())
     worst = min(kept, key=lambda name: kept[name].passages)
     costs = [(length, _measure_cost(length, pick_passages), _measure_cost(length, find_phrase)) for length in _LENGTHS]
@@ -162,7 +162,7 @@ def _estimates() -> Iterator[Table]:
 
     encodings = [tiktoken.get_encoding(name) for name in _TOKENIZERS]
     rows = []
-    for code, name in _LANGUAGES.items():
+    for code, name in LANGUAGES.items():
         texts = [text[start : start + 5_000] for text, _ in _pages(code) for start in range(0, len(text), 5_000)]
         row = [name]
         for encoding in encodings:

@@ -14,8 +14,12 @@ async def main() -> None:
     assert "half a metre" in await OpenPageTool(**arguments).ainvoke({"url": f"{url}/kelp"})
     assert "half a metre" in await search.ainvoke({"query": "how fast does kelp grow?"})
     assert "half a metre" in await read.ainvoke({"url": f"{url}/kelp", "query": "how fast does kelp grow?"})
-    for pages in (False, True):
-        assert await WebSearchRetriever(**arguments, read_pages=pages).ainvoke("kelp")
+    own, _ = WebSearchToolkit(
+        **arguments, configurable=["timeout"], max_uses=2, search_options={"limit": 3}
+    ).get_tools()
+    assert "About kelp" in await own.ainvoke({"query": "kelp"}, {"configurable": {"timeout": 9}})
+    for content in ("snippet", "passages", "page"):
+        assert await WebSearchRetriever(**arguments, content=content).ainvoke("kelp")
     assert [document.metadata["title"] async for document in WebPageLoader(f"{url}/kelp", **arguments).alazy_load()]
 
 

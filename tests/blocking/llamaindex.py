@@ -12,8 +12,8 @@ async def main() -> None:
     search, read = WebSearchToolSpec(**arguments, read_top=1).to_tool_list()
     assert "half a metre" in (await search.acall(query="how fast does kelp grow?")).content
     assert "half a metre" in (await read.acall(url=f"{url}/kelp")).content
-    for pages in (False, True):
-        assert await WebSearchRetriever(**arguments, read_pages=pages).aretrieve("kelp")
+    for content in ("snippet", "passages", "page"):
+        assert await WebSearchRetriever(**arguments, content=content).aretrieve("kelp")
     assert await WebPageReader(**arguments).aload_data([f"{url}/kelp"])
 
 

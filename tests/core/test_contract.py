@@ -7,9 +7,14 @@ What the services answer comes from the cassettes: ``search.yaml`` and ``nothing
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+from statistics import mean
+
 import pytest
 
 from tests.cassettes import tape as tapes
+from websearch_core import providers
 from websearch_core.provider._declare import field_notes, is_secret
 from websearch_core.provider._ports import can, needs_network
 from websearch_core.providers import known, provider_class
@@ -66,3 +71,22 @@ def test_missing_cassettes_are_named(monkeypatch, tmp_path):
 
     with pytest.raises(pytest.fail.Exception, match=r"write cassettes/brave/search\.yaml: .*CONTRIBUTING\.md"):
         promise()
+
+
+def count_code(path):
+    """Return the lines of code of a file: without imports, docstrings, comments and blank lines."""
+    text = path.read_text("utf-8")
+    aside = set()
+    for node in ast.walk(ast.parse(text)):
+        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node)
+        for part in [node] if isinstance(node, ast.Import | ast.ImportFrom) else node.body[:1] if documented else []:
+            aside |= set(range(part.lineno, part.end_lineno + 1))
+    lines = enumerate(text.splitlines(), start=1)
+    return len([line for n, line in lines if n not in aside and line.strip() and not line.strip().startswith("#")])
+
+
+def test_a_provider_is_small():
+    files = [path for path in Path(providers.__file__).parent.glob("*.py") if not path.name.startswith("_")]
+
+    assert mean(map(count_code, files)) < 120
+    assert max(map(count_code, files)) < 200

@@ -110,7 +110,7 @@ def test_first_results_are_read_from_the_same_web(call):
     response = call(WebSearch(fake), "search", "how fast does kelp grow", read_top=2)
 
     assert "half a metre" in response.results[0].content
-    assert "result 2 could not be read (page_not_found)" in response.notes[0]
+    assert "the 2nd result could not be read (page_not_found)" in response.notes[0]
     assert sorted(fake.urls) == sorted([KELP["url"], DULSE["url"]])
 
 

@@ -8,8 +8,10 @@ import pytest
 from pydantic import SecretStr
 
 from websearch_core import WebSearch, register
+from websearch_core._selection import AUTOMATIC
 from websearch_core.errors import Blocked, ConfigurationError, MissingKey, UnknownProvider, WebSearchError
 from websearch_core.layers import Retry, leaves
+from websearch_core.provider._declare import environment
 from websearch_core.providers import known, provider_class
 from websearch_core.providers.brave import Brave
 from websearch_core.providers.duckduckgo import DuckDuckGo
@@ -154,6 +156,21 @@ def test_without_a_choice_tavily_comes_first_then_brave_then_searxng(monkeypatch
     assert [leaf.name for leaf in searching()] == ["brave"]
     monkeypatch.setenv("TAVILY_API_KEY", "key")
     assert [leaf.name for leaf in searching()] == ["tavily"]
+
+
+@pytest.mark.parametrize(
+    "name", ["exa", "perplexity", "linkup", "parallel", "you", "firecrawl", "kagi", "serper", "mojeek", "jina"]
+)
+def test_without_a_choice_the_service_that_has_a_key_is_used(monkeypatch, name):
+    monkeypatch.setenv(environment(provider_class(name))["api_key"][0], "key-of-a-test")
+
+    assert [leaf.name for leaf in searching()] == [name]
+
+
+def test_the_automatic_order_is_documented():
+    text = " ".join((Path(__file__).parents[2] / "docs" / "settings.md").read_text("utf-8").split())
+
+    assert ", ".join(f"`{name}`" for name in AUTOMATIC) in text
 
 
 def test_an_empty_variable_is_no_key(monkeypatch):

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from websearch_core import WebSearch
+from websearch_core import Page, SearchResponse, SearchResult, WebSearch
+from websearch_core._deadline import time_left
 from websearch_core._places import _warn_once
 from websearch_core._sources import user_file
 from websearch_core.errors import ConfigurationError, UnknownProvider
@@ -423,6 +424,38 @@ def test_timeout_sets_both_limits_and_each_can_differ(monkeypatch):
     assert limits() == (50, 40, 1)
     assert limits(search_timeout=2) == (2, 40, 1)
     assert str(Settings.load().source("search_timeout")) == "environment WEB_SEARCH_TIMEOUT"
+
+
+def test_searching_reading_and_both_have_their_own_limits():
+    left = {}
+
+    class Clock:
+        name = "clock"
+        options = frozenset()
+
+        def search(self, query, /):
+            yield from ()
+            left["search"] = time_left()
+            return SearchResponse(query=query.text, results=(SearchResult(title="t", url="https://a.example/"),))
+
+        def read(self, url, /):
+            yield from ()
+            left["read"] = time_left()
+            return Page(url=url, content="text")
+
+    def limits(use, **arguments):
+        left.clear()
+        use(WebSearch(Clock(), reader=Clock(), **arguments))
+        return {name: round(seconds, -2) for name, seconds in left.items()}
+
+    both = {"search_timeout": 1_000, "read_timeout": 3_000}
+    assert limits(lambda web: web.search("x"), **both) == {"search": 1_000}
+    assert limits(lambda web: web.read("https://a.example/"), **both) == {"read": 3_000}
+    assert limits(lambda web: web.search("x", read_top=1), **both) == {"search": 1_000, "read": 3_000}
+    assert limits(lambda web: web.search("x", read_top=1), timeout=2_000) == {"search": 2_000, "read": 2_000}
+    assert limits(lambda web: web.read_many(["https://a.example/"], timeout=500), **both) == {"read": 500}
+    longer = {"search_timeout": 3_000, "read_timeout": 1_000}
+    assert limits(lambda web: web.search("x", read_top=1), **longer) == {"search": 3_000, "read": 1_000}
 
 
 def test_the_limit_of_a_found_file_counts_for_what_it_sets():

@@ -7,17 +7,20 @@ import copy
 import inspect
 import json
 import pickle
+from types import SimpleNamespace
 
 import httpx
 import pytest
 from langchain.agents import create_agent
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.tools import tool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import SecretStr
 
 from langchain_websearch import OpenPageTool, WebSearchRetriever, WebSearchTool, WebSearchToolkit
+from langchain_websearch.conversations import run_of
 from websearch_core import Page, SearchResponse, WebSearch
 from websearch_core.errors import BudgetExceeded, ConfigurationError, InvalidOption
 from websearch_core.testing import SECRET
@@ -200,6 +203,37 @@ class TestMaxUses:
         assert self.statuses(agent.invoke({"messages": "hi"}, config)) == ["success", "error"]
         assert self.statuses(await agent.ainvoke({"messages": "hi"}, config))[-2:] == ["success", "error"]
 
+    @pytest.mark.parametrize("options", [{}, {"subgraphs": True}, {"stream_mode": "custom"}], ids=str)
+    def test_a_sub_agent_shares_the_calls_of_the_run(self, scripted, echo, options):
+        toolkit = WebSearchToolkit(provider=echo, reader=echo, max_uses=1)
+        helper = self.agent(scripted, toolkit, [[self.SEARCH]])
+        inside = []
+
+        @tool
+        def delegate(task: str) -> str:
+            """Let another agent do it."""
+            inside.append(helper.invoke({"messages": task}))
+            return "done"
+
+        turns = [
+            AIMessage("", tool_calls=[{"name": name, "args": args, "id": "1"}])
+            for name, args in (self.SEARCH, ("delegate", {"task": "search"}))
+        ]
+        agent = create_agent(scripted([*turns, AIMessage("done")]), [*toolkit.get_tools(), delegate])
+        list(agent.stream({"messages": "hi"}, **options))
+
+        assert self.statuses(inside[0]) == ["error"]
+        assert len(echo.queries) == 1
+
+    def test_a_run_is_found_without_a_thread_and_in_older_versions(self):
+        def write():
+            pass
+
+        old = SimpleNamespace(stream_writer=write)
+        assert run_of({"configurable": {"__pregel_runtime": old, "thread_id": "1"}}) == (write, False)
+        assert run_of({"configurable": {"thread_id": "1"}}) == ("1", True)
+        assert run_of({}) == (None, True)
+
     def test_parallel_calls_are_counted(self, scripted, echo):
         toolkit = WebSearchToolkit(provider=echo, reader=echo, max_uses=2)
         state = self.agent(scripted, toolkit, [[self.SEARCH] * 4]).invoke({"messages": "hi"})
@@ -212,15 +246,6 @@ class TestMaxUses:
         states = await asyncio.gather(*[agent.ainvoke({"messages": "hi"}) for agent in agents])
 
         assert [self.statuses(state) for state in states] == [["success", "error"]] * 5
-
-    def test_a_run_that_is_over_takes_no_memory(self, scripted, echo):
-        toolkit = WebSearchToolkit(provider=echo, reader=echo, max_uses=1)
-        agent = self.agent(scripted, toolkit, [[self.SEARCH]])
-        for _ in range(3):
-            agent.invoke({"messages": "hi"})
-
-        assert not toolkit.max_uses._by_name
-        assert len(toolkit.max_uses._by_object) <= 3
 
     def test_outside_a_graph_the_conversation_counts(self, echo, call):
         tool = WebSearchTool(provider=echo, max_uses=1)
@@ -298,10 +323,17 @@ class TestTenants:
         assert "[domain_not_allowed]" in call(read, config, url="https://evil.example/").content
 
     @pytest.mark.parametrize(
-        "own", [{"api_key": "keyring:bank/key"}, {"search_options": {"topc": 1}}, {"allowed_domains": ["evil.example"]}]
+        "own",
+        [
+            {"api_key": "keyring:bank/key"},
+            {"search_options": {"topc": 1}},
+            {"allowed_domains": ["evil.example"]},
+            {"read_top": "many"},
+        ],
+        ids=str,
     )
     def test_a_wrong_configuration_is_an_error_message_and_no_search(self, tavily, call, own):
-        search, _ = tavily("api_key", "search_options", "allowed_domains", allowed_domains=["python.org"])
+        search, _ = tavily("api_key", "search_options", "allowed_domains", "read_top", allowed_domains=["python.org"])
         message = call(search, {"configurable": own}, query="tides")
 
         assert message.status == "error"

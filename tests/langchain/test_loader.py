@@ -37,7 +37,8 @@ async def test_a_page_is_a_document_whose_source_is_its_final_url(site):
     assert document.id == f"{site.url}/kelp"
     assert document.metadata == {
         "source": f"{site.url}/kelp",
-        "url": f"{site.url}/seaweed",
+        "url": f"{site.url}/kelp",
+        "requested_url": f"{site.url}/seaweed",
         "title": "Kelp",
         "author": "A. Phycologist",
         "modified": "2026-05-04T00:00:00+00:00",

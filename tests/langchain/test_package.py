@@ -9,7 +9,10 @@ import pytest
 
 import langchain_websearch
 
-NAMES = ["OpenPageTool", "WebPageLoader", "WebSearchRetriever", "WebSearchTool", "WebSearchToolkit", "collect_sources"]
+NAMES = [
+    "OpenPageTool", "WebPageCompressor", "WebPageLoader", "WebSearchRetriever", "WebSearchTool", "WebSearchToolkit",
+    "collect_sources",
+]  # fmt: skip
 
 
 def python(code: str) -> str:

@@ -47,7 +47,7 @@ async def test_a_result_is_a_document_with_its_source(service):
         ),
         Document(
             id="https://example.org/more",
-            page_content="",
+            page_content="More kelp",
             metadata={
                 "source": "https://example.org/more",
                 "url": "https://example.org/more",
@@ -94,10 +94,10 @@ async def test_finding_nothing_returns_no_documents(service):
     assert await retriever.ainvoke("kelp") == []
 
 
-@pytest.mark.parametrize("read_pages", [False, True])
-async def test_failures_are_raised(read_pages, service, answer):
+@pytest.mark.parametrize("content", ["snippet", "passages", "page"])
+async def test_failures_are_raised(content, service, answer):
     service.answer = answer(status=429, headers={"Retry-After": "7"})
-    retriever = WebSearchRetriever(web=service.web(), read_pages=read_pages)
+    retriever = WebSearchRetriever(web=service.web(), content=content)
 
     with pytest.raises(RateLimited) as failure:
         retriever.invoke("kelp")
@@ -140,7 +140,7 @@ async def test_pages_are_read_and_one_that_fails_keeps_its_snippet(service, answ
     service.pages["/long"] = answer(body=f"{stones}Giant kelp grows fast.\n\n{stones}", headers=text)
     service.pages["/short"] = answer(body="Kelp.", headers=text)
     on_site(service, "/long", "/missing", "/short")
-    retriever = WebSearchRetriever(web=service.web(), read_pages=True, max_length=150)
+    retriever = WebSearchRetriever(web=service.web(), content="passages", max_length=150)
 
     documents = retriever.invoke("kelp")
     long, missing, short = documents
@@ -163,7 +163,7 @@ async def test_pages_are_read_in_parallel_up_to_a_limit(colour, service, answer)
     for path in paths:
         service.pages[path] = answer(body=path, headers={"Content-Type": "text/plain"}, together=eight)
     on_site(service, *paths)
-    retriever = WebSearchRetriever(web=service.web(), k=16, read_pages=True)
+    retriever = WebSearchRetriever(web=service.web(), k=16, content="passages")
 
     documents = await (retriever.ainvoke("kelp") if colour == "async" else asyncio.to_thread(retriever.invoke, "kelp"))
 
@@ -171,11 +171,11 @@ async def test_pages_are_read_in_parallel_up_to_a_limit(colour, service, answer)
     assert service.busiest == 8
 
 
-@pytest.mark.parametrize("read_pages", [False, True])
-def test_indexing_the_same_results_again_does_nothing(read_pages, service, answer):
+@pytest.mark.parametrize("content", ["snippet", "passages", "page"])
+def test_indexing_the_same_results_again_does_nothing(content, service, answer):
     service.pages["/kelp"] = answer(body="Kelp.", headers={"Content-Type": "text/plain"})
     on_site(service, "/kelp", "/missing")
-    retriever = WebSearchRetriever(web=service.web(), read_pages=read_pages)
+    retriever = WebSearchRetriever(web=service.web(), content=content)
     records = InMemoryRecordManager(namespace="kelp")
     records.create_schema()
     store = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))

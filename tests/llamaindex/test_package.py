@@ -16,7 +16,10 @@ from websearch_core.client import WebSearchArguments
 
 
 def test_these_are_the_public_names() -> None:
-    names = ["ToolError", "WebPageReader", "WebSearchRetriever", "WebSearchToolSpec", "collect_sources"]
+    names = [
+        "ToolError", "WebPagePostprocessor", "WebPageReader", "WebSearchEvent", "WebSearchRetriever",
+        "WebSearchToolSpec", "collect_sources",
+    ]  # fmt: skip
     assert names == llamaindex_websearch.__all__
     assert set(names) <= set(dir(llamaindex_websearch))
     for name in names:

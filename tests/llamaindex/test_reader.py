@@ -30,7 +30,10 @@ async def test_documents_are_pages_in_order(sea: Sea) -> None:
     for documents in await every_way(WebPageReader(web=sea()), [DULSE, KELP]):
         dulse, kelp = documents
         assert (dulse.id_, dulse.text) == (f"{DULSE}/", "# Dulse\n\nDulse is eaten dried.")
-        assert kelp.metadata == {"url": f"{KELP}/", "title": "Kelp", "media_type": "text/html", "truncated": False}
+        assert kelp.metadata == {
+            "source": f"{KELP}/", "url": f"{KELP}/", "requested_url": KELP, "title": "Kelp",
+            "media_type": "text/html", "truncated": False,
+        }  # fmt: skip
 
 
 async def test_a_single_url_does_not_need_a_list(sea: Sea) -> None:

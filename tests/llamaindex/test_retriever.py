@@ -51,20 +51,20 @@ async def test_a_model_is_shown_the_source_without_noise(sea: Sea) -> None:
 
 
 async def test_pages_are_read_and_a_missing_one_keeps_its_snippet(sea: Sea) -> None:
-    for nodes in await both(WebSearchRetriever(web=sea(), read_pages=True)):
+    for nodes in await both(WebSearchRetriever(web=sea(), content="passages")):
         kelp, _, lost = nodes
         assert kelp.text == "# Kelp\n\nGiant kelp grows half a metre a day."
         assert (kelp.node.node_id, kelp.metadata["url"]) == ("https://sea.example/kelp", "https://sea.example/kelp")
         assert "read_error" not in kelp.metadata
         assert (lost.text, lost.metadata["read_error"]) == ("This page is gone.", "page_not_found")
-    for nodes in await both(WebSearchRetriever(web=sea(), k=1, read_pages=True, max_length=6)):
+    for nodes in await both(WebSearchRetriever(web=sea(), k=1, content="passages", max_length=6)):
         assert [node.text for node in nodes] == ["# Kelp"]
 
 
 async def test_of_a_long_page_the_passages_that_answer_are_kept(sea: Sea) -> None:
     filler = "Nothing of interest here. " * 100
     pages = {"https://sea.example/kelp": f"# Kelp\n\n{filler}\n\nGiant kelp grows fast.\n\n{filler}"}
-    for nodes in await both(WebSearchRetriever(web=sea(pages=pages), k=1, read_pages=True, max_length=300), "giant"):
+    for nodes in await both(WebSearchRetriever(web=sea(pages=pages), k=1, content="passages", max_length=300), "giant"):
         assert "Giant kelp grows fast." in nodes[0].text
         assert len(nodes[0].text) <= 300
         assert nodes[0].metadata["truncated"] is True
@@ -78,12 +78,12 @@ async def test_pages_are_read_in_parallel(sea: Sea) -> None:
         if not next(alone):
             meeting.wait(timeout=10)
 
-    for nodes in await both(WebSearchRetriever(web=sea(meeting=meet), read_pages=True)):
+    for nodes in await both(WebSearchRetriever(web=sea(meeting=meet), content="passages")):
         assert len(nodes) == 3
 
 
 async def test_finding_nothing_returns_no_nodes(sea: Sea) -> None:
-    assert await both(WebSearchRetriever(web=sea(results=()), read_pages=True)) == [[], []]
+    assert await both(WebSearchRetriever(web=sea(results=()), content="passages")) == [[], []]
 
 
 async def test_async_retrieval_happens_on_the_running_loop(sea: Sea) -> None:
@@ -139,10 +139,10 @@ def test_a_web_search_and_arguments_for_one_exclude_each_other(sea: Sea) -> None
 
 
 def test_it_survives_pickling() -> None:
-    retriever = WebSearchRetriever(provider="brave", api_key="SECRET-of-a-test", k=3, read_pages=True)
+    retriever = WebSearchRetriever(provider="brave", api_key="SECRET-of-a-test", k=3, content="passages")
     assert b"SECRET" not in pickle.dumps(retriever)
     copy = pickle.loads(pickle.dumps(retriever))
-    assert (repr(copy.web), copy.k, copy.read_pages) == (repr(retriever.web), 3, True)
+    assert (repr(copy.web), copy.k, copy.content) == (repr(retriever.web), 3, "passages")
     assert "SECRET" not in repr(vars(retriever))
 
 

@@ -86,6 +86,7 @@ async def test_programs_get_documents(sea: Sea) -> None:
         assert type(kelp) is Document
         assert (kelp.id_, kelp.text) == ("https://sea.example/kelp", "Kelp is a brown alga.")
         assert kelp.metadata == {
+            "source": "https://sea.example/kelp",
             "url": "https://sea.example/kelp",
             "title": "Kelp",
             "score": 0.9,

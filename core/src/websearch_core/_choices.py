@@ -8,3 +8,4 @@ Format = Literal["text", "markdown", "json"]
 SafeSearch = Literal["off", "moderate", "strict"]
 TimeRange = Literal["day", "week", "month", "year"]
 Topic = Literal["general", "news", "finance", "academic", "code"]
+Extent = Literal["snippet", "passages", "page"]  # how much of each result a retriever returns

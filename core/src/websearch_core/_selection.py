@@ -31,7 +31,11 @@ from .provider._ports import PageReader, Provider, Role, SearchProvider, can, ch
 from .settings import Settings
 
 Choice: TypeAlias = str | Provider | Sequence[str | Provider]
-AUTOMATIC = ("tavily", "brave", "searxng")
+AUTOMATIC = (
+    "tavily", "brave", "searxng", "exa", "perplexity", "linkup", "parallel", "you", "firecrawl", "kagi", "serper",
+    "serpapi", "searchapi", "mojeek", "jina",
+)  # fmt: skip
+_KEY_OPTIONAL = frozenset({"firecrawl", "jina", "you"})  # nobody has chosen them unless there is a key
 
 
 @dataclass
@@ -78,10 +82,10 @@ class Selection:
         for name in AUTOMATIC:
             if self.settings.switched_off(name):
                 continue
-            try:
-                return [self._find_for_role(name, "search")], True
-            except MissingKey:
-                continue
+            with contextlib.suppress(MissingKey):
+                provider = self._find_for_role(name, "search")
+                if name not in _KEY_OPTIONAL or getattr(provider, "api_key", None) is not None:
+                    return [provider], True
         return self._search_without_key(), True
 
     def _search_without_key(self) -> list[Provider]:

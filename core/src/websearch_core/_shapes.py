@@ -145,13 +145,13 @@ def _read_beside(name: str, value: Any, source: Source, chosen: Any) -> Iterator
     if len(several) != 1 or not isinstance(several[0], str):
         raise ConfigurationError(f"{source.place}: {source.key}: name the provider it is for, as provider beside it")
     whose = _find_provider(several[0], source)
-    if name == "url" and not _needs_url(whose):
+    if name == "url" and not needs_url(whose):
         _log.warning("%s: %s: ignored, since %s has a server of its own", source.place, source.key, whose)
         return
     yield ("providers", whose, _OF_PROVIDER[name]), value, source
 
 
-def _needs_url(provider: str) -> bool:
+def needs_url(provider: str) -> bool:
     """Return whether users of *provider* run its server themselves, so that its URL has no default."""
     cls = provider_class(provider)
     return is_dataclass(cls) and any(

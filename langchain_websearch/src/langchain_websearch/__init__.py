@@ -1,5 +1,5 @@
 """
-Web search for LangChain: two tools, a toolkit, a retriever and a document loader.
+Web search for LangChain: two tools, a toolkit, a retriever, a document loader and a document compressor.
 
 ::
 
@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .compressor import WebPageCompressor
     from .loader import WebPageLoader
     from .retriever import WebSearchRetriever
     from .sources import collect_sources
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OpenPageTool",
+    "WebPageCompressor",
     "WebPageLoader",
     "WebSearchRetriever",
     "WebSearchTool",
@@ -35,6 +37,7 @@ __all__ = [
 
 _HOMES = {
     "OpenPageTool": ".tools",
+    "WebPageCompressor": ".compressor",
     "WebPageLoader": ".loader",
     "WebSearchRetriever": ".retriever",
     "WebSearchTool": ".tools",

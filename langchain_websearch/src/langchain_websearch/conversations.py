@@ -40,12 +40,15 @@ def conversation_of(config: RunnableConfig | None, keys: Sequence[str] = KEYS) -
 
 def run_of(config: RunnableConfig, keys: Sequence[str] = KEYS) -> tuple[Hashable, bool]:
     """
-    Return the run that a tool is called in, and whether that is a name rather than an object that lives as long as it.
+    Return the run that a tool is called in, and whether that may be kept; otherwise it lives as long as the run.
 
     A run is one ``invoke`` or ``stream`` of a LangGraph graph, including subgraphs. Elsewhere, it is the conversation.
     """
     runtime = (config.get("configurable") or {}).get("__pregel_runtime")
-    writer: Hashable = getattr(runtime, "stream_writer", None)  # LangGraph makes one for each run
+    control: Hashable = getattr(runtime, "control", None)
+    if control is not None:  # LangGraph makes one for each run, and passes it on to subgraphs
+        return control, True
+    writer: Hashable = getattr(runtime, "stream_writer", None)  # the same before LangGraph 1.2
     return (conversation_of(config, keys), True) if writer is None else (writer, False)
 
 

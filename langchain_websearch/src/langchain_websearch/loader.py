@@ -11,8 +11,8 @@ from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document
 
 from websearch_core import Page, WebSearch, WebSearchError
+from websearch_core._document import make_metadata
 from websearch_core.client import CommonArguments
-from websearch_core.render import page_metadata
 
 _log = logging.getLogger(__name__)
 
@@ -25,8 +25,9 @@ class WebPageLoader(BaseLoader):
 
         WebPageLoader(["https://docs.python.org/3/"]).load()
 
-    In the metadata, ``source`` is the URL of the page after redirects, and ``url`` the requested one. An error page is
-    never a document.
+    In the metadata, ``source`` and ``url`` are the URL of the page after redirects, and ``requested_url`` is the
+    requested one if it differs. An error page is never a document. The metadata depends on the page alone, so indexing
+    it twice (``langchain_core.indexing.index``) does nothing the second time.
 
     Args:
         urls: One absolute http(s) URL, or several.
@@ -88,9 +89,5 @@ class WebPageLoader(BaseLoader):
 
 
 def _document(page: Page) -> Document:
-    metadata = page_metadata(page)
-    return Document(
-        id=metadata["url"],
-        page_content=page.content,
-        metadata={**metadata, "source": metadata["url"], "url": page.url},
-    )
+    metadata = make_metadata(page=page)
+    return Document(id=metadata["source"], page_content=page.content, metadata=metadata)

@@ -13,7 +13,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypedDict, Unpack, cast
 
-from langchain_core.callbacks import BaseCallbackHandler, Callbacks
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForToolRun,
+    BaseCallbackHandler,
+    CallbackManagerForToolRun,
+    Callbacks,
+)
 from langchain_core.runnables import RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool, BaseToolkit, ToolException
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
@@ -28,6 +33,7 @@ from websearch_core.provenance import Ledger, Provenance
 from websearch_core.render import render_error
 from websearch_core.tools import Pinned, Tenants, Uses
 
+from ._progress import areport, report
 from ._resolve import resolve_search, resolve_tenants
 from .conversations import KEYS, UserURLs, conversation_of, run_of
 from .sources import Injected, stored_sources
@@ -229,20 +235,34 @@ class WebSearchTool(_WebTool):
         super().__init__(**{"args_schema": arguments, **resolved})
 
     def _run(
-        self, query: str, *, config: RunnableConfig, runtime: Any = None, **sent: Any
+        self,
+        query: str,
+        *,
+        config: RunnableConfig,
+        runtime: Any = None,
+        run_manager: CallbackManagerForToolRun | None = None,
+        **sent: Any,
     ) -> tuple[Content, dict[str, Any]]:
-        with self._as_tool_exception():
+        with self._as_tool_exception(), report(run_manager):
             web, options = self._begin(config)
             call = self._call(web, options, sent)
             return self._render(call.finish(web.search(query, **call.options)), config, runtime, web)
 
     async def _arun(
-        self, query: str, *, config: RunnableConfig, runtime: Any = None, **sent: Any
+        self,
+        query: str,
+        *,
+        config: RunnableConfig,
+        runtime: Any = None,
+        run_manager: AsyncCallbackManagerForToolRun | None = None,
+        **sent: Any,
     ) -> tuple[Content, dict[str, Any]]:
         with self._as_tool_exception():
-            web, options = self._begin(config)
-            call = self._call(web, options, sent)
-            return self._render(call.finish(await web.asearch(query, **call.options)), config, runtime, web)
+            async with areport(run_manager):
+                web, options = self._begin(config)
+                call = self._call(web, options, sent)
+                response = call.finish(await web.asearch(query, **call.options))
+            return self._render(response, config, runtime, web)
 
     def _call(self, web: WebSearch, options: Mapping[str, Any], sent: dict[str, Any]) -> tools.SearchCall:
         """Combine what the model *sent* with the developer's options, and with the *options* of the run."""
@@ -307,8 +327,9 @@ class OpenPageTool(_WebTool):
         *,
         config: RunnableConfig,
         runtime: Any = None,
+        run_manager: CallbackManagerForToolRun | None = None,
     ) -> tuple[Content, dict[str, Any]]:
-        with self._as_tool_exception():
+        with self._as_tool_exception(), report(run_manager):
             web, options = self._begin(config)
             self.provenance.check(url, conversation_of(config, self.conversation))
             default = options.get("max_length", self.max_length)
@@ -325,13 +346,16 @@ class OpenPageTool(_WebTool):
         *,
         config: RunnableConfig,
         runtime: Any = None,
+        run_manager: AsyncCallbackManagerForToolRun | None = None,
     ) -> tuple[Content, dict[str, Any]]:
         with self._as_tool_exception():
-            web, options = self._begin(config)
-            self.provenance.check(url, conversation_of(config, self.conversation))
-            default = options.get("max_length", self.max_length)
-            part = tools.page_options(web, max_length, offset, query, find, default=default)
-            return self._render(await web.aread(url, **part), config, runtime)
+            async with areport(run_manager):
+                web, options = self._begin(config)
+                self.provenance.check(url, conversation_of(config, self.conversation))
+                default = options.get("max_length", self.max_length)
+                part = tools.page_options(web, max_length, offset, query, find, default=default)
+                page = await web.aread(url, **part)
+            return self._render(page, config, runtime)
 
     def _render(self, page: Page, config: RunnableConfig, runtime: Any) -> tuple[Content, dict[str, Any]]:
         conversation = conversation_of(config, self.conversation)

@@ -1,5 +1,5 @@
 """
-Web search for LlamaIndex: a tool spec, a retriever and a reader.
+Web search for LlamaIndex: a tool spec, a retriever, a reader and a node postprocessor.
 
 ::
 
@@ -17,6 +17,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .events import WebSearchEvent
+    from .postprocessor import WebPagePostprocessor
     from .reader import WebPageReader
     from .retriever import WebSearchRetriever
     from .sources import collect_sources
@@ -24,11 +26,21 @@ if TYPE_CHECKING:
 
     __version__: str
 
-__all__ = ["ToolError", "WebPageReader", "WebSearchRetriever", "WebSearchToolSpec", "collect_sources"]
+__all__ = [
+    "ToolError",
+    "WebPagePostprocessor",
+    "WebPageReader",
+    "WebSearchEvent",
+    "WebSearchRetriever",
+    "WebSearchToolSpec",
+    "collect_sources",
+]
 
 _HOMES = {
     "ToolError": ".tool_spec",
+    "WebPagePostprocessor": ".postprocessor",
     "WebPageReader": ".reader",
+    "WebSearchEvent": ".events",
     "WebSearchRetriever": ".retriever",
     "WebSearchToolSpec": ".tool_spec",
     "collect_sources": ".sources",

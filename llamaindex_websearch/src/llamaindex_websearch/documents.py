@@ -5,7 +5,7 @@ from __future__ import annotations
 from llama_index.core.schema import Document
 
 from websearch_core import Page, SearchResult
-from websearch_core.render import page_metadata, result_metadata
+from websearch_core._document import make_metadata, make_text
 
 # Metadata that models are not shown.
 LLM_EXCLUDED = [
@@ -16,7 +16,9 @@ LLM_EXCLUDED = [
     "provider",
     "read",
     "read_error",
+    "requested_url",
     "score",
+    "source",
     "truncated",
 ]
 EMBED_EXCLUDED = [*LLM_EXCLUDED, "published", "url"]
@@ -26,8 +28,8 @@ def result_document(result: SearchResult) -> Document:
     """Return *result* as a document; its text is the page, if it was read, or the snippet, or the title."""
     return Document(
         id_=result.url,
-        text=result.content or result.snippet or result.title,
-        metadata=result_metadata(result),
+        text=make_text(result),
+        metadata=make_metadata(result),
         excluded_llm_metadata_keys=LLM_EXCLUDED,
         excluded_embed_metadata_keys=EMBED_EXCLUDED,
     )
@@ -35,9 +37,9 @@ def result_document(result: SearchResult) -> Document:
 
 def page_document(page: Page) -> Document:
     """Return *page*, whole or in part, as a document."""
-    metadata = page_metadata(page)
+    metadata = make_metadata(page=page)
     return Document(
-        id_=metadata["url"],
+        id_=metadata["source"],
         text=page.content,
         metadata=metadata,
         excluded_llm_metadata_keys=LLM_EXCLUDED,

@@ -13,6 +13,7 @@ from websearch_core import WebSearch, WebSearchError
 from websearch_core.client import CommonArguments
 
 from .documents import page_document
+from .events import report
 
 
 class WebPageReader(BaseReader):
@@ -59,12 +60,16 @@ class WebPageReader(BaseReader):
     def lazy_load_data(self, urls: str | Sequence[str]) -> Iterator[Document]:
         """Read pages one after the other, each one when it is requested."""
         for url in _as_list(urls):
-            yield page_document(self.web.read(url, max_length=self.max_length))
+            with report():
+                page = self.web.read(url, max_length=self.max_length)
+            yield page_document(page)
 
     async def aload_data(self, urls: str | Sequence[str]) -> list[Document]:
         """Read pages in parallel on the running event loop; raise the error of the first that cannot be read."""
         documents = []
-        for page in await self.web.aread_many(_as_list(urls), max_length=self.max_length):
+        with report():
+            pages = await self.web.aread_many(_as_list(urls), max_length=self.max_length)
+        for page in pages:
             if isinstance(page, WebSearchError):
                 raise page
             documents.append(page_document(page))

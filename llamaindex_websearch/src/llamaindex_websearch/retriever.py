@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from collections.abc import Mapping, Sequence
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack, get_args
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks.base import CallbackManager
+from llama_index.core.node_parser import NodeParser
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType, TextNode
 
 from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebSearch, WebSearchError
+from websearch_core._choices import Extent
+from websearch_core._document import make_metadata, make_text
 from websearch_core.client import CommonArguments
 from websearch_core.errors import InvalidOption
 from websearch_core.models import SearchOptions
-from websearch_core.render import page_metadata, result_metadata
 
 from .documents import EMBED_EXCLUDED, LLM_EXCLUDED
+from .events import report
+
+if TYPE_CHECKING:  # it would import the parsers of pages
+    from websearch_core.reading import ReadOptions
 
 
 class WebSearchRetriever(BaseRetriever):
@@ -33,10 +41,13 @@ class WebSearchRetriever(BaseRetriever):
     Args:
         web: The `WebSearch` to search with.
         k: Maximum number of results.
-        read_pages: Read the pages in parallel and use their text instead of the snippets. A page that cannot be read
-            keeps its snippet, and its metadata has the code of the error as ``read_error``.
-        max_length: Maximum number of characters per page; 15,000 unless set otherwise. Of a longer page, the passages
-            that answer the query best are kept.
+        content: The text of a node: the ``snippet`` of the search; the ``passages`` of the page that answer the query,
+            or all of a page that is short enough; or the whole ``page``. Pages are read concurrently. One that cannot
+            be read keeps its snippet, and its metadata has the code of the error as ``read_error``.
+        max_length: Maximum number of characters per page. By default, passages have the limit of the `WebSearch`,
+            15,000 characters, and a page has none. The metadata of a page that is cut has ``truncated``.
+        node_parser: Splits the nodes, such as a ``SentenceSplitter``. Each part has the metadata and the score of its
+            node, and an id that ends in ``#1``, ``#2`` and so on.
         search_options: More fields of `SearchQuery`: ``allowed_domains``, ``time_range``, ``country`` and so on.
         callback_manager: For LlamaIndex events.
         verbose: For LlamaIndex output.
@@ -55,8 +66,9 @@ class WebSearchRetriever(BaseRetriever):
         *,
         web: WebSearch | None = None,
         k: int = 5,
-        read_pages: bool = False,
+        content: Extent = "snippet",
         max_length: int | None = None,
+        node_parser: NodeParser | None = None,
         search_options: SearchOptions | None = None,
         callback_manager: CallbackManager | None = None,
         verbose: bool = False,
@@ -65,10 +77,15 @@ class WebSearchRetriever(BaseRetriever):
         super().__init__(callback_manager=callback_manager, verbose=verbose)
         self.web: WebSearch = WebSearch.resolve(web, arguments)
         self.k: int = k
-        self.read_pages: bool = read_pages
+        self.content: Extent = content
         self.max_length: int | None = max_length
+        self.node_parser: NodeParser | None = node_parser
+        if content not in get_args(Extent):
+            raise InvalidOption(f"content: {content!r} is not one of {', '.join(get_args(Extent))}")
+        if max_length is not None and max_length < 1:
+            raise InvalidOption("max_length: must be at least 1")
         self.search_options: SearchOptions = search_options or {}
-        if "limit" in self.search_options:
+        if {"limit", "max_results"} & set(self.search_options):
             raise InvalidOption("search_options: the limit is called k here")
         SearchQuery.of("anything", **self._options())  # reject wrong options now rather than in the first search
 
@@ -93,15 +110,37 @@ class WebSearchRetriever(BaseRetriever):
         return await super().aretrieve(str_or_query_bundle)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        response = self.web.search(_query_text(query_bundle), **self._options())
-        urls = _urls(response) if self.read_pages else []
-        return _nodes(response, self.web.read_many(urls, query=_query_text(query_bundle), max_length=self.max_length))
+        query = _query_text(query_bundle)
+        with report():
+            response = self.web.search(query, **self._options())
+            pages = self.web.read_many(self._urls(response), **self._part(query))
+        return self._split(_nodes(response, pages))
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        response = await self.web.asearch(_query_text(query_bundle), **self._options())
-        urls = _urls(response) if self.read_pages else []
-        pages = await self.web.aread_many(urls, query=_query_text(query_bundle), max_length=self.max_length)
-        return _nodes(response, pages)
+        query = _query_text(query_bundle)
+        with report():
+            response = await self.web.asearch(query, **self._options())
+            pages = await self.web.aread_many(self._urls(response), **self._part(query))
+        nodes = _nodes(response, pages)
+        return await asyncio.to_thread(self._split, nodes) if self.node_parser else nodes
+
+    def _urls(self, response: SearchResponse) -> list[str]:
+        return [] if self.content == "snippet" else [result.url for result in response.results]
+
+    def _part(self, query: str) -> ReadOptions:
+        if self.content == "page":
+            return {"max_length": self.max_length or sys.maxsize}
+        return {"query": query, "max_length": self.max_length}
+
+    def _split(self, nodes: list[NodeWithScore]) -> list[NodeWithScore]:
+        if self.node_parser is None:
+            return nodes
+        parts: list[NodeWithScore] = []
+        for whole in nodes:
+            for n, part in enumerate(self.node_parser([whole.node]), 1):
+                part.id_ = f"{whole.node.node_id}#{n}"
+                parts.append(NodeWithScore(node=part, score=whole.score))
+        return parts
 
     def _options(self) -> SearchOptions:
         return {**self.search_options, "limit": self.k}
@@ -118,10 +157,6 @@ def _query_text(query: QueryBundle) -> str:
     return query.query_str.removeprefix("\ninput is ").strip()
 
 
-def _urls(response: SearchResponse) -> list[str]:
-    return [result.url for result in response.results]
-
-
 def _nodes(response: SearchResponse, pages: Sequence[Page | WebSearchError]) -> list[NodeWithScore]:
     """Make nodes from the results, and from their *pages* if they were read."""
     scores = [result.score for result in response.results]
@@ -136,16 +171,10 @@ def _nodes(response: SearchResponse, pages: Sequence[Page | WebSearchError]) -> 
 
 
 def _node(result: SearchResult, page: Page | WebSearchError | None) -> TextNode:
-    metadata = result_metadata(result)
-    text = result.snippet or result.title
-    if isinstance(page, Page) and page.content:
-        metadata, text = {**page_metadata(page), **metadata}, page.content
-    elif isinstance(page, WebSearchError):
-        metadata["read_error"] = page.code
     return TextNode(
         id_=result.url,
-        text=text,
-        metadata=metadata,
+        text=make_text(result, page),
+        metadata=make_metadata(result, page),
         excluded_llm_metadata_keys=LLM_EXCLUDED,
         excluded_embed_metadata_keys=EMBED_EXCLUDED,
     )

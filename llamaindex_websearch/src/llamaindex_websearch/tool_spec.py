@@ -38,6 +38,7 @@ from .conversations import (
     text_of,
 )
 from .documents import page_document, result_document
+from .events import report
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -130,7 +131,8 @@ def _validated(tool: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 def _as_tool_error(tool: str, output_format: str) -> Iterator[None]:
     """Raise every error as `ToolError`; a bug in a provider too, or it would end the agent's run."""
     try:
-        yield
+        with report():
+            yield
     except WebSearchError as error:
         raise ToolError(error, output_format) from error
     except Exception as bug:  # noqa: BLE001 - logged, and raised as an error that names it

@@ -93,7 +93,7 @@ def test_a_wait_beyond_the_deadline_ends_the_attempts():
 
 
 def test_pauses_double_at_random_up_to_a_bound():
-    layer = Retry(Stub(), attempts=8, pause=1, longest=4)
+    layer = Retry(Stub(), attempts=8, pause=1, longest=4, budget=None)
     pauses = [play(layer.search(KELP), *[Unavailable("down")] * 7, reply()).pauses for _ in range(50)]
 
     for turn, most in enumerate([1, 2, 4, 4, 4, 4, 4]):
@@ -369,7 +369,7 @@ def test_an_index_inside_a_layer_is_read_before_the_web(tmp_path):
     web = WebSearch(Cache(Local(path=tmp_path / "i.db")))
 
     assert shape(web.reader) == "Relax Fallback(Cache local, Retry direct)"
-    assert shape(WebSearch(Stub()).reader) == "Relax Retry direct"
+    assert shape(WebSearch("duckduckgo").reader) == "Relax Retry direct"
 
 
 def test_a_layer_that_contains_itself_is_refused():
@@ -479,7 +479,7 @@ def test_a_layer_replaces_the_default_of_its_rank():
 
 def test_none_removes_all_layers_except_the_one_that_combines_providers():
     stub = Stub()
-    web = WebSearch(stub, layers=None)
+    web = WebSearch(stub, reader="direct", layers=None)
 
     assert web.provider is stub
     assert shape(web.reader) == "direct"

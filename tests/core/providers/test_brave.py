@@ -333,3 +333,12 @@ def test_no_passages_are_an_empty_answer(body):
     assert (
         play(Brave(api_key=SECRET, llm_context=True).search(SearchQuery.of("kelp")), reply(body)).result.results == ()
     )
+
+
+def test_a_long_list_of_domains_is_sent_in_the_body():
+    domains = [f"domain-{n}.example" for n in range(100)]
+    request = first(blocked_domains=domains, limit=7)
+
+    assert (request.method, request.params) == ("POST", {})
+    assert (request.json["q"], request.json["count"]) == ("kelp", 7)
+    assert request.json["goggles"].splitlines()[99] == "$discard,site=domain-99.example"

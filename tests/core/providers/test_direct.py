@@ -138,6 +138,8 @@ CHALLENGES = {
     "AWS WAF": "<script>window.awsWafCookieDomainList = [];</script><p>JavaScript is disabled",
     "Imperva": "<iframe src='/_Incapsula_Resource?CWUDNSAI=27'>Request unsuccessful. Incapsula incident ID: 1</iframe>",
     "Anubis": "<title>Making sure you're not a bot!</title><script id='anubis_challenge'>{}</script>",
+    "Kasada": "<script>window.KPSDK={}</script><script src='/149e9513-01fa-4fb0-aad4-566afd725d1b/"
+    "2d206a39-8ed7-437e-a3be-862e0f06eea3/ips.js?tkrm_alpekz_s1.3=0'></script>",
     "Vercel": "<title>Vercel Security Checkpoint</title><p>We're verifying your browser",
     "Google": "<p>Our systems have detected unusual traffic from your computer network.",
 }
@@ -173,7 +175,9 @@ def test_a_page_with_the_scripts_of_a_guard_is_content():
 
 
 def test_a_short_page_with_the_scripts_of_a_guard_is_content():
+    kasada = "/149e9513-01fa-4fb0-aad4-566afd725d1b/2d206a39-8ed7-437e-a3be-862e0f06eea3/p.js"
     page = f"<script>window._pxAppId='PX1'</script><script src='//js.datadome.co/tags.js'></script>{HTML}"
+    page += f"<script src='{kasada}'></script>"
 
     assert play(Direct().read(URL), reply(page)).result.content
 

@@ -132,6 +132,19 @@ def test_a_later_page_of_results_is_cut_out_of_the_pages_before_it():
         ({"country": "TW", "language": "zh-TW"}, "kl", "tw-tzh"),
         ({"language": "en"}, "kl", "us-en"),
         ({"language": "sv-SE"}, "kl", "se-sv"),
+        ({"language": "pt-BR"}, "kl", "br-pt"),
+        ({"language": "pt"}, "kl", "pt-pt"),
+        ({"language": "zh-TW"}, "kl", "tw-tzh"),
+        ({"language": "zh-HK"}, "kl", "hk-tzh"),
+        ({"language": "zh-Hant"}, "kl", "tw-tzh"),
+        ({"language": "zh"}, "kl", "cn-zh"),
+        ({"language": "en-GB"}, "kl", "uk-en"),
+        ({"language": "en-ZZ"}, "kl", "us-en"),
+        ({"language": "es-MX"}, "kl", "mx-es"),
+        ({"language": "nb"}, "kl", "no-no"),
+        ({"language": "zh", "country": "TW"}, "kl", "tw-tzh"),
+        ({"country": "BE"}, "kl", "be-fr"),
+        ({"country": "US", "language": "es"}, "kl", "us-es"),
         ({"time_range": "month"}, "df", "m"),
         ({"after": "2026-01-01", "before": "2026-02-01"}, "df", "2026-01-01..2026-02-01"),
         ({"safe_search": "strict"}, "kp", "1"),
@@ -148,6 +161,64 @@ def test_a_region_it_does_not_have_is_refused():
     assert caught.value.options == ("country", "language")
 
 
+@pytest.mark.parametrize("options", [{"language": "zh-Hans", "country": "TW"}, {"language": "sr"}, {"country": "RS"}])
+def test_no_other_script_or_place_stands_in(options):
+    with pytest.raises(UnsupportedOption) as caught:
+        form_of(**options)
+    assert set(caught.value.options) == set(options)
+
+
+def test_after_a_day_means_until_today():
+    assert form_of(after="2026-01-01")["df"] == f"2026-01-01..{datetime.now(UTC).date()}"
+
+
+CHALLENGE = reply('<form id="challenge-form" action="//duckduckgo.com/anomaly.js">', 202)
+
+
+def test_a_challenge_on_a_later_page_keeps_the_results_so_far():
+    outcome = found(page(row("https://a.example/"), end=NEXT), CHALLENGE, limit=20)
+
+    assert [result.url for result in outcome.result.results] == ["https://a.example/"]
+    assert outcome.result.notes == ("duckduckgo failed on a later page (blocked)",)
+
+
+def test_the_limit_counts_results_inside_the_domains():
+    pages = [page(*(row(f"https://{host}.org/{n}{m}") for host in "ab" for m in range(3)), end=NEXT) for n in range(3)]
+    outcome = found(*pages[:2], limit=5, allowed_domains=["a.org"])
+
+    assert len([one for one in outcome.result.results if "//a.org" in one.url]) == 5
+
+
+def test_ac1_3_rows_of_the_plain_class_are_read_too():
+    advertisement = row("https://shop.example/", kind="result--ad")
+    plain = row("https://sea.example/", kind="")
+    results = found(page(advertisement, plain), limit=1).result.results
+
+    assert [result.url for result in results] == ["https://sea.example/"]
+
+
+def test_the_abstract_above_the_results_is_the_answer():
+    box = """<div class="zci"><h1 class="zci__heading"><a href="https://en.wikipedia.org/wiki/Kelp">Kelp</a></h1>
+    <div class="zci__result" id="zero_click_abstract"><a class="zci__image" href="/i"><img></a> Kelp is a
+    <b>brown</b> alga. <a href="https://en.wikipedia.org/wiki/Kelp"><q>More at Wikipedia</q></a></div></div>"""
+    response = found(page(box, row("https://sea.example/")), limit=1).result
+
+    assert " ".join(response.answer.split()) == "Kelp is a brown alga."
+    about_us = '<div id="zero_click_abstract">Your IP address is 192.0.2.1</div>'
+    assert found(page(about_us, row("https://sea.example/")), limit=1).result.answer is None
+
+
+def test_corrections_are_suggestions():
+    box = '<div id="did_you_mean">Including results for <a href="/html/?q=kelp+soup">kelp <b>soup</b></a></div>'
+
+    assert found(page(box, row("https://sea.example/")), limit=1).result.suggestions == ("kelp soup",)
+
+
+def test_a_query_with_its_domains_may_be_too_long():
+    with pytest.raises(UnsupportedOption, match="at most 499 characters"):
+        form_of("kelp", blocked_domains=[f"domain-{n}.example" for n in range(40)])
+
+
 def test_a_bang_is_quoted_because_it_would_redirect():
     assert form_of("!w kelp !")["q"] == '"!w" kelp "!"'
 
@@ -155,7 +226,7 @@ def test_a_bang_is_quoted_because_it_would_redirect():
 def test_every_region_is_spelt_country_first():
     from websearch_core.providers.duckduckgo import _REGIONS
 
-    assert all(re.fullmatch("[a-z]{2}-[a-z]{2,3}", region) for region in _REGIONS)
+    assert all(re.fullmatch("[a-z]{2}-[a-z]{2,3}", region) for region in _REGIONS.values())
 
 
 @pytest.mark.parametrize("href", ["//[", "http://[", "//duckduckgo.com/l/?uddg=http%3A%2F%2F%5B", "//\u2100.example"])

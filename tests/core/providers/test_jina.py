@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from websearch_core._deadline import time_limit
 from websearch_core.errors import (
     BadRequest,
     Blocked,
@@ -11,6 +12,7 @@ from websearch_core.errors import (
     PageNotFound,
     TooLarge,
     Unavailable,
+    UnsupportedContent,
     UnsupportedOption,
 )
 from websearch_core.models import SearchQuery
@@ -61,7 +63,7 @@ def test_the_metadata_of_a_page_is_kept():
 
 @pytest.mark.parametrize(
     ("status", "kind", "temporary"),
-    [(404, PageNotFound, False), (410, PageNotFound, False), (503, Unavailable, True), (403, Unavailable, False)],
+    [(404, PageNotFound, False), (410, PageNotFound, False), (503, Unavailable, True), (403, Blocked, False)],
 )
 def test_a_missing_page_is_an_error_although_jina_reports_success(status, kind, temporary):
     with pytest.raises(kind) as caught:
@@ -102,6 +104,67 @@ def test_a_self_hosted_server_only_gets_urls_that_the_guard_checked(base_url):
     request = next(Jina(base_url=base_url).read(URL))
 
     assert (request.target, request.judge_target) == (URL, True)
+
+
+def test_links_and_the_time_that_is_left_are_asked_for():
+    assert next(Jina().read(URL)).headers["X-With-Links-Summary"] == "all"
+    assert "X-Timeout" not in next(Jina().read(URL)).headers
+    with time_limit(10):
+        assert next(Jina().read(URL)).headers["X-Timeout"] in {"7", "8"}
+    with time_limit(1000):
+        assert next(Jina().read(URL)).headers["X-Timeout"] == "180"
+
+
+def test_how_to_read_can_be_chosen():
+    headers = next(Jina(no_cache=True, engine="direct", target_selector="main").read(URL)).headers
+
+    assert (headers["X-No-Cache"], headers["X-Engine"], headers["X-Target-Selector"]) == ("true", "direct", "main")
+
+
+def test_all_links_are_pairs():
+    pairs = [["Sea", "https://sea.example/"], ["Sea", "https://sea.example/b"], ["Mail", "mailto:a@b.example"], []]
+
+    assert read({"content": "text", "links": pairs}).result.links == ("https://sea.example/", "https://sea.example/b")
+
+
+@pytest.mark.parametrize("where", [{"data": {"usage": {"tokens": 812}}}, {"meta": {"usage": {"tokens": 812}}}])
+def test_the_tokens_are_the_usage(where):
+    fields = {"data": {}, **where}
+    data = {"content": "text", **fields.pop("data")}
+
+    assert read(data, **fields).result.usage == {"tokens": 812}
+
+
+def test_a_page_that_jina_cannot_open_is_not_a_wrong_request():
+    message = "AssertionFailureError: Failed to goto https://page.example/: net::ERR_CERT_DATE_INVALID"
+    answer = reply({"code": 422, "status": 42206, "readableMessage": message}, 422)
+    with pytest.raises(Unavailable) as caught:
+        play(Jina().read(URL), answer)
+    assert (caught.value.temporary, caught.value.detail) == (False, message)
+    with pytest.raises(BadRequest):
+        play(Jina().read(URL), reply({"code": 422, "status": 42200}, 422))
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        ({"content": ""}, UnsupportedContent),
+        ({"content": " \n"}, UnsupportedContent),
+        ({"content": "Solve this.", "warning": "This page maybe requiring CAPTCHA, please make sure ..."}, Blocked),
+        ({"title": "Just a moment...", "content": "Enable JavaScript and cookies to continue"}, Blocked),
+    ],
+    ids=str,
+)
+def test_what_is_no_page_is_no_success(data, kind):
+    with pytest.raises(kind) as caught:
+        read(data)
+    assert caught.value.temporary is False
+
+
+def test_a_page_with_content_may_have_a_captcha():
+    page = read({"content": "An article. " * 100, "warning": "This page maybe requiring CAPTCHA"}).result
+
+    assert page.notes == ("jina: The page may require a CAPTCHA",)
 
 
 def search_of(provider=None, **options):

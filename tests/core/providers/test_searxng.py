@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_core.errors import AuthenticationError, BadRequest, BadResponse, ConfigurationError, Unavailable
+from websearch_core.errors import (
+    AuthenticationError,
+    BadRequest,
+    BadResponse,
+    ConfigurationError,
+    Unavailable,
+    UnsupportedOption,
+)
 from websearch_core.models import SearchQuery
 from websearch_core.providers.searxng import SearXNG
 from websearch_core.testing import SECRET, play, reply
@@ -132,9 +139,171 @@ def test_a_bad_parameter_is_reported_in_the_servers_words():
 
 def test_a_bang_that_redirects_is_an_error():
     with pytest.raises(BadResponse, match="begin with !"):
-        play(SEARXNG.search(SearchQuery.of("!!g kelp")), reply(b"", 302, location="https://www.google.com/"))
+        play(
+            SEARXNG.search(SearchQuery.of("kelp", extra={"q": "!!g kelp"})),
+            reply(b"", 302, location="https://www.google.com/"),
+        )
 
 
 def test_it_cannot_be_made_without_knowing_where_the_server_is():
     with pytest.raises(ConfigurationError, match="SEARXNG_URL"):
         SearXNG()
+
+
+def test_named_engines_are_the_only_ones():
+    provider = SearXNG(base_url="https://searx.example", engines=("brave", "wikipedia"))
+
+    assert "categories" not in next(provider.search(SearchQuery.of("kelp"))).params
+
+
+def hit(name, engine="brave", **fields):
+    return {"title": name, "url": f"https://sea.example/{name}", "engine": engine, "engines": [engine], **fields}
+
+
+def test_an_engine_that_gave_nothing_is_noted():
+    provider = SearXNG(base_url="https://searx.example", engines=("brave", "wikipedea"))
+    found = play(provider.search(SearchQuery.of("kelp", limit=1)), reply({"results": [hit("a")]})).result
+
+    assert found.notes == ("no results from wikipedea: unknown to the server, or nothing found",)
+
+
+def test_a_topic_with_named_engines_is_noted():
+    provider = SearXNG(base_url="https://searx.example", engines=("brave",))
+    found = play(provider.search(SearchQuery.of("kelp", limit=1, topic="news")), reply({"results": [hit("a")]})).result
+
+    assert found.notes == ("only the configured engines were asked, whether or not they are for news",)
+
+
+@pytest.mark.parametrize(("topic", "category"), [("academic", "science"), ("code", "it"), ("news", "news")])
+def test_each_topic_has_its_category(topic, category):
+    assert first(topic=topic).params["categories"] == category
+
+
+@pytest.mark.parametrize(
+    ("language", "country", "sent"),
+    [
+        ("zh-Hant", None, "zh-TW"), ("zh-Hans", None, "zh-CN"), ("zh", None, "zh-CN"), ("zh-HK", None, "zh-HK"),
+        ("zh-Hans-HK", None, "zh-CN"), ("zh-Hant-HK", None, "zh-HK"), ("zh", "TW", "zh-TW"), ("DE", None, "de"),
+        ("de-at", None, "de-AT"), ("en-Latn-GB", None, "en-GB"), ("sr-Cyrl", None, "sr"), ("es-419", None, "es"),
+        ("pt-BR", "PT", "pt-BR"), ("fil", None, "fil"),
+    ],
+)  # fmt: skip
+def test_a_language_has_the_form_that_the_server_takes(language, country, sent):
+    assert first(language=language, country=country).params["language"] == sent
+
+
+@pytest.mark.parametrize("language", ["sr-Latn", "zh-Latn", "uz-Cyrl"])
+def test_a_script_that_the_server_cannot_name_is_refused(language):
+    with pytest.raises(UnsupportedOption) as caught:
+        first(language=language)
+    assert caught.value.options == ("language",)
+
+
+BOX = {
+    "infobox": "Kelp",
+    "id": "https://en.wikipedia.org/wiki/Kelp",
+    "content": "Kelp is a <b>brown</b> alga.",
+    "urls": [{"title": "Wikipedia", "url": "https://en.wikipedia.org/wiki/Kelp"}],
+    "engine": "wikipedia",
+}
+
+
+def test_an_infobox_is_an_answer_with_its_page():
+    found = play(SEARXNG.search(SearchQuery.of("kelp", limit=1)), hits(infoboxes=[BOX])).result
+
+    assert found.answer == "Kelp is a brown alga."
+    (result,) = found.results
+    assert (result.title, result.url) == ("Kelp", "https://en.wikipedia.org/wiki/Kelp")
+
+
+def test_a_real_answer_comes_before_an_infobox():
+    found = play(SEARXNG.search(SearchQuery.of("kelp", limit=1)), hits("a", infoboxes=[BOX], answers=["42"])).result
+
+    assert found.answer == "42"
+
+
+def test_images_are_images_and_no_results():
+    picture = hit("p", img_src="https://sea.example/p.jpg", template="images.html")
+    query = SearchQuery.of("kelp", limit=1, images=True)
+    outcome = play(SEARXNG.search(query), reply({"results": [picture, hit("a")]}))
+
+    assert outcome.requests[0].params["categories"] == "general,images"
+    assert [result.title for result in outcome.result.results] == ["a"]
+    (image,) = outcome.result.images
+    assert (image.url, image.page_url, image.description) == (
+        "https://sea.example/p.jpg",
+        "https://sea.example/p",
+        "p",
+    )
+
+
+def test_no_results_of_a_time_range_have_a_note():
+    found = play(SEARXNG.search(SearchQuery.of("kelp", time_range="week")), hits()).result
+
+    assert found.notes == ("searxng skips engines that know no time range, without saying so",)
+
+
+def test_the_limit_counts_results_inside_the_domains():
+    inside = [{"title": f"{n}", "url": f"https://a.org/{n}"} for n in range(4)]
+    outside = [{"title": f"{n}", "url": f"https://b.org/{n}"} for n in range(4)]
+    pages = [reply({"results": [*inside[n : n + 1], *outside[n : n + 1]]}) for n in range(4)]
+    outcome = play(SEARXNG.search(SearchQuery.of("kelp", limit=3, allowed_domains=["a.org"])), *pages[:3])
+
+    assert [one.title for one in outcome.result.results if "a.org" in one.url] == ["0", "1", "2"]
+
+
+def test_suggestions_do_not_hold_what_was_added_to_the_query():
+    query = SearchQuery.of("kelp", limit=1, allowed_domains=["a.org", "b.org"], blocked_domains=["c.org"])
+    answer = reply({"results": [{"title": "a", "url": "https://a.org/"}], "suggestions": [
+        "kelp forest (site:a.org OR site:b.org) -site:c.org", "kelp site:a.org", "kelp soup",
+    ]})  # fmt: skip
+
+    assert play(SEARXNG.search(query), answer).result.suggestions == ("kelp forest", "kelp soup")
+
+
+def test_a_page_of_ten_or_more_is_one_request():
+    names = [f"r{n}" for n in range(12)]
+    outcome = play(SEARXNG.search(SearchQuery.of("kelp", limit=12, page=4)), hits(*names))
+
+    assert [request.params["pageno"] for request in outcome.requests] == [4]
+    assert len(outcome.result.results) == 12
+
+
+@pytest.mark.parametrize("url", ["https://searx.example/search", "https://searx.example/search/"])
+def test_a_base_url_may_end_in_the_path_of_the_search(url):
+    assert next(SearXNG(base_url=url).search(SearchQuery.of("kelp"))).url == "https://searx.example/search"
+
+
+def test_no_server_at_the_url_has_a_hint():
+    with pytest.raises(BadResponse, match="there is no SearXNG at this base_url"):
+        play(SEARXNG.search(SearchQuery.of("kelp")), reply("<h1>Not Found", 404))
+
+
+def test_credentials_can_be_basic_or_in_a_header_of_their_own():
+    def headers(**options):
+        provider = SearXNG(base_url="https://searx.example", api_key="ann:SECRET", **options)
+        return next(provider.search(SearchQuery.of("kelp"))).headers
+
+    assert headers(auth="basic")["Authorization"] == "Basic YW5uOlNFQ1JFVA=="
+    assert headers(key_header="X-Api-Key")["X-Api-Key"] == "ann:SECRET"
+    with pytest.raises(ConfigurationError, match="key_header"):
+        headers(key_header="X-Forwarded-For")
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"), [("!sx kelp", '"!sx" kelp'), ("kelp :de", 'kelp ":de"'), ("a <3 b", 'a "<3" b'), ("wow!", "wow!")]
+)
+def test_commands_are_quoted(text, sent):
+    assert next(SEARXNG.search(SearchQuery.of(text))).params["q"] == sent
+
+
+@pytest.mark.parametrize("body", [{}, {"results": None}])
+def test_ac1_4_a_missing_list_is_an_empty_answer_with_a_note(body):
+    found = play(SEARXNG.search(SearchQuery.of("kelp")), reply(body)).result
+
+    assert (found.results, found.notes) == ((), ("searxng's answer held no list of results",))
+
+
+def test_a_list_of_another_type_is_a_bad_response():
+    with pytest.raises(BadResponse, match="changed its format"):
+        play(SEARXNG.search(SearchQuery.of("kelp")), reply({"results": {}}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_core.errors import UnsupportedOption
+from websearch_core.errors import BadRequest, UnsupportedOption
 from websearch_core.models import SearchQuery
 from websearch_core.providers.semanticscholar import SemanticScholar
 from websearch_core.testing import SECRET, play, reply
@@ -50,3 +50,11 @@ def test_nothing_beyond_a_thousand_is_requested():
 
     assert len(outcome.result.results) == 1000
     assert "at most 1000 results" in outcome.result.notes[0]
+
+
+def test_a_page_beyond_the_end_has_nothing_and_is_no_error():
+    answer = reply({"error": "Requested data for this limit and/or offset is not available"}, 400)
+
+    assert play(SemanticScholar().search(SearchQuery.of("tides", page=3)), answer).result.results == ()
+    with pytest.raises(BadRequest):
+        play(SemanticScholar().search(SearchQuery.of("tides")), answer)

@@ -7,7 +7,18 @@ network.
 
 from __future__ import annotations
 
+from ._check import CitationCheck, Verdict, check_citations
+from ._fragments import link_to_text
 from ._links import link_citations, unknown_citations
 from ._source import Source, merge_sources
 
-__all__ = ["Source", "link_citations", "merge_sources", "unknown_citations"]
+__all__ = [
+    "CitationCheck",
+    "Source",
+    "Verdict",
+    "check_citations",
+    "link_citations",
+    "link_to_text",
+    "merge_sources",
+    "unknown_citations",
+]

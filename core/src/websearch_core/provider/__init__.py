@@ -7,6 +7,7 @@ sent their responses. See CONTRIBUTING.md for a complete example.
 
 from __future__ import annotations
 
+from .._deadline import time_left
 from .._text.dates import parse_date
 from .._text.rates import RateLimit
 from .._urls import canonicalize, is_web_url
@@ -53,6 +54,7 @@ from ._http import (
     error_for,
     given,
     parse_usage,
+    quote_commands,
     redact,
     retry_after,
     unexpected_format,
@@ -188,10 +190,12 @@ __all__ = [
     "plain_text",
     "post_json",
     "provider",
+    "quote_commands",
     "read_alone",
     "redact",
     "retry_after",
     "take_results",
+    "time_left",
     "unexpected_format",
     "with_sites",
 ]

@@ -233,6 +233,11 @@ def given(parameters: Mapping[str, T | None]) -> dict[str, T]:
     return {name: value for name, value in parameters.items() if value is not None}
 
 
+def quote_commands(text: str, signs: str) -> str:
+    """Put quotes around the words of *text* that begin with one of *signs*, which are commands to some engines."""
+    return re.sub(rf"(?<!\S)([{re.escape(signs)}][^\s\"]*)", r'"\1"', text)
+
+
 def as_object(value: Any) -> dict[str, Any]:
     """Return *value* if it is a JSON object, else an empty one: services break their own formats."""
     return value if isinstance(value, dict) else {}

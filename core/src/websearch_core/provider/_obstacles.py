@@ -29,7 +29,7 @@ _SOURCE = (
     ("AWS WAF", rb"awsWafCookieDomainList|\.awswaf\.com/[^\"']{1,200}challenge|AwsWafIntegration\.checkForceRefresh"),
     ("Imperva", rb"Incapsula incident ID|_Incapsula_Resource\?[^\"']{0,40}(?:CWUDNSAI|SWCNGEEC|incident_id)"),
     ("Imperva", rb"Pardon Our Interruption"),
-    ("Kasada", rb"window\.KPSDK=|/149e9513-01fa-4fb0-aad4-566afd725d1b/"),
+    ("Kasada", rb"window\.KPSDK=|/149e9513-01fa-4fb0-aad4-566afd725d1b/[0-9a-f-]{36}/ips\.js"),
     ("F5", rb"The requested URL was rejected\. Please consult with your administrator|TSPD_101"),
     ("Sucuri", rb"sucuri_cloudproxy_js|Sucuri WebSite Firewall - Access Denied"),
     ("DDoS-Guard", rb"/\.well-known/ddos-guard/(?:js-challenge|check)|<title>DDoS-Guard</title>"),

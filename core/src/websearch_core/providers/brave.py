@@ -51,6 +51,7 @@ from websearch_core.provider import (
 
 _FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
 _PAGES = 10
+_LONG = 2_000  # characters: longer filters do not fit into a URL
 _SNIPPET = 300  # characters of the passages that are the snippet
 _NOT_IN_CONTEXT = ("images", "page", "safe_search", "topic")
 
@@ -130,11 +131,12 @@ class Brave:
             "goggles": _goggle(query),
             **query.extra,
         }
-        return Request(
-            url=f"{self.base_url}/{endpoint}",
-            params={name: value for name, value in params.items() if value is not None},
-            headers={"X-Subscription-Token": self.api_key.get_secret_value(), "Accept": "application/json"},
-        )
+        given = {name: value for name, value in params.items() if value is not None}
+        url, headers = f"{self.base_url}/{endpoint}", {"X-Subscription-Token": self.api_key.get_secret_value()}
+        headers["Accept"] = "application/json"
+        if len(given.get("goggles", "")) > _LONG:
+            return Request(method="POST", url=url, json=given, headers=headers)
+        return Request(url=url, params=given, headers=headers)
 
     def _parse(self, query: SearchQuery, body: dict[str, Any], size: int) -> tuple[SearchResponse, bool]:
         """Return a page, and whether there is another. News are at the top; ``web`` is absent if it has no results."""

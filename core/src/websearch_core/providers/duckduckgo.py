@@ -12,12 +12,14 @@ Advertisements are dropped.
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from websearch_core.provider import (
     BaseUrl,
+    Batch,
     Blocked,
     Flow,
     Limits,
@@ -26,28 +28,39 @@ from websearch_core.provider import (
     SearchQuery,
     SearchResponse,
     SearchResult,
+    Service,
     ServiceError,
     Sleep,
     UnsupportedOption,
+    check_length,
     check_options,
+    codes,
     error_for,
+    follow_pages,
+    match_language,
     parse_results,
+    plain_text,
     provider,
+    quote_commands,
     unexpected_format,
     with_sites,
 )
 
 _TIME = {"day": "d", "week": "w", "month": "m", "year": "y"}
 _SAFE_SEARCH = {"off": "-2", "moderate": "-1", "strict": "1"}
-_REGIONS = """
-    ar-es au-en at-de be-fr be-nl br-pt bg-bg ca-en ca-fr cl-es cn-zh co-es hr-hr cz-cs dk-da ee-et fi-fi fr-fr de-de
-    gr-el hk-tzh hu-hu in-en id-en ie-en il-en it-it jp-jp kr-kr lv-lv lt-lt my-en mx-es nl-nl nz-en no-no pk-en pe-es
-    ph-en pl-pl pt-pt ro-ro ru-ru xa-ar sg-en sk-sk sl-sl za-en es-es es-ca se-sv ch-de ch-fr ch-it tw-tzh th-en tr-tr
-    us-en us-es ua-uk uk-en vn-en
-""".split()  # country first; each country's first language is its default
-_COUNTRIES = {"GB": "uk", "SA": "xa", "SI": "sl"}
-_LANGUAGES = {"ja": "jp", "ko": "kr", "nb": "no", "sl": "sl", "zh-tw": "tzh", "zh-hk": "tzh", "zh-hant": "tzh"}
-_HOMES = {"en": "us-en", "es": "es-es", "pt": "pt-pt", "fr": "fr-fr", "de": "de-de", "nl": "nl-nl", "it": "it-it"}
+# Country first; a country's first language is its default, and a language's first country its home.
+_REGIONS = codes(
+    "en-US=us-en es-ES=es-es pt-PT=pt-pt fr-FR=fr-fr de-DE=de-de nl-NL=nl-nl it-IT=it-it zh-Hans-CN=cn-zh "
+    "zh-Hant-TW=tw-tzh zh-Hant-HK=hk-tzh ja-JP=jp-jp ko-KR=kr-kr ar-SA=xa-ar bg-BG=bg-bg ca-ES=es-ca cs-CZ=cz-cs "
+    "da-DK=dk-da de-AT=at-de de-CH=ch-de el-GR=gr-el en-AU=au-en en-CA=ca-en en-GB=uk-en en-ID=id-en en-IE=ie-en "
+    "en-IL=il-en en-IN=in-en en-MY=my-en en-NZ=nz-en en-PH=ph-en en-PK=pk-en en-SG=sg-en en-TH=th-en en-VN=vn-en "
+    "en-ZA=za-en es-AR=ar-es es-CL=cl-es es-CO=co-es es-MX=mx-es es-PE=pe-es es-US=us-es et-EE=ee-et fi-FI=fi-fi "
+    "fr-BE=be-fr fr-CA=ca-fr fr-CH=ch-fr hr-HR=hr-hr hu-HU=hu-hu it-CH=ch-it lt-LT=lt-lt lv-LV=lv-lv nl-BE=be-nl "
+    "no-NO=no-no pl-PL=pl-pl pt-BR=br-pt ro-RO=ro-ro ru-RU=ru-ru sk-SK=sk-sk sl-SI=sl-sl sv-SE=se-sv tr-TR=tr-tr "
+    "uk-UA=ua-uk"
+)
+_ROWS = ".web-result:not(.result--ad), .result:not(.result--ad):not(.web-result):has(.result__a)"
+_ABOUT_YOU = re.compile("Your IP address is|Your user agent:|URL Decoded:")  # answers about the program that asks
 _CHALLENGE = re.compile(rb"challenge-form|anomaly-modal|anomaly\.js")
 _MEANINGS: dict[int, type[ServiceError]] = {202: Blocked, 303: Blocked, 403: Blocked, 418: Blocked}
 _BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -71,7 +84,12 @@ class DuckDuckGo:
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "page",
     })  # fmt: skip
+    emulated = frozenset({"allowed_domains", "blocked_domains", "limit", "page"})
     limits = Limits(query_length=499)
+    about = Service(
+        free_allowance="no allowance is documented: it blocks programs that ask often",
+        terms="there is no offer for programs",
+    )
 
     base_url: BaseUrl = "https://html.duckduckgo.com"
     pause: float = 1.0
@@ -79,21 +97,27 @@ class DuckDuckGo:
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, going from page to page as a reader would."""
         check_options(query, self)
-        end = query.page * query.limit
-        results: list[SearchResult] = []
-        form = self._form(query)
-        for _ in range(_MAX_PAGES):
+        first = self._form(query)
+
+        def fetch(form: dict[str, str]) -> Flow[Batch]:
+            if form is not first:
+                yield Sleep(self.pause)
             tree = self._tree((yield self._request(form)))
-            results += _results(tree)
-            following = _next_form(tree)
-            if following is None or len(results) >= end:
-                break
-            form = following
-            yield Sleep(self.pause)
-        return SearchResponse(query=query.text, results=tuple(results[end - query.limit :]), provider=self.name)
+            response = SearchResponse(
+                query=query.text,
+                results=_results(tree),
+                provider=self.name,
+                answer=_abstract(tree),
+                suggestions=_corrections(tree, query),
+            )
+            return Batch(response=response, following=_next_form(tree))
+
+        skip = (query.page - 1) * query.limit
+        return (yield from follow_pages(query, self, fetch, first, max_pages=_MAX_PAGES, skip=skip))
 
     def _form(self, query: SearchQuery) -> dict[str, str]:
-        words = re.sub(r"(?<!\S)(![^\s\"]*)", r'"\1"', with_sites(query))  # a !bang would redirect to another site
+        words = quote_commands(with_sites(query), "!")  # a !bang would redirect to another site
+        check_length(words, self)
         form = {"q": words, "b": "", "kl": _region(query), "df": _dates(query)}
         if query.safe_search:
             form["kp"] = _SAFE_SEARCH[query.safe_search]
@@ -122,7 +146,7 @@ class DuckDuckGo:
         if response.status != 200:
             raise error_for(response, self, meanings=_MEANINGS)
         tree = LexborHTMLParser(response.content.decode("utf-8", "replace"))  # invalid bytes fail only when read
-        if not tree.css(".web-result") and b"No  results" not in response.content and not tree.css(".no-results"):
+        if not tree.css(_ROWS) and b"No  results" not in response.content and not tree.css(".no-results"):
             raise unexpected_format(self.name)
         return tree
 
@@ -135,7 +159,7 @@ def _results(tree: LexborHTMLParser) -> tuple[SearchResult, ...]:
             "snippet": _html(row.css_first(".result__snippet")),
             "published": _date(row.css_first(".result__extras__url")),
         }
-        for row in tree.css(".web-result:not(.result--ad)")
+        for row in tree.css(_ROWS)
     ]
     return parse_results([row for row in rows if row["url"]], DuckDuckGo.name)
 
@@ -175,9 +199,23 @@ def _next_form(tree: LexborHTMLParser) -> dict[str, str] | None:
     return None
 
 
+def _abstract(tree: LexborHTMLParser) -> str | None:
+    """Return the text of the box above the results, without the link to its source."""
+    box = tree.css_first("#zero_click_abstract")
+    if box is None or _ABOUT_YOU.search(box.text()):
+        return None
+    return plain_text(re.sub(r"<a\b.*?</a>", " ", box.inner_html or "", flags=re.DOTALL)) or None
+
+
+def _corrections(tree: LexborHTMLParser, query: SearchQuery) -> tuple[str, ...]:
+    """Return the queries that the page proposes for a misspelled one."""
+    texts = [plain_text(link.inner_html) for link in tree.css("[id*=did_you_mean] a, [class*=spelling] a")]
+    return tuple(dict.fromkeys(text for text in texts if text and text.casefold() != query.text.casefold()))
+
+
 def _dates(query: SearchQuery) -> str:
     if query.after or query.before:
-        return f"{query.after or '1970-01-01'}..{query.before or '2100-01-01'}"
+        return f"{query.after or '1970-01-01'}..{query.before or datetime.now(UTC).date()}"
     return _TIME[query.time_range] if query.time_range else ""
 
 
@@ -185,13 +223,14 @@ def _region(query: SearchQuery) -> str:
     """Return DuckDuckGo's code for the country and language: ``uk-en``, ``jp-jp``, ``wt-wt`` for anywhere."""
     if query.country is None and query.language is None:
         return "wt-wt"
-    tag = (query.language or "").lower()
-    language = _LANGUAGES.get(tag) or _LANGUAGES.get(tag[:2]) or tag.partition("-")[0]
-    if query.country is None and language in _HOMES:
-        return _HOMES[language]
-    country = _COUNTRIES.get(query.country or "", (query.country or "").lower())
-    for region in _REGIONS:
-        if (not country or region.startswith(f"{country}-")) and (not language or region.endswith(f"-{language}")):
-            return region
-    options = [name for name in ("country", "language") if getattr(query, name)]
-    raise UnsupportedOption(f"duckduckgo has no region for {' and '.join(options)}", options=options)
+    country = {"UK": "GB"}.get(query.country or "", query.country)
+    known = {tag: code for tag, code in _REGIONS.items() if country is None or tag.endswith(f"-{country}")}
+    if query.language is None:
+        found = next(iter(known.values()), None)
+    else:
+        found = match_language(query.language, known, country=country)
+    if found is None:
+        options = [name for name in ("country", "language") if getattr(query, name)]
+        message = f"duckduckgo has no region for {' and '.join(options)}"
+        raise UnsupportedOption(message, options=options, provider=DuckDuckGo.name)
+    return found

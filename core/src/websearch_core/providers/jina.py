@@ -5,9 +5,10 @@ https://github.com/jina-ai/reader
 https://jina.ai/reader
 
 Reading works without a key for about twenty pages a minute; ``JINA_API_KEY`` raises that. Jina reports a missing page
-as a success with a warning; here it is an error. Jina caches what it reads for all its users unless ``private`` is set.
-A self-hosted server has the same API: set ``base_url``. It may run inside your network, so the address of a page is
-then checked here first: internal addresses are refused, as with the built-in reader.
+as a success with a warning; here it is an error, as are a CAPTCHA instead of the page and a page without text. Jina
+caches what it reads for all its users unless ``private`` is set. A self-hosted server has the same API: set
+``base_url``. It may run inside your network, so the address of a page is then checked here first: internal addresses
+are refused, as with the built-in reader.
 
 Searching needs the key. A page has up to 20 results, from Google; domain filters become ``site:`` in the query. Jina
 reports that nothing was found as an error, which is an empty answer here. ``read_results=True`` also reads every result
@@ -18,7 +19,8 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import Annotated, Any
+from math import isfinite
+from typing import Annotated, Any, Literal
 
 from websearch_core.provider import (
     GOOGLE_LANGUAGES,
@@ -30,7 +32,6 @@ from websearch_core.provider import (
     Key,
     Limits,
     Page,
-    PageNotFound,
     Request,
     Response,
     SearchQuery,
@@ -38,13 +39,13 @@ from websearch_core.provider import (
     Service,
     ServiceError,
     TooLarge,
-    Unavailable,
     as_object,
     as_objects,
     as_text,
     bearer,
     canonicalize,
     check_options,
+    check_text,
     collect_pages,
     decode,
     find_country,
@@ -53,16 +54,20 @@ from websearch_core.provider import (
     is_vendor,
     is_web_url,
     missing_field_error,
+    page_error,
     parse_date,
     parse_results,
     parse_usage,
     plain_text,
     provider,
+    time_left,
     unexpected_format,
     with_sites,
 )
 
 _MEANINGS: dict[int, type[ServiceError]] = {403: Blocked, 409: TooLarge, 413: TooLarge, 451: Blocked}
+_UNREADABLE = 42206  # AssertionFailureError
+_CHALLENGE_LENGTH = 1_000  # characters: a page with more text than that has content besides a CAPTCHA
 
 _WARNINGS = {
     "cached snapshot": "This is a cached snapshot",
@@ -83,6 +88,9 @@ class Jina:
         base_url: Where the reader is.
         search_url: Where the search is.
         private: Ask Jina not to keep a copy of the page.
+        no_cache: Read the page anew, although Jina may have a copy.
+        engine: How Jina opens pages: with a ``browser``, or ``direct``, without scripts. By default, it chooses.
+        target_selector: Only the parts of pages that this CSS selector matches.
         read_results: Also read every result of a search.
 
     """
@@ -100,12 +108,16 @@ class Jina:
         free_allowance="keyless: about 20 pages a minute",
         price="by tokens; a search costs at least 10,000",
         as_of="2026-09",
+        terms="it keeps a copy of what it reads for other callers, unless private is set",
     )
 
     api_key: Annotated[Key | None, Env("JINA_API_KEY")] = None
     base_url: BaseUrl = "https://r.jina.ai"
     search_url: BaseUrl = "https://s.jina.ai"
     private: bool = False
+    no_cache: bool = False
+    engine: Literal["browser", "direct", "cf-browser-rendering"] | None = None
+    target_selector: str | None = None
     read_results: bool = False
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
@@ -156,47 +168,64 @@ class Jina:
             method="POST",
             url=f"{self.base_url}/",
             json={"url": canonicalize(url)},
-            headers=self._headers() | {"X-Retain-Images": "alt"},
+            headers=self._headers() | self._reading(),
             target=url,
             judge_target=not is_vendor(self),
         )
+
+    def _reading(self) -> dict[str, str]:
+        """Return the headers that say how to read a page."""
+        left = time_left()  # Jina should give up on a page before we do
+        headers = {
+            "X-Retain-Images": "alt",
+            "X-With-Links-Summary": "all",
+            "X-Timeout": str(max(1, min(180, int(left * 0.8)))) if isfinite(left) else None,
+            "X-No-Cache": "true" if self.no_cache else None,
+            "X-Engine": self.engine,
+            "X-Target-Selector": self.target_selector,
+        }
+        return {name: value for name, value in headers.items() if value}
 
     def _headers(self) -> dict[str, str]:
         headers = {"Accept": "application/json"} | ({"DNT": "1"} if self.private else {})
         return headers | (bearer(self.api_key) if self.api_key else {})
 
     def _page(self, response: Response, url: str) -> Page:
+        if response.status == 422 and _is_the_page(response):
+            raise page_error(self, detail=_detail(response.json()))
         body = decode(response, self, verb="read", meanings=_MEANINGS, detail=_detail)
         data = as_object(body.get("data"))
-        text = data.get("content")
+        text, title = data.get("content"), plain_text(data.get("title"))[:300]
         if not isinstance(text, str):
             raise unexpected_format(self.name, "read")
         warning = as_text(data.get("warning")) or ""
-        self._check_target(warning)
+        if status := re.search(r"returned error (\d{3})", warning):
+            raise page_error(self, status=int(status[1]), detail=warning)
+        if "captcha" in warning.casefold() and len(text) < _CHALLENGE_LENGTH:
+            raise page_error(self, kind=Blocked, detail=warning)
+        check_text(self, title, text)
         final = as_text(data.get("url")) or url
         return Page(
             url=url,
             final_url=final if is_web_url(final) else url,
-            title=plain_text(data.get("title"))[:300],
+            title=title,
             content=text,
             description=plain_text(data.get("description"))[:1000] or None,
             published=parse_date(data.get("publishedTime")),
             language=as_text(as_object(data.get("metadata")).get("lang")),
             links=_links(data.get("links")),
             provider=self.name,
+            usage=parse_usage(data.get("usage") or as_object(body.get("meta")).get("usage"), tokens="tokens"),
             notes=(f"jina: {_describe_warning(warning)}",) if warning else (),
         )
 
-    def _check_target(self, warning: str) -> None:
-        """Raise an error for a missing page: Jina answers 200 with "Target URL returned error 404: Not Found"."""
-        found = re.search(r"returned error (\d{3})", warning)
-        if found is None:
-            return
-        status = int(found[1])
-        kind = PageNotFound if status in {404, 410} else Unavailable
-        error = kind(f"jina read failed: the page answered {status}", provider=self.name, status=status)
-        error.temporary = status >= 500
-        raise error
+
+def _is_the_page(response: Response) -> bool:
+    """Return whether a 422 is about the page: it cannot be opened, or has no content. The URL and options are right."""
+    try:
+        return as_object(response.json()).get("status") == _UNREADABLE
+    except (ValueError, RecursionError):
+        return False
 
 
 def _describe_warning(warning: str) -> str:

@@ -5,19 +5,25 @@ https://docs.searxng.org/dev/search_api.html
 
 Needs ``base_url``, from ``SEARXNG_URL``, ``SEARXNG_BASE_URL`` or ``SEARX_HOST``. JSON is off by default and answered
 with 403: add ``json`` under ``search: formats:`` in the server's ``settings.yml``. Public servers discourage programs
-and allow four calls an hour. The number of results cannot be set, so a larger limit requests more pages. Domain filters
-are sent as ``site:`` in the query and work as well as the engines support it. No results while engines failed is
+and allow four calls an hour. The number of results cannot be set, so a larger limit requests more pages; with a limit
+of ten or more, ``page`` is the server's own. Domain filters are sent as ``site:`` in the query and work as well as the
+engines support it. Words that are commands to SearXNG (``!g``, ``:de``) are quoted. No results while engines failed is
 `Unavailable`, not an empty response.
 """
 
 from __future__ import annotations
 
+import re
+from base64 import b64encode
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from websearch_core.provider import (
     AuthenticationError,
     BaseUrl,
+    Batch,
     Env,
     Flow,
     FoundFile,
@@ -26,23 +32,33 @@ from websearch_core.provider import (
     Response,
     SearchQuery,
     SearchResponse,
-    SearchResult,
-    ServiceError,
+    Service,
     Unavailable,
     UnsupportedOption,
     as_object,
+    as_objects,
+    as_texts,
+    bearer,
     check_options,
     decode,
     error_for,
+    follow_pages,
+    match_language,
+    parse_images,
     parse_results,
     plain_text,
     provider,
+    quote_commands,
     redact,
+    take_results,
     with_sites,
 )
 
+_CATEGORIES = {"academic": "science", "code": "it"}
 _SAFE_SEARCH = {"off": 0, "moderate": 1, "strict": 2}
+_CHINESE = {"zh-hans": "zh-CN", "zh-hant": "zh-TW"}
 _MAX_PAGES = 10
+_USUAL_PAGE = 10  # results: a page of the server rarely has fewer
 _ENGINES = frozenset({
     "arxiv", "ask", "baidu", "bing", "bing news", "brave", "brave.news", "crowdview", "crossref", "duckduckgo",
     "duckduckgo news", "github", "google", "google news", "google scholar", "mojeek", "mojeek news", "mwmbl", "naver",
@@ -64,50 +80,54 @@ class SearXNG:
 
     Args:
         base_url: Where the server is, with its path if it has one.
-        api_key: Sent as a bearer token, for servers behind a proxy that needs one.
-        engines: The engines to use; if empty, the server chooses.
+        api_key: The credentials for servers behind a proxy that needs them.
+        auth: How to send them: as a ``bearer`` token, or as ``basic`` authentication with a key ``user:password``.
+        key_header: The header to send the key in, as it is, instead of ``Authorization``.
+        engines: The engines to use, and no others; if empty, the server chooses.
 
     """
 
     name = "searxng"
     label = "SearXNG"
     options = frozenset({
-        "allowed_domains", "blocked_domains", "time_range", "country", "language", "safe_search", "topic", "page",
+        "allowed_domains", "blocked_domains", "time_range", "country", "language", "safe_search", "topic", "images",
+        "page",
     })  # fmt: skip
+    emulated = frozenset({"allowed_domains", "blocked_domains", "limit", "page"})
+    topics = frozenset({"academic", "code", "news"})
+    about = Service(
+        api_urls=("https://docs.searxng.org/dev/search_api.html",),
+        free_allowance="everything: it is free software, on a server of your own",
+        terms="public servers discourage programs; engines may block a busy server",
+    )
 
     base_url: Annotated[BaseUrl, Env("SEARXNG_URL", "SEARXNG_BASE_URL", "SEARX_HOST")]
     api_key: Annotated[Key | None, Env("SEARXNG_API_KEY")] = None
+    auth: Literal["bearer", "basic"] = "bearer"
+    key_header: Annotated[str, Field(pattern=r"(?i)^(authorization|[a-z0-9-]*(key|token|secret)[a-z0-9-]*)$")] = (
+        "Authorization"
+    )
     engines: Annotated[tuple[str, ...], FoundFile()] = ()
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, page by page until the limit is reached or a page has nothing new."""
         check_options(query, self)
-        results: dict[str, SearchResult] = {}
-        body: dict[str, Any] = {}
-        notes: list[str] = []
-        end = query.page * query.limit  # counted here: the server does not say how many results a page has
-        for page in range(1, _MAX_PAGES + 1):
-            response = yield self._request(query, page)
-            try:
-                body = self._body(response)
-            except ServiceError as error:
-                if not results:
-                    raise
-                notes.append(f"searxng failed on a later page ({error.code})")
-                break
-            new = parse_results(body.get("results"), self.name, snippet="content", published=_published)
-            before = len(results)
-            results.update((result.url, result) for result in new if result.url not in results)
-            if len(results) >= end or len(results) == before:
-                break
-        found = self._response(query, tuple(results.values()), body)
-        return found.model_copy(update={"results": found.results[end - query.limit :]}).with_notes(*notes)
+        is_direct = query.limit >= _USUAL_PAGE
+        first, skip = (query.page, 0) if is_direct else (1, (query.page - 1) * query.limit)
+
+        def fetch(number: int) -> Flow[Batch]:
+            body = self._body((yield self._request(query, number)))
+            return Batch(response=self._response(query, body), following=number + 1)
+
+        found = yield from follow_pages(query, self, fetch, first, max_pages=_MAX_PAGES, skip=skip)
+        return found.with_notes(*self._engine_notes(found, query))
 
     def _request(self, query: SearchQuery, page: int) -> Request:
+        categories = [_CATEGORIES.get(query.topic, query.topic)] if not self.engines else []
         params = {
-            "q": with_sites(query),
+            "q": _words(query),
             "format": "json",
-            "categories": query.topic,
+            "categories": ",".join([*categories, *(["images"] if query.images else [])]) or None,
             "engines": ",".join(self.engines) or None,
             "language": _language(query),
             "time_range": query.time_range,
@@ -116,14 +136,21 @@ class SearXNG:
             **query.extra,
         }
         # The limiter of a server takes clients for bots that accept no HTML or send no language.
-        headers = {"Accept": "application/json, text/html;q=0.5", "Accept-Language": "en"}
-        if self.api_key is not None:
-            headers["Authorization"] = f"Bearer {self.api_key.get_secret_value()}"
+        headers = {"Accept": "application/json, text/html;q=0.5", "Accept-Language": "en", **self._credentials()}
         return Request(
-            url=f"{self.base_url}/search",
+            url=f"{self.base_url.removesuffix('/search')}/search",  # people paste it with its path
             params={name: value for name, value in params.items() if value is not None},
             headers=headers,
         )
+
+    def _credentials(self) -> dict[str, str]:
+        if self.api_key is None:
+            return {}
+        if self.key_header.lower() != "authorization":
+            return {self.key_header: self.api_key.get_secret_value()}
+        if self.auth == "bearer":
+            return bearer(self.api_key)
+        return {"Authorization": f"Basic {b64encode(self.api_key.get_secret_value().encode()).decode()}"}
 
     def _body(self, response: Response) -> dict[str, Any]:
         if response.status == 403 and b"<" in response.content[:200]:
@@ -131,26 +158,56 @@ class SearXNG:
             raise error_for(response, self, hint=hint, kind=AuthenticationError)
         if 300 <= response.status < 400:
             raise error_for(response, self, hint="a redirect; words that begin with ! are commands to SearXNG")
+        if response.status == 404:
+            raise error_for(response, self, hint="there is no SearXNG at this base_url")
         return decode(response, self, detail=lambda body: as_object(body).get("error"))
 
-    def _response(self, query: SearchQuery, results: tuple[SearchResult, ...], body: dict[str, Any]) -> SearchResponse:
-        direct = _answer(body)
+    def _response(self, query: SearchQuery, body: dict[str, Any]) -> SearchResponse:
+        items, notes = take_results(body, self.name)
+        images = [item for item in as_objects(items) if item.get("template") == "images.html"] if query.images else []
+        rest = [item for item in items if item not in images]
+        boxes = as_objects(body.get("infoboxes"))
+        results = parse_results(
+            [*filter(None, map(_page_of, boxes)), *rest], self.name, snippet="content", published=_published
+        )
+        answer = _answer(body) or next(filter(None, (plain_text(box.get("content")) for box in boxes)), None)
         unresponsive = _unresponsive(body)
         failed = _describe_failed(unresponsive, self.engines)
-        if failed and not results and not direct:
+        if failed and not results and not answer and not images:
             words = redact(", ".join(f"{name} ({reason})" for name, reason in unresponsive), self)
             message = f"searxng search failed: its engines did not answer: {failed}"
             error = Unavailable(message, provider=self.name, detail=words)
             error.temporary = False  # engines are suspended for minutes to hours; a retry makes it worse
             raise error
+        if query.time_range and not results and not failed:
+            notes = (*notes, "searxng skips engines that know no time range, without saying so")
         return SearchResponse(
             query=query.text,
             results=results,
             provider=self.name,
-            answer=direct,
-            suggestions=(*_strings(body, "suggestions"), *_strings(body, "corrections")),
-            notes=(f"engines that did not answer: {failed}",) if failed else (),
+            answer=answer,
+            images=parse_images(images, url="img_src", description="title", page_url="url"),
+            suggestions=_suggestions(query, body),
+            notes=(*notes, f"engines that did not answer: {failed}") if failed else notes,
+            raw=body,
         )
+
+    def _engine_notes(self, found: SearchResponse, query: SearchQuery) -> list[str]:
+        """Say what the server does not: which of the configured engines it may not know."""
+        if not self.engines:
+            return []
+        seen = {str(name).casefold() for result in found.results for name in _engines(result.raw)}
+        failed = {name.casefold() for name, _ in _unresponsive(as_object(found.raw))}
+        missing = [name for name in self.engines if name.casefold() not in seen | failed] if seen else []
+        notes = [f"no results from {', '.join(missing)}: unknown to the server, or nothing found"] if missing else []
+        if query.topic != "general":
+            notes.append(f"only the configured engines were asked, whether or not they are for {query.topic}")
+        return notes
+
+
+def _words(query: SearchQuery) -> str:
+    """Return the text to send; words that begin with one of these signs would be commands, or redirects."""
+    return quote_commands(with_sites(query), "!:<")
 
 
 def _published(item: Mapping[str, Any]) -> Any:
@@ -159,12 +216,41 @@ def _published(item: Mapping[str, Any]) -> Any:
 
 
 def _language(query: SearchQuery) -> str | None:
+    """Return a tag that SearXNG takes: a language in lower case, and a country or nothing."""
     if query.language is None:
         if query.country:
             raise UnsupportedOption("searxng needs a language together with the country", options=["country"])
         return None
-    language = query.language.partition("-")[0].lower()
-    return f"{language}-{query.country}" if query.country else query.language
+    language, *subtags = query.language.split("-")
+    language = language.lower()
+    regions = [part.upper() for part in subtags if re.fullmatch("[A-Za-z]{2}", part)]
+    region = regions[0] if regions else query.country
+    if chinese := match_language(query.language, _CHINESE, country=query.country):
+        is_usual = region is None or match_language(f"zh-{region}", _CHINESE) == chinese
+        return f"zh-{region}" if region and is_usual else chinese
+    if language == "zh" or match_language(query.language, {language: language}) is None:
+        raise UnsupportedOption(f"searxng does not know the language {query.language[:35]}", options=["language"])
+    return f"{language}-{region}" if region else language
+
+
+def _page_of(box: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the page that an infobox is about, as a result."""
+    urls = [box.get("id"), *(link.get("url") for link in as_objects(box.get("urls")))]
+    url = next((url for url in urls if isinstance(url, str) and url.startswith("http")), None)
+    return {**box, "title": box.get("infobox"), "url": url} if url else None
+
+
+def _engines(item: Any) -> list[Any]:
+    engines = as_object(item).get("engines")
+    return engines if isinstance(engines, list) else [as_object(item).get("engine")]
+
+
+def _suggestions(query: SearchQuery, body: dict[str, Any]) -> tuple[str, ...]:
+    """Return suggestions and corrections without the domains that were added to the query."""
+    texts = [*as_texts(body.get("suggestions")), *as_texts(body.get("corrections"))]
+    if query.allowed_domains or query.blocked_domains:
+        texts = [" ".join(re.sub(r"\(?-?site:\S+( OR site:\S+)*|\bOR\b", " ", text).split()) for text in texts]
+    return tuple(dict.fromkeys(text for text in texts if text and text.casefold() != query.text.casefold()))
 
 
 def _answer(body: dict[str, Any]) -> str | None:
@@ -197,8 +283,3 @@ def _describe_failed(unresponsive: Iterable[tuple[str, str]], configured: Iterab
         else:
             others += 1
     return ", ".join([*named, *([f"{others} unknown engine{'s' * (others > 1)}"] if others else [])])
-
-
-def _strings(body: dict[str, Any], name: str) -> list[str]:
-    items = body.get(name)
-    return [item for item in items if isinstance(item, str)] if isinstance(items, list) else []

@@ -72,6 +72,8 @@ class SemanticScholar:
 
         def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
             response = yield self._request(query, number * size, size)
+            if number and response.status == 400 and b"offset is not available" in response.content:  # beyond the end
+                return SearchResponse(query=query.text, provider=self.name), False
             body = decode(response, self, detail=_detail)
             items = [] if body.get("total") == 0 else body.get("data")  # without results, `data` is missing
             results = parse_results(

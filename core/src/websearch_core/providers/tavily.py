@@ -61,6 +61,7 @@ from websearch_core.provider import (
 )
 
 _MEANINGS: dict[int, type[ServiceError]] = {432: QuotaExhausted, 433: QuotaExhausted}  # plan limit, pay-as-you-go cap
+_MAX_RESULTS = 20
 _LONG_WINDOWS = {"hour", "day", "week", "month"}
 _MOST_DOMAINS = {"allowed_domains": 300, "blocked_domains": 150}
 
@@ -90,7 +91,7 @@ class Tavily:
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "topic", "images",
     })  # fmt: skip
     topics = frozenset({"finance", "news"})
-    limits = Limits(results_per_request=20, results=20, query_length=400, pages_per_request=20)
+    limits = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=400, pages_per_request=20)
     countries = COUNTRY_NAMES
     about = Service(
         api_urls=("https://docs.tavily.com/documentation/api-reference/introduction",),
@@ -122,7 +123,6 @@ class Tavily:
         body = self._body((yield post_json(self, "search", self._payload(query), headers=self._headers())), "search")
         items, notes = take_results(body, self.name)
         results = parse_results(items, self.name, snippet="content", published="published_date", content="raw_content")
-        most = self.limits["results"]
         return SearchResponse(
             query=query.text,
             results=results,
@@ -130,7 +130,7 @@ class Tavily:
             answer=as_text(body.get("answer")),
             images=parse_images(body.get("images")),
             suggestions=tuple(as_texts(body.get("follow_up_questions"))),
-            notes=(*notes, f"tavily returns at most {most} results") if query.limit > most else notes,
+            notes=(*notes, f"tavily returns at most {_MAX_RESULTS} results") if query.limit > _MAX_RESULTS else notes,
             request_id=as_text(body.get("request_id")),
             usage=parse_usage(body.get("usage")),
             raw=body,
@@ -196,7 +196,7 @@ class Tavily:
     def _payload(self, query: SearchQuery) -> dict[str, Any]:
         payload: dict[str, Any] = {
             "query": query.text,
-            "max_results": min(query.limit, self.limits["results"]),
+            "max_results": min(query.limit, _MAX_RESULTS),
             "search_depth": None if self.auto_parameters else self.search_depth,  # what is sent is not chosen
             "topic": query.topic,
             "time_range": query.time_range,

@@ -106,7 +106,7 @@ class Pinned:
 
     def arguments(self, base: type[SearchArguments] = SearchArguments) -> type[SearchArguments]:
         """Return the arguments of a tool, or the more special *base*, restricted to what a model may still choose."""
-        return search_arguments(base, self.hidden, self.limit, self.domains.allowed)
+        return search_arguments(base, self.hidden, self.limit, self.domains.allowed)  # pyright: ignore[reportArgumentType] - a class has a hash
 
     def of_run(self, policy: Domains, options: SearchOptions | Mapping[str, Any] | None = None) -> Pinned:
         """

@@ -21,6 +21,7 @@ _OF_WEB = (
 )  # fmt: skip
 _OF_TOOLS = ("search_options", "max_length", "read_top")
 CONFIGURABLE = (*_OF_WEB, *_OF_TOOLS)
+_LEAST = {"max_length": 1, "read_top": 0}
 _MAX_TENANTS = 64  # of which each may hold connections; the one that was used least recently is forgotten
 _log = logging.getLogger(__name__)
 
@@ -77,6 +78,10 @@ class Tenants:
         Return the options that a run sets, by their names.
 
         Each is looked up under its key with two underscores before it, then under the key itself.
+
+        Raises:
+            ConfigurationError: The value of an option of the tools is wrong.
+
         """
         found: dict[str, Any] = {}
         for option, key in self.places.items():
@@ -86,7 +91,7 @@ class Tenants:
                 if option == "api_key" and isinstance(value, str):
                     self._warn(key)
             if value is not None:
-                found[option] = value
+                found[option] = _check_number(option, value) if option in _LEAST else value
         return found
 
     def find(self, options: Mapping[str, Any]) -> WebSearch:
@@ -103,7 +108,10 @@ class Tenants:
         own = _check_values(own)
         key = tuple(sorted((name, _freeze(value)) for name, value in own.items()))
         with self._lock:
-            web = self._made.pop(key, None) or self._make(own)
+            web = self._made.get(key)
+        web = web or self._make(own)  # without the lock, for which an event loop might wait
+        with self._lock:
+            web = self._made.pop(key, web)
             self._made[key] = web
             while len(self._made) > _MAX_TENANTS:  # its connections close when the last call that uses it ends
                 del self._made[next(iter(self._made))]
@@ -149,6 +157,12 @@ def _check_places(configurable: Sequence[str] | Mapping[str, str]) -> dict[str, 
                 f"configurable: {name}: not an option that a run may set{suggest_name(str(name), CONFIGURABLE)}"
             )
     return {name: str(key).removeprefix("__") for name, key in named.items()}
+
+
+def _check_number(option: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < _LEAST[option]:
+        raise ConfigurationError(f"{option}: must be a whole number of at least {_LEAST[option]}")
+    return value
 
 
 def _check_values(own: Mapping[str, Any]) -> dict[str, Any]:

@@ -47,8 +47,8 @@ class Uses:
         Count a call of *run*; one that fails later counts, too.
 
         Args:
-            run: The run: any value, or an object that lives as long as the run.
-            is_name: False for such an object, which is then not kept alive.
+            run: The run: any value that identifies it.
+            is_name: False for an object that lives as long as the run and is too large to be kept.
 
         Raises:
             BudgetExceeded: The run has no more calls. The message tells the model to finish.

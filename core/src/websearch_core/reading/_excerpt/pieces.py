@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..._text.sentences import SENTENCE_END
 from .._markdown.fences import find_fences
 from .window import LINK
 
@@ -22,10 +23,6 @@ _ROW = re.compile(r"[ \t>]{0,60}\|")
 _RULE = re.compile(r"[ \t>]{0,60}\|[-:| \t]++")
 _FENCE = re.compile(r"([ >]{0,60}(?:[-*] |\d{1,9}\. )?)(`{3,}|~{3,})")
 _BLANK = re.compile(r"(?:[ \t]*\n)*")
-_SENTENCE = re.compile(
-    r"""[.!?…؟।۔][)\]"'»”’*_`]{0,4}\s++(?![a-z])"""  # noqa: RUF001 - quotation marks, and the Urdu full stop
-    r"""|[。！？；][」』）”]{0,2}\s*""",  # noqa: RUF001 - the full stops of Chinese and Japanese
-)
 
 
 @dataclass(frozen=True)
@@ -177,7 +174,7 @@ def _table(text: str, start: int, end: int, path: tuple[str, ...]) -> Iterator[P
 def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     links = [link.span() for link in LINK.finditer(text, start, end)]
     position = start
-    for mark in _SENTENCE.finditer(text, start, end):
+    for mark in SENTENCE_END.finditer(text, start, end):
         if mark.end() < end and _around(links, mark.end()) is None:
             yield from _divided(text, position, mark.end(), links)
             position = mark.end()

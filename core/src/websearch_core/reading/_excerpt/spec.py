@@ -13,6 +13,7 @@ from ...tokens import CHARACTERS_PER_TOKEN, TokenCounter, estimate_tokens
 from .._markdown.sanitizer import is_safe, opening_of, sanitize
 from .budget import fit_tokens
 from .find import by_phrase
+from .links import link_passages
 from .passages import by_query
 from .window import check, cut_window
 
@@ -99,7 +100,8 @@ class Excerpt:
         most = max(1, 2 * len(page.content)) if self.max_length is None else self.max_length
         about = most if self.max_tokens is None else min(most, CHARACTERS_PER_TOKEN * self.max_tokens)
         cut = partial(_safely, self._cut(page, about), page.content)
-        return cut(most) if self.max_tokens is None else fit_tokens(cut, most, self.max_tokens, self.count)
+        part = cut(most) if self.max_tokens is None else fit_tokens(cut, most, self.max_tokens, self.count)
+        return link_passages(part, page, f"{self.query or ''} {self.find or ''}") if part.passages else part
 
     def _cut(self, page: Page, about: int) -> Callable[[int], Page]:
         if _describe(self.find):

@@ -1,0 +1,145 @@
+"""``websearch setup``."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+
+from ...errors import ConfigurationError, UnknownProvider
+from ..output import print_line, print_text, report_errors, show_progress
+
+if TYPE_CHECKING:
+    from ...providers import ProviderInfo
+    from ...settings import Settings
+
+
+def setup() -> None:
+    """
+    Choose a provider, give its key, try both, and write your own settings file.
+
+    The key goes into the keyring of the system if there is one, else into the file, which only you can read then. What
+    else is in the file stays as it is.
+    """
+    with report_errors("text"):
+        from ..._sources import user_file
+        from ...providers import get_all
+        from ...settings import Settings
+        from .. import own_file
+
+        path = user_file()
+        if not is_interactive():
+            raise ConfigurationError(
+                f"setup asks questions and needs a terminal; without one, set WEB_SEARCH_PROVIDER and the variable of "
+                f"the key, or write {path}"
+            )
+        if path is None:
+            raise ConfigurationError("there is no folder for your settings: set HOME or XDG_CONFIG_HOME")
+        file = own_file.OwnFile.read(path)
+        settings = Settings.load()
+        choice = _ask_provider([one for one in get_all(settings) if one.search], settings)
+        options = _ask_options(choice)
+        if typer.confirm("Try it with one small search? It may cost as much as any other", default=True):
+            works = _try(choice.name, settings, options)
+            if not works and not typer.confirm("Write the settings nevertheless?", default=False):
+                raise typer.Exit(1)
+        if "api_key" in options:
+            options["api_key"] = own_file.store_key(choice.name, options["api_key"])
+        file.set_provider(choice.name, options)
+        file.write()
+        print_line(f"Wrote {path}")
+        if place := options.get("api_key"):
+            in_keyring = place.startswith("keyring:")
+            print_line(f"The key is in your {place}" if in_keyring else "The key is in this file; only you can read it")
+        _warn_of_others(str(path))
+        print_text("websearch doctor shows what is used now")
+
+
+def is_interactive() -> bool:
+    """Return whether there is somebody to ask."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _ask_provider(able: list[ProviderInfo], settings: Settings) -> ProviderInfo:
+    from ..._registry import registered_name
+
+    for one in able:
+        state = "ready" if one.configured else f"needs {' or '.join(one.missing)}" if one.missing else one.problem or ""
+        print_line(f"  {one.name:<16}{state}")
+    names = {one.name: one for one in able}
+    default = settings.provider[0] if settings.provider and settings.provider[0] in names else "duckduckgo"
+    while True:
+        answer = typer.prompt("Which provider", default=default).strip()
+        try:
+            if (name := registered_name(answer)) in names:
+                return names[name]
+            print_line(f"{name} cannot search")
+        except UnknownProvider as error:
+            print_line(str(error))
+
+
+def _ask_options(choice: ProviderInfo) -> dict[str, str]:
+    """Ask for what the provider cannot do without, and for its key even if that is optional."""
+    from ..._environ import read_variable
+    from ..._registry import provider_class
+    from ..._shapes import needs_url
+    from ...provider._declare import environment, field_notes
+
+    cls = provider_class(choice.name)
+    options = {}
+    if needs_url(choice.name):
+        options["base_url"] = typer.prompt("URL of your server").strip()
+    if "api_key" in field_notes(cls):
+        variables = environment(cls).get("api_key", ())
+        given = next((name for name in variables if read_variable(name)), None)
+        if given:
+            print_line(f"{given} is set and would win over another key; press Enter to use it")
+        elif choice.about.signup_url:
+            print_line(f"Keys are at {choice.about.signup_url}")
+        needed = any(name in choice.missing for name in variables)
+        if key := _ask_key("Key" if needed else "Key, or Enter for none", needed=needed and not given):
+            options["api_key"] = key
+    return options
+
+
+def _ask_key(question: str, *, needed: bool) -> str:
+    from ..._keys import ApiKey
+
+    while True:
+        key: str = typer.prompt(question, default="", hide_input=True, show_default=False).strip()
+        if not key and not needed:
+            return ""
+        try:
+            ApiKey.of(key)
+        except (ValueError, ConfigurationError) as error:
+            print_line(str(error))
+        else:
+            return key
+
+
+def _try(name: str, settings: Settings, options: dict[str, str]) -> bool:
+    from ...client import WebSearch
+    from ...providers import Direct, DuckDuckGo
+    from ...render import render_error
+    from ..checks import run_checks
+
+    tried = settings.override(enabled=True, providers={name: {"enabled": True, **options}})
+    client = WebSearch(DuckDuckGo(), reader=Direct(), layers=None, settings=tried)
+    with client as web, show_progress(f"Trying {name}"):
+        (check,) = web.run(run_checks([name], tried))
+    if check.error is None:
+        print_line(f"{name} works ({check.seconds:.1f} s)")
+        return True
+    print_line(render_error(check.error))
+    if check.remedy:
+        print_line(f"  {check.remedy}")
+    return False
+
+
+def _warn_of_others(path: str) -> None:
+    from ...settings import Settings
+
+    source = Settings.load().source("provider")
+    if source.name != path:
+        print_line(f"Note: {source.place} sets {source.key} too, and wins")

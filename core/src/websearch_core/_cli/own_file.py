@@ -1,0 +1,156 @@
+"""Change the user's own settings file, and keep what else is in it: comments, order and other settings."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import ConfigurationError
+from ..settings import Settings
+
+_WRAPPERS = ("web_search", "webSearch")
+_OWNER_ONLY = 0o600
+
+
+@dataclass
+class OwnFile:
+    """
+    The file, as it will be written.
+
+    Args:
+        path: Where it is.
+        document: Its content, as tomlkit represents it.
+        private: Whether it holds a key, so that only its owner may read it.
+
+    """
+
+    path: Path
+    document: Any
+    private: bool = False
+
+    @classmethod
+    def read(cls, path: Path) -> OwnFile:
+        """
+        Read the file, or begin a new one.
+
+        Raises:
+            ConfigurationError: It is not TOML, or cannot be read, or tomlkit is missing.
+
+        """
+        try:
+            import tomlkit
+            from tomlkit.exceptions import TOMLKitError
+        except ModuleNotFoundError as error:
+            raise ConfigurationError("setup needs tomlkit: pip install 'websearch-core[cli]'") from error
+
+        if path.suffix != ".toml":
+            raise ConfigurationError(f"{path}: setup changes only TOML; rename it, or change it yourself")
+        try:
+            text = path.read_text("utf-8") if path.exists() else ""
+            return cls(path, tomlkit.parse(text))
+        except OSError as error:
+            raise ConfigurationError(f"{path}: {error.strerror or type(error).__name__}") from error
+        except (TOMLKitError, UnicodeDecodeError) as error:
+            raise ConfigurationError(f"{path}: not TOML: {error}") from None
+
+    def set_provider(self, name: str, options: Mapping[str, str]) -> None:
+        """
+        Choose the provider *name*, switch it on, and set *options* of it.
+
+        Raises:
+            ConfigurationError: The file has a shape in which this cannot be written.
+
+        """
+        try:
+            self._set(name, options)
+        except (AttributeError, TypeError, ValueError):  # tomlkit's: a number for a table, a table in an inline one
+            raise self._refusal("its shape is not understood; change it yourself") from None
+        self._check(name, options)
+        self.private = self.private or any(
+            option == "api_key" and not value.startswith("keyring:") for option, value in options.items()
+        )
+
+    def write(self) -> None:
+        """
+        Replace the file at once, so that it is never half written; a new one, or one with a key, is the user's alone.
+
+        Raises:
+            ConfigurationError: It cannot be written.
+
+        """
+        import tomlkit
+
+        target = self.path.resolve()
+        try:
+            mode = target.stat().st_mode & 0o777 if target.exists() and not self.private else _OWNER_ONLY
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".websearch-")  # only its owner can read it
+            try:
+                with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+                    file.write(tomlkit.dumps(self.document))
+                Path(name).chmod(mode)
+                Path(name).replace(target)
+            finally:
+                Path(name).unlink(missing_ok=True)
+        except OSError as error:
+            raise ConfigurationError(f"{self.path}: {error.strerror or type(error).__name__}") from error
+
+    def _set(self, name: str, options: Mapping[str, str]) -> None:
+        table = next((self.document[one] for one in _WRAPPERS if one in self.document), self.document)
+        table["search_provider" if "search_provider" in table else "provider"] = name
+        if options or name in table.get("providers", {}) or name in table:
+            own = self._table_of(name, table)
+            own.update(options)
+            own.pop("enabled", None)
+
+    def _table_of(self, name: str, table: Any) -> Any:
+        import tomlkit
+
+        if name in table:  # webSearch.tavily
+            return table[name]
+        if "providers" not in table:
+            table["providers"] = tomlkit.table(is_super_table=True)
+        if name not in table["providers"]:
+            table["providers"][name] = tomlkit.table()
+        return table["providers"][name]
+
+    def _check(self, name: str, options: Mapping[str, str]) -> None:
+        import tomlkit
+
+        try:
+            written = Settings.from_mapping(tomllib.loads(tomlkit.dumps(self.document)))
+        except (ConfigurationError, tomllib.TOMLDecodeError) as error:
+            raise self._refusal(f"that would be an error: {error}") from None
+        known = {option: one.value for option, one in written.options(name).items()}
+        if written.provider != (name,) or any(known.get(option) != value for option, value in options.items()):
+            raise self._refusal("its shape is not understood; change it yourself")
+
+    def _refusal(self, why: str) -> ConfigurationError:
+        return ConfigurationError(f"{self.path}: was not changed: {why}")
+
+
+def store_key(name: str, key: str) -> str:
+    """
+    Store the *key* of the provider *name* in the keyring of the system.
+
+    Returns:
+        What to write as ``api_key``: where the key is, or the key itself if there is no keyring.
+
+    """
+    if key.startswith("keyring:") or importlib.util.find_spec("keyring") is None:
+        return key
+    import keyring
+    from keyring.errors import KeyringError
+
+    try:
+        keyring.set_password("websearch", name, key)
+        stored = keyring.get_password("websearch", name)
+    except KeyringError:  # such as NoKeyringError: none on this system, or it is locked
+        return key
+    return f"keyring:websearch/{name}" if stored == key else key

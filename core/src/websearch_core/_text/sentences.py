@@ -1,0 +1,24 @@
+"""Find the ends of sentences, in any language that marks them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+SENTENCE_END = re.compile(
+    r"""[.!?…؟।۔][)\]"'»”’*_`]{0,4}\s++(?![a-z])"""  # noqa: RUF001 - quotation marks, and the Urdu full stop
+    r"""|[。！？；][」』）”]{0,2}\s*""",  # noqa: RUF001 - the full stops of Chinese and Japanese
+)
+_LINES = re.compile(r"[^\n]+")
+
+
+def split_sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each sentence begins and ends; a line ends one too."""
+    for line in _LINES.finditer(text):
+        position = line.start()
+        for mark in SENTENCE_END.finditer(text, *line.span()):
+            if text[position : mark.end()].strip():
+                yield position, mark.end()
+            position = mark.end()
+        if text[position : line.end()].strip():
+            yield position, line.end()

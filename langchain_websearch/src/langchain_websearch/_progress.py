@@ -1,0 +1,67 @@
+"""
+Pass the events of a call to the run that it belongs to, as LangChain's custom events.
+
+Their names are those of `websearch_core.events` after ``websearch.``: ``websearch.search_start``, ``websearch.wait``
+and so on. Callback handlers get them in ``on_custom_event``, and ``astream_events`` streams them under that name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForRetrieverRun,
+    AsyncCallbackManagerForToolRun,
+    CallbackManagerForRetrieverRun,
+    CallbackManagerForToolRun,
+    adispatch_custom_event,
+    dispatch_custom_event,
+)
+from langchain_core.runnables import RunnableConfig
+
+from websearch_core._bugs import as_error
+from websearch_core.events import Event, listen
+
+_PREFIX = "websearch."
+
+Run = CallbackManagerForToolRun | CallbackManagerForRetrieverRun
+AsyncRun = AsyncCallbackManagerForToolRun | AsyncCallbackManagerForRetrieverRun
+
+
+@contextmanager
+def report(run: Run | None) -> Iterator[None]:
+    """Dispatch the events of this block to *run*; outside a run, do nothing."""
+    if run is None:
+        yield
+        return
+    config = RunnableConfig(callbacks=run.get_child())
+    with listen(lambda event: dispatch_custom_event(f"{_PREFIX}{event.name}", event.as_json(), config=config)):
+        yield
+
+
+@asynccontextmanager
+async def areport(run: AsyncRun | None) -> AsyncIterator[None]:
+    """Do the same on an event loop, where handlers may be async: one task dispatches all events, in order."""
+    if run is None:
+        yield
+        return
+    config = RunnableConfig(callbacks=run.get_child())
+    waiting: asyncio.Queue[Event | None] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+
+    async def dispatch() -> None:
+        while (event := await waiting.get()) is not None:
+            try:
+                await adispatch_custom_event(f"{_PREFIX}{event.name}", event.as_json(), config=config)
+            except Exception as bug:  # noqa: BLE001 - logged; a call does not fail because nobody could watch it
+                as_error(bug, f"{_PREFIX}{event.name}")
+
+    task = loop.create_task(dispatch())
+    try:
+        with listen(lambda event: loop.call_soon_threadsafe(waiting.put_nowait, event)):
+            yield
+    finally:
+        loop.call_soon_threadsafe(waiting.put_nowait, None)
+        await task

@@ -1,0 +1,95 @@
+"""Put the passages of pages in the place of snippets, for any retriever."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Unpack
+
+from langchain_core.callbacks import Callbacks
+from langchain_core.documents import BaseDocumentCompressor, Document
+from pydantic import ConfigDict, Field
+
+from websearch_core import Page, WebSearch, WebSearchError
+from websearch_core._urls import is_web_url
+from websearch_core.client import CommonArguments
+
+from ._resolve import resolve_web
+
+
+class CompressorOptions(CommonArguments, total=False):
+    """The arguments of the compressor besides ``web``."""
+
+    max_length: int
+
+
+class WebPageCompressor(BaseDocumentCompressor):
+    """
+    Replaces the text of each document by the passages of its web page that answer the query.
+
+    ::
+
+        ContextualCompressionRetriever(base_compressor=WebPageCompressor(), base_retriever=retriever)
+
+    The URL of a page is the ``source`` or ``url`` in the metadata of its document; documents without one stay as they
+    are. Pages are read concurrently. One that cannot be read, or has no such passage, keeps its text; an error adds its
+    code to the metadata, as ``read_error``.
+
+    Args:
+        web: The `WebSearch` to read with; or pass its arguments instead.
+        max_length: Maximum number of characters per document.
+
+    Raises:
+        ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
+
+    """
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+    web: WebSearch = Field(exclude=True)
+    max_length: int = Field(default=1_500, ge=1)
+
+    def __init__(self, *, web: WebSearch | None = None, **options: Unpack[CompressorOptions]) -> None:
+        super().__init__(**resolve_web(web, options))
+
+    def compress_documents(
+        self,
+        documents: Sequence[Document],
+        query: str,
+        callbacks: Callbacks | None = None,  # noqa: ARG002 - LangChain passes it
+    ) -> list[Document]:
+        """Return the documents with the passages for *query*."""
+        urls = [_find_url(document) for document in documents]
+        pages = self.web.read_many(filter(None, urls), query=query, max_length=self.max_length)
+        return _replace_texts(documents, urls, pages)
+
+    async def acompress_documents(
+        self,
+        documents: Sequence[Document],
+        query: str,
+        callbacks: Callbacks | None = None,  # noqa: ARG002
+    ) -> list[Document]:
+        """Do the same on the running event loop."""
+        urls = [_find_url(document) for document in documents]
+        pages = await self.web.aread_many(filter(None, urls), query=query, max_length=self.max_length)
+        return _replace_texts(documents, urls, pages)
+
+
+def _find_url(document: Document) -> str | None:
+    urls = (document.metadata.get(name) for name in ("source", "url"))
+    return next((url for url in urls if isinstance(url, str) and is_web_url(url)), None)
+
+
+def _replace_texts(
+    documents: Sequence[Document], urls: Sequence[str | None], pages: Sequence[Page | WebSearchError]
+) -> list[Document]:
+    waiting = iter(pages)
+    return [
+        _replace_text(document, next(waiting)) if url else document
+        for document, url in zip(documents, urls, strict=True)
+    ]
+
+
+def _replace_text(document: Document, page: Page | WebSearchError) -> Document:
+    if isinstance(page, WebSearchError):
+        return document.model_copy(update={"metadata": {**document.metadata, "read_error": page.code}})
+    return document.model_copy(update={"page_content": page.content}) if page.content else document

@@ -1,0 +1,249 @@
+"""Links for citations, numbers that nobody issued, and checks of what a source says."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.citations.__main__ import find_area
+from websearch_core import render
+from websearch_core.citations import check_citations, link_citations, merge_sources, unknown_citations
+from websearch_core.citations._figures import find_figures
+
+SOURCES = [
+    {"id": 1, "title": "Kelp [brown]", "url": "https://a.example/"},
+    {"id": 2, "title": "", "url": "https://b.example/x_(y)"},
+    {"id": 3, "title": "Notes", "url": "file:///notes.md"},
+]
+A, B = "[1](https://a.example/)", "[2](https://b.example/x_%28y%29)"
+
+
+@pytest.mark.parametrize(
+    ("text", "linked"),
+    [
+        ("Kelp [1].", f"Kelp {A}."),
+        ("Kelp [1][2].", f"Kelp {A}{B}."),
+        ("Kelp [1, 2].", f"Kelp {A}, {B}."),
+        ("Kelp [1,2; 9].", f"Kelp {A}, {B}, [9]."),
+        ("Kelp [1-3].", f"Kelp {A}, {B}, [3]."),
+        ("Kelp [1–2].", f"Kelp {A}, {B}."),
+        ("海带【1】，红藻【2†第3行】。", f"海带{A}，红藻{B}。"),
+        ("Kelp ![1].", f"Kelp ! {A}."),
+        ("Kelp [9], [8-9], 【7】.", "Kelp [9], [8-9], 【7】."),
+        ("Kelp [3].", "Kelp [3]."),
+        ("In [2020-2099] and [0] and [2-1].", "In [2020-2099] and [0] and [2-1]."),
+        ("Linked [1](x).", "Linked [1](x)."),
+        ("[a] [1a] [] [-1] [1.2]", "[a] [1a] [] [-1] [1.2]"),
+        ("`a[1]` and ``b `[1]` c``", "`a[1]` and ``b `[1]` c``"),
+        ("```py\na = b[1]\n```\nKelp [1].", f"```py\na = b[1]\n```\nKelp {A}."),
+        ("~~~\n[1]\n```\n[2]", "~~~\n[1]\n```\n[2]"),
+        ("- item:\n  ```\n  a[1]\n  ```\n[1]", f"- item:\n  ```\n  a[1]\n  ```\n{A}"),
+        ("a ` lone tick [1]\n\nand ` another [1]", f"a ` lone tick {A}\n\nand ` another {A}"),
+    ],
+)
+def test_citations_become_links_but_never_in_code(text, linked):
+    assert link_citations(text, SOURCES) == linked
+    assert render.link_citations is link_citations
+
+
+def test_a_footer_lists_the_sources_that_are_cited():
+    assert link_citations("Kelp [2], [1], [2], [3], [9].\n", SOURCES, footer=True) == (
+        f"Kelp {B}, {A}, {B}, [3], [9].\n\n**Sources**\n\n"
+        "- [2] [https://b.example/x_(y)](https://b.example/x_%28y%29)\n"
+        "- [1] [Kelp \\[brown\\]](https://a.example/)\n"
+        "- [3] Notes"
+    )
+    assert link_citations("Kelp [9].", SOURCES, footer=True) == "Kelp [9]."
+
+
+def test_numbers_that_nobody_issued_are_named_once_in_order():
+    assert unknown_citations("A [7], b [1, 9], c 【7】, d `[5]`, e [3-4].", SOURCES) == [7, 9, 4]
+    assert unknown_citations("A [1].", SOURCES) == []
+
+
+@given(st.text(st.sampled_from("[]()`~!【】0123,-– \n>a†")))
+def test_any_text_can_be_linked_and_nothing_in_it_is_lost(text):
+    linked = link_citations(text, SOURCES)
+
+    assert re.sub(r"\]\(https://[ab]\.[^)]*\)", "]", linked).replace(" ", "").count("a") == text.count("a")
+    assert all(isinstance(number, int) for number in unknown_citations(text, SOURCES))
+    check_citations(text, [{"id": 1, "text": text}])
+
+
+@pytest.mark.parametrize("text", ["[1" + " " * 50_000, "`" * 50_000, "` " * 20_000, "[1-" * 20_000, "```\n" * 20_000])
+def test_hostile_texts_take_no_time(text):
+    assert link_citations(text, []) == text
+
+
+@pytest.mark.parametrize(
+    ("written", "same"),
+    [
+        ("1,234", "1234"), ("1.234", "1234"), ("1 234", "1234"), ("1\u202f234", "1,234"), ("1’234", "1234"),
+        ("1,234.50", "1.234,5"), ("12,5", "12.5"), ("1.2 million", "1,200,000"), ("3 Milliarden", "3 billion"),
+        ("5 %", "5 percent"), ("5%", "5 Prozent"), ("١٢٣٤", "1234"), ("३५", "35"), ("1.2万", "12000"), ("007", "7"),
+        ("1,234,567", "1234567"), ("2.50", "2.5"),
+    ],
+)  # fmt: skip
+def test_a_figure_is_the_same_however_it_is_written(written, same):
+    (first,), (second,) = find_figures(written), find_figures(same)
+
+    assert first.values & second.values
+    assert first.percent == second.percent
+
+
+@pytest.mark.parametrize(("one", "other"), [("1,234", "1235"), ("12", "123"), ("1.5", "15"), ("1998", "98")])
+def test_different_figures_stay_different(one, other):
+    (first,), (second,) = find_figures(one), find_figures(other)
+
+    assert not first.values & second.values
+
+
+KELP = {
+    "id": 1,
+    "title": "Giant kelp",
+    "url": "https://a.example/",
+    "text": (
+        "Giant kelp can grow up to half a metre (18 in) a day. It was described by Carl Agardh in 1820.\n\n"
+        "[... 3,999 characters left out; offset 4000: Harvest ...]\n\n"
+        "About 1.2 million tonnes were harvested on 4 May 2026, 5.5% more than before."
+    ),
+}
+DULSE = {
+    "id": 2,
+    "title": "",
+    "url": "https://b.example/",
+    "text": "Dulse is red. It is “the best food of the poor man”.",
+}
+
+
+def check(text, *sources):
+    (one,) = check_citations(text, sources or [KELP, DULSE])
+    return one
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Giant kelp grows half a metre a day [1].",
+        "Giant kelp grows half a metre a day. [1]",
+        "**Giant kelp** grows 18 inches a day.[1]",
+        "- Harvest: 1,200,000 tonnes [1]",
+        "The harvest of 2026-05-04 was 5.5 percent more than before [1].",
+        'Dulse is "the best food of the poor man" [2].',
+        "Agardh described giant kelp in 1820 [1, 2].",
+    ],
+)
+def test_what_a_source_says_is_supported(text):
+    one = check(text)
+
+    assert (one.verdict, one.missing) == ("supported", ())
+    assert one.source in one.citations
+    assert one.passage in KELP["text"] + DULSE["text"]
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("Giant kelp was described by Carl Agardh in 1821 [1].", ("1821",)),
+        ("Giant kelp was described by Linnaeus in 1820 [1].", ("Linnaeus",)),
+        ("The harvest was 5.6% more than before [1].", ("5.6",)),
+        ("The harvest was 18% more than before [1].", ("18",)),  # 18 is there, but no percentage
+        ("About 3,999 tonnes of kelp were harvested [1].", ("3,999",)),  # that is our mark, not the page
+        ('Dulse is red, "the worst food of all" [2].', ("the worst food of all",)),
+    ],
+)
+def test_what_is_altered_is_named(text, missing):
+    one = check(text)
+
+    assert one.verdict != "supported"
+    assert one.missing == missing
+
+
+def test_the_wrong_source_does_not_support_a_claim():
+    assert check("The stock market fell sharply on Monday [1].").verdict == "unsupported"
+    one = check("Giant kelp grows half a metre a day [2].")
+    assert (one.verdict, one.passage) == ("unsupported", "")
+
+
+@pytest.mark.parametrize("sources", [[DULSE], [{**KELP, "text": ""}], [{k: v for k, v in KELP.items() if k != "text"}]])
+def test_without_what_was_shown_of_a_source_nothing_is_known(sources):
+    one = check("Giant kelp grows [1].", *sources)
+
+    assert (one.verdict, one.source, one.score) == ("unknown", None, 0.0)
+
+
+def test_two_sources_can_support_a_claim_together():
+    one = check("Giant kelp was described by Carl Agardh and dulse is the best food of the poor man [1][2].")
+
+    assert one.verdict == "supported"
+    assert one.citations == (1, 2)
+
+
+def test_each_claim_has_its_own_citation():
+    text = (
+        "# Kelp [1]\n\nGiant kelp grows half a metre a day [1], and dulse is red [2]. Nobody cites this 12.\n"
+        "According to one page [1], it was described in 1820. [2] `code [1]`\n```\nx [1].\n```\n"
+    )
+
+    assert [(one.claim, one.citations) for one in check_citations(text, [KELP, DULSE])] == [
+        ("Kelp", (1,)),
+        ("Giant kelp grows half a metre a day", (1,)),
+        ("and dulse is red.", (2,)),
+        ("According to one page", (1,)),
+        ("it was described in 1820.", (2,)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "right", "wrong"),
+    [
+        (
+            "巨藻每天可以生长半米。它于1820年被描述。",
+            "巨藻每天能生长半米【1】。",
+            "股票市场在星期一大幅下跌【1】。",
+        ),
+        ("สาหร่ายเคลป์โตได้วันละครึ่งเมตร", "สาหร่ายเคลป์โตวันละครึ่งเมตร [1]", "ตลาดหุ้นตกลงอย่างรวดเร็ว [1]"),
+        ("Гигантская водоросль растёт на полметра в день.", "Гигантские водоросли растут на полметра в день [1].", "Биржа упала в понедельник [1]."),
+        ("ينمو عشب البحر نصف متر في اليوم.", "ينمو عشب البحر نصف متر كل يوم [1].", "انخفضت سوق الأسهم [1]."),
+    ],
+)  # fmt: skip
+def test_claims_are_checked_in_any_language(source, right, wrong):
+    shown = {"id": 1, "title": "", "url": "https://a.example/", "text": source}
+
+    assert check(right, shown).verdict == "supported"
+    assert check(wrong, shown).verdict == "unsupported"
+
+
+def test_in_a_language_that_capitalizes_nouns_they_are_no_names():
+    text = "Der Riesentang wächst am Tag einen halben Meter. Die Ernte der Fischer brachte viele Tonnen Tang an Land."
+    one = check("Der Riesentang wächst jeden Tag um einen halben Meter an Länge [1].", {**DULSE, "id": 1, "text": text})
+
+    assert (one.verdict, one.missing) == ("supported", ())
+
+
+def test_entries_about_one_source_are_merged():
+    snippet = {"id": 2, "title": "Found", "url": "https://a.example/", "read": False, "text": "one", "score": 0.5}
+    page = {"id": 2, "title": "Page", "url": "https://a.example/b", "read": True, "text": "two", "shown": [0, 3]}
+    other = {"id": 1, "title": "Other", "url": "https://b.example/", "read": False}
+
+    assert merge_sources([snippet, page, snippet, other, {"id": "x"}, {"id": 3}]) == [
+        other,
+        {
+            "id": 2,
+            "title": "Page",
+            "url": "https://a.example/b",
+            "read": True,
+            "score": 0.5,
+            "text": "one\n\ntwo\n\none",
+        },
+    ]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "area"), [([2, 3], [0, 1], 1.0), ([0], [1], 0.0), ([1, 1], [1], 0.5), ([2, 0], [1], 0.5)]
+)
+def test_the_area_under_the_curve(right, wrong, area):
+    assert find_area(right, wrong) == area
