@@ -648,7 +648,7 @@ def test_the_settings_file_has_a_table_for_each_layer(monkeypatch):
     monkeypatch.setenv("WEB_SEARCH_ATTEMPTS", "4")
     assert retry_of(WebSearch(Stub())).attempts == 4
     monkeypatch.setenv("WEB_SEARCH_LAYERS", '{"retry": {"pause": 0.2}}')
-    assert WebSearch(Stub()).provider.inner.pause == 0.2
+    assert retry_of(WebSearch(Stub())).pause == 0.2
 
 
 @pytest.mark.parametrize(
@@ -677,7 +677,7 @@ def test_a_file_that_was_merely_found_sets_only_what_it_may(plugged):
 
     settings_file("[layers.retry]\nattempts = 2\npause = 0.1")
     found.write_text("[layers.retry]\nlongest = 1")
-    retry = WebSearch(Stub()).provider.inner
+    retry = retry_of(WebSearch(Stub()))
     assert (retry.attempts, retry.pause, retry.longest) == (2, 0.1, 1)
     for refused, complaint in {
         "[layers.retry]\nattempts = 3": "layers.retry.attempts: may not be more than 2 here",

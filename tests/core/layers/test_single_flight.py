@@ -49,17 +49,24 @@ async def test_a_thousand_identical_searches_on_a_loop_send_one_request():
 
 
 def test_a_thousand_identical_searches_in_threads_send_one_request():
-    service = fake(delay=1.5)
-    web = WebSearch(service)
+    asked, everybody_waits = [], threading.Event()
 
-    def ask(_):
-        return web.search("kelp")
+    def search(query):
+        asked.append(query.text)
+        everybody_waits.wait()
+        return [{"title": "Kelp", "url": URL}]
 
+    web = WebSearch(from_function("patient", search=search), timeout=60)
+    flights = web.provider.inner._flights
     with ThreadPoolExecutor(1000) as threads:
-        answers = list(threads.map(ask, range(1000)))
+        calls = [threads.submit(web.search, "kelp") for _ in range(1000)]
+        while sum(flight.waiting for flight in flights._blocking.values()) < 1000:
+            time.sleep(0.01)
+        everybody_waits.set()
+        answers = [call.result() for call in calls]
 
-    assert service.queries == ["kelp"]
-    assert len(answers) == 1000
+    assert asked == ["kelp"]
+    assert {answer.results[0].url for answer in answers} == {URL}
 
 
 async def test_pages_are_shared_too_and_each_caller_gets_its_own_part():
