@@ -54,7 +54,7 @@ class SemanticScholar:
     options = frozenset({"topic", "time_range", "after", "before", "page"})
     emulated = frozenset({"time_range"})  # sent as dates
     topics = frozenset({"academic"})
-    limits = Limits(results_per_request=100, results=1000)
+    limits = Limits(results_per_request=100, results=1000, requests_per_second=1)
     about = Service(
         api_urls=("https://api.semanticscholar.org/api-docs/graph",),
         signup_url="https://www.semanticscholar.org/product/api#api-key-form",
