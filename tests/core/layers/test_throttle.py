@@ -17,7 +17,8 @@ from websearch_core._deadline import time_limit
 from websearch_core.errors import ConfigurationError, RateLimited, Unavailable
 from websearch_core.events import Wait, listen
 from websearch_core.flow import Call, Gather, Request, Sleep
-from websearch_core.layers import Fallback, Retry, Throttle
+from websearch_core.layers import Fallback, Retry, SingleFlight, Throttle
+from websearch_core.layers._layer import parts
 from websearch_core.models import Page, SearchQuery, SearchResponse
 from websearch_core.provider import Limits, from_function
 from websearch_core.providers.arxiv import ArXiv
@@ -334,16 +335,14 @@ def test_wrong_numbers_are_refused(options, complaint):
         Throttle(**options)
 
 
-def test_it_is_a_default_and_none_removes_it():
-    def throttles(web):
-        return isinstance(web.provider.inner.inner, Throttle)
+def throttle_of(web):
+    return next((part for part in parts(web.provider) if isinstance(part, Throttle)), None)
 
-    assert throttles(WebSearch("duckduckgo"))
-    assert WebSearch("duckduckgo", layers=None).provider.name == "duckduckgo"
-    assert not isinstance(WebSearch("duckduckgo", layers=None).provider, Throttle)
-    assert (
-        WebSearch("duckduckgo", layers=[Throttle(requests_per_second=9)]).provider.inner.inner.requests_per_second == 9
-    )
+
+def test_it_is_a_default_and_none_removes_it():
+    assert throttle_of(WebSearch("duckduckgo")).inner.name == "duckduckgo"
+    assert throttle_of(WebSearch("duckduckgo", layers=None)) is None
+    assert throttle_of(WebSearch("duckduckgo", layers=[Throttle(requests_per_second=9)])).requests_per_second == 9
 
 
 def test_copies_and_pickles_have_an_empty_queue(simulate):
@@ -374,10 +373,10 @@ def test_threads_and_event_loops_share_one_queue():
     web = WebSearch(service)
 
     async def several():
-        await asyncio.gather(*(web.asearch("kelp") for _ in range(4)))
+        await asyncio.gather(*(web.asearch(f"kelp {number}") for number in range(4)))
 
     workers = [threading.Thread(target=asyncio.run, args=(several(),)) for _ in range(2)]
-    workers += [threading.Thread(target=web.search, args=("kelp",)) for _ in range(4)]
+    workers += [threading.Thread(target=web.search, args=(f"kelp {number}",)) for number in range(4)]
     for worker in workers:
         worker.start()
     for worker in workers:
@@ -397,7 +396,7 @@ async def test_a_cancelled_task_leaves_the_queue():
     with pytest.raises(asyncio.CancelledError):
         await waiting
 
-    assert web.provider.inner.inner._pace._queue == []
+    assert throttle_of(web)._pace._queue == []
     assert len(service.times) == 1
 
 
@@ -408,3 +407,12 @@ def test_the_pause_of_a_provider_is_passed_on():
             return SearchResponse(query=query.text)
 
     assert play(Throttle(Waits()).search(KELP)).pauses == [2]
+
+
+def test_a_single_flight_inside_is_throttled_too():
+    service = Clocked(requests_per_second=20)
+    web = WebSearch(Throttle(SingleFlight(service)))
+    web.search("kelp")
+    web.search("dulse")
+
+    assert service.times[1] - service.times[0] >= 0.04

@@ -24,15 +24,17 @@ from ._fallback import Fallback
 from ._layer import Layer, Rank, leaves
 from ._relax import Relax
 from ._retry import Retry
+from ._single_flight import SingleFlight
 from ._throttle import Throttle
 
-__all__ = ["Fallback", "Layer", "Rank", "Relax", "Retry", "Throttle", "layer_class", "leaves"]
+__all__ = ["Fallback", "Layer", "Rank", "Relax", "Retry", "SingleFlight", "Throttle", "layer_class", "leaves"]
 
 _BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType(
     {
         "fallback": Fallback,
         "relax": Relax,
         "retry": Retry,
+        "single_flight": SingleFlight,
         "throttle": Throttle,
     }
 )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Literal, TypeVar
 
 from .._deadline import time_left
 from ..errors import ConfigurationError, RateLimited, WebSearchError
 from ..events import Wait, emit
-from ..flow import Call, Flow, Gather, Request, Response, Sleep
+from ..flow import Call, Flow, Gather, Request, Response, Share, Sleep
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import is_vendor
 from ..provider._ports import Provider, opens_pages
@@ -92,6 +93,8 @@ class Throttle(ProviderWrapper):
                         answer = yield from self._send(effect)
                     elif isinstance(effect, Gather):
                         answer = yield Gather([self._pass_on(one) for one in effect.flows], effect.limit)
+                    elif isinstance(effect, Share):
+                        answer = yield replace(effect, make=partial(self._start, effect.make))
                     else:
                         answer = yield effect
                 except Exception as error:  # noqa: BLE001 - raised again, inside the flow
@@ -102,6 +105,9 @@ class Throttle(ProviderWrapper):
             return stop.value  # type: ignore[no-any-return]
         finally:
             flow.close()
+
+    def _start(self, make: Callable[[], Flow[T]]) -> Flow[T]:
+        return self._pass_on(make())
 
     def _send(self, effect: Request | Call) -> Flow[Any]:
         endpoint = effect.url.partition("?")[0] if isinstance(effect, Request) else ""
