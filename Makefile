@@ -10,6 +10,7 @@ UV := $(or $(shell command -v uv),build/uv/bin/uv)
 INSTALL := .ci/install
 PACKAGES := core langchain_websearch llamaindex_websearch
 MANIFESTS := $(PACKAGES:%=%/pyproject.toml)
+PARALLEL := --numprocesses auto --dist loadfile
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Otherwise pyright asks the network for a newer version of itself.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
@@ -63,8 +64,8 @@ build/demo/installed: examples/requirements.txt $(MANIFESTS)
 	@$(INSTALL) build/demo --no-deps --no-build-isolation $(PACKAGES:%=--editable %)
 	@touch $@
 
-test: $(VENV)/installed  ## run all tests
-	$(BIN)/python -m pytest
+test: $(VENV)/installed  ## run all tests, on all processors
+	$(BIN)/python -m pytest $(PARALLEL)
 
 test-ddgs: $(VENV)/installed  ## test the provider ddgs with its library, which the other tests do without
 	$(INSTALL) $(VENV) --require-hashes --requirement tests/core/providers/requirements.txt
@@ -75,7 +76,7 @@ fuzz: $(VENV)/installed  ## fuzz each target for a minute, or longer: make fuzz 
 
 coverage: $(VENV)/installed  ## run all tests and check that coverage is above its floors
 	@mkdir -p build
-	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered --cov-report=json:build/coverage.json
+	$(BIN)/python -m pytest $(PARALLEL) --cov --cov-report=term:skip-covered --cov-report=json:build/coverage.json
 	@$(BIN)/python .ci/floors.py coverage build/coverage.json
 
 lint: $(VENV)/installed  ## check style, types and which module may import which
@@ -94,6 +95,7 @@ format: $(VENV)/installed  ## fix and format the code
 
 docs: $(VENV)/installed  ## update the generated parts of the documentation
 	$(BIN)/python -m docs.generate
+	$(BIN)/python -m benchmarks.failures
 
 provider: $(VENV)/installed  ## start a new provider with its file, registration and cassettes: make provider NAME=lighthouse
 	$(BIN)/python tools/new_provider.py "$(NAME)"

@@ -24,10 +24,13 @@ from ._fallback import Fallback
 from ._layer import Layer, Rank, leaves
 from ._relax import Relax
 from ._retry import Retry
+from ._single_flight import SingleFlight
 
-__all__ = ["Fallback", "Layer", "Rank", "Relax", "Retry", "layer_class", "leaves"]
+__all__ = ["Fallback", "Layer", "Rank", "Relax", "Retry", "SingleFlight", "layer_class", "leaves"]
 
-_BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType({"fallback": Fallback, "relax": Relax, "retry": Retry})
+_BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType(
+    {"fallback": Fallback, "relax": Relax, "retry": Retry, "single_flight": SingleFlight}
+)
 _GROUP = "websearch_core.layers"
 
 

@@ -5,9 +5,9 @@ A provider is any object with a ``name`` that can search, read pages, or both; i
 optional: ``options``, the fields of a query that it supports besides ``text``, ``limit`` and ``extra``; ``topics``, the
 values of ``topic`` that it supports besides ``general``; ``emulated``, those of its options that the service has no
 parameter for (with ``limit``: it takes more requests); ``countries`` and ``languages``, the codes that the service
-knows; ``limits``; ``about``, a `Service`; ``needs_network = False``; and a method ``problem() -> str | None`` that says
-why it cannot be used yet. Layers (`Retry`, `Fallback`, ...) wrap providers and
-are providers themselves: see `websearch_core.layers.Layer`.
+knows; ``limits``; ``about``, a `Service`; ``needs_network = False``; ``opens_pages = True`` for a reader that fetches
+pages itself; and a method ``problem() -> str | None`` that says why it cannot be used yet. Layers (`Retry`, `Fallback`,
+...) wrap providers and are providers themselves: see `websearch_core.layers.Layer`.
 """
 
 from __future__ import annotations
@@ -159,6 +159,11 @@ def can(provider: object, role: Role) -> bool:
 def needs_network(provider: object) -> bool:
     """Return whether a provider uses the network; the default is that it does."""
     return bool(getattr(provider, "needs_network", True))
+
+
+def opens_pages(provider: object) -> bool:
+    """Return whether a provider fetches pages itself, so that its failures are those of their sites."""
+    return bool(getattr(provider, "opens_pages", False))
 
 
 def check_port(provider: object) -> None:
