@@ -25,11 +25,18 @@ from ._layer import Layer, Rank, leaves
 from ._relax import Relax
 from ._retry import Retry
 from ._single_flight import SingleFlight
+from ._throttle import Throttle
 
-__all__ = ["Fallback", "Layer", "Rank", "Relax", "Retry", "SingleFlight", "layer_class", "leaves"]
+__all__ = ["Fallback", "Layer", "Rank", "Relax", "Retry", "SingleFlight", "Throttle", "layer_class", "leaves"]
 
 _BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType(
-    {"fallback": Fallback, "relax": Relax, "retry": Retry, "single_flight": SingleFlight}
+    {
+        "fallback": Fallback,
+        "relax": Relax,
+        "retry": Retry,
+        "single_flight": SingleFlight,
+        "throttle": Throttle,
+    }
 )
 _GROUP = "websearch_core.layers"
 

@@ -85,7 +85,7 @@ class DuckDuckGo:
         "page",
     })  # fmt: skip
     emulated = frozenset({"allowed_domains", "blocked_domains", "limit", "page"})
-    limits = Limits(query_length=499)
+    limits = Limits(query_length=499, requests_per_second=1)
     about = Service(
         free_allowance="no allowance is documented: it blocks programs that ask often",
         terms="there is no offer for programs",
