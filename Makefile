@@ -95,6 +95,7 @@ format: $(VENV)/installed  ## fix and format the code
 
 docs: $(VENV)/installed  ## update the generated parts of the documentation
 	$(BIN)/python -m docs.generate
+	$(BIN)/python -m benchmarks.failures
 
 provider: $(VENV)/installed  ## start a new provider with its file, registration and cassettes: make provider NAME=lighthouse
 	$(BIN)/python tools/new_provider.py "$(NAME)"

@@ -113,11 +113,13 @@ def call(tape: Tape, *, keyless: bool = False, concurrent: bool = False) -> Outc
     web = WebSearch(**options, attempts=1)
     try:
         if concurrent:
-            return asyncio.run(getattr(web, f"a{verb}")(argument, **more))
-        with web:
-            return getattr(web, verb)(argument, **more)
+            outcome: Outcome = asyncio.run(getattr(web, f"a{verb}")(argument, **more))
+        else:
+            with web:
+                outcome = getattr(web, verb)(argument, **more)
     except WebSearchError as error:
         return error
+    return outcome
 
 
 def facts(outcome: Outcome) -> dict[str, Any]:

@@ -394,8 +394,8 @@ def test_requests_sent_are_calls_made_across_loops_and_threads(server, tavily):
     for _ in range(4):
         asyncio.run(web.asearch("kelp"))
     with ThreadPoolExecutor(8) as threads:
-        list(threads.map(lambda _: asyncio.run(web.asearch("kelp")), range(8)))
-        list(threads.map(lambda _: web.search("kelp"), range(8)))
+        list(threads.map(lambda n: asyncio.run(web.asearch(f"kelp {n}")), range(8)))
+        list(threads.map(lambda n: web.search(f"kelp {n}"), range(8)))
     web.close()
 
     assert len(server.requests) == 20
@@ -459,9 +459,11 @@ def test_many_pages_are_read_concurrently_and_each_is_a_page_or_its_error(server
         side_by_side.wait(20)
         connection.sendall(http(PAGE, "200 OK", "Content-Type: text/html"))
 
-    server.answers["/page"] = page
+    server.answers["/page"] = server.answers["/page?2"] = page
     first, missing, refused, last = call(
-        tavily(), "read_many", [f"{server.url}/page", f"{server.url}/missing", "http://10.0.0.1/", f"{server.url}/page"]
+        tavily(),
+        "read_many",
+        [f"{server.url}/page", f"{server.url}/missing", "http://10.0.0.1/", f"{server.url}/page?2"],
     )
 
     assert (first.title, last.title) == ("Kelp", "Kelp")

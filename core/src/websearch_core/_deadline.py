@@ -21,7 +21,21 @@ from .errors import TimedOut
 
 T = TypeVar("T")
 
-_deadline: ContextVar[float] = ContextVar("websearch_deadline", default=math.inf)
+
+class Deadline:
+    """
+    A moment of `time.monotonic`, until which there is time.
+
+    Args:
+        at: The moment; ``inf`` means never. It can be moved to a later one, for those who join while others wait.
+
+    """
+
+    def __init__(self, at: float = math.inf) -> None:
+        self.at = at
+
+
+_deadline: ContextVar[Deadline] = ContextVar("websearch_deadline", default=Deadline())  # noqa: B039 - never moved
 
 _MIN_TIMEOUT = 0.001  # seconds; zero would make a socket non-blocking
 
@@ -29,8 +43,15 @@ _MIN_TIMEOUT = 0.001  # seconds; zero would make a socket non-blocking
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
     """Limit this block to *seconds*, or to the time left of the limits around it, if that is less."""
+    with until(Deadline(min(deadline(), time.monotonic() + seconds))):
+        yield
+
+
+@contextmanager
+def until(limit: Deadline) -> Iterator[None]:
+    """Replace the deadline in this block, also by a later one."""
     outer = _deadline.get()
-    _deadline.set(min(outer, time.monotonic() + seconds))
+    _deadline.set(limit)
     try:
         yield
     finally:
@@ -68,9 +89,14 @@ def in_time(work: Callable[[], T]) -> T:
         raise TimedOut("no answer within the time allowed") from None
 
 
+def deadline() -> float:
+    """Return the moment of `time.monotonic` at which the time is up: ``inf`` without a limit."""
+    return _deadline.get().at
+
+
 def time_left() -> float:
     """Return the seconds left: ``inf`` without a limit, never below zero."""
-    return max(0.0, _deadline.get() - time.monotonic())
+    return max(0.0, deadline() - time.monotonic())
 
 
 def timeout_left() -> float | None:

@@ -105,6 +105,12 @@ class ApiKey(SecretStr):
             self._returned = (kept, *self._returned[: _MAX_REMEMBERED - 1])
         return key
 
+    def identity(self) -> str:
+        """Return a text that tells this key from others, and is secret too: the key, or its place in a keyring."""
+        if isinstance(self._source, _Keyring):  # slow to read
+            return f"{KEYRING}{self._source.service}/{self._source.name}"
+        return self.get_secret_value()
+
     def returned(self) -> list[str]:
         """Return the keys used recently, without reading a new one, so that they can be removed from texts."""
         fixed = self._source.fixed()

@@ -22,7 +22,7 @@ from ._registry import is_known, known, provider_class, registered_name, unknown
 from ._text.suggestion import suggest_name
 from ._urls import find_origin
 from .errors import Blocked, ConfigurationError, MissingKey, PageNotFound
-from .layers import Fallback, Fuse, Layer, Rank, Relax, layer_class, leaves
+from .layers import Fallback, Fuse, Layer, Rank, Relax, SingleFlight, Throttle, layer_class, leaves
 from .layers._layer import held, parts
 from .layers._stack import Stack, rank
 from .models import describe_problems
@@ -195,7 +195,12 @@ def make_stack(
     retry = tables.pop("retry", {})
     if "attempts" in settings.model_fields_set or "attempts" not in retry:
         retry["attempts"] = settings.attempts
-    defaults: dict[str, Layer] = {"relax": Relax(unsupported="raise"), "retry": _make_layer("retry", retry)}
+    defaults: dict[str, Layer] = {
+        "relax": Relax(unsupported="raise"),
+        "retry": _make_layer("retry", retry),
+        "single_flight": SingleFlight(),
+        "throttle": Throttle(),
+    }
     if settings.fuse:
         defaults["fuse"] = Fuse()
     elif "fuse" in settings.model_fields_set:

@@ -35,6 +35,7 @@ key, or any words but our own, since models read it as ours. What a service said
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AccessDenied",
     "AllProvidersFailed",
+    "Attempt",
     "AuthenticationError",
     "BadRequest",
     "BadResponse",
@@ -140,6 +142,23 @@ class BudgetExceeded(WebSearchError):
     code = "budget_exceeded"
 
 
+@dataclass(frozen=True)
+class Attempt:
+    """
+    One of several attempts that failed.
+
+    Args:
+        code: The ``code`` of its error.
+        began: Seconds from the beginning of the first attempt.
+        seconds: How long it took.
+
+    """
+
+    code: str
+    began: float
+    seconds: float
+
+
 class ServiceError(WebSearchError):
     """
     The service or the network failed.
@@ -151,6 +170,9 @@ class ServiceError(WebSearchError):
         retry_after: Seconds to wait before retrying, if the service said so.
         detail: What the service said about it, for developers: one line of at most 200 characters, without keys. It may
             quote the page. A traceback shows it; ``str(error)`` and the text for a model do not.
+
+    ``attempts`` lists what was tried, if the error was raised after retrying: an `Attempt` for each, the last of which
+    is this error.
 
     """
 
@@ -171,6 +193,7 @@ class ServiceError(WebSearchError):
         self.status = status
         self.retry_after = retry_after
         self.detail: str | None = detail or None
+        self.attempts: tuple[Attempt, ...] = ()
         if detail:
             self.add_note(f"The service said: {detail}")
 

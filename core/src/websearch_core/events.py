@@ -30,6 +30,7 @@ __all__ = [
     "Exchange",
     "Failover",
     "Hook",
+    "Joined",
     "ReadEnd",
     "ReadStart",
     "SearchEnd",
@@ -185,3 +186,18 @@ class Failover(Event):
     provider: str
     next_provider: str
     error: BaseException
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joined(Event):
+    """
+    A call got the answer of an identical one that was under way, and sent nothing itself.
+
+    Args:
+        provider: The name of the provider that answered.
+
+    """
+
+    name: ClassVar[str] = "joined"
+
+    provider: str

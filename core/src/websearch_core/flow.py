@@ -8,9 +8,10 @@ exchanges is a generator: a *flow* yields what it wants done and gets the answer
         response = yield Request(url="https://api.example/search", params={"q": query.text})
         return parse(response)
 
-A flow may yield four effects: `Request`, `Sleep`, `Call` and `Gather`. Everything else (retries, fallback, redirects,
-polling) is ordinary Python around a ``yield``. Only the two drivers below, `run` and `arun`, know whether a call is
-blocking or asynchronous, so nothing above them is written twice. In tests, `websearch_core.testing.play` drives.
+A flow may yield five effects: `Request`, `Sleep`, `Call`, `Gather` and `Share`. Everything else (retries, fallback,
+redirects, polling) is ordinary Python around a ``yield``. Only the two drivers below, `run` and `arun`, know whether a
+call is blocking or asynchronous, so nothing above them is written twice. In tests, `websearch_core.testing.play`
+drives.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import json
 import math
 import re
 import time
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from ._bugs import as_error
 from ._deadline import in_time, time_left
+from ._flights import Flights, Shared
 from ._text.rates import RateLimit, parse_rate_limits
 from ._threads import in_thread
 from .errors import TimedOut, WebSearchError
@@ -42,6 +44,8 @@ __all__ = [
     "Request",
     "Response",
     "Send",
+    "Share",
+    "Shared",
     "Sleep",
     "arun",
     "run",
@@ -172,7 +176,24 @@ class Gather:
     limit: int = 8
 
 
-Effect: TypeAlias = Request | Sleep | Call | Gather
+@dataclass(frozen=True)
+class Share:
+    """
+    A flow to run only once for all who want it at the same time; the answer is a `Shared`, or the error of the flow.
+
+    Args:
+        flights: Where to look for one that is under way.
+        key: What makes two flows the same.
+        make: Returns the flow; called again if the callers that it began with had less time than those who joined.
+
+    """
+
+    flights: Flights
+    key: Hashable
+    make: Callable[[], Flow[Any]]
+
+
+Effect: TypeAlias = Request | Sleep | Call | Gather | Share
 Flow: TypeAlias = Generator[Effect, Any, _T]
 Send: TypeAlias = Callable[[Request], Response]
 AsyncSend: TypeAlias = Callable[[Request], Awaitable[Response]]
@@ -234,6 +255,8 @@ def _perform(effect: Effect, send: Send) -> Any:
 
             with ThreadPoolExecutor(min(limit, len(flows)) or 1) as threads:
                 return list(threads.map(lambda job: job[0].run(one, job[1]), [(copy_context(), f) for f in flows]))
+        case Share(flights, key, make):
+            return flights.share(key, lambda: run(make(), send))
         case _:
             raise _make_effect_error(effect)
 
@@ -263,14 +286,17 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(one(flow)) for flow in flows]
             return [task.result() for task in tasks]
+        case Share(flights, key, make):
+            return await flights.ashare(key, lambda: arun(make(), send))
         case _:
             raise _make_effect_error(effect)
 
 
 def _make_effect_error(effect: object) -> TypeError:
     return TypeError(
-        f"a flow may ask for a Request, Sleep, Call or Gather, not for {effect!r}; search and read of a provider are "
-        "generators, and websearch_core.provider.from_function makes one of a function that returns its answer"
+        f"a flow may ask for a Request, Sleep, Call, Gather or Share, not for {effect!r}; search and read of a "
+        "provider are generators, and websearch_core.provider.from_function makes one of a function that returns its "
+        "answer"
     )
 
 

@@ -31,7 +31,8 @@ from websearch_core.errors import (
     WebSearchError,
 )
 from websearch_core.flow import Request
-from websearch_core.layers import Fallback, Layer, Rank, Relax, Retry, layer_class, leaves
+from websearch_core.layers import Fallback, Layer, Rank, Relax, Retry, SingleFlight, Throttle, layer_class, leaves
+from websearch_core.layers._layer import parts
 from websearch_core.models import Page, SearchQuery, SearchResponse
 from websearch_core.providers.brave import Brave
 from websearch_core.providers.direct import Direct
@@ -92,7 +93,7 @@ def test_a_wait_beyond_the_deadline_ends_the_attempts():
 
 
 def test_pauses_double_at_random_up_to_a_bound():
-    layer = Retry(Stub(), attempts=8, pause=1, longest=4)
+    layer = Retry(Stub(), attempts=8, pause=1, longest=4, budget=None)
     pauses = [play(layer.search(KELP), *[Unavailable("down")] * 7, reply()).pauses for _ in range(50)]
 
     for turn, most in enumerate([1, 2, 4, 4, 4, 4, 4]):
@@ -321,12 +322,19 @@ class SearchOnly:
 
 
 def shape(provider):
-    """Return the layers from the outside in, down to one provider: ``Relax Retry stub``."""
+    """Return the layers from the outside in, down to one provider: ``Relax Retry stub``; without those of no effect."""
+    if isinstance(provider, SingleFlight | Throttle):
+        return shape(provider.inner)
     kind = getattr(provider, "label", "") or type(provider).__name__
     inner = getattr(provider, "inner", None)
     if inner is None:
         return provider.name
     return f"{kind}({', '.join(map(shape, inner))})" if isinstance(inner, tuple) else f"{kind} {shape(inner)}"
+
+
+def retry_of(web):
+    (retry,) = [part for part in parts(web.provider) if isinstance(part, Retry)]
+    return retry
 
 
 def test_a_foreign_layer_does_not_hide_a_key_sent_over_plain_http():
@@ -361,7 +369,7 @@ def test_an_index_inside_a_layer_is_read_before_the_web(tmp_path):
     web = WebSearch(Cache(Local(path=tmp_path / "i.db")))
 
     assert shape(web.reader) == "Relax Fallback(Cache local, Retry direct)"
-    assert shape(WebSearch(Stub()).reader) == "Relax Retry direct"
+    assert shape(WebSearch("duckduckgo").reader) == "Relax Retry direct"
 
 
 def test_a_layer_that_contains_itself_is_refused():
@@ -439,7 +447,7 @@ def test_the_rank_decides_the_position_of_a_layer_and_not_its_place_in_the_list(
     ranks = {"cache": Rank.CACHE, "throttle": Rank.THROTTLE, "budget": Rank.BUDGET, "rerank": Rank.RERANK,
              "breaker": Rank.BREAKER, "flight": Rank.SINGLE_FLIGHT, "policy": Rank.POLICY}  # fmt: skip
     around = [Around(label, rank) for label, rank in ranks.items()]
-    expected = "policy Relax rerank cache flight breaker Retry budget throttle stub"
+    expected = "policy Relax rerank flight cache breaker Retry budget throttle stub"
 
     for listed in (around, around[::-1], sorted(around, key=lambda layer: layer.label)):
         web = WebSearch(Stub(), reader=Stub(), layers=listed)
@@ -464,14 +472,14 @@ def test_a_layer_replaces_the_default_of_its_rank():
     assert shape(web.provider) == "Relax Fallback(Retry a, Retry b)"
     assert web.provider.unsupported == "note"
     assert web.provider.inner.after == (Blocked,)
-    assert {retry.attempts for retry in web.provider.inner.inner} == {7}
+    assert {part.attempts for part in parts(web.provider) if isinstance(part, Retry)} == {7}
     other = WebSearch([Stub("a"), Stub("b")], layers=[Around("again", Rank.RETRY)])
     assert shape(other.provider) == "Relax Fallback(again a, again b)"
 
 
 def test_none_removes_all_layers_except_the_one_that_combines_providers():
     stub = Stub()
-    web = WebSearch(stub, layers=None)
+    web = WebSearch(stub, reader="direct", layers=None)
 
     assert web.provider is stub
     assert shape(web.reader) == "direct"
@@ -563,8 +571,8 @@ def test_anything_but_a_layer_is_refused(given, complaint):
 
 
 def test_attempts_configure_the_default_retry():
-    assert WebSearch(Stub(), attempts=5).provider.inner.attempts == 5
-    assert WebSearch(Stub(), attempts=5, layers=[Around()]).provider.inner.inner.attempts == 5
+    assert retry_of(WebSearch(Stub(), attempts=5)).attempts == 5
+    assert retry_of(WebSearch(Stub(), attempts=5, layers=[Around()])).attempts == 5
     for given in ([Retry(attempts=2)], None):
         with pytest.raises(ConfigurationError, match="attempts: is for the default Retry"):
             WebSearch(Stub(), attempts=5, layers=given)
@@ -632,15 +640,15 @@ def test_the_settings_file_has_a_table_for_each_layer(monkeypatch):
     settings_file("[layers.retry]\nattempts = 5\npause = 0.1\n[layers.relax]\n")
     web = WebSearch(Stub())
 
-    assert (web.provider.inner.attempts, web.provider.inner.pause, web.provider.unsupported) == (5, 0.1, "note")
-    assert WebSearch(Stub(), layers=[Retry()]).provider.inner.attempts == 3
+    assert (retry_of(web).attempts, retry_of(web).pause, web.provider.unsupported) == (5, 0.1, "note")
+    assert retry_of(WebSearch(Stub(), layers=[Retry()])).attempts == 3
     assert shape(WebSearch(Stub(), layers=None).provider) == "stub"
-    assert WebSearch(Stub(), attempts=2).provider.inner.attempts == 2
-    assert WebSearch(Stub(), attempts=2).provider.inner.pause == 0.1
+    assert retry_of(WebSearch(Stub(), attempts=2)).attempts == 2
+    assert retry_of(WebSearch(Stub(), attempts=2)).pause == 0.1
     monkeypatch.setenv("WEB_SEARCH_ATTEMPTS", "4")
-    assert WebSearch(Stub()).provider.inner.attempts == 4
+    assert retry_of(WebSearch(Stub())).attempts == 4
     monkeypatch.setenv("WEB_SEARCH_LAYERS", '{"retry": {"pause": 0.2}}')
-    assert WebSearch(Stub()).provider.inner.pause == 0.2
+    assert retry_of(WebSearch(Stub())).pause == 0.2
 
 
 @pytest.mark.parametrize(
@@ -665,11 +673,11 @@ def test_a_file_that_was_merely_found_sets_only_what_it_may(plugged):
     found = Path("websearch.toml")
     found.write_text('[layers.retry]\nattempts = 5\n[layers.relax]\nunsupported = "note"')
     web = WebSearch(Stub())
-    assert (web.provider.inner.attempts, web.provider.unsupported) == (5, "note")
+    assert (retry_of(web).attempts, web.provider.unsupported) == (5, "note")
 
     settings_file("[layers.retry]\nattempts = 2\npause = 0.1")
     found.write_text("[layers.retry]\nlongest = 1")
-    retry = WebSearch(Stub()).provider.inner
+    retry = retry_of(WebSearch(Stub()))
     assert (retry.attempts, retry.pause, retry.longest) == (2, 0.1, 1)
     for refused, complaint in {
         "[layers.retry]\nattempts = 3": "layers.retry.attempts: may not be more than 2 here",
@@ -738,7 +746,7 @@ def test_layers_plug_in_by_entry_points(plugged):
         "[layers.strict]\ntimes = 3": "layers.strict: times: too many",
         "[layers.checked]\npin = 4321": "layers.checked: pin: Input should be less than or equal to 9",
         "[layers.gone]": "layer 'gone' cannot be loaded",
-        "[layers.rerty]": "known are checked, fallback, fuse, gone, relax, retry, shout, strict",
+        "[layers.rerty]": "known are checked, fallback, fuse, gone, relax, retry, shout, single_flight, strict",
     }.items():
         settings_file(wrong)
         with pytest.raises(ConfigurationError, match=complaint) as caught:

@@ -30,8 +30,8 @@ class Rank(IntEnum):
     BUDGET = 20
     RETRY = 30
     BREAKER = 40
-    SINGLE_FLIGHT = 50
-    CACHE = 60
+    CACHE = 50
+    SINGLE_FLIGHT = 60
     OUTERMOST = 70  # around one provider; the default for a layer without a rank
     COMBINE = 100  # combines several providers into one, such as `Fallback`
     RERANK = 110

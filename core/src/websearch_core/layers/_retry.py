@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from time import monotonic
 from typing import Annotated, ClassVar, TypeVar
 
 from .._deadline import time_left
-from ..errors import RateLimited, ServiceError, WebSearchError
+from ..errors import Attempt, RateLimited, ServiceError, WebSearchError
 from ..events import Wait, emit
 from ..flow import Flow, Sleep
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import FoundFile
-from ._layer import ProviderWrapper, Rank, check_number, read_many, reader, searcher
+from ..provider._ports import opens_pages
+from ._layer import ProviderWrapper, Rank, check_number, leaves, read_many, reader, searcher
+from ._retry_budget import RetryBudget
 
 T = TypeVar("T")
 
@@ -27,11 +30,16 @@ class Retry(ProviderWrapper):
     together: https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter. If the service says
     when to come back, that is the pause; if it is too long, the failure is raised.
 
+    Each provider has a budget of retries, so that they cannot multiply an outage: while everything fails, about one
+    call in five is tried again. The ``attempts`` of the error that is raised at the end list what was tried.
+
     Args:
         inner: The provider to ask; omit it in ``WebSearch(layers=[Retry(...)])``.
         attempts: Maximum number of attempts.
         pause: Seconds of the first pause; doubled if the service said that we are too fast.
         longest: Maximum seconds of a pause.
+        budget: Retries that each call adds to the budget, which holds at most ten and starts full. Every ten seconds
+            add one, too. None means no budget. The built-in reader has none: what fails there is the site of a page.
 
     Raises:
         ConfigurationError: A value is invalid.
@@ -43,11 +51,17 @@ class Retry(ProviderWrapper):
     attempts: Annotated[int, FoundFile(at_most=5)] = 3
     pause: Annotated[float, FoundFile(at_most=10)] = 0.5
     longest: Annotated[float, FoundFile(at_most=60)] = 10.0
+    budget: float | None = 0.2
+    _retries: RetryBudget = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_number(self, "attempts", minimum=1, integer=True)
         check_number(self, "pause", minimum=0)
         check_number(self, "longest", minimum=0)
+        if self.budget is not None:
+            check_number(self, "budget", minimum=0)
+        own_sites = self.inner is not None and any(map(opens_pages, leaves(self.inner)))
+        object.__setattr__(self, "_retries", RetryBudget(None if own_sites else self.budget))
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, more than once if necessary."""
@@ -62,17 +76,24 @@ class Retry(ProviderWrapper):
         return self._persist(lambda: read_many(reader(self, self.inner), urls))
 
     def _persist(self, attempt: Callable[[], Flow[T]]) -> Flow[T]:
-        number = 0
+        self._retries.add_call()
+        tried: list[Attempt] = []
+        first = monotonic()
         while True:
-            number += 1
+            began = monotonic()
             try:
                 return (yield from attempt())
             except ServiceError as failure:
                 failure.provider = failure.provider or self.name  # the sender does not know for which provider it sends
-                pause = self._pause(failure, number)
-                if not failure.temporary or number == self.attempts or pause > min(self.longest, time_left()):
+                tried.append(Attempt(failure.code, round(began - first, 3), round(monotonic() - began, 3)))
+                failure.attempts = tuple(tried)
+                pause = self._pause(failure, len(tried))
+                if not failure.temporary or len(tried) >= self.attempts or pause > min(self.longest, time_left()):
                     raise
-                emit(Wait(provider=self.name, seconds=pause, reason="retry", attempt=number, error=failure))
+                if not self._retries.take_retry():
+                    failure.add_note(f"Not tried again: {self.name} has failed often, and its retries are used up.")
+                    raise
+                emit(Wait(provider=self.name, seconds=pause, reason="retry", attempt=len(tried), error=failure))
             yield Sleep(pause)
 
     def _pause(self, failure: ServiceError, number: int) -> float:

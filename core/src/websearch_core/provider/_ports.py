@@ -5,10 +5,11 @@ A provider is any object with a ``name`` that can search, read pages, or both; i
 optional: ``options``, the fields of a query that it supports besides ``text``, ``limit`` and ``extra``; ``topics``, the
 values of ``topic`` that it supports besides ``general``; ``emulated``, those of its options that the service has no
 parameter for (with ``limit``: it takes more requests); ``countries`` and ``languages``, the codes that the service
-knows; ``limits``; ``about``, a `Service`; ``needs_network = False``; a method ``problem() -> str | None`` that says why
-it cannot be used yet; and, if its results are those of other search engines, a method ``find_engines(result)`` that
-returns the names of the engines behind a `SearchResult`, so that each votes only once when results are fused. Layers
-(`Retry`, `Fallback`, ...) wrap providers and are providers themselves: see `websearch_core.layers.Layer`.
+knows; ``limits``; ``about``, a `Service`; ``needs_network = False``; ``opens_pages = True`` for a reader that fetches
+pages itself; a method ``problem() -> str | None`` that says why it cannot be used yet; and, if its results are those of
+other search engines, a method ``find_engines(result)`` that returns the names of the engines behind a `SearchResult`,
+so that each votes only once when results are fused. Layers (`Retry`, `Fallback`, ...) wrap providers and are providers
+themselves: see `websearch_core.layers.Layer`.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ class Limits(TypedDict, total=False):
         query_length: Maximum length of a query, in characters.
         query_words: Maximum length of a query, in words.
         pages_per_request: Maximum number of pages that one call of `BatchReader.read_many` can have.
+        requests_per_second: Maximum number of requests in a second, such as 0.5, for every plan and every key.
+        concurrent: Maximum number of requests at a time, in the same way.
 
     """
 
@@ -42,6 +45,8 @@ class Limits(TypedDict, total=False):
     query_length: int
     query_words: int
     pages_per_request: int
+    requests_per_second: float
+    concurrent: int
 
 
 class SearchProvider(Protocol):
@@ -160,6 +165,11 @@ def can(provider: object, role: Role) -> bool:
 def needs_network(provider: object) -> bool:
     """Return whether a provider uses the network; the default is that it does."""
     return bool(getattr(provider, "needs_network", True))
+
+
+def opens_pages(provider: object) -> bool:
+    """Return whether a provider fetches pages itself, so that its failures are those of their sites."""
+    return bool(getattr(provider, "opens_pages", False))
 
 
 def check_port(provider: object) -> None:

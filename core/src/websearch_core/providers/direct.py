@@ -65,6 +65,7 @@ class Direct:
 
     name = "direct"
     label = "Direct"
+    opens_pages = True
 
     max_bytes: Annotated[int, FoundFile(at_most=10 * 2**20)] = 10 * 2**20
     max_redirects: Annotated[int, FoundFile(at_most=5)] = 5

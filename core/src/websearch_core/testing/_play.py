@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from .._redaction import redact_response
-from ..flow import Call, Effect, Flow, Request, Response, Sleep
+from ..flow import Call, Effect, Flow, Request, Response, Share, Shared, Sleep
 
 _T = TypeVar("_T")
 
@@ -40,6 +40,7 @@ def play(flow: Flow[_T], *answers: object) -> Outcome[_T]:
         AssertionError: The flow needs more answers, or ended before all were used.
 
     """
+    flow = _run_shared(flow)
     waiting = list(answers)
     effects: list[Effect] = []
     try:
@@ -60,6 +61,26 @@ def play(flow: Flow[_T], *answers: object) -> Outcome[_T]:
     except StopIteration as stop:
         assert not waiting, f"the flow ended with {len(waiting)} of the answers unused"
         return Outcome(stop.value, tuple(effects))
+    finally:
+        flow.close()
+
+
+def _run_shared(flow: Flow[_T]) -> Flow[_T]:
+    """Run what *flow* shares as a part of it: nobody else is there to share it with."""
+    try:
+        effect = next(flow)
+        while True:
+            try:
+                if isinstance(effect, Share):
+                    answer: object = Shared((yield from _run_shared(effect.make())), is_first=True)
+                else:
+                    answer = yield effect
+            except Exception as error:  # noqa: BLE001 - raised again, inside the flow
+                effect = flow.throw(error)
+            else:
+                effect = flow.send(answer)
+    except StopIteration as stop:
+        return stop.value  # type: ignore[no-any-return]
     finally:
         flow.close()
 

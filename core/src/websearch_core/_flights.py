@@ -1,0 +1,223 @@
+"""
+Work that is under way, so that whoever wants the same joins it instead of starting it again.
+
+Those who wait for the same work are either blocking callers, in any thread, or tasks of one event loop. They are never
+mixed: a loop that waited for another loop, or for a thread that waits for it, could wait for ever.
+
+Each caller waits until its own deadline, and the work goes on while anybody waits. On an event loop it runs in a task
+of its own, which is cancelled when nobody is left. A blocking call cannot be cancelled, so there the first caller does
+the work itself, which needs no other thread; if its time is up before that of the others, a thread goes on for them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import os
+import threading
+import time
+from collections.abc import Callable, Coroutine, Hashable
+from concurrent.futures import Future, wait
+from contextvars import copy_context
+from functools import partial
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from ._deadline import Deadline, deadline, timeout_left, until
+from .errors import TimedOut
+
+_GRACE = 0.1  # seconds; work that ends at the same deadline says more precisely what was late
+
+
+class Shared(NamedTuple):
+    """
+    The answer of shared work.
+
+    Args:
+        value: The answer.
+        is_first: True for one of those who get it: whoever it is charged to.
+
+    """
+
+    value: Any
+    is_first: bool
+
+
+class Flights:
+    """What is under way, by its key. A copy starts empty."""
+
+    def __init__(self) -> None:
+        self._start()
+
+    def _start(self) -> None:
+        self._process = os.getpid()
+        self._lock = threading.Lock()
+        self._blocking: dict[Hashable, _Flight] = {}
+        self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Hashable, _Flight]] = WeakKeyDictionary()
+
+    def __deepcopy__(self, memo: Any) -> Flights:
+        return Flights()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Flights, ()
+
+    def share(self, key: Hashable, work: Callable[[], Any]) -> Shared:
+        """
+        Return what *work* returns: called by this caller, or by another thread that wants the same now.
+
+        Raises:
+            TimedOut: It did not end before this caller's deadline.
+
+        """
+        if self._process != os.getpid():  # a fork: nobody here does the work of the parent, or releases its lock
+            self._start()
+        with self._lock:
+            flight = self._blocking.get(key)
+            if flight is not None:
+                flight.join()
+            else:
+                new = self._blocking[key] = _Flight()
+        if flight is not None:
+            return self._follow(flight)
+        try:
+            answer = work()
+        except BaseException as error:
+            if self._is_wanted_still(key, new, error, leaves=True):
+                context = copy_context()
+                threading.Thread(target=context.run, args=(self._go_on, key, new, work), daemon=True).start()
+            else:
+                new.done.set_exception(error)
+            raise
+        self._land(key, new, answer)
+        return new.charge(answer)
+
+    def _follow(self, flight: _Flight) -> Shared:
+        wait((flight.done,), timeout_left())
+        with self._lock:
+            flight.waiting -= 1
+            if flight.done.done() and not flight.done.exception():
+                return flight.charge(flight.done.result())
+        raise _copy_error(flight.done.exception()) if flight.done.done() else _make_late_error()
+
+    def _go_on(self, key: Hashable, flight: _Flight, work: Callable[[], Any]) -> None:
+        """Do the work for those who still wait when the first caller leaves."""
+        answer = None
+        with until(flight.deadline):
+            while True:
+                flight.began_with = deadline()
+                try:
+                    answer = work()
+                except BaseException as error:  # noqa: BLE001 - raised again by those who wait
+                    if not self._is_wanted_still(key, flight, error):
+                        return flight.done.set_exception(error)
+                else:
+                    return self._land(key, flight, answer)
+
+    def _land(self, key: Hashable, flight: _Flight, answer: Any) -> None:
+        with self._lock:
+            del self._blocking[key]
+        flight.done.set_result(answer)
+
+    def _is_wanted_still(self, key: Hashable, flight: _Flight, error: BaseException, *, leaves: bool = False) -> bool:
+        """Return whether to begin again, for those who have more time; else, nobody joins any more."""
+        with self._lock:
+            flight.waiting -= leaves
+            if flight.waiting and flight.has_got_time(error):
+                return True
+            del self._blocking[key]
+            return False
+
+    async def ashare(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, Any]]) -> Shared:
+        """Do the same as `share` among the tasks of the running event loop."""
+        flights = self._get_flights_here()
+        flight = flights.get(key)
+        if flight is None:
+            flight = flights[key] = _Flight()
+            flight.task = asyncio.create_task(_fly(flight, work))
+            flight.task.add_done_callback(partial(_forget, flights, key, flight))
+        else:
+            flight.join()
+        task = flight.task
+        try:
+            await asyncio.wait((task,), timeout=flight.patience())
+        finally:
+            flight.waiting -= 1
+            if not flight.waiting and not task.done():
+                _forget(flights, key, flight)
+                task.cancel()
+                await asyncio.wait((task,))
+        if not task.done() or task.cancelled():
+            raise _make_late_error()
+        if error := task.exception():
+            raise error if flight.charge(None).is_first else _copy_error(error)
+        return flight.charge(task.result())
+
+    def _get_flights_here(self) -> dict[Hashable, _Flight]:
+        with self._lock:
+            return self._loops.setdefault(asyncio.get_running_loop(), {})
+
+
+class _Flight:
+    """Work that is under way: in ``task`` on an event loop, else ``done`` has the outcome."""
+
+    task: asyncio.Task[Any]
+
+    def __init__(self) -> None:
+        self.began_with = deadline()
+        self.deadline = Deadline(self.began_with)
+        self.done: Future[Any] = Future()
+        self.waiting = 1
+        self._is_charged = False
+
+    def join(self) -> None:
+        self.waiting += 1
+        self.deadline.at = max(self.deadline.at, deadline())
+
+    def charge(self, answer: Any) -> Shared:
+        is_first, self._is_charged = not self._is_charged, True
+        return Shared(answer, is_first)
+
+    def patience(self) -> float | None:
+        """Return how long this caller waits."""
+        left = timeout_left()
+        return left + _GRACE if left is not None and deadline() == self.deadline.at else left
+
+    def has_got_time(self, error: BaseException) -> bool:
+        """Return whether the work ended only because those who were there when it began had no more time."""
+        if not isinstance(error, TimedOut):
+            return not isinstance(error, Exception)  # such as a KeyboardInterrupt, which is for one caller alone
+        return self.began_with <= time.monotonic() < self.deadline.at
+
+
+async def _fly(flight: _Flight, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+    with until(flight.deadline):
+        while True:
+            flight.began_with = deadline()
+            try:
+                return await work()
+            except TimedOut as error:
+                if not flight.has_got_time(error):
+                    raise
+
+
+def _forget(flights: dict[Hashable, _Flight], key: Hashable, flight: _Flight, task: Any = None) -> None:
+    """Let nobody join *flight* any more. If it failed when nobody waited, that is not worth a log entry."""
+    if flights.get(key) is flight:
+        del flights[key]
+    if task is not None and not task.cancelled():
+        task.exception()
+
+
+def _make_late_error() -> TimedOut:
+    return TimedOut("no answer within the time allowed")
+
+
+def _copy_error(error: BaseException | None) -> BaseException:
+    """Return a copy for each caller, since raising one error many times would make its traceback grow."""
+    assert error is not None
+    try:
+        own = copy.copy(error)
+    except Exception:  # noqa: BLE001 - an error of somebody else's class need not be copyable
+        return error
+    own.__cause__ = error.__cause__
+    return own.with_traceback(error.__traceback__)

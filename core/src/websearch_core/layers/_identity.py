@@ -1,0 +1,47 @@
+"""What makes two calls the same: the request, and whose key it is sent with."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import unicodedata
+from typing import Any
+
+from pydantic import SecretStr
+
+from .._keys import ApiKey
+from ..models import SearchQuery
+from ..provider._ports import Provider
+from ._layer import leaves
+
+
+def describe_query(query: SearchQuery) -> list[Any] | None:
+    """Return *query* as JSON, the same for queries that mean the same; None if its ``extra`` is not JSON."""
+    try:
+        options = query.model_dump(mode="json", exclude={"text"}, exclude_defaults=True)
+    except ValueError:  # pydantic cannot serialize a value
+        return None
+    for domains in ("allowed_domains", "blocked_domains"):
+        if domains in options:
+            options[domains].sort()
+    return ["search", " ".join(unicodedata.normalize("NFC", query.text).split()), options]
+
+
+def identify(provider: Provider, what: object) -> str:
+    """
+    Return a text that is the same only for the same *what*, as JSON, sent with the same keys.
+
+    It is a keyed hash, whose key is made of those that *provider* uses now, so it reveals neither.
+    """
+    keys = [_read(value) for leaf in leaves(provider) for value in _values(leaf) if isinstance(value, SecretStr)]
+    whose = json.dumps(keys).encode()
+    return hmac.new(whose, json.dumps(what, sort_keys=True).encode(), hashlib.sha256).hexdigest()
+
+
+def _values(provider: Provider) -> list[Any]:
+    return list(getattr(provider, "__dict__", {}).values())
+
+
+def _read(key: SecretStr) -> str:
+    return key.identity() if isinstance(key, ApiKey) else key.get_secret_value()

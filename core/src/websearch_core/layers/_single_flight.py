@@ -1,0 +1,75 @@
+"""Send identical calls that are made at the same time only once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeVar
+
+from .._flights import Flights
+from ..errors import WebSearchError
+from ..events import Joined, emit
+from ..flow import Flow, Share, Shared
+from ..models import Page, SearchQuery, SearchResponse
+from ..provider._ports import Provider
+from ._identity import describe_query, identify
+from ._layer import ProviderWrapper, Rank, read_many, reader, searcher
+
+A = TypeVar("A", SearchResponse, Page)
+
+
+@dataclass(frozen=True)
+class SingleFlight(ProviderWrapper):
+    """
+    Send a request once if several callers want the same at the same time; all of them get its answer.
+
+    Calls are the same if their queries or URLs, their options and the key of the provider are. Blocking calls share
+    with each other, whatever their threads, and so do the calls of one event loop. An error is raised for everybody.
+    A caller that is cancelled, or whose time is up, does not disturb the others; when nobody waits any more, the
+    request is cancelled. Only one of the answers has a ``cost`` and a ``usage``, since only one was paid for.
+
+    Args:
+        inner: The provider to ask; omit it in ``WebSearch(layers=[SingleFlight()])``.
+
+    """
+
+    rank: ClassVar[Rank] = Rank.SINGLE_FLIGHT
+
+    _flights: Flights = field(default_factory=Flights, init=False, repr=False, compare=False)
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search, or wait for the answer of a search that is under way."""
+        provider = searcher(self, self.inner)
+        what = describe_query(query)
+        if what is None:
+            return (yield from provider.search(query))
+        response = yield from self._share(provider, what, lambda: provider.search(query))
+        return response if response.query == query.text else response.model_copy(update={"query": query.text})
+
+    def read(self, url: str, /) -> Flow[Page]:
+        """Read, or wait for the page if it is being read."""
+        provider = reader(self, self.inner)
+        return (yield from self._share(provider, ["read", url], lambda: provider.read(url)))
+
+    def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
+        """Read many pages, or wait for them if the same ones are being read."""
+        provider = reader(self, self.inner)
+        key = identify(provider, ["read_many", *urls])
+        shared: Shared = yield Share(self._flights, key, lambda: read_many(provider, urls))
+        return [self._settle(page, shared) if isinstance(page, Page) else page for page in shared.value]
+
+    def _share(self, provider: Provider, what: list[Any], make: Callable[[], Flow[A]]) -> Flow[A]:
+        shared: Shared = yield Share(self._flights, identify(provider, what), make)
+        answer: A = shared.value
+        return self._settle(answer, shared)
+
+    def _settle(self, answer: A, shared: Shared) -> A:
+        if shared.is_first:
+            return answer
+        emit(Joined(provider=answer.provider or self.name))
+        return free(answer)
+
+
+def free(answer: A) -> A:
+    """Return *answer* without what it cost, for a caller that it cost nothing."""
+    return answer.model_copy(update={"cost": 0.0, "usage": {}})

@@ -1,0 +1,617 @@
+"""Identical calls at the same time: threads, event loops, deadlines, cancellation, errors."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import gc
+import os
+import pickle
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
+
+import pytest
+
+from websearch_core import WebSearch
+from websearch_core._deadline import time_left, time_limit
+from websearch_core._flights import Flights
+from websearch_core.errors import BadRequest, RateLimited, TimedOut, Unavailable
+from websearch_core.events import Joined
+from websearch_core.flow import Call, Gather, Request, Share, arun, run
+from websearch_core.layers import Rank, Retry, SingleFlight
+from websearch_core.models import Page, SearchQuery, SearchResponse
+from websearch_core.provider import Key, from_function, provider
+from websearch_core.testing import SECRET, FakeWeb, play, reply
+
+URL = "https://sea.example/kelp"
+
+
+def fake(**options):
+    return FakeWeb(results=[{"title": "Kelp", "url": URL}], pages={URL: "# Kelp\n\nAn alga."}, **options)
+
+
+def no_send(request):
+    raise AssertionError(f"nothing should be sent: {request}")
+
+
+# One request
+
+
+async def test_a_thousand_identical_searches_on_a_loop_send_one_request():
+    service = fake(delay=0.05)
+    web = WebSearch(service)
+    answers = await asyncio.gather(*(web.asearch("kelp") for _ in range(1000)))
+
+    assert service.queries == ["kelp"]
+    assert {answer.results[0].url for answer in answers} == {URL}
+
+
+def test_a_thousand_identical_searches_in_threads_send_one_request():
+    asked, everybody_waits = [], threading.Event()
+
+    def search(query):
+        asked.append(query.text)
+        everybody_waits.wait()
+        return [{"title": "Kelp", "url": URL}]
+
+    web = WebSearch(from_function("patient", search=search), timeout=60)
+    flights = web.provider.inner._flights
+    with ThreadPoolExecutor(1000) as threads:
+        calls = [threads.submit(web.search, "kelp") for _ in range(1000)]
+        while sum(flight.waiting for flight in flights._blocking.values()) < 1000:
+            time.sleep(0.01)
+        everybody_waits.set()
+        answers = [call.result() for call in calls]
+
+    assert asked == ["kelp"]
+    assert {answer.results[0].url for answer in answers} == {URL}
+
+
+async def test_pages_are_shared_too_and_each_caller_gets_its_own_part():
+    service = fake(delay=0.05)
+    web = WebSearch(service)
+    whole, start = await asyncio.gather(web.aread(URL), web.aread(URL, max_length=6))
+
+    assert service.urls == [URL]
+    assert whole.content.startswith("# Kelp")
+    assert start.content_length <= 6
+
+
+def test_pages_that_one_blocking_call_reads_twice_are_fetched_once():
+    service = fake(delay=0.2)
+    pages = WebSearch(service).read_many([URL, URL, f"{URL}#again"])
+
+    assert service.urls == [URL]
+    assert [page.url for page in pages] == [URL, URL, f"{URL}#again"]
+
+
+async def test_batches_are_shared():
+    asked = []
+
+    class Reader:
+        name = "batches"
+
+        def read_many(self, urls):
+            asked.append(urls)
+            yield Call(time.sleep, 0.05)
+            return [Page(url=url, content="text", cost=0.5) for url in urls]
+
+        def read(self, url):
+            raise AssertionError("not one by one")
+            yield
+
+    web = WebSearch(fake(), reader=Reader())
+    first, second = await asyncio.gather(web.aread_many([URL]), web.aread_many([URL]))
+
+    assert asked == [[URL]]
+    assert sorted([first[0].cost, second[0].cost]) == [0.0, 0.5]
+
+
+async def test_one_call_after_another_sends_two_requests():
+    service = fake()
+    web = WebSearch(service)
+    await web.asearch("kelp")
+    web.search("kelp")
+
+    assert service.queries == ["kelp", "kelp"]
+
+
+@pytest.mark.parametrize("other", [{"limit": 3}, {"topic": "news"}, {"extra": {"a": 1}}, {"page": 2}])
+async def test_calls_with_other_options_are_not_the_same(other):
+    service = fake(delay=0.05)
+    web = WebSearch(service)
+    await asyncio.gather(web.asearch("kelp"), web.asearch("kelp", **other))
+
+    assert len(service.queries) == 2
+
+
+async def test_spellings_of_a_query_are_the_same_and_each_answer_has_the_callers_own():
+    service = fake(delay=0.05)
+    web = WebSearch(service)
+    domains = [["a.example", "sea.example"], ["sea.example", "a.example"]]
+    one, other = await asyncio.gather(
+        web.asearch("kelp  forest", allowed_domains=domains[0]), web.asearch("kelp forest", allowed_domains=domains[1])
+    )
+
+    assert len(service.queries) == 1
+    assert (one.query, other.query) == ("kelp  forest", "kelp forest")
+
+
+async def test_a_query_that_is_not_json_is_not_shared():
+    service = fake(delay=0.05)
+    web = WebSearch(service)
+    await asyncio.gather(*(web.asearch("kelp", extra={"a": object()}) for _ in range(2)))
+
+    assert len(service.queries) == 2
+
+
+async def test_two_web_searches_share_nothing():
+    service, layer = fake(delay=0.05), SingleFlight()
+    one, other = WebSearch(service, layers=[layer]), WebSearch(service, layers=[layer])
+    await asyncio.gather(one.asearch("kelp"), other.asearch("kelp"))
+
+    assert len(service.queries) == 2
+
+
+async def test_callers_with_different_keys_do_not_share():
+    tenant = ContextVar("tenant")
+    keys = []
+
+    @provider
+    class Keyed:
+        name = "keyed"
+        api_key: Key
+
+        def search(self, query):
+            key = self.api_key.get_secret_value()
+            keys.append(key)
+            yield Call(time.sleep, 0.05)
+            return SearchResponse(query=query.text, answer=f"for {key}")
+
+    web = WebSearch(Keyed(api_key=tenant.get))
+
+    async def ask(who):
+        tenant.set(who)
+        return (await web.asearch("kelp")).answer
+
+    assert await asyncio.gather(*map(ask, ["ann", "bob", "ann"])) == ["for ann", "for bob", "for ann"]
+    assert sorted(keys) == ["ann", "bob"]
+
+
+def test_the_key_of_a_flight_holds_no_secret():
+    @provider
+    class Keyed:
+        name = "keyed"
+        api_key: Key
+
+        def search(self, query):
+            yield Request(url="https://api.example")
+            return SearchResponse(query=query.text)
+
+    effect = next(SingleFlight(Keyed(api_key=SECRET)).search(SearchQuery.of("kelp")))
+
+    assert isinstance(effect, Share)
+    assert SECRET not in repr(effect)
+    assert "kelp" not in effect.key
+
+
+async def test_only_one_of_the_answers_costs_anything_and_hooks_hear_of_the_others():
+    service = FakeWeb(results=SearchResponse(query="", cost=0.01, usage={"credits": 1}), delay=0.05)
+    events = []
+    web = WebSearch(service, on_event=events.append)
+    answers = await asyncio.gather(*(web.asearch("kelp") for _ in range(5)))
+
+    assert sum(answer.cost for answer in answers) == 0.01
+    assert sum(answer.usage.get("credits", 0) for answer in answers) == 1
+    assert [event.provider for event in events if isinstance(event, Joined)] == ["fake"] * 4
+
+
+# Errors
+
+
+async def test_an_error_is_raised_for_all_who_wait_and_is_not_kept():
+    service = FakeWeb(errors={"kelp": [RateLimited("too fast", retry_after=99), None]}, delay=0.05)
+    web = WebSearch(service)
+    errors = await asyncio.gather(*(web.asearch("kelp") for _ in range(5)), return_exceptions=True)
+
+    assert [type(error) for error in errors] == [RateLimited] * 5
+    assert len(set(map(id, errors))) == 5  # a traceback grows with each raise
+    assert {error.retry_after for error in errors} == {99}
+    assert service.queries == ["kelp"]
+    await web.asearch("kelp")
+
+
+def test_an_error_is_raised_in_all_threads():
+    service = FakeWeb(errors={"kelp": BadRequest("no")}, delay=0.3)
+    web = WebSearch(service)
+
+    def ask(_):
+        try:
+            web.search("kelp")
+        except BadRequest as error:
+            return error
+
+    with ThreadPoolExecutor(10) as threads:
+        errors = list(threads.map(ask, range(10)))
+
+    assert {str(error) for error in errors} == {"no"}
+    assert len(set(map(id, errors))) == 10
+    assert service.queries == ["kelp"]
+
+
+def test_an_error_that_cannot_be_copied_is_raised_as_it_is():
+    class Odd(Exception):
+        def __init__(self, *, needed):
+            self.needed = needed
+
+        def __reduce__(self):
+            raise TypeError("no copies")
+
+    flights, inside = Flights(), threading.Event()
+
+    def work():
+        inside.set()
+        time.sleep(0.2)
+        raise Odd(needed=1)
+
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(flights.share, "k", work)
+        inside.wait()
+        second = threads.submit(flights.share, "k", work)
+        assert first.exception() is second.exception()
+
+
+# Cancelling and deadlines
+
+
+class Slow:
+    """Takes a while, and remembers what it began and what it ended."""
+
+    name = "slow"
+
+    def __init__(self, seconds=0.3):
+        self.seconds, self.begun, self.ended, self.cancelled = seconds, 0, 0, 0
+
+    def search(self, query):
+        self.begun += 1
+        try:
+            yield Call(self._work)
+        except GeneratorExit:
+            self.cancelled += 1
+            raise
+        self.ended += 1
+        return SearchResponse(query=query.text)
+
+    async def _work(self):
+        await asyncio.sleep(self.seconds)
+
+
+async def test_cancelling_the_first_caller_does_not_disturb_the_others():
+    service = Slow()
+    web = WebSearch(service)
+    first, second = (asyncio.create_task(web.asearch("kelp")) for _ in range(2))
+    await asyncio.sleep(0.05)
+    first.cancel()
+
+    assert (await second).query == "kelp"
+    assert (service.begun, service.ended) == (1, 1)
+    with pytest.raises(asyncio.CancelledError):
+        await first
+
+
+async def test_with_nobody_left_the_work_is_cancelled_and_ends_before_the_caller():
+    service = Slow(30)
+    web = WebSearch(service)
+    tasks = [asyncio.create_task(web.asearch("kelp")) for _ in range(3)]
+    await asyncio.sleep(0.05)
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
+
+    assert service.cancelled == 1
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_one_who_comes_when_all_have_left_begins_again():
+    service = Slow()
+    web = WebSearch(service)
+    first = asyncio.create_task(web.asearch("kelp"))
+    await asyncio.sleep(0.05)
+    first.cancel()
+    await asyncio.wait([first])
+    await web.asearch("kelp")
+
+    assert (service.begun, service.ended) == (2, 1)
+
+
+async def test_a_caller_whose_time_is_up_leaves_alone():
+    service = Slow(0.4)
+    web = WebSearch(service)
+
+    async def hurried():
+        with time_limit(0.1):
+            await web.asearch("kelp")
+
+    patient = asyncio.create_task(web.asearch("kelp"))
+    await asyncio.sleep(0.05)
+    started = time.monotonic()
+    with pytest.raises(TimedOut):
+        await hurried()
+    assert time.monotonic() - started < 0.3
+    assert (await patient).query == "kelp"
+    assert service.begun == 1
+
+
+async def test_one_with_more_time_goes_on_when_the_time_of_the_first_is_up():
+    service = Slow(0.3)
+    web = WebSearch(service, attempts=1)
+
+    async def ask(seconds):
+        with time_limit(seconds):
+            return await web.asearch("kelp")
+
+    first = asyncio.create_task(ask(0.15))
+    await asyncio.sleep(0.05)
+    answer = await ask(5)
+
+    assert answer.query == "kelp"
+    assert service.begun <= 2
+    with pytest.raises(TimedOut):
+        await first
+
+
+def test_threads_with_more_time_go_on_when_the_time_of_the_first_is_up():
+    begun = []
+
+    def search(query):
+        begun.append(query)
+        time.sleep(0.4)
+        return []
+
+    web = WebSearch(from_function("sleepy", search=search), attempts=1)
+
+    def ask(seconds):
+        try:
+            with time_limit(seconds):
+                return web.search("kelp")
+        except TimedOut as error:
+            return error
+
+    with ThreadPoolExecutor(5) as threads:
+        first = threads.submit(ask, 0.2)
+        time.sleep(0.1)
+        others = [threads.submit(ask, 5) for _ in range(3)]
+        hurried = threads.submit(ask, 0.2)
+        assert isinstance(first.result(), TimedOut)
+        assert isinstance(hurried.result(), TimedOut)
+        assert {type(other.result()) for other in others} == {SearchResponse}
+    assert len(begun) == 2
+
+
+def test_a_service_that_hangs_is_not_asked_once_for_each_waiting_thread():
+    begun = []
+
+    def work():
+        begun.append(1)
+        time.sleep(time_left())
+        raise TimedOut("late")
+
+    flights = Flights()
+
+    def ask(n):
+        with time_limit(0.2 + n / 100):
+            try:
+                return flights.share("k", work)
+            except TimedOut as error:
+                return error
+
+    with ThreadPoolExecutor(20) as threads:
+        assert {type(answer) for answer in threads.map(ask, range(20))} == {TimedOut}
+    assert len(begun) <= 3
+
+
+def test_an_interrupt_is_for_one_caller_alone():
+    begun, inside = [], threading.Event()
+    flights = Flights()
+
+    def work():
+        begun.append(1)
+        inside.set()
+        time.sleep(0.2)
+        if len(begun) == 1:
+            raise KeyboardInterrupt
+        return "done"
+
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(flights.share, "k", work)
+        inside.wait()
+        second = threads.submit(flights.share, "k", work)
+        assert second.result().value == "done"
+        assert isinstance(first.exception(), KeyboardInterrupt)
+    assert not flights._blocking
+
+
+def test_work_that_fails_after_it_went_on_fails_for_those_who_wait():
+    flights, begun = Flights(), []
+
+    def work():
+        begun.append(1)
+        time.sleep(0.2)
+        raise TimedOut("late") if len(begun) == 1 else Unavailable("down")
+
+    def ask(seconds):
+        with time_limit(seconds):
+            return flights.share("k", work)
+
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(ask, 0.1)
+        time.sleep(0.05)
+        second = threads.submit(ask, 5)
+        assert isinstance(first.exception(), TimedOut)
+        assert isinstance(second.exception(), Unavailable)
+
+
+async def test_the_error_of_a_single_caller_names_its_provider():
+    service = FakeWeb(delay=5, name="snail")
+    with pytest.raises(TimedOut):
+        await WebSearch(service, timeout=0.1).asearch("kelp")
+
+
+async def test_work_that_somebody_else_cancels_is_late_for_those_who_wait():
+    service = Slow(5)
+    web = WebSearch(service)
+    call = asyncio.create_task(web.asearch("kelp"))
+    await asyncio.sleep(0.05)
+    for task in asyncio.all_tasks() - {asyncio.current_task(), call}:
+        task.cancel()
+    with pytest.raises(TimedOut):
+        await call
+
+
+async def test_a_failure_that_nobody_waited_for_is_not_logged(caplog):
+    class Stubborn(Slow):
+        async def _work(self):
+            try:
+                await asyncio.sleep(5)
+            except asyncio.CancelledError:
+                raise Unavailable("down") from None
+
+    web = WebSearch(Stubborn(), attempts=1)
+    call = asyncio.create_task(web.asearch("kelp"))
+    await asyncio.sleep(0.05)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert not [record for record in caplog.records if record.name == "asyncio"]
+
+
+# Loops and threads
+
+
+def test_loops_and_threads_do_not_wait_for_each_other():
+    service = fake(delay=0.3)
+    web = WebSearch(service)
+
+    def on_a_loop():
+        async def both():
+            return await asyncio.gather(web.asearch("kelp"), web.asearch("kelp"))
+
+        return asyncio.run(both())
+
+    with ThreadPoolExecutor(6) as threads:
+        loops = [threads.submit(on_a_loop) for _ in range(3)]
+        blocking = [threads.submit(web.search, "kelp") for _ in range(3)]
+        assert len([answer for loop in loops for answer in loop.result()]) == 6
+        assert all(one.result().results for one in blocking)
+    assert len(service.queries) == 4  # one for each loop, and one for the threads
+
+
+async def test_a_blocking_call_inside_a_loop_does_not_wait_for_the_loop():
+    web = WebSearch(fake(delay=0.1))
+    call = asyncio.create_task(web.asearch("kelp"))
+    await asyncio.sleep(0.02)
+
+    assert web.search("kelp").results  # bad manners, but no deadlock
+    assert (await call).results
+
+
+async def test_the_flights_of_a_loop_that_is_gone_are_forgotten():
+    flights = Flights()
+
+    async def one():
+        async def work():
+            return 1
+
+        return await flights.ashare("k", work)
+
+    def elsewhere():
+        return asyncio.run(one())
+
+    assert (await asyncio.to_thread(elsewhere)).value == 1
+    assert (await one()).value == 1
+    gc.collect()
+    assert len(flights._loops) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_does_not_wait_for_its_parent():
+    flights, inside, go = Flights(), threading.Event(), threading.Event()
+
+    def work():
+        inside.set()
+        go.wait()
+        return 1
+
+    thread = threading.Thread(target=flights.share, args=("k", work))
+    thread.start()
+    inside.wait()
+    child = os.fork()
+    if child == 0:
+        os._exit(flights.share("k", lambda: 2).value)
+    _, status = os.waitpid(child, 0)
+    go.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(status) == 2
+
+
+# As a layer
+
+
+def test_it_is_a_default_layer_that_can_be_left_out():
+    web = WebSearch(fake())
+    kinds = []
+    part = web.provider
+    while part is not None:
+        kinds.append(type(part))
+        part = getattr(part, "inner", None)
+
+    assert kinds[:3][1:] == [SingleFlight, Retry]
+    assert SingleFlight not in map(type, [WebSearch(fake(), layers=None).provider])
+    assert SingleFlight.rank == Rank.SINGLE_FLIGHT
+
+
+def test_copies_and_pickles_begin_with_nothing_under_way():
+    layer = SingleFlight(Retry())
+    for again in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+        assert again == layer
+        assert again._flights is not layer._flights
+
+
+def test_a_flow_that_shares_can_be_played():
+    class Asks:
+        name = "asks"
+
+        def search(self, query):
+            answer = yield Request(url="https://a.example")
+            return SearchResponse(query=query.text, answer=answer.content.decode())
+
+        def read(self, url):
+            yield Request(url=url)
+            return Page(url=url)
+
+    layer = SingleFlight(Retry(Asks()))
+    assert play(layer.search(SearchQuery.of("kelp")), Unavailable("down"), reply("yes")).result.answer == "yes"
+    with pytest.raises(BadRequest):
+        play(layer.read(URL), BadRequest("no"))
+
+
+def test_a_plain_flow_may_share_too():
+    flights = Flights()
+
+    def inner():
+        yield Call(time.sleep, 0.05)
+        return 1
+
+    def twice():
+        def one():
+            return (yield Share(flights, "k", inner))
+
+        return (yield Gather([one(), one()]))
+
+    async def a_no_send(request):
+        raise AssertionError
+
+    for answers in (run(twice(), no_send), asyncio.run(arun(twice(), a_no_send))):
+        assert sorted(answers) == [(1, False), (1, True)]

@@ -1,0 +1,80 @@
+"""Both frameworks show a model the same text, and give programs the same metadata, for the same answer."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from langchain_websearch import OpenPageTool, WebPageLoader, WebSearchRetriever, WebSearchTool
+from llamaindex_websearch import WebPageReader, WebSearchToolSpec
+from llamaindex_websearch import WebSearchRetriever as LlamaIndexRetriever
+from tests.cassettes import player
+from tests.cassettes import tape as tapes
+from websearch_core import WebSearch
+from websearch_core.testing import FakeWeb
+
+URL = "https://sea.example/kelp"
+PAGE = "<html lang=en><title>Kelp</title><meta name=author content=Ada><h1>Kelp</h1><p>Kelp is a brown alga. " * 3
+
+
+def unmarked(text):
+    return re.sub(r"\b[0-9a-f]{16}\b", "BOUNDARY", text)
+
+
+@pytest.fixture(params=player.find_searchers())
+def tape(request):
+    return tapes.find(request.param, "search")
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+async def test_a_model_reads_the_same_text_in_both(tape, form):
+    query, options, _ = player.query(tape)
+    shared = {"search_options": options, "output_format": form}
+    texts = set()
+    tool = WebSearchTool(**player.arguments(tape), **shared)
+    texts |= {unmarked(tool.invoke({"query": query})), unmarked(await tool.ainvoke({"query": query}))}
+    search, _ = WebSearchToolSpec(**player.arguments(tape), **shared).to_tool_list()
+    texts |= {unmarked(search.call(query=query).content), unmarked((await search.acall(query=query)).content)}
+
+    assert len({re.sub(r"\n?Note: .*", "", text) for text in texts}) == 1
+    assert all(result["url"] in texts.pop() for result in tape["expect"]["results"][:1])
+
+
+def test_the_documents_of_a_search_have_the_same_metadata(tape):
+    query, options, limit = player.query(tape)
+    documents = WebSearchRetriever(**player.arguments(tape), k=limit, search_options=options).invoke(query)
+    nodes = LlamaIndexRetriever(**player.arguments(tape), k=limit, search_options=options).retrieve(query)
+
+    assert [document.metadata for document in documents] == [node.metadata for node in nodes]
+    assert [document.page_content for document in documents] == [node.text for node in nodes]
+    assert all(document.metadata["source"] == document.id for document in documents)
+
+
+@pytest.mark.parametrize("content", ["snippet", "passages", "page"])
+def test_the_documents_of_pages_have_the_same_metadata_and_text(content):
+    web = WebSearch(
+        FakeWeb(results=[{"title": "Kelp", "url": URL}, {"url": "https://sea.example/lost"}], pages={URL: PAGE})
+    )
+    documents = WebSearchRetriever(web=web, content=content).invoke("kelp")
+    nodes = LlamaIndexRetriever(web=web, content=content).retrieve("kelp")
+
+    assert [document.metadata for document in documents] == [node.metadata for node in nodes]
+    assert [document.page_content for document in documents] == [node.text for node in nodes]
+    assert documents[1].metadata.get("read_error") == (None if content == "snippet" else "page_not_found")
+
+
+def test_what_the_loader_and_the_reader_return_is_the_same():
+    web = WebSearch(FakeWeb(pages={URL: PAGE}))
+    (document,) = WebPageLoader(URL, web=web).load()
+    (other,) = WebPageReader(web=web).load_data(URL)
+
+    assert (document.id, document.page_content, document.metadata) == (other.id_, other.text, other.metadata)
+    assert document.metadata["author"] == "Ada"
+
+
+def test_a_page_is_shown_to_a_model_in_the_same_way():
+    web = WebSearch(FakeWeb(pages={URL: PAGE}))
+    _, read = WebSearchToolSpec(web=web).to_tool_list()
+
+    assert unmarked(OpenPageTool(web=web).invoke({"url": URL})) == unmarked(read.call(url=URL).content)
