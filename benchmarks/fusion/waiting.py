@@ -38,6 +38,7 @@ class Late:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or the body would wait for the client's acknowledgement of the headers
 
     def do_GET(self) -> None:
         """Answer late."""
