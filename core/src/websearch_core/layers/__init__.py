@@ -24,17 +24,31 @@ from ._fallback import Fallback
 from ._fuse import Fuse
 from ._layer import Layer, Rank, leaves
 from ._relax import Relax
+from ._rerank import Rerank
 from ._retry import Retry
 from ._single_flight import SingleFlight
 from ._throttle import Throttle
 
-__all__ = ["Fallback", "Fuse", "Layer", "Rank", "Relax", "Retry", "SingleFlight", "Throttle", "layer_class", "leaves"]
+__all__ = [
+    "Fallback",
+    "Fuse",
+    "Layer",
+    "Rank",
+    "Relax",
+    "Rerank",
+    "Retry",
+    "SingleFlight",
+    "Throttle",
+    "layer_class",
+    "leaves",
+]
 
 _BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType(
     {
         "fallback": Fallback,
         "fuse": Fuse,
         "relax": Relax,
+        "rerank": Rerank,
         "retry": Retry,
         "single_flight": SingleFlight,
         "throttle": Throttle,
