@@ -21,17 +21,19 @@ from types import MappingProxyType
 
 from ..errors import ConfigurationError
 from ._fallback import Fallback
+from ._fuse import Fuse
 from ._layer import Layer, Rank, leaves
 from ._relax import Relax
 from ._retry import Retry
 from ._single_flight import SingleFlight
 from ._throttle import Throttle
 
-__all__ = ["Fallback", "Layer", "Rank", "Relax", "Retry", "SingleFlight", "Throttle", "layer_class", "leaves"]
+__all__ = ["Fallback", "Fuse", "Layer", "Rank", "Relax", "Retry", "SingleFlight", "Throttle", "layer_class", "leaves"]
 
 _BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType(
     {
         "fallback": Fallback,
+        "fuse": Fuse,
         "relax": Relax,
         "retry": Retry,
         "single_flight": SingleFlight,
