@@ -19,17 +19,33 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 
+from .._scope import no_cache
 from ..errors import ConfigurationError
+from ._cache import Cache
+from ._caching.backend import CacheBackend, CacheStats
 from ._fallback import Fallback
 from ._layer import Layer, Rank, leaves
 from ._relax import Relax
 from ._retry import Retry
 from ._single_flight import SingleFlight
 
-__all__ = ["Fallback", "Layer", "Rank", "Relax", "Retry", "SingleFlight", "layer_class", "leaves"]
+__all__ = [
+    "Cache",
+    "CacheBackend",
+    "CacheStats",
+    "Fallback",
+    "Layer",
+    "Rank",
+    "Relax",
+    "Retry",
+    "SingleFlight",
+    "layer_class",
+    "leaves",
+    "no_cache",
+]
 
 _BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType(
-    {"fallback": Fallback, "relax": Relax, "retry": Retry, "single_flight": SingleFlight}
+    {"cache": Cache, "fallback": Fallback, "relax": Relax, "retry": Retry, "single_flight": SingleFlight}
 )
 _GROUP = "websearch_core.layers"
 
