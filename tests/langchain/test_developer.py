@@ -142,6 +142,21 @@ def test_other_spellings_of_arguments_are_understood(echo, call):
     assert (query.limit, query.time_range, query.allowed_domains) == (7, "week", ("python.org",))
 
 
+def test_null_and_empty_items_of_a_list_are_left_out(echo, call):
+    call(WebSearchTool(provider=echo), query="tides", allowed_domains=["", None, "python.org"])
+    call(WebSearchTool(provider=echo), query="tides", allowed_domains='[""]')
+
+    assert [query.allowed_domains for query in echo.queries] == [("python.org",), ()]
+
+
+@pytest.mark.parametrize("wrong", [[1] * 5_000, ["a b"] * 5_000, ["x" * 100_000]], ids=["numbers", "blanks", "long"])
+def test_an_error_about_a_huge_list_is_short(echo, call, wrong):
+    message = call(WebSearchTool(provider=echo), query="tides", allowed_domains=wrong)
+
+    assert message.content.startswith("ERROR [invalid_option] allowed_domains.0: ")
+    assert len(message.content) < 500
+
+
 def test_an_empty_answer_says_what_to_try_below_its_first_line(echo, call):
     message = call(WebSearchTool(provider=echo), query="tides", time_range="d")
 
@@ -376,3 +391,30 @@ class TestTenants:
         for one in (made, *made.get_tools()):
             assert SECRET not in repr(one) + repr(one.model_dump())
             assert SECRET.encode() not in pickle.dumps(one)
+
+
+@pytest.mark.parametrize(
+    ("own", "complaint"),
+    [
+        ({"timeout": {}}, "timeout: "),
+        ({"links": {"a": 1}}, "links: "),
+        ({"max_tokens": {}}, "max_tokens: "),
+        ({"allowed_domains": {"a": 1}}, "allowed_domains: "),
+        ({"search_options": "week"}, "search_options: must be a mapping"),
+    ],
+    ids=str,
+)
+def test_a_run_with_an_option_of_the_wrong_type_is_told_which(echo, call, own, complaint):
+    search = WebSearchTool(provider=echo, configurable=list(own))
+
+    message = call(search, {"configurable": own}, query="tides")
+    assert message.status == "error"
+    assert complaint in message.content
+    assert "unexpected" not in message.content
+
+
+def test_a_run_may_name_its_domains_in_one_text(echo, call):
+    search = WebSearchTool(provider=echo, configurable=["allowed_domains"])
+    call(search, {"configurable": {"allowed_domains": "python.org, pypi.org"}}, query="tides")
+
+    assert echo.queries[0].allowed_domains == ("python.org", "pypi.org")

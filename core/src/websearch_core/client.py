@@ -116,7 +116,7 @@ class WebSearch:
         attempts: How often to send a request whose failures may be temporary; the same as
             ``layers=[Retry(attempts=...)]``.
         layers: Layers around the providers, such as ``[Retry(attempts=5)]``, besides the defaults
-            `websearch_core.layers.Retry` and `websearch_core.layers.Relax`. A layer's rank decides its position, not
+            ``Relax``, ``Retry``, ``SingleFlight`` and ``Throttle``. A layer's rank decides its position, not
             the order of the list. A layer of the same rank as a default replaces it; None removes the defaults.
         cache: Keep answers and pages, and give them again: True, or for how many seconds, or where (a path, or a URL of
             Redis), as `websearch_core.layers.Cache` explains. By default, nothing is kept. False switches off what the

@@ -28,6 +28,7 @@ from ._layer import Layer, Rank, leaves
 from ._relax import Relax
 from ._retry import Retry
 from ._single_flight import SingleFlight
+from ._throttle import Throttle
 
 __all__ = [
     "Cache",
@@ -39,13 +40,21 @@ __all__ = [
     "Relax",
     "Retry",
     "SingleFlight",
+    "Throttle",
     "layer_class",
     "leaves",
     "no_cache",
 ]
 
 _BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType(
-    {"cache": Cache, "fallback": Fallback, "relax": Relax, "retry": Retry, "single_flight": SingleFlight}
+    {
+        "cache": Cache,
+        "fallback": Fallback,
+        "relax": Relax,
+        "retry": Retry,
+        "single_flight": SingleFlight,
+        "throttle": Throttle,
+    }
 )
 _GROUP = "websearch_core.layers"
 

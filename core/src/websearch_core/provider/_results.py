@@ -70,10 +70,10 @@ def parse_results(
             continue
         results.append(
             SearchResult(
-                title=plain_text(_get(item, title)) or address,
+                title=" ".join(plain_text(_get(item, title)).split()) or address,
                 url=address,
                 snippet=_cut(plain_text(_get(item, snippet)), snippet_length),
-                score=None if isinstance(rating := _get(item, score), str) else as_number(rating),
+                score=as_number(_get(item, score)),
                 published=parse_date(_get(item, published)),
                 author=join_names(_get(item, author)),
                 content=as_text(_get(item, content)),
@@ -98,11 +98,11 @@ def take_results(body: Any, provider: str, key: str = "results") -> tuple[list[A
         key: Where the list is.
 
     Raises:
-        BadResponse: *body*, or what is at *key*, has another type.
+        BadResponse: *body*, or what is at *key*, has another type, or there is an error instead.
 
     """
     items = body.get(key) if isinstance(body, dict) else body
-    if items is None:
+    if items is None and not as_object(body).get("error"):
         return [], (f"{provider}'s answer held no list of results",)
     if not isinstance(items, list):
         raise unexpected_format(provider)
@@ -113,7 +113,7 @@ def join_names(value: Any) -> str | None:
     """Return the author or authors in *value*, separated by commas: a text, or a list of texts or named objects."""
     several = value if isinstance(value, list) else [value]
     names = (plain_text(one.get("name") if isinstance(one, dict) else one) for one in several[:_MAX_AUTHORS])
-    return ", ".join(name[:_MAX_NAME] for name in names if name) or None
+    return ", ".join(" ".join(name.split())[:_MAX_NAME] for name in names if name) or None
 
 
 def parse_images(

@@ -73,6 +73,8 @@ _CATEGORIES = {"academic": ["research"], "code": ["github"]}
 _FAILURES: dict[str, type[ServiceError]] = {
     "SCRAPE_TIMEOUT": TimedOut,
     "SCRAPE_UNSUPPORTED_FILE_ERROR": UnsupportedContent,
+    "SCRAPE_PDF_ANTIBOT_ERROR": Blocked,
+    "SCRAPE_DOCUMENT_ANTIBOT_ERROR": Blocked,
     "UNSUPPORTED_SITE": Blocked,
     "THIRD_PARTY_DATA_NOT_FOUND": PageNotFound,
 }
@@ -205,7 +207,7 @@ class Firecrawl:
     def _body(self, response: Response, verb: str) -> dict[str, Any]:
         if verb == "read" and response.status >= 500 and (problem := _page_problem(response)):
             raise page_error(self, kind=_kind(problem), detail=problem.get("error"))
-        body = decode(response, self, verb=verb, detail=lambda body: as_object(body).get("error"), kind=_kind)
+        body = decode(response, self, verb=verb, kind=_kind)
         if body.get("success") is not False:
             return body
         if verb == "read":
