@@ -21,8 +21,8 @@ PYTHON := $(shell for each in python3.11 python3.12 python3.13 python3; do \
 endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
-.PHONY: help install wheels demo test test-ddgs fuzz coverage lint types format docs provider bench bench-reading \
-	bench-memory bench-citations bench-ssrf model record drift plugin matrix lock
+.PHONY: help install wheels demo test test-ddgs test-models fuzz coverage lint types format docs provider bench bench-reading \
+	bench-memory bench-citations bench-fusion bench-ssrf model record drift plugin matrix lock
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
@@ -71,6 +71,10 @@ test-ddgs: $(VENV)/installed  ## test the provider ddgs with its library, which 
 	$(INSTALL) $(VENV) --require-hashes --requirement tests/core/providers/requirements.txt
 	$(BIN)/python -m pytest tests/core/providers/test_ddgs.py
 
+test-models: $(VENV)/installed  ## test the schemas of the tools with the packages of OpenAI, Anthropic and Google
+	$(INSTALL) $(VENV) --require-hashes --requirement tests/langchain/requirements.txt
+	$(BIN)/python -m pytest tests/langchain/test_models.py tests/langchain/test_sources.py
+
 fuzz: $(VENV)/installed  ## fuzz each target for a minute, or longer: make fuzz SECONDS=600
 	$(BIN)/python tests/fuzz/run.py --seconds $(or $(SECONDS),60)
 
@@ -112,6 +116,9 @@ bench-memory: $(VENV)/installed  ## measure what the worst pages cost to read, a
 
 bench-citations: $(VENV)/installed  ## measure the checks of citations, and write docs/measured/citations.md
 	$(BIN)/python -m benchmarks.citations
+
+bench-fusion: $(VENV)/installed  ## measure what merging several providers is worth and costs, and write docs/measured/fusion.md
+	$(BIN)/python -m benchmarks.fusion
 
 bench-ssrf: $(VENV)/installed $(FETCHERS)/installed  ## compare our guard with others, and write docs/measured/ssrf.md
 	$(BIN)/python -m benchmarks.ssrf --peers $(FETCHERS)/bin/python
@@ -155,6 +162,7 @@ lock: $(UV)  ## upgrade all dependencies, and export them with hashes
 	$(EXPORT) --all-packages --all-extras --no-extra ddgs --group dev --output-file requirements.txt
 	$(EXPORT) --only-group demo --output-file examples/requirements.txt
 	$(EXPORT) --only-group setup --output-file .ci/requirements.txt
+	$(EXPORT) --only-group models --output-file tests/langchain/requirements.txt
 	$(EXPORT) --only-group bench --output-file benchmarks/requirements.txt
 	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 		--output-file benchmarks/reading/requirements.txt benchmarks/reading/requirements.in

@@ -22,7 +22,7 @@ from ._registry import is_known, known, provider_class, registered_name, unknown
 from ._text.suggestion import suggest_name
 from ._urls import find_origin
 from .errors import Blocked, ConfigurationError, MissingKey, PageNotFound
-from .layers import Cache, CacheBackend, Fallback, Layer, Rank, Relax, SingleFlight, Throttle, layer_class, leaves
+from .layers import Cache, CacheBackend, Fallback, Fuse, Layer, Rank, Relax, SingleFlight, Throttle, layer_class, leaves
 from .layers._layer import held, parts
 from .layers._stack import Stack, rank
 from .models import describe_problems
@@ -178,6 +178,8 @@ def make_stack(
     settings: Settings,
     given: Sequence[Layer] | None,
     attempts: int | None = None,
+    *,
+    fuse: bool | None = None,
     cache: bool | float | str | None = None,
 ) -> Stack:
     """
@@ -187,11 +189,12 @@ def make_stack(
         settings: The settings; their ``attempts`` overrides that of the layer's table.
         given: The argument ``layers``.
         attempts: The argument ``attempts``, which is already part of the settings.
+        fuse: The argument ``fuse``, in the same way.
         cache: The argument ``cache``, likewise.
 
     Raises:
-        ConfigurationError: A table or a layer is wrong, *attempts* is given without a default `Retry`, or *cache*
-            together with another `Cache`.
+        ConfigurationError: A table or a layer is wrong, or *attempts*, *fuse* or *cache* is given with a layer of the
+            same rank, or without default layers.
 
     """
     tables = {name: dict(table) for name, table in settings.layers.items()}
@@ -205,12 +208,18 @@ def make_stack(
         "single_flight": SingleFlight(),
         "throttle": Throttle(),
     }
+    if settings.fuse:
+        defaults["fuse"] = Fuse()
+    elif "fuse" in settings.model_fields_set:
+        tables.pop("fuse", None)
     defaults |= {name: _make_layer(name, table) for name, table in tables.items()}
     stack = Stack(given, list(defaults.values()))
     if attempts is not None and (given is None or any(rank(layer) == Rank.RETRY for layer in given)):
         raise ConfigurationError("attempts: is for the default Retry; with layers, write layers=[Retry(attempts=...)]")
     if cache and (given is None or any(rank(layer) == Rank.CACHE for layer in given)):
         raise ConfigurationError("cache: is short for a layer; with layers, write layers=[Cache(...)]")
+    if fuse and (given is None or any(rank(layer) == Rank.COMBINE for layer in given)):
+        raise ConfigurationError("fuse: is for the default layers; with layers, write layers=[Fuse()]")
     return stack
 
 

@@ -24,6 +24,7 @@ from ..errors import ConfigurationError
 from ._cache import Cache
 from ._caching.backend import CacheBackend, CacheStats
 from ._fallback import Fallback
+from ._fuse import Fuse
 from ._layer import Layer, Rank, leaves
 from ._relax import Relax
 from ._retry import Retry
@@ -35,6 +36,7 @@ __all__ = [
     "CacheBackend",
     "CacheStats",
     "Fallback",
+    "Fuse",
     "Layer",
     "Rank",
     "Relax",
@@ -50,6 +52,7 @@ _BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType(
     {
         "cache": Cache,
         "fallback": Fallback,
+        "fuse": Fuse,
         "relax": Relax,
         "retry": Retry,
         "single_flight": SingleFlight,
