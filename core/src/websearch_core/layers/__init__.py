@@ -20,6 +20,7 @@ from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 
 from ..errors import ConfigurationError
+from ._breaker import Breaker
 from ._fallback import Fallback
 from ._layer import Layer, Rank, leaves
 from ._relax import Relax
@@ -27,10 +28,22 @@ from ._retry import Retry
 from ._single_flight import SingleFlight
 from ._throttle import Throttle
 
-__all__ = ["Fallback", "Layer", "Rank", "Relax", "Retry", "SingleFlight", "Throttle", "layer_class", "leaves"]
+__all__ = [
+    "Breaker",
+    "Fallback",
+    "Layer",
+    "Rank",
+    "Relax",
+    "Retry",
+    "SingleFlight",
+    "Throttle",
+    "layer_class",
+    "leaves",
+]
 
 _BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType(
     {
+        "breaker": Breaker,
         "fallback": Fallback,
         "relax": Relax,
         "retry": Retry,
