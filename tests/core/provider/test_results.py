@@ -34,7 +34,7 @@ def test_markup_is_stripped_then_entities_are_unescaped_once(markup, text):
 @pytest.mark.parametrize(
     "url",
     [
-        "javascript:alert(1)", "data:text/html,hi", "/relative", "//host/path", "ftp://a.example/", "", "http://",
+        "javascript:alert(1)", "data:text/html,hi", "/relative", "ftp://a.example/", "", "http://",
         "https://user:password@a.example/", "https://a.example/\n", "https://a.example\\@b.example/", None, 42,
     ],
 )  # fmt: skip
@@ -201,3 +201,10 @@ def test_images_are_urls_or_objects():
 def test_an_error_in_place_of_the_results_is_no_empty_answer():
     with pytest.raises(BadResponse):
         take_results({"error": "The index is away"}, "stub")
+
+
+def test_urls_without_a_scheme_are_https():
+    (result,) = parse_results([{"title": "t", "url": " //a.example/b "}], "stub")
+    (image,) = parse_images(["//a.example/c.png"])
+
+    assert (result.url, image.url) == ("https://a.example/b", "https://a.example/c.png")

@@ -47,7 +47,8 @@ def parse_results(
         provider: The name of the provider.
         title: Where the title is: a key of each item, or a function that takes the item. The other arguments work the
             same way.
-        url: Where the URL is; items whose URL is ambiguous or not absolute http(s) are left out.
+        url: Where the URL is; items whose URL is ambiguous or not absolute http(s) are left out, and ``//host/path`` is
+            taken as HTTPS.
         snippet: Where the snippet is: plain text or markup.
         score: Where the score is: a number.
         published: Where the date is, in any common form.
@@ -66,7 +67,7 @@ def parse_results(
         if not isinstance(item, dict):
             continue
         address = _get(item, url)
-        if not isinstance(address, str) or not is_web_url(address := address.strip()):
+        if not isinstance(address, str) or not is_web_url(address := _absolute(address)):
             continue
         results.append(
             SearchResult(
@@ -133,7 +134,7 @@ def parse_images(
     for item in items if isinstance(items, list) else []:
         record = {"url": item} if isinstance(item, str) else as_object(item)
         address = _get(record, "url" if isinstance(item, str) else url)
-        if isinstance(address, str) and is_web_url(address := address.strip()):
+        if isinstance(address, str) and is_web_url(address := _absolute(address)):
             page = _get(record, page_url)
             page = page if isinstance(page, str) and is_web_url(page) else None
             text = plain_text(_get(record, description))
@@ -144,6 +145,12 @@ def parse_images(
 def in_domains(url: str, query: SearchQuery) -> bool:
     """Return whether *url* passes the query's domain filters; a domain includes its subdomains."""
     return Domains(query.allowed_domains, query.blocked_domains).permits(url)
+
+
+def _absolute(address: str) -> str:
+    """Return a URL without surrounding blanks; ``//host/path`` is one of the service's own scheme, HTTPS."""
+    address = address.strip()
+    return f"https:{address}" if address.startswith("//") else address
 
 
 def _cut(text: str, length: int | None) -> str:

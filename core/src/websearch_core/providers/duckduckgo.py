@@ -102,13 +102,15 @@ class DuckDuckGo:
         def fetch(form: dict[str, str]) -> Flow[Batch]:
             if form is not first:
                 yield Sleep(self.pause)
-            tree = self._tree((yield self._request(form)))
+            answer = yield self._request(form)
+            tree = self._tree(answer)
             response = SearchResponse(
                 query=query.text,
                 results=_results(tree),
                 provider=self.name,
                 answer=_abstract(tree),
                 suggestions=_corrections(tree, query),
+                raw=answer.content.decode("utf-8", "replace"),
             )
             return Batch(response=response, following=_next_form(tree))
 
