@@ -22,7 +22,7 @@ from ._registry import is_known, known, provider_class, registered_name, unknown
 from ._text.suggestion import suggest_name
 from ._urls import find_origin
 from .errors import Blocked, ConfigurationError, MissingKey, PageNotFound
-from .layers import Breaker, Fallback, Layer, Rank, Relax, SingleFlight, Throttle, layer_class, leaves
+from .layers import Breaker, Fallback, Fuse, Layer, Rank, Relax, SingleFlight, Throttle, layer_class, leaves
 from .layers._layer import held, parts
 from .layers._stack import Stack, rank
 from .models import describe_problems
@@ -174,7 +174,9 @@ def read_chain(readers: Sequence[Provider], stack: Stack, *, automatic: bool) ->
     return cast("PageReader", stack.chain(readers, "read", combine=combine))
 
 
-def make_stack(settings: Settings, given: Sequence[Layer] | None, attempts: int | None = None) -> Stack:
+def make_stack(
+    settings: Settings, given: Sequence[Layer] | None, attempts: int | None = None, *, fuse: bool | None = None
+) -> Stack:
     """
     Return the layers of one `WebSearch`: the defaults, adjusted by the settings and then by *given*.
 
@@ -182,9 +184,11 @@ def make_stack(settings: Settings, given: Sequence[Layer] | None, attempts: int 
         settings: The settings; their ``attempts`` overrides that of the layer's table.
         given: The argument ``layers``.
         attempts: The argument ``attempts``, which is already part of the settings.
+        fuse: The argument ``fuse``, in the same way.
 
     Raises:
-        ConfigurationError: A table or a layer is wrong, or *attempts* is given without a default `Retry`.
+        ConfigurationError: A table or a layer is wrong, or *attempts* or *fuse* is given with a layer of the
+            same rank, or without default layers.
 
     """
     tables = {name: dict(table) for name, table in settings.layers.items()}
@@ -197,11 +201,17 @@ def make_stack(settings: Settings, given: Sequence[Layer] | None, attempts: int 
         "single_flight": SingleFlight(),
         "throttle": Throttle(),
     }
+    if settings.fuse:
+        defaults["fuse"] = Fuse()
+    elif "fuse" in settings.model_fields_set:
+        tables.pop("fuse", None)
     defaults |= {name: _make_layer(name, table) for name, table in tables.items()}
     has_breaker = any(rank(layer) == Rank.BREAKER for layer in defaults.values())
     stack = Stack(given, list(defaults.values()), [] if has_breaker else [Breaker()])
     if attempts is not None and (given is None or any(rank(layer) == Rank.RETRY for layer in given)):
         raise ConfigurationError("attempts: is for the default Retry; with layers, write layers=[Retry(attempts=...)]")
+    if fuse and (given is None or any(rank(layer) == Rank.COMBINE for layer in given)):
+        raise ConfigurationError("fuse: is for the default layers; with layers, write layers=[Fuse()]")
     return stack
 
 

@@ -189,10 +189,12 @@ class SearchResult(_Model):
         content: Markdown: the passages of the page that answer the query, if it was read (``read_top``) or the service
             returned its text.
         author: One name, or several separated by commas, if the service states them.
-        score: The service's own relevance score, if it gives one; not comparable between services.
+        score: The service's own relevance score, if it gives one; not comparable between services. Of results that were
+            fused or reranked, the score that decided their order.
         published: The publication date, if the service gives one that can be parsed; always with a time zone.
         provider: The name of the provider that found it.
         rank: Its position in the response, from 1.
+        found_by: Who found it, and at which rank, if the results of several providers were fused: ``("brave", 3)``.
         citation_id: The number to cite it by, as in ``[1]``: its position, or the number of its page in a conversation.
         raw: The service's own record of it, verbatim.
 
@@ -207,6 +209,7 @@ class SearchResult(_Model):
     published: datetime | None = None
     provider: str = ""
     rank: int = 0
+    found_by: tuple[tuple[str, int], ...] = ()
     citation_id: int = 0
     raw: Any = Field(default=None, repr=False)
 
@@ -233,8 +236,10 @@ class SearchResponse(_Model):
         request_id: The service's ID of this request, to quote to its support.
         cost: The cost in US dollars, as reported by the service.
         usage: What else the service says it charged or consumed, by unit: ``{"credits": 2}``, ``{"tokens": 812}``.
+            Of a fused search, the units have the name of their provider: ``{"tavily.credits": 2}``.
         elapsed: Seconds from the call to the answer.
-        raw: The service's own answer, verbatim; for several requests, that of the first.
+        raw: The service's own answer, verbatim; for several requests, that of the first; of a fused search, by the
+            names of the providers.
 
     """
 

@@ -22,6 +22,7 @@ from types import MappingProxyType
 from ..errors import ConfigurationError
 from ._breaker import Breaker
 from ._fallback import Fallback
+from ._fuse import Fuse
 from ._layer import Layer, Rank, leaves
 from ._relax import Relax
 from ._retry import Retry
@@ -31,6 +32,7 @@ from ._throttle import Throttle
 __all__ = [
     "Breaker",
     "Fallback",
+    "Fuse",
     "Layer",
     "Rank",
     "Relax",
@@ -45,6 +47,7 @@ _BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType(
     {
         "breaker": Breaker,
         "fallback": Fallback,
+        "fuse": Fuse,
         "relax": Relax,
         "retry": Retry,
         "single_flight": SingleFlight,

@@ -31,7 +31,7 @@ class Stack:
         self._default = self._keep(default) if given is not None else []
         self._for_several = self._keep(for_several) if given is not None else []
         self._wrapped: dict[tuple[int, int], tuple[object, Provider]] = {}
-        if len([layer for layer in self._given if rank(layer) == Rank.COMBINE]) > 1:
+        if len([layer for layer in (*self._given, *self._default) if rank(layer) == Rank.COMBINE]) > 1:
             raise ConfigurationError("layers: only one layer may combine several providers")
 
     def chain(self, providers: Sequence[Provider], role: Role, *, combine: Layer) -> Provider:
@@ -43,7 +43,7 @@ class Stack:
         Args:
             providers: The providers, in the order to ask them.
             role: What the provider is for; layers without that method are skipped.
-            combine: The layer that combines several providers if none of the stack does.
+            combine: The layer that combines several providers if none of the stack does, or not for that role.
 
         """
         default = [*self._default, *(self._for_several if len(providers) > 1 else ())]
@@ -52,7 +52,7 @@ class Stack:
         if len(links) == 1:
             chain = links[0]
         else:
-            combine = next((layer for layer in every if rank(layer) == Rank.COMBINE), combine)
+            combine = next((layer for layer in every if rank(layer) == Rank.COMBINE and can(layer, role)), combine)
             chain = _wrap(combine, tuple(links))
         for layer in every:
             if rank(layer) > Rank.COMBINE:
