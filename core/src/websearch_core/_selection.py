@@ -22,7 +22,20 @@ from ._registry import is_known, known, provider_class, registered_name, unknown
 from ._text.suggestion import suggest_name
 from ._urls import find_origin
 from .errors import Blocked, ConfigurationError, MissingKey, PageNotFound
-from .layers import Cache, CacheBackend, Fallback, Fuse, Layer, Rank, Relax, SingleFlight, Throttle, layer_class, leaves
+from .layers import (
+    Breaker,
+    Cache,
+    CacheBackend,
+    Fallback,
+    Fuse,
+    Layer,
+    Rank,
+    Relax,
+    SingleFlight,
+    Throttle,
+    layer_class,
+    leaves,
+)
 from .layers._layer import held, parts
 from .layers._stack import Stack, rank
 from .models import describe_problems
@@ -213,7 +226,8 @@ def make_stack(
     elif "fuse" in settings.model_fields_set:
         tables.pop("fuse", None)
     defaults |= {name: _make_layer(name, table) for name, table in tables.items()}
-    stack = Stack(given, list(defaults.values()))
+    has_breaker = any(rank(layer) == Rank.BREAKER for layer in defaults.values())
+    stack = Stack(given, list(defaults.values()), [] if has_breaker else [Breaker()])
     if attempts is not None and (given is None or any(rank(layer) == Rank.RETRY for layer in given)):
         raise ConfigurationError("attempts: is for the default Retry; with layers, write layers=[Retry(attempts=...)]")
     if cache and (given is None or any(rank(layer) == Rank.CACHE for layer in given)):

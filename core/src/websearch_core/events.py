@@ -26,6 +26,8 @@ from ._hooks import Event, Hook, emit, listen
 from .models import Page, SearchQuery, SearchResponse
 
 __all__ = [
+    "BreakerClosed",
+    "BreakerOpened",
     "CacheHit",
     "Event",
     "Exchange",
@@ -221,3 +223,37 @@ class CacheHit(Event):
     provider: str
     age: float
     stale: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class BreakerOpened(Event):
+    """
+    A provider has failed several times in a row, and calls to it are refused for a while.
+
+    Args:
+        provider: The name of the provider.
+        seconds: For how long.
+        error: The last failure.
+
+    """
+
+    name: ClassVar[str] = "breaker_opened"
+
+    provider: str
+    seconds: float
+    error: BaseException
+
+
+@dataclass(frozen=True, kw_only=True)
+class BreakerClosed(Event):
+    """
+    A provider works again after a `BreakerOpened`.
+
+    Args:
+        provider: The name of the provider.
+
+    """
+
+    name: ClassVar[str] = "breaker_closed"
+
+    provider: str

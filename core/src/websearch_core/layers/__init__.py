@@ -21,6 +21,7 @@ from types import MappingProxyType
 
 from .._scope import no_cache
 from ..errors import ConfigurationError
+from ._breaker import Breaker
 from ._cache import Cache
 from ._caching.backend import CacheBackend, CacheStats
 from ._fallback import Fallback
@@ -32,6 +33,7 @@ from ._single_flight import SingleFlight
 from ._throttle import Throttle
 
 __all__ = [
+    "Breaker",
     "Cache",
     "CacheBackend",
     "CacheStats",
@@ -50,6 +52,7 @@ __all__ = [
 
 _BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType(
     {
+        "breaker": Breaker,
         "cache": Cache,
         "fallback": Fallback,
         "fuse": Fuse,
