@@ -19,19 +19,43 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 
+from .._scope import no_cache
 from ..errors import ConfigurationError
+from ._breaker import Breaker
+from ._cache import Cache
+from ._caching.backend import CacheBackend, CacheStats
 from ._fallback import Fallback
+from ._fuse import Fuse
 from ._layer import Layer, Rank, leaves
 from ._relax import Relax
 from ._retry import Retry
 from ._single_flight import SingleFlight
 from ._throttle import Throttle
 
-__all__ = ["Fallback", "Layer", "Rank", "Relax", "Retry", "SingleFlight", "Throttle", "layer_class", "leaves"]
+__all__ = [
+    "Breaker",
+    "Cache",
+    "CacheBackend",
+    "CacheStats",
+    "Fallback",
+    "Fuse",
+    "Layer",
+    "Rank",
+    "Relax",
+    "Retry",
+    "SingleFlight",
+    "Throttle",
+    "layer_class",
+    "leaves",
+    "no_cache",
+]
 
 _BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType(
     {
+        "breaker": Breaker,
+        "cache": Cache,
         "fallback": Fallback,
+        "fuse": Fuse,
         "relax": Relax,
         "retry": Retry,
         "single_flight": SingleFlight,
