@@ -44,8 +44,11 @@ def by_name(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any
 
     Raises:
         UnknownProvider: No provider has that name.
+        ConfigurationError: They are not mappings.
 
     """
+    if not isinstance(options, Mapping) or not all(isinstance(given, Mapping) for given in options.values()):
+        raise ConfigurationError("provider_options: must map names of providers to mappings of their options")
     return {registered_name(name): dict(given) for name, given in options.items()}
 
 
@@ -155,7 +158,9 @@ def _check_values(made: Any, options: Mapping[str, Option]) -> None:
 def too_high(value: Any, notes: Iterable[Any], trusted: Any) -> bool:
     """Return whether *value* is more than a found file may set."""
     limit = limit_of(notes, trusted)
-    return limit is not None and value is not None and not value <= limit
+    if limit is None or value is None:
+        return False
+    return not isinstance(value, int | float) or not value <= limit
 
 
 def limit_of(notes: Iterable[Any], trusted: Any) -> float | None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypedDict, Unpack
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from ._choices import SafeSearch, TimeRange, Topic
+from ._choices import OTHER_NAMES, SafeSearch, TimeRange, Topic
 from ._domains import Domain
 from ._text import notebook
 from ._text.suggestion import suggest_name
@@ -47,9 +47,6 @@ def _language(value: str) -> str:
     if not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", value):
         raise ValueError(f"{value!r} is not a BCP 47 language tag such as 'en' or 'pt-BR'")
     return value
-
-
-_OTHER_NAMES = MappingProxyType({"max_results": "limit"})
 
 
 class SearchOptions(TypedDict, total=False):
@@ -129,8 +126,8 @@ class SearchQuery(_Model):
         try:
             return cls.model_validate({"text": text, "unsupported": unsupported, **options})
         except ValidationError as error:
-            known = [name for name in SearchOptions.__annotations__ if name not in _OTHER_NAMES]
-            raise InvalidOption(describe_problems(error, known, _OTHER_NAMES)) from error
+            known = [name for name in SearchOptions.__annotations__ if name != "max_results"]
+            raise InvalidOption(describe_problems(error, known, OTHER_NAMES)) from error
 
     @model_validator(mode="before")
     @classmethod
