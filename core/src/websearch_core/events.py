@@ -28,6 +28,7 @@ from .models import Page, SearchQuery, SearchResponse
 __all__ = [
     "BreakerClosed",
     "BreakerOpened",
+    "CacheHit",
     "Event",
     "Exchange",
     "Failover",
@@ -203,6 +204,25 @@ class Joined(Event):
     name: ClassVar[str] = "joined"
 
     provider: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CacheHit(Event):
+    """
+    An answer or a page comes from the cache, and nothing is sent.
+
+    Args:
+        provider: The name of the provider that gave it.
+        age: How long ago, in seconds.
+        stale: True if it is too old, but the service failed.
+
+    """
+
+    name: ClassVar[str] = "cache_hit"
+
+    provider: str
+    age: float
+    stale: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

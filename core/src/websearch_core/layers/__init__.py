@@ -19,8 +19,11 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 
+from .._scope import no_cache
 from ..errors import ConfigurationError
 from ._breaker import Breaker
+from ._cache import Cache
+from ._caching.backend import CacheBackend, CacheStats
 from ._fallback import Fallback
 from ._fuse import Fuse
 from ._layer import Layer, Rank, leaves
@@ -31,6 +34,9 @@ from ._throttle import Throttle
 
 __all__ = [
     "Breaker",
+    "Cache",
+    "CacheBackend",
+    "CacheStats",
     "Fallback",
     "Fuse",
     "Layer",
@@ -41,11 +47,13 @@ __all__ = [
     "Throttle",
     "layer_class",
     "leaves",
+    "no_cache",
 ]
 
 _BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType(
     {
         "breaker": Breaker,
+        "cache": Cache,
         "fallback": Fallback,
         "fuse": Fuse,
         "relax": Relax,
