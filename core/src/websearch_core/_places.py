@@ -33,7 +33,7 @@ from .provider._declare import FoundFile, field_notes, is_secret
 
 Place: TypeAlias = dict[Path, Option]
 
-_SWITCHES = MappingProxyType(
+_SWITCHES: Mapping[str, bool] = MappingProxyType(
     dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(("false", "0", "no", "off"), False)
 )
 _log = logging.getLogger(__name__)
