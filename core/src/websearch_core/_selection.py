@@ -23,6 +23,7 @@ from ._text.suggestion import suggest_name
 from ._urls import find_origin
 from .errors import Blocked, ConfigurationError, MissingKey, PageNotFound
 from .layers import Fallback, Layer, Rank, Relax, SingleFlight, layer_class, leaves
+from .layers._amounts import split_texts
 from .layers._layer import held, parts
 from .layers._stack import Stack, rank
 from .models import describe_problems
@@ -174,7 +175,9 @@ def read_chain(readers: Sequence[Provider], stack: Stack, *, automatic: bool) ->
     return cast("PageReader", stack.chain(readers, "read", combine=combine))
 
 
-def make_stack(settings: Settings, given: Sequence[Layer] | None, attempts: int | None = None) -> Stack:
+def make_stack(
+    settings: Settings, given: Sequence[Layer] | None, attempts: int | None = None, *, budget: bool = False
+) -> Stack:
     """
     Return the layers of one `WebSearch`: the defaults, adjusted by the settings and then by *given*.
 
@@ -182,15 +185,20 @@ def make_stack(settings: Settings, given: Sequence[Layer] | None, attempts: int 
         settings: The settings; their ``attempts`` overrides that of the layer's table.
         given: The argument ``layers``.
         attempts: The argument ``attempts``, which is already part of the settings.
+        budget: Whether there is an argument ``budget``, which is part of them, too.
 
     Raises:
-        ConfigurationError: A table or a layer is wrong, or *attempts* is given without a default `Retry`.
+        ConfigurationError: A table or a layer is wrong, or *attempts* is given without a default `Retry`, or
+            a budget besides another one.
 
     """
     tables = {name: dict(table) for name, table in settings.layers.items()}
     retry = tables.pop("retry", {})
     if "attempts" in settings.model_fields_set or "attempts" not in retry:
         retry["attempts"] = settings.attempts
+    if settings.budget:
+        table = tables.setdefault("budget", {})
+        table["limit"] = (*split_texts(table.get("limit")), *settings.budget)
     defaults: dict[str, Layer] = {
         "relax": Relax(unsupported="raise"),
         "retry": _make_layer("retry", retry),
@@ -200,6 +208,8 @@ def make_stack(settings: Settings, given: Sequence[Layer] | None, attempts: int 
     stack = Stack(given, list(defaults.values()))
     if attempts is not None and (given is None or any(rank(layer) == Rank.RETRY for layer in given)):
         raise ConfigurationError("attempts: is for the default Retry; with layers, write layers=[Retry(attempts=...)]")
+    if budget and (given is None or any(rank(layer) == Rank.BUDGET for layer in given)):
+        raise ConfigurationError("budget: is for the default Budget; with layers, write layers=[Budget(limit=...)]")
     return stack
 
 

@@ -26,6 +26,7 @@ from ._hooks import Event, Hook, emit, listen
 from .models import Page, SearchQuery, SearchResponse
 
 __all__ = [
+    "Charge",
     "Event",
     "Exchange",
     "Failover",
@@ -201,3 +202,24 @@ class Joined(Event):
     name: ClassVar[str] = "joined"
 
     provider: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Charge(Event):
+    """
+    A `websearch_core.layers.Budget` counted a call: what the service says it charged, else an estimate.
+
+    Args:
+        provider: The name of the provider that was called.
+        tenant: Who is charged; empty without tenants.
+        usd: US dollars.
+        credits: Credits of the service.
+
+    """
+
+    name: ClassVar[str] = "charge"
+
+    provider: str
+    tenant: str
+    usd: float
+    credits: float

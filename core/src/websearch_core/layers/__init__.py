@@ -20,16 +20,29 @@ from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 
 from ..errors import ConfigurationError
+from ._account import charge_to
+from ._budget import Budget
 from ._fallback import Fallback
 from ._layer import Layer, Rank, leaves
 from ._relax import Relax
 from ._retry import Retry
 from ._single_flight import SingleFlight
 
-__all__ = ["Fallback", "Layer", "Rank", "Relax", "Retry", "SingleFlight", "layer_class", "leaves"]
+__all__ = [
+    "Budget",
+    "Fallback",
+    "Layer",
+    "Rank",
+    "Relax",
+    "Retry",
+    "SingleFlight",
+    "charge_to",
+    "layer_class",
+    "leaves",
+]
 
 _BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType(
-    {"fallback": Fallback, "relax": Relax, "retry": Retry, "single_flight": SingleFlight}
+    {"budget": Budget, "fallback": Fallback, "relax": Relax, "retry": Retry, "single_flight": SingleFlight}
 )
 _GROUP = "websearch_core.layers"
 
