@@ -112,7 +112,7 @@ _HOSTILE: dict[str, tuple[bytes | None, str]] = {  # None: no response
     "nested": (_HEAD + b"\r\n" + b"<div>" * 100_000 + _PAGE, "Brown algae"),
     "not found": (b"HTTP/1.1 404 Not Found\r\n\r\n" + _SECRET, "ERROR [page_not_found]"),
     "an error page": (b"HTTP/1.1 500 Oops\r\n\r\n" + _SECRET, "ERROR [unavailable]"),
-    "forbidden": (b"HTTP/1.1 403 Forbidden\r\n\r\n" + _SECRET, "ERROR [authentication_failed]"),
+    "forbidden": (b"HTTP/1.1 403 Forbidden\r\n\r\n" + _SECRET, "ERROR [blocked]"),
     "no content": (b"HTTP/1.1 204 No Content\r\n\r\n", "ERROR [bad_response]"),
     "a redirect inside": (b"HTTP/1.1 302 Found\r\nLocation: http://10.1.2.3/\r\n\r\n", "ERROR [unsafe_url]"),
     "brotli": (_HEAD + b"Content-Encoding: br\r\n\r\nxxx", "ERROR [bad_response]"),

@@ -44,6 +44,8 @@ REQUIREMENTS = [
     "benchmarks/requirements.txt",
     "benchmarks/reading/requirements.txt",
     "examples/requirements.txt",
+    "tests/core/providers/requirements.txt",
+    "tests/langchain/requirements.txt",
 ]
 
 

@@ -1,7 +1,8 @@
 """
 Begin a provider: ``make provider NAME=beacon``.
 
-Writes what CONTRIBUTING.md shows for Lighthouse, under another name: the file, its line in the registry, its cassettes.
+Writes what CONTRIBUTING.md shows for Lighthouse, under another name: the file, its line in the registry, its cassettes,
+and those of its failures.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import builtins
 import keyword
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import websearch_core.provider as kit
@@ -19,6 +21,13 @@ from websearch_core.errors import UnknownProvider
 
 ROOT = Path(__file__).resolve().parents[1]
 GUIDE = ROOT / "CONTRIBUTING.md"
+# What the service answers, and what it means.
+_FAILURES = {
+    "malformed": (200, "OK", '{"data": {"search": 3}}', "bad_response"),
+    "quota": (402, "Payment Required", '{"error": "No credit is left"}', "quota_exhausted"),
+    "rate_limited": (429, "Too Many Requests", '{"error": "Slow down"}', "rate_limited"),
+    "wrong_key": (401, "Unauthorized", '{"error": "Unknown key"}', "authentication_failed"),
+}
 _MAX_NAME = 30  # a longer name makes lines too long
 
 
@@ -64,7 +73,7 @@ def write_provider(name: str) -> list[Path]:
     check_name(name)
     guide = _rename(GUIDE.read_text("utf-8"), name)
     blocks = re.findall(r"`([\w./]+\.(?:py|yaml))`:\n\n```\w+\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
-    files = {ROOT / path: text for path, text in blocks}
+    files = {ROOT / path: text for path, text in [*blocks, *_write_failures(blocks)]}
     ((line, place),) = re.findall(rf'`("{name}": [^`]+)` in the table of\s+`([^`]+)`', guide)
     for path in files:
         if path.exists():
@@ -82,6 +91,15 @@ def _rename(text: str, name: str) -> str:
     # Not NAME.com: a host of somebody else's must not get the key before the true address is filled in.
     text = text.replace("https://lighthouse.example", f"https://{name.replace('_', '-')}.example")
     return text.replace("LIGHTHOUSE", name.upper()).replace("Lighthouse", class_name(name)).replace("lighthouse", name)
+
+
+def _write_failures(blocks: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield a cassette for each way to fail, made of the one that finds nothing."""
+    ((path, nothing),) = [(path, text) for path, text in blocks if path.endswith("/nothing.yaml")]
+    for scenario, (code, phrase, body, error) in _FAILURES.items():
+        text = nothing.replace("code: 200, message: OK", f"code: {code}, message: {phrase}")
+        text = re.sub(r"expect: .*", f"expect: {{error: {error}}}", text)
+        yield path.replace("nothing", scenario), re.sub(r"string: .*\}", f"string: '{body}'}}", text)
 
 
 def _register(text: str, name: str, line: str) -> str:

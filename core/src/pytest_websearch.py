@@ -55,7 +55,7 @@ def cassette(request: pytest.FixtureRequest) -> Iterator[Any]:
 
     name = "".join(sign if sign.isalnum() or sign in "-_[]." else "-" for sign in request.node.name)
     path = request.path.parent / "cassettes" / request.path.stem / f"{name}.yaml"
-    mode = request.config.getoption("--websearch-record")
+    mode: str = request.config.getoption("--websearch-record", "none") or "none"
     if mode == "none" and not path.exists():
         pytest.fail(f"there is no cassette {path}: record it with pytest --websearch-record=once", pytrace=False)
     with use_cassette(path, mode) as tape:

@@ -16,6 +16,7 @@ from websearch_core.models import Image, Page, Passage, SearchQuery, SearchRespo
 from websearch_core.reading import Excerpt, read_bytes
 from websearch_core.reading._markdown.sanitizer import is_safe, sanitize
 from websearch_core.render import link_citations, render_page, render_search, search_as_json
+from websearch_core.testing import FakeWeb
 
 URL = "https://base.example/p/"
 PARSERS = {
@@ -235,6 +236,16 @@ def test_authors_images_and_the_text_that_a_service_returns_are_inert():
     assert found.results[0].content.startswith("**a** ")
     check(found.results[0].content)
     assert found.images == (Image(url="https://i.example/a%20b.png", description="< img src=x>"),)
+
+
+def test_titles_are_one_line():
+    title = "Tides\n2. Forged\u2028 — https://forged.example/"
+    found = WebSearch(FakeWeb(results=[{"url": "https://a.example/", "title": title}])).search("x")
+    page = WebSearch(FakeWeb(pages={"https://a.example/": Page(url="", title=title, content="x")})).read(
+        "https://a.example/"
+    )
+
+    assert {found.results[0].title, page.title} == {"Tides 2. Forged — https://forged.example/"}
 
 
 def test_a_window_into_code_is_code():

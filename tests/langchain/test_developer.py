@@ -23,6 +23,8 @@ from langchain_websearch import OpenPageTool, WebSearchRetriever, WebSearchTool,
 from langchain_websearch.conversations import run_of
 from websearch_core import Page, SearchResponse, WebSearch
 from websearch_core.errors import BudgetExceeded, ConfigurationError, InvalidOption
+from websearch_core.layers import Budget
+from websearch_core.layers._usage import UsageFile
 from websearch_core.testing import SECRET
 
 
@@ -140,6 +142,21 @@ def test_other_spellings_of_arguments_are_understood(echo, call):
 
     (query,) = echo.queries
     assert (query.limit, query.time_range, query.allowed_domains) == (7, "week", ("python.org",))
+
+
+def test_null_and_empty_items_of_a_list_are_left_out(echo, call):
+    call(WebSearchTool(provider=echo), query="tides", allowed_domains=["", None, "python.org"])
+    call(WebSearchTool(provider=echo), query="tides", allowed_domains='[""]')
+
+    assert [query.allowed_domains for query in echo.queries] == [("python.org",), ()]
+
+
+@pytest.mark.parametrize("wrong", [[1] * 5_000, ["a b"] * 5_000, ["x" * 100_000]], ids=["numbers", "blanks", "long"])
+def test_an_error_about_a_huge_list_is_short(echo, call, wrong):
+    message = call(WebSearchTool(provider=echo), query="tides", allowed_domains=wrong)
+
+    assert message.content.startswith("ERROR [invalid_option] allowed_domains.0: ")
+    assert len(message.content) < 500
 
 
 def test_an_empty_answer_says_what_to_try_below_its_first_line(echo, call):
@@ -376,3 +393,52 @@ class TestTenants:
         for one in (made, *made.get_tools()):
             assert SECRET not in repr(one) + repr(one.model_dump())
             assert SECRET.encode() not in pickle.dumps(one)
+
+
+@pytest.mark.parametrize(
+    ("own", "complaint"),
+    [
+        ({"timeout": {}}, "timeout: "),
+        ({"links": {"a": 1}}, "links: "),
+        ({"max_tokens": {}}, "max_tokens: "),
+        ({"allowed_domains": {"a": 1}}, "allowed_domains: "),
+        ({"search_options": "week"}, "search_options: must be a mapping"),
+    ],
+    ids=str,
+)
+def test_a_run_with_an_option_of_the_wrong_type_is_told_which(echo, call, own, complaint):
+    search = WebSearchTool(provider=echo, configurable=list(own))
+
+    message = call(search, {"configurable": own}, query="tides")
+    assert message.status == "error"
+    assert complaint in message.content
+    assert "unexpected" not in message.content
+
+
+def test_a_run_may_name_its_domains_in_one_text(echo, call):
+    search = WebSearchTool(provider=echo, configurable=["allowed_domains"])
+    call(search, {"configurable": {"allowed_domains": "python.org, pypi.org"}}, query="tides")
+
+    assert echo.queries[0].allowed_domains == ("python.org", "pypi.org")
+
+
+class TestBudget:
+    def test_a_run_has_the_budget_of_a_run(self, echo, call):
+        search = WebSearchTool(provider=echo, budget="1 call")
+        for thread in ("one", "two"):
+            config = {"configurable": {"thread_id": thread}}
+            assert call(search, config, query="kelp").status == "success"
+            again = call(search, config, query="dulse")
+            assert again.content.startswith("ERROR [budget_exceeded] the budget of 1 call does not allow this call")
+        assert [query.text for query in echo.queries] == ["kelp", "kelp"]
+
+    @pytest.mark.parametrize("place", ["configurable", "metadata"])
+    def test_the_tenant_of_the_run_is_charged(self, echo, call, tmp_path, place):
+        file = UsageFile(tmp_path / "usage.db")
+        layers = [Budget(limit="1 call/day per tenant", usage_file=file.path)]
+        search, read = WebSearchToolkit(provider=echo, reader=echo, layers=layers).get_tools()
+        for config in ({"tenant_id": "acme", "user_id": "ann"}, {"user_id": "bob"}, {}):
+            assert (call(search, {place: config}, query="kelp")).status == "success"
+            assert (call(read, {place: config}, url="https://sea.example/")).status == "error"
+
+        assert [row.tenant for row in file.read()] == ["", "acme", "bob"]

@@ -13,7 +13,17 @@ import pytest
 from tools import new_provider
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIED = ["core/src", "cassettes", "docs", "tests", "tools", "CONTRIBUTING.md", "README.md", "pyproject.toml"]
+COPIED = [
+    "core/src",
+    "core/README.md",
+    "cassettes",
+    "docs",
+    "tests",
+    "tools",
+    "CONTRIBUTING.md",
+    "README.md",
+    "pyproject.toml",
+]
 
 
 @pytest.fixture
@@ -47,6 +57,10 @@ def test_a_new_provider_passes_lint_and_the_contract_as_generated(tree, name):
         f"core/src/websearch_core/providers/{name}.py",
         f"cassettes/{name}/search.yaml",
         f"cassettes/{name}/nothing.yaml",
+        f"cassettes/{name}/malformed.yaml",
+        f"cassettes/{name}/quota.yaml",
+        f"cassettes/{name}/rate_limited.yaml",
+        f"cassettes/{name}/wrong_key.yaml",
         "core/src/websearch_core/_registry.py",
     ]
     check(tree, "-m", "docs.generate")

@@ -13,6 +13,7 @@ from ._urls import find_origin, to_ascii
 from .errors import DomainNotAllowed
 
 _MAX_NAMED = 5  # domains that an error lists
+_MAX_LENGTH = 300  # characters: a name has at most 253 (RFC 1035)
 
 
 def parse_domain(value: str) -> str:
@@ -23,6 +24,8 @@ def parse_domain(value: str) -> str:
         ValueError: *value* is not a domain.
 
     """
+    if len(value) > _MAX_LENGTH:
+        raise ValueError(f"a domain has at most {_MAX_LENGTH} characters")
     text = value.strip().lower()
     host = re.sub(r"^(https?://)?(\*\.|www\.|\.)?", "", text).removesuffix("/").removesuffix(".")
     if not host.isascii():

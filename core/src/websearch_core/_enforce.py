@@ -65,7 +65,7 @@ def _escape_response(response: SearchResponse) -> SearchResponse:
 
 def _escape_result(result: SearchResult) -> SearchResult:
     texts = {
-        "title": escape_text(result.title),
+        "title": _on_one_line(escape_text(result.title)),
         "snippet": escape_text(result.snippet),
         "url": escape_url(result.url),
         "author": result.author and escape_text(result.author),
@@ -73,6 +73,10 @@ def _escape_result(result: SearchResult) -> SearchResult:
     }
     changed = {name: text for name, text in texts.items() if text != getattr(result, name)}
     return result.model_copy(update=changed) if changed else result
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _cut_snippet(result: SearchResult, most: int) -> SearchResult:
@@ -179,6 +183,7 @@ def enforce_page(page: Page) -> Page:
     clean = page.model_copy(
         update={
             **facts,
+            "title": _on_one_line(facts.get("title", "")),
             "content": content,
             "final_url": final,
             "links": tuple(map(escape_url, page.links)),

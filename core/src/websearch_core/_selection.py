@@ -22,7 +22,7 @@ from ._registry import is_known, known, provider_class, registered_name, unknown
 from ._text.suggestion import suggest_name
 from ._urls import find_origin
 from .errors import Blocked, ConfigurationError, MissingKey, PageNotFound
-from .layers import Fallback, Layer, Rank, Relax, SingleFlight, layer_class, leaves
+from .layers import Fallback, Layer, Rank, Relax, SingleFlight, Throttle, layer_class, leaves
 from .layers._amounts import split_texts
 from .layers._layer import held, parts
 from .layers._stack import Stack, rank
@@ -203,6 +203,7 @@ def make_stack(
         "relax": Relax(unsupported="raise"),
         "retry": _make_layer("retry", retry),
         "single_flight": SingleFlight(),
+        "throttle": Throttle(),
     }
     defaults |= {name: _make_layer(name, table) for name, table in tables.items()}
     stack = Stack(given, list(defaults.values()))

@@ -115,7 +115,7 @@ class WebSearch:
         attempts: How often to send a request whose failures may be temporary; the same as
             ``layers=[Retry(attempts=...)]``.
         layers: Layers around the providers, such as ``[Retry(attempts=5)]``, besides the defaults
-            `websearch_core.layers.Retry` and `websearch_core.layers.Relax`. A layer's rank decides its position, not
+            ``Relax``, ``Retry``, ``SingleFlight`` and ``Throttle``. A layer's rank decides its position, not
             the order of the list. A layer of the same rank as a default replaces it; None removes the defaults.
         http_client: Your own ``httpx.Client`` for services. Pages never go through it.
         http_async_client: The same for async calls; it belongs to one event loop.

@@ -33,6 +33,7 @@ __all__ = [
 
 Unsupported = Literal["raise", "note"]
 
+_MAX_PROBLEMS = 5  # named in one message: a model may send a list of thousands
 _TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year", "all": None, "": None}
 
 
@@ -389,7 +390,7 @@ def describe_problems(
     error: ValidationError, known: Iterable[str] = (), aliases: Mapping[str, str] = MappingProxyType({})
 ) -> str:
     """
-    Describe all problems in one line, without the values, which may be secret.
+    Describe the first few problems in one line, without the values, which may be secret.
 
     Args:
         error: What pydantic found.
@@ -397,10 +398,13 @@ def describe_problems(
         aliases: Other names for some of them.
 
     """
-    return "; ".join(
+    problems = error.errors(include_url=False, include_context=False, include_input=False)
+    described = [
         f"{'.'.join(map(str, problem['loc']))}: {_describe_problem(problem, known, aliases)}".removeprefix(": ")
-        for problem in error.errors(include_url=False, include_context=False, include_input=False)
-    )
+        for problem in problems[:_MAX_PROBLEMS]
+    ]
+    more = len(problems) - len(described)
+    return "; ".join([*described, *([f"and {more} more"] if more else [])])
 
 
 def _describe_problem(problem: Mapping[str, Any], known: Iterable[str], aliases: Mapping[str, str]) -> str:

@@ -8,6 +8,7 @@ boundary per call. That helps a model to keep data and instructions apart, but c
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from bisect import bisect_left
 from collections.abc import Mapping
@@ -44,6 +45,7 @@ __all__ = [
 CITE = "When stating facts from web search results, append the citation ID in brackets, e.g. [1]."
 
 _MAX_SUMMARY = 200  # characters of a line for a person
+_HEADING = re.compile(r"^ {0,3}(?=#{1,6}(?:\s|$)|=+\s*$|-+\s*$)", re.MULTILINE)
 _MAX_SNIPPET = 1_000  # characters of one snippet in the text for a model; the JSON has all of it
 
 
@@ -330,7 +332,7 @@ def _as_json(data: dict[str, Any]) -> str:
 
 
 def _search_as_text(response: SearchResponse, max_snippet_chars: int | None) -> str:
-    blocks = [f"Answer: {response.answer}"] if response.answer else []
+    blocks = [f"Answer: {_indent(response.answer, 3).lstrip()}"] if response.answer else []
     blocks += [_result_as_text(result, max_snippet_chars) for result in response.results]
     if not response.results:
         blocks.append(_describe_no_results(response))
@@ -340,13 +342,16 @@ def _search_as_text(response: SearchResponse, max_snippet_chars: int | None) -> 
 def _result_as_text(result: SearchResult, max_snippet_chars: int | None) -> str:
     number = f"{result.citation_id}. "
     lines = [f"{number}{_join_lines(result.title)} — {result.url}"]
-    if result.content is not None:  # indented: no line of it can look like a result, or leave the list in Markdown
-        return "\n\n".join(
-            [*lines, indent(result.content, " " * max(3, len(number)), lambda line: bool(line.strip(" \n")))]
-        )
+    if result.content is not None:
+        return "\n\n".join([*lines, _indent(result.content, max(3, len(number)))])
     if snippet := shorten_snippet(result.snippet, max_snippet_chars):
         lines.append(f"   {snippet}")
     return "\n".join(lines)
+
+
+def _indent(text: str, width: int) -> str:
+    """Indent *text*: no line of it can look like a result, or leave the list in Markdown."""
+    return indent(text, " " * width, lambda line: bool(line.strip(" \n")))
 
 
 def shorten_snippet(snippet: str, max_snippet_chars: int | None = None) -> str:
@@ -356,7 +361,7 @@ def shorten_snippet(snippet: str, max_snippet_chars: int | None = None) -> str:
 
 
 def _search_as_markdown(response: SearchResponse) -> str:
-    blocks = [f"## Answer\n\n{response.answer}"] if response.answer else []
+    blocks = [f"## Answer\n\n{_escape_headings(response.answer)}"] if response.answer else []
     if response.results:
         blocks.append("## Search Results")
         blocks += [_result_as_markdown(result) for result in response.results]
@@ -369,8 +374,16 @@ def _result_as_markdown(result: SearchResult) -> str:
     parts = [f"### {result.citation_id}. {_join_lines(result.title)}", f"**URL:** {result.url}"]
     if result.published:
         parts.append(f"**Published:** {result.published:%Y-%m-%d}")
-    text = _join_lines(result.snippet) if result.content is None else indent(result.content, "> ", lambda _: True)
+    if result.content is None:
+        text = _escape_headings(_join_lines(result.snippet))
+    else:
+        text = indent(result.content, "> ", lambda _: True)
     return "\n\n".join([*parts, *([text] if text else []), "---"])
+
+
+def _escape_headings(text: str) -> str:
+    """Keep a line of *text* from becoming a heading, such as that of a result."""
+    return _HEADING.sub(r"\g<0>\\", "\n".join(text.splitlines()))
 
 
 def _page_as_text(page: Page) -> str:

@@ -50,4 +50,4 @@ class Ellersund:
             url=lambda hit: f"{self.base_url}{hit.get('path')}",
             snippet="excerpt",
         )
-        return SearchResponse(query=query.text, results=results, provider=self.name)
+        return SearchResponse(query=query.text, results=results, provider=self.name, raw=body)

@@ -5,24 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
+from pydantic import BaseModel
+
 from websearch_core import WebSearch
+from websearch_core._text.suggestion import check_names
 from websearch_core.client import CommonArguments
+from websearch_core.errors import ConfigurationError
 from websearch_core.tools import Pinned, Tenants
 
 
-def resolve_web(web: WebSearch | None, options: Mapping[str, Any]) -> dict[str, Any]:
+def resolve_web(kind: type[BaseModel], web: WebSearch | None, options: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Replace the arguments of `WebSearch` among *options* by a ``web``; keep the others, and ``max_length``.
+    Replace the arguments of `WebSearch` among *options* by a ``web``; keep those of *kind*, and ``max_length``.
 
     Raises:
-        ConfigurationError: Both were given, or the arguments are invalid.
+        ConfigurationError: Both were given, or an argument is unknown or invalid.
 
     """
-    arguments, others = _split(options)
+    arguments, others = _split(kind, options)
     return {"web": WebSearch.resolve(web, arguments), **others}
 
 
-def resolve_tenants(web: WebSearch | None, options: Mapping[str, Any]) -> dict[str, Any]:
+def resolve_tenants(kind: type[BaseModel], web: WebSearch | None, options: Mapping[str, Any]) -> dict[str, Any]:
     """
     Do the same for a tool, whose runs may replace the ``web`` as ``configurable`` says.
 
@@ -30,14 +34,14 @@ def resolve_tenants(web: WebSearch | None, options: Mapping[str, Any]) -> dict[s
         ConfigurationError: As in `resolve_web`, or ``configurable`` is wrong.
 
     """
-    arguments, others = _split(options)
+    arguments, others = _split(kind, options)
     tenants = others.pop("configurable", ())
     if not isinstance(tenants, Tenants):
         tenants = Tenants(web, arguments, tenants)
     return {"web": tenants.web, "configurable": tenants, **others}
 
 
-def resolve_search(web: WebSearch | None, options: Mapping[str, Any]) -> dict[str, Any]:
+def resolve_search(kind: type[BaseModel], web: WebSearch | None, options: Mapping[str, Any]) -> dict[str, Any]:
     """
     Do the same for a tool that searches, with checked ``search_options``.
 
@@ -46,15 +50,17 @@ def resolve_search(web: WebSearch | None, options: Mapping[str, Any]) -> dict[st
         ConfigurationError: As in `resolve_tenants`.
 
     """
-    resolved = resolve_tenants(web, options)
+    resolved = resolve_tenants(kind, web, options)
     pinned = resolved.pop("search_options", None)
     if not isinstance(pinned, Pinned):
         pinned = Pinned.of(pinned, resolved["web"].settings.domains)
     return {"search_options": pinned, **resolved}
 
 
-def _split(options: Mapping[str, Any]) -> tuple[CommonArguments, dict[str, Any]]:
+def _split(kind: type[BaseModel], options: Mapping[str, Any]) -> tuple[CommonArguments, dict[str, Any]]:
     names = CommonArguments.__annotations__
+    # pydantic would show the value of an unknown argument, which may be a key: `api_ky="..."`
+    check_names(options, [*names, *kind.model_fields], ConfigurationError)
     arguments = {name: value for name, value in options.items() if name in names}
     others = {name: value for name, value in options.items() if name not in names}
     return cast("CommonArguments", arguments), others

@@ -49,7 +49,7 @@ class WebPageCompressor(BaseDocumentCompressor):
     max_length: int = Field(default=1_500, ge=1)
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[CompressorOptions]) -> None:
-        super().__init__(**resolve_web(web, options))
+        super().__init__(**resolve_web(type(self), web, options))
 
     def compress_documents(
         self,

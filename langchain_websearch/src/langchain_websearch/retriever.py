@@ -83,7 +83,7 @@ class WebSearchRetriever(BaseRetriever):
     search_options: dict[str, Any] = Field(default_factory=dict)
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[RetrieverOptions]) -> None:
-        super().__init__(**resolve_web(web, options))
+        super().__init__(**resolve_web(type(self), web, options))
 
     @field_validator("search_options")
     @classmethod

@@ -235,7 +235,7 @@ class WebSearchTool(_WebTool):
     passage_length: int = Field(default=1_500, ge=1)
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[SearchToolOptions]) -> None:
-        resolved = resolve_search(web, options)
+        resolved = resolve_search(type(self), web, options)
         arguments = resolved["search_options"].arguments(SearchToolArguments)
         super().__init__(**{"args_schema": arguments, **resolved})
 
@@ -320,7 +320,7 @@ class OpenPageTool(_WebTool):
     max_length: int | None = Field(default=None, ge=1)
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[PageToolOptions]) -> None:
-        super().__init__(**resolve_tenants(web, options))
+        super().__init__(**resolve_tenants(type(self), web, options))
 
     def _run(
         self,
@@ -418,7 +418,7 @@ class WebSearchToolkit(BaseToolkit):
     search_options: Pinned = Field(default_factory=Pinned, exclude=True, repr=False)
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[ToolkitOptions]) -> None:
-        super().__init__(**resolve_search(web, options))
+        super().__init__(**resolve_search(type(self), web, options))
 
     def get_tools(self) -> list[BaseTool]:
         """Return ``web_search`` and ``open_page``."""

@@ -29,6 +29,7 @@ from websearch_core.events import Charge
 from websearch_core.flow import Gather, Request, Sleep
 from websearch_core.layers import Budget, Retry, charge_to
 from websearch_core.layers._amounts import MILLION, Amount, Limit, format_amount, parse_limits
+from websearch_core.layers._layer import parts
 from websearch_core.layers._prices import find_price
 from websearch_core.layers._usage import UsageFile
 from websearch_core.models import Page, SearchQuery, SearchResponse
@@ -529,10 +530,10 @@ def test_settings_have_a_budget(monkeypatch, tmp_path):
     monkeypatch.setenv("WEB_SEARCH_BUDGET", "1 USD/day, 20 calls")
     web = WebSearch(Sea())
     assert web.settings.budget == ("1 USD/day", "20 calls")
-    assert web.provider.inner.inner.inner.limit == ("1 USD/day", "20 calls")
+    assert [layer.limit for layer in parts(web.provider) if isinstance(layer, Budget)] == [("1 USD/day", "20 calls")]
 
     web = WebSearch(Sea(), settings=Settings(budget="1 call", layers={"budget": {"limit": "2 calls"}}))
-    assert web.provider.inner.inner.inner.limit == ("2 calls", "1 call")
+    assert [layer.limit for layer in parts(web.provider) if isinstance(layer, Budget)] == [("2 calls", "1 call")]
 
 
 @pytest.mark.parametrize("layers", [None, [Budget(limit="1 call")]])

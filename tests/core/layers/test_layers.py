@@ -31,7 +31,7 @@ from websearch_core.errors import (
     WebSearchError,
 )
 from websearch_core.flow import Request
-from websearch_core.layers import Fallback, Layer, Rank, Relax, Retry, SingleFlight, layer_class, leaves
+from websearch_core.layers import Fallback, Layer, Rank, Relax, Retry, SingleFlight, Throttle, layer_class, leaves
 from websearch_core.layers._layer import parts
 from websearch_core.models import Page, SearchQuery, SearchResponse
 from websearch_core.providers.brave import Brave
@@ -322,8 +322,8 @@ class SearchOnly:
 
 
 def shape(provider):
-    """Return the layers from the outside in, down to one provider: ``Relax Retry stub``; without the single flight."""
-    if isinstance(provider, SingleFlight):
+    """Return the layers from the outside in, down to one provider: ``Relax Retry stub``; without those of no effect."""
+    if isinstance(provider, SingleFlight | Throttle):
         return shape(provider.inner)
     kind = getattr(provider, "label", "") or type(provider).__name__
     inner = getattr(provider, "inner", None)

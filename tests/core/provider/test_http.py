@@ -11,10 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from websearch_core.errors import BadResponse, ConfigurationError, QuotaExhausted, TooLarge, UnsupportedOption
+from websearch_core.errors import (
+    AuthenticationError,
+    BadResponse,
+    ConfigurationError,
+    QuotaExhausted,
+    RateLimited,
+    TooLarge,
+    UnsupportedOption,
+)
 from websearch_core.flow import Response
 from websearch_core.models import SearchQuery
-from websearch_core.provider import Limits, parse_usage
+from websearch_core.provider import Limits, decode, find_message, parse_usage
 from websearch_core.provider._http import check_options, decode_json, error_for, redact, retry_after, with_sites
 from websearch_core.providers.brave import Brave
 from websearch_core.testing import reply
@@ -166,3 +174,45 @@ def test_the_window_that_is_used_up_says_how_long_to_wait():
 )
 def test_usage_is_read_leniently(record, units, usage):
     assert parse_usage(record, **units) == usage
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"message": "no such key"}, "no such key"),
+        ({"error": "no such key"}, "no such key"),
+        ({"error": "Forbidden", "message": "no such key"}, "no such key"),
+        ({"error": {"code": 7, "message": "no such key"}}, "no such key"),
+        ({"error": [{"code": 7, "msg": "no such key"}]}, "no such key"),
+        ({"errors": [None, {"code": "x", "message": "no such key"}]}, "no such key"),
+        ({"error": "invalid_token", "error_description": "no such key"}, "no such key"),
+        ({"detail": "no such key"}, "no such key"),
+        ({"detail": {"error": "no such key"}}, "no such key"),
+        ({"detail": [{"loc": ["body", "q"], "msg": "field required", "type": "missing"}]}, "field required"),
+        ({"title": "Not allowed", "detail": "no such key", "status": 403}, "no such key"),
+        ({"statusCode": 400, "message": ["q must be a string"], "error": "Bad Request"}, "q must be a string"),
+        ("no such key", "no such key"),
+        ([{"error": " no such key "}], "no such key"),
+        ({"error": True, "message": ""}, None),
+        ({"error": {"error": {"error": {"error": {"error": "too deep"}}}}}, None),
+        (None, None),
+    ],
+)
+def test_the_services_own_message_is_found_in_any_form_of_failure(body, message):
+    assert find_message(body) == message
+
+
+def test_a_failure_in_any_form_has_its_message_as_detail():
+    for body in ({"errors": [{"message": "no such key"}]}, {"detail": "no such key"}):
+        with pytest.raises(AuthenticationError) as caught:
+            decode(reply(body, 401), Kagi())
+        assert caught.value.detail == "no such key"
+
+
+def test_plain_text_is_a_message_and_a_page_is_not():
+    with pytest.raises(RateLimited) as plain:
+        decode(reply("Too Many\nRequests", 429, content_type="text/plain; charset=utf-8"), Kagi())
+    with pytest.raises(RateLimited) as page:
+        decode(reply("<h1>Too Many Requests</h1>", 429), Kagi())
+
+    assert (plain.value.detail, page.value.detail) == ("Too Many Requests", None)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from websearch_core._enforce import enforce_page, enforce_query
 from websearch_core.errors import BadResponse
 from websearch_core.models import Image, Page, SearchQuery, SearchResponse, SearchResult
-from websearch_core.provider._results import in_domains, parse_images, parse_results, plain_text
+from websearch_core.provider._results import in_domains, parse_images, parse_results, plain_text, take_results
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_markup_is_stripped_then_entities_are_unescaped_once(markup, text):
 @pytest.mark.parametrize(
     "url",
     [
-        "javascript:alert(1)", "data:text/html,hi", "/relative", "//host/path", "ftp://a.example/", "", "http://",
+        "javascript:alert(1)", "data:text/html,hi", "/relative", "ftp://a.example/", "", "http://",
         "https://user:password@a.example/", "https://a.example/\n", "https://a.example\\@b.example/", None, 42,
     ],
 )  # fmt: skip
@@ -132,11 +132,24 @@ def test_a_domain_includes_its_subdomains(url, options, inside):
     assert in_domains(url, SearchQuery.of("kelp", **options)) is inside
 
 
-@pytest.mark.parametrize("score", [float("nan"), float("inf"), 10**400, True, "0.9"])
+@pytest.mark.parametrize("score", [float("nan"), float("inf"), 10**400, True, "high"])
 def test_a_score_that_json_cannot_hold_is_none(score):
     (result,) = parse_results([{"title": "t", "url": "https://a.example/", "score": score}], "stub")
 
     assert result.score is None
+
+
+def test_a_score_may_be_written_as_text():
+    (result,) = parse_results([{"title": "t", "url": "https://a.example/", "score": "0.9"}], "stub")
+
+    assert result.score == 0.9
+
+
+def test_titles_and_names_are_one_line():
+    item = {"title": "Tide\n   tables ", "url": "https://a.example/", "author": ["Ada  Ellersund", "Bo\nHolm"]}
+    (result,) = parse_results([item], "stub", author="author")
+
+    assert (result.title, result.author) == ("Tide tables", "Ada Ellersund, Bo Holm")
 
 
 def test_lone_surrogates_are_removed():
@@ -183,3 +196,15 @@ def test_images_are_urls_or_objects():
     )
     assert parse_images(None) == ()
     assert parse_images([{"src": "https://a.example/4.png"}], url="src") == (Image(url="https://a.example/4.png"),)
+
+
+def test_an_error_in_place_of_the_results_is_no_empty_answer():
+    with pytest.raises(BadResponse):
+        take_results({"error": "The index is away"}, "stub")
+
+
+def test_urls_without_a_scheme_are_https():
+    (result,) = parse_results([{"title": "t", "url": " //a.example/b "}], "stub")
+    (image,) = parse_images(["//a.example/c.png"])
+
+    assert (result.url, image.url) == ("https://a.example/b", "https://a.example/c.png")

@@ -79,3 +79,13 @@ def test_a_title_may_be_a_text_a_list_or_missing():
     assert result_of(title="Tides").title == "Tides"
     assert result_of(title=[""], **{"container-title": ["Journal of Tides"]}).title == "Journal of Tides"
     assert result_of(title=None).title == "https://doi.org/10.5555/1"
+
+
+def test_titles_and_abstracts_keep_no_markup():
+    result = result_of(
+        title=["Drift of <i>Laminaria</i> at <mml:math><mml:mn>3</mml:mn></mml:math> m"],
+        abstract="<jats:title>Abstract</jats:title><jats:sec><title>Aim</title><p>Kelp <italic>drifts</italic>.</p></jats:sec>",
+    )
+
+    assert result.title == "Drift of Laminaria at 3 m"
+    assert result.snippet.split() == ["Aim", "Kelp", "drifts", "."]

@@ -6,7 +6,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from websearch_core.errors import Blocked, PageNotFound, QuotaExhausted, TimedOut, UnsupportedOption
+from websearch_core.errors import (
+    AuthenticationError,
+    BadRequest,
+    Blocked,
+    PageNotFound,
+    QuotaExhausted,
+    TimedOut,
+    Unavailable,
+    UnsupportedOption,
+)
 from websearch_core.models import SearchQuery
 from websearch_core.providers.exa import Exa
 from websearch_core.testing import SECRET, play, reply
@@ -119,3 +128,33 @@ def test_several_pages_are_read_in_one_request():
     missing, page = outcome.result
     assert isinstance(missing, PageNotFound)
     assert (page.url, page.content, page.cost) == (URL, "Kelp grows.", 0.001)
+
+
+@pytest.mark.parametrize(
+    ("status", "tag", "kind"),
+    [
+        (403, "ROBOTS_FILTER_FAILED", Blocked),
+        (422, "FETCH_DOCUMENT_ERROR", Unavailable),
+        (400, "NO_CONTENT_FOUND", Unavailable),
+        (400, "INVALID_REQUEST_BODY", BadRequest),
+        (403, "FEATURE_DISABLED", AuthenticationError),
+    ],
+)
+def test_a_tag_tells_the_pages_failure_from_the_requests(status, tag, kind):
+    with pytest.raises(kind) as caught:
+        play(EXA.read(URL), reply({"requestId": "x", "error": "No.", "tag": tag}, status))
+
+    assert (type(caught.value), caught.value.detail) == (kind, "No.")
+
+
+def test_what_moderation_refuses_is_a_bad_request_and_no_wrong_key():
+    with pytest.raises(BadRequest):
+        play(EXA.search(SearchQuery.of("kelp")), reply({"error": "No.", "tag": "PROHIBITED_CONTENT"}, 403))
+
+
+def test_pages_that_could_not_be_read_are_noted():
+    statuses = [{"id": URL, "status": "success"}, {"id": "b", "status": "error", "error": {"tag": "CRAWL_TIMEOUT"}}]
+    body = {"results": [{"url": URL, "title": "Kelp"}], "statuses": statuses}
+    found = play(EXA.search(SearchQuery.of("kelp")), reply(body)).result
+
+    assert found.notes == ("exa could not read 1 of the pages, whose text is missing",)

@@ -107,3 +107,14 @@ def test_a_site_that_it_does_not_read_is_blocked():
     problem = {"success": False, "error": "We apologize for the inconvenience but we do not support this site."}
     with pytest.raises(Blocked):
         play(FIRECRAWL.read(URL), reply(problem, 403))
+
+
+def test_the_wait_may_be_in_the_words():
+    body = {
+        "success": False,
+        "error": "Rate limit exceeded. Consumed (req/min): 11, please retry after 27s, resets soon",
+    }
+    with pytest.raises(RateLimited) as caught:
+        play(FIRECRAWL.search(SearchQuery.of("kelp")), reply(body, 429))
+
+    assert caught.value.retry_after == 27

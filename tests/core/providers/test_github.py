@@ -80,3 +80,10 @@ def test_a_token_that_may_not_do_this_is_a_wrong_key():
     answer = reply({"message": "Resource not accessible by personal access token"}, 403, **headers)
     with pytest.raises(AuthenticationError):
         play(TOKEN.search(SearchQuery.of("x")), answer)
+
+
+def test_a_rate_limit_keeps_githubs_words():
+    with pytest.raises(RateLimited) as caught:
+        play(GitHub().search(SearchQuery.of("tides")), reply({"message": "API rate limit exceeded for 192.0.2.1"}, 403))
+
+    assert caught.value.detail == "API rate limit exceeded for 192.0.2.1"

@@ -6,7 +6,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from websearch_core.errors import PageNotFound, QuotaExhausted, RateLimited, TimedOut, Unavailable, UnsupportedOption
+from websearch_core.errors import (
+    AuthenticationError,
+    PageNotFound,
+    QuotaExhausted,
+    RateLimited,
+    TimedOut,
+    Unavailable,
+    UnsupportedOption,
+)
 from websearch_core.models import SearchQuery
 from websearch_core.providers.kagi import Kagi
 from websearch_core.testing import SECRET, play, reply
@@ -79,3 +87,19 @@ def test_several_pages_are_read_in_one_request():
     assert first.detail == "Too slow."
     assert (page.url, page.title) == (URL, "Kelp")
     assert isinstance(third, Unavailable)
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("Unauthorized: this key may not search", AuthenticationError),
+        ("Insufficient credit to perform this request", QuotaExhausted),
+        ("No workers", Unavailable),
+    ],
+)
+def test_an_error_inside_a_success_is_no_empty_answer(words, kind):
+    body = {"meta": {"id": "x", "ms": 29}, "data": None, "error": [{"code": 2, "msg": words, "ref": None}]}
+    with pytest.raises(kind) as caught:
+        play(KAGI.search(SearchQuery.of("kelp")), reply(body))
+
+    assert (type(caught.value), caught.value.detail) == (kind, words)

@@ -97,3 +97,20 @@ def test_a_page_that_fails_is_not_retried(code, kind):
     with pytest.raises(kind) as caught:
         play(LINKUP.read(URL), problem(400, code))
     assert not caught.value.temporary
+
+
+def test_a_detail_has_the_reasons():
+    details = [{"field": "depth", "message": "depth must be standard or deep"}]
+    body = {
+        "statusCode": 400,
+        "error": {"code": "VALIDATION_ERROR", "message": "Validation failed", "details": details},
+    }
+    with pytest.raises(BadRequest) as caught:
+        play(LINKUP.search(SearchQuery.of("kelp")), reply(body, 400))
+
+    assert caught.value.detail == "Validation failed: depth must be standard or deep"
+
+
+def test_more_than_a_hundred_allowed_domains_are_refused():
+    with pytest.raises(UnsupportedOption):
+        body_of(allowed_domains=[f"a{n}.example" for n in range(101)])

@@ -65,3 +65,10 @@ def test_an_empty_account_is_not_retried_whatever_the_status(status):
     with pytest.raises(QuotaExhausted) as caught:
         play(PERPLEXITY.search(SearchQuery.of("kelp")), reply(problem, status))
     assert not caught.value.temporary
+
+
+def test_the_last_change_is_not_the_publication():
+    item = {"title": "T", "url": "https://a.example/", "snippet": "s", "date": None, "last_updated": "2026-09-11"}
+    found = play(PERPLEXITY.search(SearchQuery.of("kelp")), reply({"id": "x", "results": [item]})).result
+
+    assert found.results[0].published is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_core.errors import QuotaExhausted, RateLimited, UnsupportedOption
+from websearch_core.errors import AuthenticationError, QuotaExhausted, RateLimited, UnsupportedOption
 from websearch_core.models import SearchQuery
 from websearch_core.providers.searchapi import SearchApi
 from websearch_core.testing import SECRET, play, reply
@@ -62,3 +62,16 @@ def test_a_used_up_plan_is_not_a_pace_that_is_too_fast(words, kind):
     with pytest.raises(kind) as caught:
         play(SEARCHAPI.search(SearchQuery.of("tides")), reply({"error": words}, 429))
     assert type(caught.value) is kind
+
+
+def test_a_wrong_key_is_one_even_in_a_success():
+    with pytest.raises(AuthenticationError):
+        play(SEARCHAPI.search(SearchQuery.of("tides")), reply({"error": "Invalid API key."}))
+
+
+def test_a_paper_has_authors():
+    item = {"title": "T", "link": "https://a.example/", "publication": "JC Holm, V Saue - 2010 - books.example"}
+    flow = SEARCHAPI.search(SearchQuery.of("tides", topic="academic", limit=1))
+    (result,) = play(flow, reply({"organic_results": [item]})).result.results
+
+    assert result.author == "JC Holm, V Saue"

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_core.errors import BadResponse, QuotaExhausted, RateLimited, Unavailable, UnsupportedOption
+from websearch_core.errors import (
+    AuthenticationError,
+    BadResponse,
+    QuotaExhausted,
+    RateLimited,
+    Unavailable,
+    UnsupportedOption,
+)
 from websearch_core.models import SearchQuery
 from websearch_core.providers.serpapi import SerpApi
 from websearch_core.testing import SECRET, play, reply
@@ -101,3 +108,43 @@ def test_an_overview_is_the_answer_where_there_is_no_box():
 
     assert search(body).answer == "Twice a day. Mostly."
     assert search({"organic_results": [], "ai_overview": {"page_token": "x"}}).answer is None
+
+
+def test_a_page_of_google_without_results_may_hold_an_answer():
+    body = {
+        "search_metadata": {"status": "Success"},
+        "search_information": {"organic_results_state": "Fully empty"},
+        "answer_box": {"type": "calculator_result", "result": "4"},
+    }
+    found = search(body)
+
+    assert (found.results, found.answer) == ((), "4")
+
+
+def test_a_wrong_key_is_one_even_in_a_success():
+    with pytest.raises(AuthenticationError):
+        search({"error": "Invalid API key. Your API key should be here: https://serpapi.example"})
+
+
+@pytest.mark.parametrize("name", ["iso_date", "published_at"])
+def test_news_have_an_exact_date_besides_one_in_words(name):
+    item = {"title": "T", "link": "https://a.example/", "date": "2 days ago", name: "2026-05-04 09:08:07 UTC"}
+    (result,) = search({"news_results": [item]}, topic="news").results
+
+    assert str(result.published) == "2026-05-04 09:08:07+00:00"
+
+
+@pytest.mark.parametrize(
+    ("info", "author"),
+    [
+        ({"summary": "JC Holm, V Saue - 2010 - books.example"}, "JC Holm, V Saue"),
+        ({"summary": "JC Holm… - 2010 - x", "authors": [{"name": "JC Holm", "link": "https://x"}]}, "JC Holm"),
+        ({"summary": "books.example"}, None),
+        (None, None),
+    ],
+)
+def test_papers_have_authors(info, author):
+    item = {"title": "T", "link": "https://a.example/", "publication_info": info}
+    (result,) = search({"organic_results": [item]}, topic="academic").results
+
+    assert result.author == author

@@ -9,6 +9,7 @@ from websearch_core._text.markup import strip_markup
     ("written", "read"),
     [
         ("<b>Brown</b> al<wbr>gae &amp; kelp", "Brown algae & kelp"),
+        ("Brown<br>algae<br/>kelp", "Brown algae kelp"),
         ("<p>Brown.</p><p>Red.</p>", "Brown.  Red."),
         ("<h2 class='x'>Kelp</h2>", "Kelp"),
         ("List<int> and <T>", "List<int> and <T>"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -27,7 +28,11 @@ _CLOCK = rf"(?:,?\s+(?:at\s+)?{_TIME})?"
 _FORMATS = tuple(
     re.compile(pattern, re.ASCII | re.IGNORECASE)
     for pattern in (
-        rf"{_YEAR}(?P<between>[-/]?)(?P<month>\d{{2}})(?P=between)(?P<day>\d{{2}})(?:(?:t|\s+){_TIME})?",
+        rf"{_YEAR}(?P<month>\d{{2}})(?P<day>\d{{2}})(?:(?:t|\s+){_TIME})?",
+        rf"{_YEAR}(?P<between>[-/.])\s?(?P<month>\d{{1,2}})(?P=between)\s?(?P<day>\d{{1,2}})\.?(?:(?:t|,?\s+){_TIME})?",
+        rf"{_YEAR}年\s?(?P<month>\d{{1,2}})月\s?(?P<day>\d{{1,2}})日?",
+        rf"(?P<day>\d{{1,2}})\.\s?(?P<month>\d{{1,2}})\.\s?{_YEAR}(?:,?\s+{_TIME})?",
+        rf"{_WEEKDAY}{_MONTH}\s+{_DAY}\s+{_TIME}\s+{_YEAR}",
         rf"{_WEEKDAY}{_DAY}[\s-]+{_MONTH}[\s-]+{_YEAR}{_CLOCK}",
         rf"{_WEEKDAY}{_MONTH}\s+{_DAY},?\s+{_YEAR}{_CLOCK}",
     )
@@ -42,6 +47,8 @@ _IN_TEXT = re.compile(
     r")(?!\d)",
     re.IGNORECASE,
 )
+_STAMP = re.compile(r"[1-9]\d{9}(?:\d{3})?", re.ASCII)  # seconds or milliseconds since 1970, from 2001 on
+_MILLISECONDS = 1e11
 _MAX_LENGTH = 80  # characters: no date is longer, and longer text would cost the patterns time
 
 
@@ -49,8 +56,10 @@ def parse_date(text: object) -> datetime | None:
     """
     Parse a date from a service or a page.
 
-    Supports ISO 8601 (with any number of fractional digits, or only the date), RFC 1123 and 2822, ``May 4, 2026``,
-    ``3 March 2026``, and numbers as seconds since 1970. Dates without a zone are taken as UTC.
+    Supports ISO 8601 (with any number of fractional digits, or only the date), RFC 1123 and 2822, C's ``asctime``,
+    ``May 4, 2026``, ``3 March 2026``, ``2026/5/4``, ``4.5.2026`` and ``2026年5月4日``, and numbers as seconds or
+    milliseconds since 1970. ``4/5/2026`` is ambiguous, and ``2 days ago`` is no date. Dates without a zone are taken as
+    UTC.
 
     Args:
         text: The value where a date should be, of any type.
@@ -61,7 +70,7 @@ def parse_date(text: object) -> datetime | None:
     """
     try:
         if isinstance(text, int | float) and not isinstance(text, bool):
-            return datetime.fromtimestamp(text, UTC) if math.isfinite(text) else None
+            return _from_number(text)
         if isinstance(text, str) and len(text) <= _MAX_LENGTH:
             return _parse(re.sub(r"\s*\([^()]*\)$", "", text.strip()))
     except (ValueError, OverflowError, OSError):  # 31 February, the year 0, a number out of range
@@ -95,10 +104,19 @@ def _find_all(text: str) -> Iterator[tuple[datetime, int, int]]:
             yield date, found.start(), found.end()
 
 
+def _from_number(number: float) -> datetime | None:
+    """Return the time that is so many seconds after 1970, or milliseconds: as seconds they were in the year 5000."""
+    if not math.isfinite(number):
+        return None
+    return datetime.fromtimestamp(number / 1000 if abs(number) >= _MILLISECONDS else number, UTC)
+
+
 def _parse(text: str) -> datetime | None:
+    if _STAMP.fullmatch(text):
+        return _from_number(int(text))
     for pattern in _FORMATS:
         if found := pattern.fullmatch(text):
-            part = found.groupdict()
+            part = defaultdict(str, {name: text for name, text in found.groupdict().items() if text})
             return datetime(
                 int(part["year"]),
                 _month(part["month"]),
@@ -122,17 +140,17 @@ def _month(name: str) -> int:
     raise ValueError(f"{name!r} is not a month")
 
 
-def _hour(hour: int, half: str | None) -> int:
+def _hour(hour: int, half: str) -> int:
     """``3 p`` -> 15; raises ValueError for ``15 p``."""
-    if half is None:
+    if not half:
         return hour
     if not 1 <= hour <= 12:
         raise ValueError(f"{hour} {half}m is not an hour")
     return hour % 12 + (12 if half in "pP" else 0)
 
 
-def _zone(name: str | None) -> timezone:
-    name = (name or "").lower()
+def _zone(name: str) -> timezone:
+    name = name.lower()
     if not name.startswith(("+", "-")):
         return timezone(timedelta(hours=_ZONES.get(name, 0)))
     digits = name[1:].replace(":", "").ljust(4, "0")

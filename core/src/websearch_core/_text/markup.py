@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 import re
 
-_INLINE = "a|b|br|code|em|font|i|mark|q|s|small|span|strong|sub|sup|u|wbr"
-_BLOCK = "article|blockquote|div|h[1-6]|li|ol|p|pre|section|table|ul"
+_INLINE = "a|b|code|em|font|i|mark|q|s|small|span|strong|sub|sup|u|wbr"
+_BLOCK = "article|blockquote|br|div|h[1-6]|li|ol|p|pre|section|table|ul"
 MARKUP = re.compile(rf"</?(?:({_INLINE})|{_BLOCK})\b[^<>]*>", re.IGNORECASE)
 
 

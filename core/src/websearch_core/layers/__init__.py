@@ -27,6 +27,7 @@ from ._layer import Layer, Rank, leaves
 from ._relax import Relax
 from ._retry import Retry
 from ._single_flight import SingleFlight
+from ._throttle import Throttle
 
 __all__ = [
     "Budget",
@@ -36,13 +37,21 @@ __all__ = [
     "Relax",
     "Retry",
     "SingleFlight",
+    "Throttle",
     "charge_to",
     "layer_class",
     "leaves",
 ]
 
 _BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType(
-    {"budget": Budget, "fallback": Fallback, "relax": Relax, "retry": Retry, "single_flight": SingleFlight}
+    {
+        "budget": Budget,
+        "fallback": Fallback,
+        "relax": Relax,
+        "retry": Retry,
+        "single_flight": SingleFlight,
+        "throttle": Throttle,
+    }
 )
 _GROUP = "websearch_core.layers"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar, get_args
 
 from ..errors import ConfigurationError, Unavailable, WebSearchError
 from ..events import Charge, emit
-from ..flow import Call, Effect, Flow, Gather, Request, Sleep
+from ..flow import Call, Effect, Flow, Gather, Request, Share, Sleep
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._ports import Provider, Role
 from ._account import Account, Runs, current_account
@@ -65,7 +65,7 @@ class Budget(ProviderWrapper):
     usage_file: Path | str | None = None
     on_file_error: OnFileError = "raise"
     _limits: tuple[Limit, ...] = field(init=False, repr=False, compare=False)
-    _runs: Runs = field(default_factory=Runs, repr=False, compare=False)
+    _runs: Runs = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_prices(self.prices)
@@ -74,12 +74,15 @@ class Budget(ProviderWrapper):
         if self.usage_file is not None and (not isinstance(self.usage_file, Path | str) or not str(self.usage_file)):
             raise ConfigurationError("Budget: usage_file: must be a path")
         object.__setattr__(self, "_limits", parse_limits(self.limit))
+        object.__setattr__(self, "_runs", Runs())
         for provider in leaves(self.inner) if self.inner else ():
             self._require_price(provider, verbs_of(provider))
 
     def wrap(self, inner: Provider, /) -> Self:
         """Return a copy of this layer around *inner*; runs are counted together."""
-        return replace(self, inner=inner)
+        wrapped = replace(self, inner=inner)
+        object.__setattr__(wrapped, "_runs", self._runs)
+        return wrapped
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, if the budget allows it."""
@@ -183,6 +186,8 @@ class _Meter:
 
     def watch(self, flow: Flow[T]) -> Flow[T]:
         """Run *flow*, and charge each request after the first if requests are what costs."""
+        if not isinstance(flow, Generator):  # the driver says what is wrong with it
+            return (yield from flow)
         try:
             effect = next(flow)
             while True:
@@ -201,6 +206,8 @@ class _Meter:
     def _pass_on(self, effect: Effect) -> Flow[Any]:
         if isinstance(effect, Gather):
             return (yield Gather([self.watch(one) for one in effect.flows], effect.limit))
+        if isinstance(effect, Share):
+            return (yield replace(effect, make=lambda: self.watch(effect.make())))
         if not isinstance(effect, Sleep):
             with self._lock:
                 is_first, self.has_sent = not self.has_sent, True

@@ -40,7 +40,7 @@ from ._countries import COUNTRY_NAMES
 from ._dates import date_range, google_period, midnight
 from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
 from ._function import from_function
-from ._google import google_answer, google_filters
+from ._google import google_answer, google_authors, google_filters
 from ._http import (
     as_number,
     as_object,
@@ -52,6 +52,7 @@ from ._http import (
     decode,
     decode_json,
     error_for,
+    find_message,
     given,
     parse_usage,
     quote_commands,
@@ -167,12 +168,14 @@ __all__ = [
     "find_challenge_text",
     "find_country",
     "find_language",
+    "find_message",
     "find_records",
     "first_heading",
     "follow_pages",
     "from_function",
     "given",
     "google_answer",
+    "google_authors",
     "google_filters",
     "google_period",
     "in_domains",

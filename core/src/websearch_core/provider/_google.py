@@ -30,3 +30,8 @@ def google_answer(body: dict[str, Any]) -> str | None:
         return found
     blocks = as_objects(as_object(body.get("ai_overview")).get("text_blocks"))
     return " ".join(filter(None, (as_text(one.get("snippet")) or as_text(one.get("answer")) for one in blocks))) or None
+
+
+def google_authors(line: Any) -> str | None:
+    """Return the authors in Google Scholar's *line*: ``A Vaswani, N Shazeer - Advances in …, 2017 - publisher``."""
+    return line.partition(" - ")[0] if isinstance(line, str) and " - " in line else None

@@ -49,6 +49,8 @@ _NUMBER = r"\s*-?[0-9]{1,18}(\.[0-9]{1,18})?\s*"
 _MAX_DETAIL_LENGTH = 200
 _MAX_UNITS = 20
 _DAY = 86_400.0
+_MESSAGES = ("message", "msg", "detail", "error_message", "error_description", "error", "errors", "title", "reason")
+_MOST_NESTED = 4
 
 
 def check_options(query: SearchQuery, provider: Provider) -> None:
@@ -100,7 +102,7 @@ def decode(
     *,
     verb: str = "search",
     meanings: Meanings | None = None,
-    detail: Callable[[Any], Any] = lambda _: None,
+    detail: Callable[[Any], Any] | None = None,
     kind: Callable[[Any], type[ServiceError] | None] = lambda _: None,
 ) -> dict[str, Any]:
     """
@@ -111,7 +113,8 @@ def decode(
         provider: The provider; its keys are kept out of the error.
         verb: What was requested: ``search`` or ``read``.
         meanings: Statuses to which this service gives its own meaning.
-        detail: Finds the service's own error message in the JSON body of a failure.
+        detail: Finds the service's own error message in the JSON body of a failure, if `find_message` finds another
+            one there.
         kind: Finds the class of the error in that body, where it is more accurate than the status; else None.
 
     Raises:
@@ -125,8 +128,9 @@ def decode(
     except (ValueError, RecursionError):
         body = None
     if not body:
-        raise error_for(response, provider, verb=verb, meanings=meanings)
-    raise error_for(response, provider, verb=verb, meanings=meanings, detail=detail(body), kind=kind(body))
+        raise error_for(response, provider, verb=verb, meanings=meanings, detail=_plain_body(response))
+    words = (detail(body) if detail else None) or find_message(body)
+    raise error_for(response, provider, verb=verb, meanings=meanings, detail=words, kind=kind(body))
 
 
 def decode_json(response: Response, provider: Provider, *, verb: str = "search") -> dict[str, Any]:
@@ -154,6 +158,33 @@ def decode_json(response: Response, provider: Provider, *, verb: str = "search")
     if not isinstance(body, dict):
         raise unexpected_format(provider.name, verb)
     return body
+
+
+def find_message(body: Any) -> str | None:
+    """
+    Return the service's own message in the JSON body of a failure, wherever that is; None if it has none.
+
+    There is no one form: ``{"message": ...}``, ``{"error": ...}``, ``{"error": {"message": ...}}``, RFC 9457's
+    ``{"title": ..., "detail": ...}``, and lists of problems, of which the first is taken.
+    """
+    return _find_message(body, _MOST_NESTED)
+
+
+def _find_message(value: Any, depth: int) -> str | None:
+    if isinstance(value, str):
+        return value.strip() or None
+    inner: Iterable[Any] = ()
+    if isinstance(value, dict):
+        inner = (value.get(name) for name in _MESSAGES)
+    elif isinstance(value, list):
+        inner = value
+    return next((words for one in inner if (words := _find_message(one, depth - 1))), None) if depth else None
+
+
+def _plain_body(response: Response) -> str | None:
+    """Return the text of a failure that is neither JSON nor a page."""
+    media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return response.content[:1000].decode("utf-8", "replace") if media_type == "text/plain" else None
 
 
 def unexpected_format(provider: str, verb: str = "search") -> BadResponse:

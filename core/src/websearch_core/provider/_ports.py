@@ -33,6 +33,8 @@ class Limits(TypedDict, total=False):
         query_length: Maximum length of a query, in characters.
         query_words: Maximum length of a query, in words.
         pages_per_request: Maximum number of pages that one call of `BatchReader.read_many` can have.
+        requests_per_second: Maximum number of requests in a second, such as 0.5, for every plan and every key.
+        concurrent: Maximum number of requests at a time, in the same way.
 
     """
 
@@ -41,6 +43,8 @@ class Limits(TypedDict, total=False):
     query_length: int
     query_words: int
     pages_per_request: int
+    requests_per_second: float
+    concurrent: int
 
 
 class SearchProvider(Protocol):

@@ -47,7 +47,8 @@ def parse_results(
         provider: The name of the provider.
         title: Where the title is: a key of each item, or a function that takes the item. The other arguments work the
             same way.
-        url: Where the URL is; items whose URL is ambiguous or not absolute http(s) are left out.
+        url: Where the URL is; items whose URL is ambiguous or not absolute http(s) are left out, and ``//host/path`` is
+            taken as HTTPS.
         snippet: Where the snippet is: plain text or markup.
         score: Where the score is: a number.
         published: Where the date is, in any common form.
@@ -66,14 +67,14 @@ def parse_results(
         if not isinstance(item, dict):
             continue
         address = _get(item, url)
-        if not isinstance(address, str) or not is_web_url(address := address.strip()):
+        if not isinstance(address, str) or not is_web_url(address := _absolute(address)):
             continue
         results.append(
             SearchResult(
-                title=plain_text(_get(item, title)) or address,
+                title=" ".join(plain_text(_get(item, title)).split()) or address,
                 url=address,
                 snippet=_cut(plain_text(_get(item, snippet)), snippet_length),
-                score=None if isinstance(rating := _get(item, score), str) else as_number(rating),
+                score=as_number(_get(item, score)),
                 published=parse_date(_get(item, published)),
                 author=join_names(_get(item, author)),
                 content=as_text(_get(item, content)),
@@ -98,11 +99,11 @@ def take_results(body: Any, provider: str, key: str = "results") -> tuple[list[A
         key: Where the list is.
 
     Raises:
-        BadResponse: *body*, or what is at *key*, has another type.
+        BadResponse: *body*, or what is at *key*, has another type, or there is an error instead.
 
     """
     items = body.get(key) if isinstance(body, dict) else body
-    if items is None:
+    if items is None and not as_object(body).get("error"):
         return [], (f"{provider}'s answer held no list of results",)
     if not isinstance(items, list):
         raise unexpected_format(provider)
@@ -113,7 +114,7 @@ def join_names(value: Any) -> str | None:
     """Return the author or authors in *value*, separated by commas: a text, or a list of texts or named objects."""
     several = value if isinstance(value, list) else [value]
     names = (plain_text(one.get("name") if isinstance(one, dict) else one) for one in several[:_MAX_AUTHORS])
-    return ", ".join(name[:_MAX_NAME] for name in names if name) or None
+    return ", ".join(" ".join(name.split())[:_MAX_NAME] for name in names if name) or None
 
 
 def parse_images(
@@ -133,7 +134,7 @@ def parse_images(
     for item in items if isinstance(items, list) else []:
         record = {"url": item} if isinstance(item, str) else as_object(item)
         address = _get(record, "url" if isinstance(item, str) else url)
-        if isinstance(address, str) and is_web_url(address := address.strip()):
+        if isinstance(address, str) and is_web_url(address := _absolute(address)):
             page = _get(record, page_url)
             page = page if isinstance(page, str) and is_web_url(page) else None
             text = plain_text(_get(record, description))
@@ -144,6 +145,12 @@ def parse_images(
 def in_domains(url: str, query: SearchQuery) -> bool:
     """Return whether *url* passes the query's domain filters; a domain includes its subdomains."""
     return Domains(query.allowed_domains, query.blocked_domains).permits(url)
+
+
+def _absolute(address: str) -> str:
+    """Return a URL without surrounding blanks; ``//host/path`` is one of the service's own scheme, HTTPS."""
+    address = address.strip()
+    return f"https:{address}" if address.startswith("//") else address
 
 
 def _cut(text: str, length: int | None) -> str:

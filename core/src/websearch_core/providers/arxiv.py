@@ -62,7 +62,7 @@ class ArXiv:
     options = frozenset({"topic", "time_range", "after", "before", "page"})
     emulated = frozenset({"time_range"})  # sent as dates
     topics = frozenset({"academic"})
-    limits = Limits(results_per_request=100, results=30_000)
+    limits = Limits(results_per_request=100, results=30_000, requests_per_second=1 / 3, concurrent=1)
     about = Service(
         api_urls=("https://info.arxiv.org/help/api/user-manual.html",),
         free_allowance="keyless: a request every three seconds",

@@ -164,7 +164,8 @@ class Brave:
     def _search_context(self, query: SearchQuery) -> Flow[SearchResponse]:
         """https://api-dashboard.search.brave.com/app/documentation/llm-context."""
         if unsupported := [option for option in _NOT_IN_CONTEXT if option in query.requested()]:
-            raise UnsupportedOption(f"brave: llm_context has no {', '.join(unsupported)}", options=unsupported)
+            message = f"brave: llm_context has no {', '.join(unsupported)}"
+            raise UnsupportedOption(message, options=unsupported, provider=self.name)
         count = min(query.limit, 50)
         body = self._body(
             (yield self._request("llm/context", query, {"count": count, "maximum_number_of_urls": count}))

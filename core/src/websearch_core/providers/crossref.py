@@ -38,6 +38,9 @@ from websearch_core.provider import (
     provider,
 )
 
+_MARKUP = re.compile(r"</?(?:(?:jats|mml):[a-z0-9-]+|italic|bold|sc|title|sec|list|list-item)\b[^<>]*>", re.IGNORECASE)
+_HEADING = re.compile(r"<(jats:)?title>\s*(?:abstract|summary)[.:]?\s*</(?:jats:)?title>", re.IGNORECASE)
+
 
 @provider
 class Crossref:
@@ -76,7 +79,7 @@ class Crossref:
 
         def fetch(number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
             response = yield self._request(query, number * size, size)
-            message = as_object(decode(response, self, detail=_detail).get("message"))
+            message = as_object(decode(response, self).get("message"))
             results = parse_results(
                 message.get("items"),
                 self.name,
@@ -114,7 +117,7 @@ def _first(value: Any) -> str | None:
 
 def _title(item: Mapping[str, Any]) -> str | None:
     title = _first(item.get("title"))
-    return " ".join(title.split()) if title else _first(item.get("container-title"))
+    return _MARKUP.sub("", title) if title else _first(item.get("container-title"))
 
 
 def _url(item: Mapping[str, Any]) -> Any:
@@ -126,7 +129,7 @@ def _snippet(item: Mapping[str, Any]) -> str:
     """Return the abstract, without its JATS markup, or where and by whom the work was published."""
     abstract = as_text(item.get("abstract"))
     if abstract:
-        return " ".join(re.sub(r"</?jats:[^<>]*>", " ", abstract).split())
+        return " ".join(_MARKUP.sub(" ", _HEADING.sub("", abstract)).split())
     facts = [_first(item.get("container-title")), as_text(item.get("publisher"))]
     return ", ".join(filter(None, facts))
 
@@ -148,8 +151,3 @@ def _authors(item: Mapping[str, Any]) -> list[str]:
         or ""
         for one in as_objects(item.get("author"))
     ]
-
-
-def _detail(body: Any) -> Any:
-    message = as_object(body).get("message")
-    return next((problem.get("message") for problem in as_objects(message)), message)

@@ -29,6 +29,7 @@ from websearch_core.provider import (
     Env,
     Flow,
     Image,
+    Limits,
     RateLimited,
     SearchQuery,
     SearchResponse,
@@ -88,6 +89,7 @@ class Ddgs:
         "page",
     })  # fmt: skip
     emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
+    limits = Limits(requests_per_second=1)
     about = Service(
         api_urls=("https://github.com/deedy5/ddgs",),
         free_allowance="keyless; the engines refuse programs that search often",

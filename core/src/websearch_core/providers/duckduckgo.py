@@ -86,7 +86,7 @@ class DuckDuckGo:
         "page",
     })  # fmt: skip
     emulated = frozenset({"allowed_domains", "blocked_domains", "limit", "page"})
-    limits = Limits(query_length=499)
+    limits = Limits(query_length=499, requests_per_second=1)
     about = Service(
         free_allowance="no allowance is documented: it blocks programs that ask often",
         prices=FREE,
@@ -104,13 +104,15 @@ class DuckDuckGo:
         def fetch(form: dict[str, str]) -> Flow[Batch]:
             if form is not first:
                 yield Sleep(self.pause)
-            tree = self._tree((yield self._request(form)))
+            answer = yield self._request(form)
+            tree = self._tree(answer)
             response = SearchResponse(
                 query=query.text,
                 results=_results(tree),
                 provider=self.name,
                 answer=_abstract(tree),
                 suggestions=_corrections(tree, query),
+                raw=answer.content.decode("utf-8", "replace"),
             )
             return Batch(response=response, following=_next_form(tree))
 

@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal
 
 from websearch_core.provider import (
     COUNTRIES,
+    BadRequest,
     BaseUrl,
     Blocked,
     Env,
@@ -34,6 +35,7 @@ from websearch_core.provider import (
     Service,
     ServiceError,
     TimedOut,
+    Unavailable,
     UnsupportedContent,
     WebSearchError,
     as_number,
@@ -64,13 +66,22 @@ from websearch_core.provider import (
 
 _MAX_RESULTS = 100
 _CATEGORIES = {"news": "news", "finance": "financial report", "academic": "research paper", "code": "github"}
-_QUOTA = frozenset({"NO_MORE_CREDITS", "API_KEY_BUDGET_EXCEEDED", "TEAM_BUDGET_EXCEEDED"})
+_KINDS: dict[str, type[ServiceError]] = {
+    "NO_MORE_CREDITS": QuotaExhausted,
+    "API_KEY_BUDGET_EXCEEDED": QuotaExhausted,
+    "TEAM_BUDGET_EXCEEDED": QuotaExhausted,
+    "PROHIBITED_CONTENT": BadRequest,
+    "CONTENT_FILTER_ERROR": BadRequest,
+}
 _FAILURES: dict[str, type[ServiceError]] = {
     "CRAWL_NOT_FOUND": PageNotFound,
     "CRAWL_TIMEOUT": TimedOut,
     "CRAWL_LIVECRAWL_TIMEOUT": TimedOut,
     "SOURCE_NOT_AVAILABLE": Blocked,
     "UNSUPPORTED_URL": UnsupportedContent,
+    "ROBOTS_FILTER_FAILED": Blocked,
+    "FETCH_DOCUMENT_ERROR": Unavailable,
+    "NO_CONTENT_FOUND": Unavailable,
 }
 
 
@@ -129,6 +140,9 @@ class Exa:
         payload = {**self._payload(query, size), **query.extra}
         body = self._body((yield post_json(self, "search", payload, headers=self._headers())), "search")
         items, notes = take_results(body, self.name)
+        unread = [one for one in as_objects(body.get("statuses")) if one.get("status") == "error"]
+        if unread:
+            notes = (*notes, f"exa could not read {len(unread)} of the pages, whose text is missing")
         found = SearchResponse(
             query=query.text,
             results=parse_results(items, self.name, snippet=_snippet, content="text", published="publishedDate"),
@@ -151,6 +165,8 @@ class Exa:
         sent = [canonicalize(url) for url in urls]
         payload = {"urls": sent, "text": True, **given({"maxAgeHours": self.max_age_hours})}
         response = yield post_json(self, "contents", payload, headers=self._headers(), target=tuple(urls))
+        if response.status >= 400 and (problem := _page_problem(response)):
+            raise page_error(self, kind=_FAILURES[problem["tag"]], detail=problem.get("error"))
         body = self._body(response, "read")
         results, failures = find_records(sent, body.get("results")), find_records(sent, body.get("statuses"), key="id")
         pages = [self._read(*found) for found in zip(urls, results, failures, strict=True)]
@@ -201,7 +217,7 @@ class Exa:
         return {"X-Api-Key": self.api_key.get_secret_value()}
 
     def _body(self, response: Response, verb: str) -> dict[str, Any]:
-        return decode(response, self, verb=verb, detail=lambda body: as_object(body).get("error"), kind=_kind)
+        return decode(response, self, verb=verb, kind=_kind)
 
 
 def _snippet(result: Any) -> str:
@@ -226,4 +242,13 @@ def _cost(body: dict[str, Any]) -> float | None:
 
 
 def _kind(body: Any) -> type[ServiceError] | None:
-    return QuotaExhausted if as_object(body).get("tag") in _QUOTA else None
+    return _KINDS.get(str(as_object(body).get("tag")))
+
+
+def _page_problem(response: Response) -> dict[str, Any] | None:
+    """Return the body of a failure that is the pages', not the service's."""
+    try:
+        body = as_object(response.json())
+    except (ValueError, RecursionError):
+        return None
+    return body if isinstance(tag := body.get("tag"), str) and tag in _FAILURES else None

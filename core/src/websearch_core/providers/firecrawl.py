@@ -13,6 +13,7 @@ to two days old unless `max_age` says otherwise, and reports a missing page as a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any
@@ -32,6 +33,7 @@ from websearch_core.provider import (
     PageNotFound,
     Price,
     QuotaExhausted,
+    RateLimited,
     Request,
     Response,
     SearchQuery,
@@ -74,6 +76,8 @@ _CATEGORIES = {"academic": ["research"], "code": ["github"]}
 _FAILURES: dict[str, type[ServiceError]] = {
     "SCRAPE_TIMEOUT": TimedOut,
     "SCRAPE_UNSUPPORTED_FILE_ERROR": UnsupportedContent,
+    "SCRAPE_PDF_ANTIBOT_ERROR": Blocked,
+    "SCRAPE_DOCUMENT_ANTIBOT_ERROR": Blocked,
     "UNSUPPORTED_SITE": Blocked,
     "THIRD_PARTY_DATA_NOT_FOUND": PageNotFound,
 }
@@ -212,7 +216,13 @@ class Firecrawl:
     def _body(self, response: Response, verb: str) -> dict[str, Any]:
         if verb == "read" and response.status >= 500 and (problem := _page_problem(response)):
             raise page_error(self, kind=_kind(problem), detail=problem.get("error"))
-        body = decode(response, self, verb=verb, detail=lambda body: as_object(body).get("error"), kind=_kind)
+        try:
+            body = decode(response, self, verb=verb, kind=_kind)
+        except RateLimited as error:
+            wait = re.search(r"retry after (\d{1,6}) ?s", error.detail or "")
+            if wait and error.retry_after is None:
+                error.retry_after = float(wait[1])
+            raise
         if body.get("success") is not False:
             return body
         if verb == "read":

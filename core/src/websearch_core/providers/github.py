@@ -39,6 +39,7 @@ from websearch_core.provider import (
     date_range,
     decode,
     error_for,
+    find_message,
     given,
     parse_results,
     provider,
@@ -120,11 +121,18 @@ class GitHub:
             any(limit.is_exhausted for limit in response.rate_limits) and "x-ratelimit-remaining" in response.headers
         )
         if response.status == 403 and (is_used_up or b"rate limit" in response.content[:2000]):
-            error = error_for(response, self, kind=RateLimited)
+            error = error_for(response, self, detail=find_message(_json(response)), kind=RateLimited)
             resets = [limit.reset for limit in response.rate_limits if limit.reset is not None]
             error.retry_after = error.retry_after or next(iter(resets), _SECONDARY_WAIT)
             raise error
         return decode(response, self, detail=_detail)
+
+
+def _json(response: Response) -> Any:
+    try:
+        return response.json()
+    except (ValueError, RecursionError):
+        return None
 
 
 def _words(query: SearchQuery, kind: _Kind) -> str:

@@ -137,7 +137,7 @@ class Google:
         return Request(url=self.base_url, params=given(params), headers=headers)
 
     def _body(self, response: Response) -> dict[str, Any]:
-        body = decode(response, self, detail=lambda body: _error(body).get("message"), kind=_kind)
+        body = decode(response, self, kind=_kind)
         if "items" not in body and "searchInformation" not in body and "queries" not in body:
             return {"items": None}
         return body

@@ -24,7 +24,6 @@ from websearch_core.provider import (
     SearchQuery,
     SearchResponse,
     Service,
-    as_object,
     as_text,
     check_options,
     collect_pages,
@@ -83,7 +82,7 @@ class HackerNews:
             }
             path = "search_by_date" if self.sort == "date" else "search"
             response = yield Request(url=f"{self.base_url}/{path}", params=given(params))
-            body = decode(response, self, detail=lambda body: as_object(body).get("message"))
+            body = decode(response, self)
             results = parse_results(
                 body.get("hits"),
                 self.name,

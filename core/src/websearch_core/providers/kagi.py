@@ -17,6 +17,7 @@ from typing import Annotated, Any
 
 from websearch_core.provider import (
     LOWER_COUNTRIES,
+    AuthenticationError,
     BaseUrl,
     Env,
     Flow,
@@ -33,6 +34,7 @@ from websearch_core.provider import (
     Service,
     ServiceError,
     TimedOut,
+    Unavailable,
     WebSearchError,
     as_object,
     as_objects,
@@ -44,7 +46,9 @@ from websearch_core.provider import (
     collect_pages,
     date_range,
     decode,
+    error_for,
     find_country,
+    find_message,
     find_records,
     first_heading,
     given,
@@ -108,7 +112,7 @@ class Kagi:
         sent = [canonicalize(url) for url in urls]
         payload = {"pages": [{"url": url} for url in sent]}
         response = yield post_json(self, "extract", payload, headers=bearer(self.api_key), target=tuple(urls))
-        body = decode(response, self, verb="read", detail=_detail, kind=_kind)
+        body = decode(response, self, verb="read", kind=_kind)
         failures = as_objects(body.get("errors") or body.get("error"))
         about = {str(failure.get("location")): failure for failure in failures}
         other = failures[0] if len(failures) == 1 else {}
@@ -173,8 +177,10 @@ class Kagi:
         return post_json(self, "search", payload, headers=bearer(self.api_key))
 
     def _body(self, response: Response) -> dict[str, Any]:
-        body = decode(response, self, detail=_detail, kind=_kind)
+        body = decode(response, self, kind=_kind)
         if not isinstance(body.get("data"), dict):
+            if body.get("error"):
+                raise error_for(response, self, detail=find_message(body), kind=_kind(body) or Unavailable)
             if body.get("data") is not None or "meta" not in body:
                 raise unexpected_format(self.name)
             body = {**body, "data": {}}
@@ -189,11 +195,8 @@ def _suggestion(result: Mapping[str, Any]) -> str:
     return plain_text(result.get("title")) or plain_text(as_object(result.get("props")).get("question"))
 
 
-def _detail(body: Any) -> Any:
-    first = next(iter(as_objects(as_object(body).get("error"))), {})
-    return first.get("message") or first.get("msg")
-
-
 def _kind(body: Any) -> type[ServiceError] | None:
-    words = str(_detail(body)).lower()
-    return QuotaExhausted if "insufficient credit" in words or "usage limit" in words else None
+    words = (find_message(body) or "").lower()
+    if "insufficient credit" in words or "usage limit" in words:
+        return QuotaExhausted
+    return AuthenticationError if "unauthorized" in words else None

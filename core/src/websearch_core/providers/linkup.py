@@ -27,6 +27,7 @@ from websearch_core.provider import (
     TooLarge,
     Unavailable,
     UnsupportedContent,
+    UnsupportedOption,
     as_object,
     as_objects,
     as_text,
@@ -36,6 +37,7 @@ from websearch_core.provider import (
     check_text,
     date_range,
     decode,
+    find_message,
     first_heading,
     given,
     page_error,
@@ -47,6 +49,7 @@ from websearch_core.provider import (
     unexpected_format,
 )
 
+_MAX_DOMAINS = 100
 _NOTHING = "SEARCH_QUERY_NO_RESULT"
 _QUOTA = frozenset({"INSUFFICIENT_FUNDS_CREDITS", "EXCEED_BUDGET_LIMIT"})
 _FAILURES: dict[str, type[ServiceError]] = {
@@ -96,6 +99,9 @@ class Linkup:
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search."""
         check_options(query, self)
+        if len(query.allowed_domains) > _MAX_DOMAINS:
+            message = f"linkup takes at most {_MAX_DOMAINS} allowed domains"
+            raise UnsupportedOption(message, options=["allowed_domains"], provider=self.name)
         response = yield post_json(
             self, "search", {**self._payload(query), **query.extra}, headers=bearer(self.api_key)
         )
@@ -174,5 +180,6 @@ def _kind(body: Any) -> type[ServiceError] | None:
 
 
 def _detail(body: Any) -> Any:
-    problem = as_object(as_object(body).get("error"))
-    return problem.get("message")
+    """Return the message with the reasons in it: ``Validation failed: q must not be empty``."""
+    reasons = as_objects(as_object(as_object(body).get("error")).get("details"))
+    return ": ".join(filter(None, [find_message(body), *(as_text(one.get("message")) for one in reasons)]))

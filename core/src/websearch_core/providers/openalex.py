@@ -39,6 +39,7 @@ from websearch_core.provider import (
     decode,
     error_for,
     find_language,
+    find_message,
     given,
     parse_results,
     provider,
@@ -83,7 +84,7 @@ class OpenAlex:
             response = yield self._request(query, number + 1, size)
             if response.status == 429:
                 raise self._too_many(response)
-            body = decode(response, self, detail=_detail)
+            body = decode(response, self)
             results = parse_results(
                 body.get("results"),
                 self.name,
@@ -124,7 +125,7 @@ class OpenAlex:
     def _too_many(self, response: Response) -> ServiceError:
         """Distinguish a used-up allowance, which returns at midnight UTC, from a pace that is too fast."""
         try:
-            words = str(_detail(response.json()) or "")
+            words = find_message(response.json()) or ""
         except (ValueError, RecursionError):
             words = ""
         left = as_number(response.headers.get("x-ratelimit-remaining-usd"))
@@ -152,7 +153,3 @@ def _abstract(work: Mapping[str, Any]) -> str:
         if type(place) is int
     }
     return " ".join(placed[place] for place in sorted(placed))
-
-
-def _detail(body: Any) -> Any:
-    return as_object(body).get("message") or as_object(body).get("error")

@@ -173,7 +173,7 @@ class Parallel:
         return {"X-Api-Key": self.api_key.get_secret_value()}
 
     def _body(self, response: Response, verb: str) -> dict[str, Any]:
-        return decode(response, self, verb=verb, detail=_detail)
+        return decode(response, self, verb=verb)
 
 
 def _shorten(text: str) -> str:
@@ -185,7 +185,3 @@ def _shorten(text: str) -> str:
 
 def _excerpts(result: Mapping[str, Any]) -> str:
     return "\n\n".join(as_texts(result.get("excerpts")))
-
-
-def _detail(body: Any) -> Any:
-    return as_object(as_object(body).get("error")).get("message")

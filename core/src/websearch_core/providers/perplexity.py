@@ -94,11 +94,11 @@ class Perplexity:
     def _page(self, query: SearchQuery, _: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
         payload = {**self._payload(query, size), **query.extra}
         response = yield post_json(self, "search", payload, headers=bearer(self.api_key))
-        body = decode(response, self, detail=_detail, kind=_kind)
+        body = decode(response, self, kind=_kind)
         items, notes = take_results(body, self.name)
         found = SearchResponse(
             query=query.text,
-            results=parse_results(_flatten(items), self.name, published=_date),
+            results=parse_results(_flatten(items), self.name, published="date"),
             provider=self.name,
             notes=notes,
             request_id=as_text(body.get("id")),
@@ -138,14 +138,5 @@ def _flatten(results: Any) -> Any:
     return results
 
 
-def _date(result: Any) -> Any:
-    return result.get("date") or result.get("last_updated")
-
-
 def _kind(body: Any) -> type[QuotaExhausted] | None:
     return QuotaExhausted if as_object(as_object(body).get("error")).get("type") == "insufficient_quota" else None
-
-
-def _detail(body: Any) -> Any:
-    problem = as_object(body)
-    return as_object(problem.get("error")).get("message") or problem.get("detail")

@@ -16,6 +16,7 @@ from typing import Annotated, Any
 from websearch_core.provider import (
     COUNTRIES,
     GOOGLE_RESULT_LANGUAGES,
+    AuthenticationError,
     BaseUrl,
     Env,
     Flow,
@@ -41,6 +42,7 @@ from websearch_core.provider import (
     error_for,
     given,
     google_answer,
+    google_authors,
     google_filters,
     parse_images,
     parse_results,
@@ -100,7 +102,7 @@ class SearchApi:
             items = body.get("organic_results")
             if items is None and ("error" in body or "search_metadata" in body):  # Google found nothing
                 items = []
-            results = parse_results(items, self.name, url="link", published=_date, author="authors")
+            results = parse_results(items, self.name, url="link", published=_date, author=_authors)
             related = (as_text(one.get("query")) for one in as_objects(body.get("related_searches")))
             page = SearchResponse(
                 query=query.text,
@@ -141,20 +143,26 @@ class SearchApi:
         }
 
     def _body(self, response: Response) -> dict[str, Any]:
-        body = decode(response, self, detail=lambda body: as_object(body).get("error"), kind=_kind)
+        body = decode(response, self, kind=_kind)
         problem = as_text(body.get("error"))
         if problem and not any(words in problem.lower() for words in _EMPTY):
-            raise error_for(response, self, detail=problem, kind=Unavailable)
+            raise error_for(response, self, detail=problem, kind=_kind(body) or Unavailable)
         return body
 
 
 def _kind(body: Any) -> type[ServiceError] | None:
     words = str(as_object(body).get("error")).lower()
-    return QuotaExhausted if any(part in words for part in _USED_UP) else None
+    if any(part in words for part in _USED_UP):
+        return QuotaExhausted
+    return AuthenticationError if "api key" in words else None
 
 
 def _date(item: Mapping[str, Any]) -> Any:
     return item.get("iso_date") or item.get("date")
+
+
+def _authors(item: Mapping[str, Any]) -> Any:
+    return item.get("authors") or google_authors(item.get("publication"))
 
 
 def _original(image: Mapping[str, Any]) -> Any:

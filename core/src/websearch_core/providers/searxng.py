@@ -162,7 +162,7 @@ class SearXNG:
             raise error_for(response, self, hint="a redirect; words that begin with ! are commands to SearXNG")
         if response.status == 404:
             raise error_for(response, self, hint="there is no SearXNG at this base_url")
-        return decode(response, self, detail=lambda body: as_object(body).get("error"))
+        return decode(response, self)
 
     def _response(self, query: SearchQuery, body: dict[str, Any]) -> SearchResponse:
         items, notes = take_results(body, self.name)

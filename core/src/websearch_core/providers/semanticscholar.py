@@ -55,7 +55,7 @@ class SemanticScholar:
     options = frozenset({"topic", "time_range", "after", "before", "page"})
     emulated = frozenset({"time_range"})  # sent as dates
     topics = frozenset({"academic"})
-    limits = Limits(results_per_request=100, results=1000)
+    limits = Limits(results_per_request=100, results=1000, requests_per_second=1)
     about = Service(
         api_urls=("https://api.semanticscholar.org/api-docs/graph",),
         signup_url="https://www.semanticscholar.org/product/api#api-key-form",
@@ -76,7 +76,7 @@ class SemanticScholar:
             response = yield self._request(query, number * size, size)
             if number and response.status == 400 and b"offset is not available" in response.content:  # beyond the end
                 return SearchResponse(query=query.text, provider=self.name), False
-            body = decode(response, self, detail=_detail)
+            body = decode(response, self)
             items = [] if body.get("total") == 0 else body.get("data")  # without results, `data` is missing
             results = parse_results(
                 items, self.name, url=_url, snippet=_snippet, published=_published, author="authors"
@@ -112,7 +112,3 @@ def _snippet(paper: Mapping[str, Any]) -> Any:
 def _published(paper: Mapping[str, Any]) -> Any:
     year = paper.get("year")
     return paper.get("publicationDate") or (f"{year}-01-01" if isinstance(year, int) else None)
-
-
-def _detail(body: Any) -> Any:
-    return as_object(body).get("error") or as_object(body).get("message")

@@ -19,6 +19,7 @@ from typing import Annotated, Any
 from websearch_core.provider import (
     COUNTRIES,
     GOOGLE_RESULT_LANGUAGES,
+    AuthenticationError,
     BaseUrl,
     Env,
     Flow,
@@ -43,6 +44,7 @@ from websearch_core.provider import (
     error_for,
     given,
     google_answer,
+    google_authors,
     google_filters,
     google_period,
     parse_images,
@@ -103,11 +105,11 @@ class SerpApi:
             start = {"start": number * size} if number else {}
             body = self._body((yield self._request(query, {**_TOPICS[query.topic], **start})))
             items = body.get(_SECTIONS.get(query.topic, "organic_results"))
-            if items is None and as_text(body.get("error")):  # Google found nothing
+            if items is None and (as_text(body.get("error")) or "search_information" in body):  # Google found nothing
                 items = []
             page = SearchResponse(
                 query=query.text,
-                results=parse_results(items, self.name, url="link", published="date", author=_authors),
+                results=parse_results(items, self.name, url="link", published=_date, author=_authors),
                 provider=self.name,
                 answer=google_answer(body),
                 images=images,
@@ -140,17 +142,19 @@ class SerpApi:
         return {"as_ylo": query.after and query.after.year, "as_yhi": query.before and query.before.year}
 
     def _body(self, response: Response) -> dict[str, Any]:
-        body = decode(response, self, detail=lambda body: as_object(body).get("error"), kind=_kind)
+        body = decode(response, self, kind=_kind)
         problem = as_text(body.get("error"))
         failed = as_object(body.get("search_metadata")).get("status") == "Error"
         if failed or (problem and _EMPTY not in problem):
-            raise error_for(response, self, detail=problem, kind=Unavailable)
+            raise error_for(response, self, detail=problem, kind=_kind(body) or Unavailable)
         return body
 
 
 def _kind(body: Any) -> type[ServiceError] | None:
     words = str(as_object(body).get("error")).lower()
-    return QuotaExhausted if "run out" in words or "upgrade" in words else None
+    if "run out" in words or "upgrade" in words:
+        return QuotaExhausted
+    return AuthenticationError if "api key" in words else None
 
 
 def _suggestions(body: dict[str, Any]) -> tuple[str, ...]:
@@ -159,5 +163,11 @@ def _suggestions(body: dict[str, Any]) -> tuple[str, ...]:
     return tuple(filter(None, [fixed, *related]))
 
 
+def _date(item: Mapping[str, Any]) -> Any:
+    return item.get("iso_date") or item.get("published_at") or item.get("date")
+
+
 def _authors(item: Mapping[str, Any]) -> Any:
-    return as_object(item.get("publication_info")).get("authors")
+    """Return the authors of a paper: a list of those with a profile, or those in its summary, as `google_authors`."""
+    info = as_object(item.get("publication_info"))
+    return info.get("authors") or google_authors(info.get("summary"))

@@ -38,7 +38,9 @@ from websearch_core.provider import (
     decode,
     find_country,
     find_language,
+    find_message,
     given,
+    google_authors,
     google_period,
     parse_images,
     parse_results,
@@ -130,7 +132,7 @@ class Serper:
         return post_json(self, endpoint, {**given(payload), **query.extra}, headers=headers)
 
     def _body(self, response: Response) -> dict[str, Any]:
-        return decode(response, self, detail=_detail, kind=_kind)
+        return decode(response, self, kind=_kind)
 
 
 def _related(body: dict[str, Any]) -> list[dict[str, Any]]:
@@ -141,15 +143,9 @@ def _answer(box: dict[str, Any]) -> str | None:
     return plain_text(box.get("answer")) or plain_text(box.get("snippet")) or None
 
 
-def _authors(result: Mapping[str, Any]) -> Any:
-    """Return the authors of a paper: ``A Vaswani, N Shazeer - Advances in neural …, 2017 - proceedings.example``."""
-    info = result.get("publicationInfo")
-    return info.partition(" - ")[0] if isinstance(info, str) and " - " in info else None
-
-
-def _detail(body: Any) -> Any:
-    return as_object(body).get("message")
+def _authors(result: Mapping[str, Any]) -> str | None:
+    return google_authors(result.get("publicationInfo"))
 
 
 def _kind(body: Any) -> type[ServiceError] | None:
-    return QuotaExhausted if "credits" in str(_detail(body)).lower() else None
+    return QuotaExhausted if "credits" in (find_message(body) or "").lower() else None

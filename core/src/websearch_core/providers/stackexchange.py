@@ -75,7 +75,7 @@ class StackExchange:
     options = frozenset({"topic", "time_range", "after", "before", "page"})
     emulated = frozenset({"time_range"})  # sent as dates
     topics = frozenset({"code"})
-    limits = Limits(results_per_request=100)
+    limits = Limits(results_per_request=100, requests_per_second=30)
     about = Service(
         api_urls=("https://api.stackexchange.com/docs",),
         signup_url="https://stackapps.com/apps/oauth/register",

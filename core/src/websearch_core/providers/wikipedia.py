@@ -78,7 +78,7 @@ class Wikipedia:
         sc scn sco sd se sh si sk sl smn sn so sq sr sr-latn=sr su sv sw szl ta te tg th tk tl tr tt tum tyv uk
         ur uz vec vi vo wa war wo wuu xmf yi yo yue zea zgh zh zh-hant=zh zu
     """)
-    limits = Limits(results_per_request=50, results=10_000, query_length=300)
+    limits = Limits(results_per_request=50, results=10_000, query_length=300, concurrent=1)
     about = Service(
         api_urls=("https://www.mediawiki.org/wiki/API:Search",),
         free_allowance="keyless, at the pace of a person",

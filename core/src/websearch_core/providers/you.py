@@ -124,7 +124,7 @@ class You:
 
     def _page(self, query: SearchQuery, number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
         response = yield self._search_request({**self._payload(query, number, size), **query.extra})
-        body = decode(response, self, detail=_detail, meanings=self._meanings())
+        body = decode(response, self, meanings=self._meanings())
         found = body.get("results")
         if not isinstance(found, dict) and not ("metadata" in body and found in (None, [])):
             raise unexpected_format(self.name)
@@ -180,7 +180,7 @@ class You:
                 pages = None
             if isinstance(pages, list):
                 return as_objects(pages)
-        body = decode(response, self, verb="read", detail=_detail, meanings=self._meanings())
+        body = decode(response, self, verb="read", meanings=self._meanings())
         if not isinstance(body.get("results"), list):
             raise unexpected_format(self.name, "read")
         return as_objects(body["results"])
@@ -224,8 +224,3 @@ def _snippet(result: Mapping[str, Any]) -> str:
 
 def _content(result: Mapping[str, Any]) -> Any:
     return as_object(result.get("contents")).get("markdown")
-
-
-def _detail(body: Any) -> Any:
-    problem = as_object(body)
-    return problem.get("message") or problem.get("detail") or problem.get("error")

@@ -50,7 +50,7 @@ def use_cassette(path: Path, record_mode: str = "none") -> Iterator[Any]:
         raise ConfigurationError("cassettes need vcrpy: pip install vcrpy") from error
     scrubber = Scrubber()
     recorder = vcr.VCR(
-        record_mode=record_mode,
+        record_mode=vcr.mode(record_mode),
         match_on=MATCH_ON,
         decode_compressed_response=True,  # or keys could hide in what is compressed
         before_record_request=scrubber.scrub_request,

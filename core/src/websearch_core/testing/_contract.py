@@ -137,6 +137,7 @@ def read_promises(reader: PageReader, *, some: Response, later: Sequence[Respons
     def check(page: Page) -> None:
         assert (page.url, page.provider) == (url, reader.name)
         assert is_web_url(enforce_page(page).final_url)
+        assert page.content.strip(), "a page without text is a success"
 
     def check_page() -> None:
         page = read(some)
@@ -193,6 +194,7 @@ def _check_equal(expected: Any, found: Any) -> None:
 def _check_results(provider: Any, response: SearchResponse) -> None:
     assert response.results, "no result"
     _check_each(provider, response)
+    assert response.raw, "`raw` is empty: keep the service's own answer"
     assert all(result.raw for result in response.results), "`raw` is empty: keep the service's own record"
 
 

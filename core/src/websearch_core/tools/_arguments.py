@@ -77,13 +77,17 @@ class Arguments(BaseModel, metaclass=_Picklable):
 
 
 def _as_list(value: Any) -> Any:
-    """Understand ``"python.org, docs.org"`` and ``'["python.org"]'``."""
-    if not isinstance(value, str):
-        return value
+    """Understand ``"python.org, docs.org"`` and ``'["python.org"]'``, and leave out ``null`` and empty texts."""
+    if isinstance(value, str):
+        value = _split(value)
+    return [item for item in value if item not in (None, "")] if isinstance(value, list) else value
+
+
+def _split(text: str) -> list[Any]:
     try:
-        value = json.loads(value)
+        value = json.loads(text)
     except ValueError:
-        return re.split(r"[\s,]+", value.strip())
+        return re.split(r"[\s,]+", text.strip())
     return value if isinstance(value, list) else [str(value)]
 
 

@@ -75,7 +75,9 @@ class Pinned:
             ConfigurationError: None of the allowed domains is inside the policy.
 
         """
-        given: dict[str, Any] = {} if options is None else dict(options)
+        if not isinstance(options, Mapping | None):
+            raise InvalidOption(f"search_options: must be a mapping, not {type(options).__name__}")
+        given: dict[str, Any] = dict(options or {})
         if unknown := sorted(set(given) - set(_KNOWN)):
             raise InvalidOption(f"search_options: {unknown[0]}: not an option{suggest_name(unknown[0], _KNOWN)}")
         try:

@@ -10,6 +10,7 @@ from typing import Any, cast
 from pydantic import SecretStr
 
 from .._keys import ApiKey, is_in_keyring
+from .._places import split_list
 from .._text.suggestion import suggest_name
 from ..client import CommonArguments, WebSearch
 from ..errors import ConfigurationError, MissingKey
@@ -188,7 +189,7 @@ def _check_values(own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _domains_of(own: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    given = {name: own[name] for name in ("allowed_domains", "blocked_domains") if name in own}
+    given = {name: split_list(own[name]) for name in ("allowed_domains", "blocked_domains") if name in own}
     query = SearchQuery.of("any", **given)  # pyright: ignore[reportArgumentType] - whatever was given is checked
     return query.allowed_domains, query.blocked_domains
 
@@ -207,7 +208,10 @@ def _hide_keys(arguments: CommonArguments) -> dict[str, Any]:
 
 
 def _freeze(value: Any) -> Hashable:
-    return tuple(map(_freeze, value)) if isinstance(value, list | tuple) else cast("Hashable", value)
+    if isinstance(value, list | tuple):
+        return tuple(map(_freeze, value))
+    # What cannot be hashed is wrong in any case, and making the WebSearch says so.
+    return value if isinstance(value, Hashable) else repr(value)
 
 
 def _no_key() -> str:

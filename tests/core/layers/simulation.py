@@ -1,0 +1,71 @@
+"""Many flows at once on a clock that nobody waits for."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+
+from websearch_core.flow import Call, Request, Sleep
+from websearch_core.testing import reply
+
+
+class Simulation:
+    """
+    Runs flows side by side. A pause or a request takes its time on the clock, and none in reality.
+
+    Args:
+        seconds: How long a request takes.
+        answer: Makes the response to a request.
+
+    """
+
+    def __init__(self, seconds=0.0, answer=lambda _: reply()):
+        self.now, self.seconds, self.answer = 1000.0, seconds, answer
+        self.sent, self.results, self.at_once, self.most_at_once = [], {}, 0, 0
+        self._events, self._order = [], itertools.count()
+
+    def monotonic(self):
+        return self.now
+
+    def start(self, name, flow, after=0.0):
+        self._later(after, lambda: self._step(name, flow, None))
+
+    def cancel(self, flow, after):
+        self._later(after, flow.close)
+
+    def run(self):
+        while self._events:
+            self.now, _, happen = heapq.heappop(self._events)
+            happen()
+        return self
+
+    def _later(self, seconds, happen):
+        heapq.heappush(self._events, (self.now + seconds, next(self._order), happen))
+
+    def _step(self, name, flow, value):
+        try:
+            effect = flow.throw(value) if isinstance(value, Exception) else flow.send(value)
+        except StopIteration as stop:
+            self.results[name] = stop.value
+        except Exception as error:
+            self.results[name] = error
+        else:
+            self._perform(name, flow, effect)
+
+    def _perform(self, name, flow, effect):
+        match effect:
+            case Sleep(seconds):
+                self._later(seconds, lambda: self._alive(name, flow, None))
+            case Request() | Call():
+                self.sent.append((round(self.now - 1000, 3), name))
+                self.at_once += 1
+                self.most_at_once = max(self.most_at_once, self.at_once)
+                self._later(self.seconds, lambda: self._end(name, flow, effect))
+
+    def _end(self, name, flow, effect):
+        self.at_once -= 1
+        self._alive(name, flow, self.answer(effect))
+
+    def _alive(self, name, flow, value):
+        if flow.gi_frame is not None:  # nobody has cancelled it
+            self._step(name, flow, value)
