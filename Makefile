@@ -22,7 +22,7 @@ endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
 .PHONY: help install wheels demo test test-ddgs test-models fuzz coverage lint types format docs provider bench bench-reading \
-	bench-memory bench-citations bench-ssrf model record drift plugin matrix lock
+	bench-memory bench-citations bench-fusion bench-ssrf model record drift plugin matrix lock
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
@@ -116,6 +116,9 @@ bench-memory: $(VENV)/installed  ## measure what the worst pages cost to read, a
 
 bench-citations: $(VENV)/installed  ## measure the checks of citations, and write docs/measured/citations.md
 	$(BIN)/python -m benchmarks.citations
+
+bench-fusion: $(VENV)/installed  ## measure what merging several providers is worth and costs, and write docs/measured/fusion.md
+	$(BIN)/python -m benchmarks.fusion
 
 bench-ssrf: $(VENV)/installed $(FETCHERS)/installed  ## compare our guard with others, and write docs/measured/ssrf.md
 	$(BIN)/python -m benchmarks.ssrf --peers $(FETCHERS)/bin/python

@@ -19,6 +19,9 @@ def web():
     ("call", "says"),
     [
         (lambda web: web.search("x", max_result=3), "max_result: not an option; did you mean limit?"),
+        (lambda web: web.search("x", include_domains=["a.example"]), "not an option; did you mean allowed_domains?"),
+        (lambda web: web.search("x", exclude_domains=["a.example"]), "not an option; did you mean blocked_domains?"),
+        (lambda web: web.search("x", k=3), "k: not an option; did you mean limit?"),
         (lambda web: web.search("x", xyzzy=3), "xyzzy: not an option; known are limit, allowed_domains, "),
         (lambda web: web.search("x", read_top="3"), "read_top: must be a whole number of at least 0, not '3'"),
         (lambda web: web.search("x", read_top=1, passage_length="9"), "max_length: must be a whole number, not str"),
@@ -38,6 +41,12 @@ def test_a_wrong_argument_of_a_call_is_an_invalid_option(web, call, says):
     with pytest.raises(InvalidOption) as caught:
         call(web)
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("wrong", [5, ["tavily"], {"tavily": 5}], ids=str)
+def test_provider_options_of_a_wrong_type_are_refused(wrong):
+    with pytest.raises(ConfigurationError, match="provider_options: must map names of providers"):
+        WebSearch("duckduckgo", provider_options=wrong)
 
 
 def test_max_results_is_understood_as_limit():

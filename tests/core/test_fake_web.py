@@ -149,6 +149,19 @@ def test_wrong_results_are_refused_at_once_with_the_right_name():
         FakeWeb(results=[{**KELP, "snipet": "x"}])
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"results": [5]}, {"errors": {"kelp": "boom"}}, {"errors": {"kelp": errors.RateLimited}}]
+)
+def test_a_wrong_type_is_named(wrong):
+    with pytest.raises(errors.ConfigurationError, match=f"FakeWeb: {next(iter(wrong))}: must be"):
+        WebSearch(FakeWeb(**wrong)).search("kelp")
+
+
+def test_a_page_of_a_wrong_type_is_named():
+    with pytest.raises(errors.ConfigurationError, match="FakeWeb: pages: must be text, bytes or Page, not int"):
+        WebSearch(FakeWeb(pages={"https://sea.example/": 5})).read("https://sea.example/")
+
+
 def test_two_webs_in_a_chain_fall_back(call):
     down = FakeWeb(errors={"*": errors.Unavailable("down", provider="down")}, name="down")
     web = WebSearch([down, FakeWeb(results=[KELP])], attempts=1)

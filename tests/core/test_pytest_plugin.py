@@ -55,6 +55,25 @@ def test_fake_web_is_empty_and_takes_the_place_of_every_provider(fake_web):
     assert fake_web.searches[0].time_range == "week"
 
 
+def test_the_example_of_a_cassette_replays_without_a_key(tmp_path, monkeypatch):
+    page = (CORE.parent / "docs/testing.md").read_text("utf-8")
+    (example,) = [block.split("```")[0] for block in page.split("```python\n") if "(cassette)" in block]
+    (tmp_path / "test_docs.py").write_text(example)
+    cassette = tmp_path / "cassettes" / "test_docs" / "test_tides.yaml"
+    cassette.parent.mkdir(parents=True)
+    url = (
+        "https://api.search.brave.com/res/v1/web/search?q=tide+tables&count=5&result_filter=web&text_decorations=false"
+    )
+    body = '{"type": "search", "web": {"results": [{"title": "Tides", "url": "https://sea.example/tides"}]}}'
+    response = {"status": {"code": 200, "message": "OK"}, "headers": {}, "body": {"string": body}}
+    request = {"method": "GET", "uri": url, "headers": {}, "body": ""}
+    cassette.write_text(yaml.safe_dump({"version": 1, "interactions": [{"request": request, "response": response}]}))
+    monkeypatch.delenv("BRAVE_API_KEY", raising=False)
+
+    done = run_pytest(tmp_path)
+    assert "1 passed" in done.stdout, done.stdout
+
+
 @pytest.mark.enable_socket
 def test_a_cassette_is_recorded_without_keys_and_replayed_without_a_server(tmp_path, server, http):
     hit = {"title": f"Tide tables {SECRET}", "url": f"{server.url}/tides"}

@@ -11,8 +11,8 @@ from llama_index.core.tools.calling import acall_tool, call_tool
 from llama_index.core.workflow import Context
 from pydantic import SecretStr
 
-from llamaindex_websearch import ToolError, WebSearchRetriever, WebSearchToolSpec
-from websearch_core.errors import BudgetExceeded, ConfigurationError, InvalidOption
+from llamaindex_websearch import ToolError, WebPagePostprocessor, WebSearchRetriever, WebSearchToolSpec
+from websearch_core.errors import BudgetExceeded, ConfigurationError, InvalidOption, WebSearchError
 from websearch_core.layers import leaves
 from websearch_core.testing import SECRET
 
@@ -256,6 +256,24 @@ async def test_wrong_options_are_refused_when_they_are_set(tavily, agent, option
     with pytest.raises(ValueError, match=words) as raised:
         await spec.configure(Context(agent(spec, "done")), **options)
     assert SECRET not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong"),
+    [
+        (WebSearchToolSpec, {"read_top": "all"}),
+        (WebSearchToolSpec, {"passage_length": 0}),
+        (WebSearchToolSpec, {"max_length": "long"}),
+        (WebSearchToolSpec, {"search_options": "week"}),
+        (WebSearchRetriever, {"max_length": "long"}),
+        (WebSearchRetriever, {"search_options": 5}),
+        (WebPagePostprocessor, {"max_length": None}),
+    ],
+    ids=str,
+)
+def test_an_argument_of_the_wrong_type_is_named(kind, wrong):
+    with pytest.raises(WebSearchError, match=f"^{next(iter(wrong))}: must be"):
+        kind(provider="brave", api_key="k", **wrong)
 
 
 async def test_a_run_has_the_budget_of_a_run(sea, agent):

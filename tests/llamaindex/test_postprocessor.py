@@ -91,7 +91,7 @@ def test_wrong_arguments_are_refused(fake):
         WebPagePostprocessor(provider=fake, max_length=0)
     with pytest.raises(InvalidOption, match="'pages' is not one of snippet, passages, page"):
         WebSearchRetriever(provider=fake, content="pages")
-    with pytest.raises(InvalidOption, match="max_length: must be at least 1"):
+    with pytest.raises(InvalidOption, match="max_length: must be a whole number of at least 1"):
         WebSearchRetriever(provider=fake, max_length=0)
 
 

@@ -169,7 +169,7 @@ async def test_a_token_budget_limits_the_text_for_the_model(sea: Sea) -> None:
 
 @pytest.mark.parametrize("wrong", [{"read_top": -1}, {"passage_length": 0}], ids=str)
 def test_invalid_read_options_are_refused(wrong: dict[str, int]) -> None:
-    with pytest.raises(ConfigurationError, match="read_top"):
+    with pytest.raises(ConfigurationError, match=next(iter(wrong))):
         WebSearchToolSpec(provider="duckduckgo", **wrong)
 
 

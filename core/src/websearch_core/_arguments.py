@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ._urls import canonicalize, is_web_url
-from .errors import InvalidOption
+from .errors import ConfigurationError, InvalidOption, WebSearchError
 from .models import SearchOptions, SearchQuery, Unsupported
 
 
@@ -26,6 +26,19 @@ def make_query(query: str | SearchQuery, options: SearchOptions, unsupported: Un
         return query
     fields: dict[str, Any] = {**dict(query), "unsupported": unsupported}
     return SearchQuery.of(**fields)
+
+
+def check_number(name: str, value: Any, least: int, error: type[WebSearchError] = ConfigurationError) -> int:
+    """
+    Return *value*, the argument *name*.
+
+    Raises:
+        WebSearchError: An *error*, if it is not a whole number, or is less than *least*.
+
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise error(f"{name}: must be a whole number of at least {least}")
+    return value
 
 
 def as_urls(urls: Iterable[str]) -> list[str]:

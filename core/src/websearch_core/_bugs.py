@@ -22,24 +22,25 @@ _log = logging.getLogger("websearch_core.bugs")  # a stable name, for the loggin
 _MAX_CHAIN_LENGTH = 5  # exceptions, each the cause of the previous one
 
 
-def contain_bugs(read: Callable[[], Generator[E, Any, T]], provider: str) -> Generator[E, Any, T]:
+def contain_bugs(flow: Callable[[], Generator[E, Any, T]], provider: str, verb: str = "read") -> Generator[E, Any, T]:
     """
-    Read one page; a bug becomes an error of that page.
+    Read one page, or ask one of several providers; a bug becomes an error of that page or provider.
 
     Args:
-        read: Starts the flow that reads the page.
-        provider: The name of the reader, for the message.
+        flow: Starts the flow that reads the page or searches.
+        provider: The name of the provider, for the message.
+        verb: What it does, for the message.
 
     Raises:
-        WebSearchError: The page cannot be read. A bug becomes a `BadResponse` with the bug as its ``__cause__``.
+        WebSearchError: The flow failed. A bug becomes a `BadResponse` with the bug as its ``__cause__``.
 
     """
     try:
-        return (yield from read())
+        return (yield from flow())
     except WebSearchError:
         raise
     except Exception as bug:
-        raise as_error(bug, f"{provider} read", provider) from bug
+        raise as_error(bug, f"{provider} {verb}", provider) from bug
 
 
 def as_error(bug: Exception, what: str, provider: str | None = None) -> BadResponse:

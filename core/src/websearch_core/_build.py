@@ -44,8 +44,11 @@ def by_name(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any
 
     Raises:
         UnknownProvider: No provider has that name.
+        ConfigurationError: They are not mappings.
 
     """
+    if not isinstance(options, Mapping) or not all(isinstance(given, Mapping) for given in options.values()):
+        raise ConfigurationError("provider_options: must map names of providers to mappings of their options")
     return {registered_name(name): dict(given) for name, given in options.items()}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Literal
 
 Format = Literal["text", "markdown", "json"]
@@ -9,3 +10,15 @@ SafeSearch = Literal["off", "moderate", "strict"]
 TimeRange = Literal["day", "week", "month", "year"]
 Topic = Literal["general", "news", "finance", "academic", "code"]
 Extent = Literal["snippet", "passages", "page"]  # how much of each result a retriever returns
+
+# The options of a search as other libraries call them: an error suggests ours.
+OTHER_NAMES = MappingProxyType(
+    {
+        "max_results": "limit", "num_results": "limit", "count": "limit", "k": "limit",
+        "include_domains": "allowed_domains", "exclude_domains": "blocked_domains",
+        "timelimit": "time_range", "freshness": "time_range", "df": "time_range",
+        "region": "country", "gl": "country", "kl": "country",
+        "lang": "language", "hl": "language", "search_lang": "language",
+        "safe": "safe_search", "safesearch": "safe_search", "include_images": "images",
+    }
+)  # fmt: skip

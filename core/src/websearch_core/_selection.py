@@ -22,7 +22,7 @@ from ._registry import is_known, known, provider_class, registered_name, unknown
 from ._text.suggestion import suggest_name
 from ._urls import find_origin
 from .errors import Blocked, ConfigurationError, MissingKey, PageNotFound
-from .layers import Fallback, Layer, Rank, Relax, SingleFlight, Throttle, layer_class, leaves
+from .layers import Fallback, Fuse, Layer, Rank, Relax, SingleFlight, Throttle, layer_class, leaves
 from .layers._amounts import split_texts
 from .layers._layer import held, parts
 from .layers._stack import Stack, rank
@@ -176,7 +176,12 @@ def read_chain(readers: Sequence[Provider], stack: Stack, *, automatic: bool) ->
 
 
 def make_stack(
-    settings: Settings, given: Sequence[Layer] | None, attempts: int | None = None, *, budget: bool = False
+    settings: Settings,
+    given: Sequence[Layer] | None,
+    attempts: int | None = None,
+    *,
+    fuse: bool | None = None,
+    budget: bool = False,
 ) -> Stack:
     """
     Return the layers of one `WebSearch`: the defaults, adjusted by the settings and then by *given*.
@@ -185,11 +190,12 @@ def make_stack(
         settings: The settings; their ``attempts`` overrides that of the layer's table.
         given: The argument ``layers``.
         attempts: The argument ``attempts``, which is already part of the settings.
-        budget: Whether there is an argument ``budget``, which is part of them, too.
+        fuse: The argument ``fuse``, in the same way.
+        budget: Whether there is an argument ``budget``, in the same way.
 
     Raises:
-        ConfigurationError: A table or a layer is wrong, or *attempts* is given without a default `Retry`, or
-            a budget besides another one.
+        ConfigurationError: A table or a layer is wrong, or *attempts*, *fuse* or *budget* is given with a layer of the
+            same rank, or without default layers.
 
     """
     tables = {name: dict(table) for name, table in settings.layers.items()}
@@ -205,10 +211,16 @@ def make_stack(
         "single_flight": SingleFlight(),
         "throttle": Throttle(),
     }
+    if settings.fuse:
+        defaults["fuse"] = Fuse()
+    elif "fuse" in settings.model_fields_set:
+        tables.pop("fuse", None)
     defaults |= {name: _make_layer(name, table) for name, table in tables.items()}
     stack = Stack(given, list(defaults.values()))
     if attempts is not None and (given is None or any(rank(layer) == Rank.RETRY for layer in given)):
         raise ConfigurationError("attempts: is for the default Retry; with layers, write layers=[Retry(attempts=...)]")
+    if fuse and (given is None or any(rank(layer) == Rank.COMBINE for layer in given)):
+        raise ConfigurationError("fuse: is for the default layers; with layers, write layers=[Fuse()]")
     if budget and (given is None or any(rank(layer) == Rank.BUDGET for layer in given)):
         raise ConfigurationError("budget: is for the default Budget; with layers, write layers=[Budget(limit=...)]")
     return stack

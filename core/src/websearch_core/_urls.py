@@ -21,6 +21,12 @@ _BRACKETED = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::([0-9]{0,5}))?")
 _NAMED = re.compile(r"([^:\[\]@%\\]+)(?::([0-9]{0,5}))?")
 _LABELS = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9_-]{1,63}(?<!-))*")
 _NUMERIC = re.compile(r"[0-9]+|0x[0-9a-f]*")
+# Parameters that say where a visitor came from, and never which page it is.
+_TRACKING = re.compile(
+    r"utm_\w+|mc_[ce]id|_hs(enc|mi)|(fb|g|d|y|tw|tt)clid|msclkid|gclsrc|[gw]braid|srsltid|igshid?|mkt_tok"
+    r"|oly_(anon|enc)_id|vero_id|_openstat|li_fat_id|ref_src",
+    re.IGNORECASE,
+)
 _DOT_ALIKE = re.compile("[\u2024\u3002\ua4f8\ufe52\uff0e\uff61]")
 
 
@@ -37,6 +43,25 @@ def canonicalize(url: str) -> str:
     if port != _default_port(scheme):
         netloc += f":{port}"
     return f"{scheme}://{netloc}{rest}"
+
+
+def find_page(url: str) -> str:
+    """
+    Return what tells the page at *url* from others: the same for all addresses under which services list it.
+
+    Left out are the scheme, ``www.``, the fragment, a slash at the end, and parameters for tracking. The result is not
+    a URL. A fragment that is a path (``#!/inbox``, ``#/inbox``) stays, since the page's script shows another page for
+    each. What is not an http(s) URL, such as the ``file:`` URL of a local index, is returned as it is.
+    """
+    try:
+        absolute = canonicalize(url)
+    except UnsafeURL:
+        return url
+    address, _, fragment = absolute.partition("://")[2].partition("#")
+    path, _, query = address.removeprefix("www.").partition("?")
+    kept = [part for part in query.split("&") if part and not _TRACKING.fullmatch(part.partition("=")[0])]
+    place = path.rstrip("/") + ("?" + "&".join(kept) if kept else "")
+    return f"{place}#{fragment}" if fragment.startswith(("!", "/")) else place
 
 
 def locate(url: str) -> tuple[str, int]:

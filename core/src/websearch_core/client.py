@@ -48,6 +48,7 @@ class CommonArguments(TypedDict, total=False):
     """The arguments of `WebSearch` except ``max_length``, for classes that have a ``max_length`` of their own."""
 
     provider: Choice | None
+    fuse: bool | None
     reader: Choice | None
     api_key: str | SecretStr | Callable[[], str] | None
     base_url: str | None
@@ -100,6 +101,7 @@ class WebSearch:
     Args:
         provider: The provider to search with: a name, a provider object, or several, called in order until one
             answers. By default: ``WEB_SEARCH_PROVIDER``, else the first that has a key, else DuckDuckGo.
+        fuse: True asks several providers at once and merges their results; the same as ``layers=[Fuse()]``.
         reader: The provider to read pages with, in the same forms. By default, the object given as *provider* if it
             can read as well (a name does not count), else ``WEB_SEARCH_READER``, else the built-in reader ``direct``.
         api_key: The key of the one provider named: text, a function that returns it and is called for each request, or
@@ -149,6 +151,7 @@ class WebSearch:
         self,
         provider: Choice | None = None,
         *,
+        fuse: bool | None = None,
         reader: Choice | None = None,
         api_key: str | SecretStr | Callable[[], str] | None = None,
         base_url: str | None = None,
@@ -185,6 +188,7 @@ class WebSearch:
         if settings is not None and not isinstance(settings, Settings):
             raise ConfigurationError("settings: must be Settings, such as Settings.from_mapping({...})")
         settings = (settings.override if settings else Settings.load)(
+            fuse=fuse,
             allow=allow,
             timeout=timeout,
             search_timeout=search_timeout,
@@ -204,7 +208,7 @@ class WebSearch:
         one = {"api_key": api_key, "base_url": base_url}
         searchers, automatic = selection.searchers(provider, **{k: v for k, v in one.items() if v is not None})
         readers, implied = selection.readers(reader, searchers)
-        stack = make_stack(settings, layers, attempts, budget=budget is not None)
+        stack = make_stack(settings, layers, attempts, fuse=fuse, budget=budget is not None)
         self.settings: Settings = settings
         if token_counter is not None and not callable(token_counter):
             raise ConfigurationError("token_counter: must be a function from a text to its number of tokens")

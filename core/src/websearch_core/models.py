@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypedDict, Unpack
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from ._choices import SafeSearch, TimeRange, Topic
+from ._choices import OTHER_NAMES, SafeSearch, TimeRange, Topic
 from ._domains import Domain
 from ._text import notebook
 from ._text.suggestion import suggest_name
@@ -47,9 +47,6 @@ def _language(value: str) -> str:
     if not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", value):
         raise ValueError(f"{value!r} is not a BCP 47 language tag such as 'en' or 'pt-BR'")
     return value
-
-
-_OTHER_NAMES = MappingProxyType({"max_results": "limit"})
 
 
 class SearchOptions(TypedDict, total=False):
@@ -129,8 +126,8 @@ class SearchQuery(_Model):
         try:
             return cls.model_validate({"text": text, "unsupported": unsupported, **options})
         except ValidationError as error:
-            known = [name for name in SearchOptions.__annotations__ if name not in _OTHER_NAMES]
-            raise InvalidOption(describe_problems(error, known, _OTHER_NAMES)) from error
+            known = [name for name in SearchOptions.__annotations__ if name != "max_results"]
+            raise InvalidOption(describe_problems(error, known, OTHER_NAMES)) from error
 
     @model_validator(mode="before")
     @classmethod
@@ -189,10 +186,12 @@ class SearchResult(_Model):
         content: Markdown: the passages of the page that answer the query, if it was read (``read_top``) or the service
             returned its text.
         author: One name, or several separated by commas, if the service states them.
-        score: The service's own relevance score, if it gives one; not comparable between services.
+        score: The service's own relevance score, if it gives one; not comparable between services. Of results that were
+            fused or reranked, the score that decided their order.
         published: The publication date, if the service gives one that can be parsed; always with a time zone.
         provider: The name of the provider that found it.
         rank: Its position in the response, from 1.
+        found_by: Who found it, and at which rank, if the results of several providers were fused: ``("brave", 3)``.
         citation_id: The number to cite it by, as in ``[1]``: its position, or the number of its page in a conversation.
         raw: The service's own record of it, verbatim.
 
@@ -207,6 +206,7 @@ class SearchResult(_Model):
     published: datetime | None = None
     provider: str = ""
     rank: int = 0
+    found_by: tuple[tuple[str, int], ...] = ()
     citation_id: int = 0
     raw: Any = Field(default=None, repr=False)
 
@@ -233,8 +233,10 @@ class SearchResponse(_Model):
         request_id: The service's ID of this request, to quote to its support.
         cost: The cost in US dollars, as reported by the service.
         usage: What else the service says it charged or consumed, by unit: ``{"credits": 2}``, ``{"tokens": 812}``.
+            Of a fused search, the units have the name of their provider: ``{"tavily.credits": 2}``.
         elapsed: Seconds from the call to the answer.
-        raw: The service's own answer, verbatim; for several requests, that of the first.
+        raw: The service's own answer, verbatim; for several requests, that of the first; of a fused search, by the
+            names of the providers.
 
     """
 

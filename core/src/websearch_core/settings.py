@@ -71,6 +71,7 @@ class Settings(BaseModel):
         enabled: Whether anything may search or read at all.
         provider: The provider to search with. Several names are a chain, called in order. By default, one is chosen
             automatically.
+        fuse: Whether several providers are asked at once and their results merged, instead of one after the other.
         reader: The provider to read pages with. Several names are a chain. By default, ``direct``.
         allow: Networks and origins that pages may be read from although they are not public. By default, only public
             addresses.
@@ -101,6 +102,7 @@ class Settings(BaseModel):
 
     enabled: Annotated[bool, FoundFile(at_most=True)] = True
     provider: Annotated[_Names, FoundFile()] = ()
+    fuse: bool = False
     reader: Annotated[_Names, FoundFile()] = ()
     allow: _Names = ()
     timeout: Annotated[float | None, FoundFile(at_most=120)] = Field(default=None, gt=0)

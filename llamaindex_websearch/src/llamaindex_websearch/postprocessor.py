@@ -10,6 +10,7 @@ from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, Query
 from pydantic import Field
 
 from websearch_core import Page, WebSearch, WebSearchError
+from websearch_core._arguments import check_number
 from websearch_core._urls import is_web_url
 from websearch_core.client import CommonArguments
 from websearch_core.errors import InvalidOption
@@ -46,8 +47,7 @@ class WebPagePostprocessor(BaseNodePostprocessor):
     def __init__(
         self, *, web: WebSearch | None = None, max_length: int = 1_500, **arguments: Unpack[CommonArguments]
     ) -> None:
-        if max_length < 1:
-            raise InvalidOption("max_length: must be at least 1")
+        check_number("max_length", max_length, 1, InvalidOption)
         values: dict[str, Any] = {"web": WebSearch.resolve(web, arguments), "max_length": max_length}
         super().__init__(**values)
 

@@ -13,6 +13,7 @@ from llama_index.core.node_parser import NodeParser
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType, TextNode
 
 from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebSearch, WebSearchError
+from websearch_core._arguments import check_number
 from websearch_core._choices import Extent
 from websearch_core._document import make_metadata, make_text
 from websearch_core.client import CommonArguments
@@ -82,8 +83,10 @@ class WebSearchRetriever(BaseRetriever):
         self.node_parser: NodeParser | None = node_parser
         if content not in get_args(Extent):
             raise InvalidOption(f"content: {content!r} is not one of {', '.join(get_args(Extent))}")
-        if max_length is not None and max_length < 1:
-            raise InvalidOption("max_length: must be at least 1")
+        if max_length is not None:
+            check_number("max_length", max_length, 1, InvalidOption)
+        if not isinstance(search_options, Mapping | None):
+            raise InvalidOption(f"search_options: must be a mapping, not {type(search_options).__name__}")
         self.search_options: SearchOptions = search_options or {}
         if {"limit", "max_results"} & set(self.search_options):
             raise InvalidOption("search_options: the limit is called k here")

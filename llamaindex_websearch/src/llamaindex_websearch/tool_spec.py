@@ -17,6 +17,7 @@ from llama_index.core.workflow import Context
 from pydantic import ValidationError
 
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError, tools
+from websearch_core._arguments import check_number
 from websearch_core._bugs import as_error
 from websearch_core._outputs import page_output, search_output
 from websearch_core._text.suggestion import suggest_name
@@ -208,10 +209,10 @@ class WebSearchToolSpec(BaseToolSpec):
     ) -> None:
         if output_format not in get_args(Format):
             raise ConfigurationError(f"output_format: {output_format!r} is not one of {', '.join(get_args(Format))}")
-        if read_top < 0 or passage_length < 1:
-            raise ConfigurationError("read_top: must be at least 0; passage_length: at least 1")
-        if max_length is not None and max_length < 1:
-            raise ConfigurationError(f"max_length: must be at least 1, not {max_length}")
+        check_number("read_top", read_top, 0)
+        check_number("passage_length", passage_length, 1)
+        if max_length is not None:
+            check_number("max_length", max_length, 1)
         self.tenants: tools.Tenants = tools.Tenants(web, arguments, configurable)
         self.web: WebSearch = self.tenants.web
         self.search_options: tools.Pinned = tools.Pinned.of(search_options, self.web.settings.domains)

@@ -588,3 +588,28 @@ def test_a_failing_chain_charges_each_provider(monkeypatch, file):
         WebSearch([Sea(), Sea("creek")], layers=[Budget(usage_file=file.path)]).search("kelp")
 
     assert spent(file, provider="sea").calls == spent(file, provider="creek").calls == MILLION
+
+
+def test_each_member_of_a_fusion_is_charged_and_one_without_budget_is_left_out(file):
+    budget = Budget(limit="0.25 USD/day", usage_file=file.path)
+    web = WebSearch([Sea(), Sea("creek", prices=FREE)], fuse=True, layers=[budget])
+    assert not web.search("kelp").notes
+    assert spent(file) == Amount(2 * MILLION, 2 * MILLION, 250_000)
+
+    assert web.search("dulse").notes == ("sea failed (budget_exceeded): left out",)
+
+
+def test_callers_that_share_an_answer_are_charged_once(file):
+    web = WebSearch(Slow(), layers=[Budget(usage_file=file.path)])
+
+    async def ask():
+        await asyncio.gather(*(web.asearch("kelp") for _ in range(5)))
+
+    asyncio.run(ask())
+    assert spent(file).calls == MILLION
+
+
+class Slow(Sea):
+    def search(self, query, /):
+        yield Sleep(0.1)
+        return (yield from Sea.search(self, query))

@@ -23,6 +23,7 @@ from ..errors import ConfigurationError
 from ._account import charge_to
 from ._budget import Budget
 from ._fallback import Fallback
+from ._fuse import Fuse
 from ._layer import Layer, Rank, leaves
 from ._relax import Relax
 from ._retry import Retry
@@ -32,6 +33,7 @@ from ._throttle import Throttle
 __all__ = [
     "Budget",
     "Fallback",
+    "Fuse",
     "Layer",
     "Rank",
     "Relax",
@@ -47,6 +49,7 @@ _BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType(
     {
         "budget": Budget,
         "fallback": Fallback,
+        "fuse": Fuse,
         "relax": Relax,
         "retry": Retry,
         "single_flight": SingleFlight,

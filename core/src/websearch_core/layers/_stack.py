@@ -28,7 +28,7 @@ class Stack:
         kept = [] if given is None else [d for d in default if not any(_replaces(g, d) for g in self._given)]
         self._default = [_copy(layer) for layer in kept]
         self._wrapped: dict[tuple[int, int], tuple[object, Provider]] = {}
-        if len([layer for layer in self._given if rank(layer) == Rank.COMBINE]) > 1:
+        if len([layer for layer in (*self._given, *kept) if rank(layer) == Rank.COMBINE]) > 1:
             raise ConfigurationError("layers: only one layer may combine several providers")
 
     def chain(self, providers: Sequence[Provider], role: Role, *, combine: Layer) -> Provider:
@@ -40,7 +40,7 @@ class Stack:
         Args:
             providers: The providers, in the order to ask them.
             role: What the provider is for; layers without that method are skipped.
-            combine: The layer that combines several providers if none of the stack does.
+            combine: The layer that combines several providers if none of the stack does, or not for that role.
 
         """
         links = [self._wrap_each(provider, role) for provider in providers]
@@ -48,7 +48,7 @@ class Stack:
         if len(links) == 1:
             chain = links[0]
         else:
-            combine = next((layer for layer in every if rank(layer) == Rank.COMBINE), combine)
+            combine = next((layer for layer in every if rank(layer) == Rank.COMBINE and can(layer, role)), combine)
             chain = _wrap(combine, tuple(links))
         for layer in every:
             if rank(layer) > Rank.COMBINE:

@@ -127,10 +127,10 @@ def follow_pages(
         if len(batches) == max_pages:
             notes.append(f"{provider.name}: stopped after {max_pages} pages of results")
             break
-    return _merge(batches, _window(found.values(), query, skip, count), notes)
+    return _merge(batches, take_window(found.values(), query, skip, count), notes)
 
 
-def _window(results: Iterable[SearchResult], query: SearchQuery, skip: int, count: int) -> tuple[SearchResult, ...]:
+def take_window(results: Iterable[SearchResult], query: SearchQuery, skip: int, count: int) -> tuple[SearchResult, ...]:
     """Return *count* results inside the filter after the first *skip*, and those outside, which are counted later."""
     kept, inside = [], 0
     for result in results:

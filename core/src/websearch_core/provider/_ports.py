@@ -6,8 +6,10 @@ optional: ``options``, the fields of a query that it supports besides ``text``, 
 values of ``topic`` that it supports besides ``general``; ``emulated``, those of its options that the service has no
 parameter for (with ``limit``: it takes more requests); ``countries`` and ``languages``, the codes that the service
 knows; ``limits``; ``about``, a `Service`; ``needs_network = False``; ``opens_pages = True`` for a reader that fetches
-pages itself; and a method ``problem() -> str | None`` that says why it cannot be used yet. Layers (`Retry`, `Fallback`,
-...) wrap providers and are providers themselves: see `websearch_core.layers.Layer`.
+pages itself; a method ``problem() -> str | None`` that says why it cannot be used yet; and, if its results are those of
+other search engines, a method ``find_engines(result)`` that returns the names of the engines behind a `SearchResult`,
+so that each votes only once when results are fused. Layers (`Retry`, `Fallback`, ...) wrap providers and are providers
+themselves: see `websearch_core.layers.Layer`.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ from websearch_core.provider import (
     Response,
     SearchQuery,
     SearchResponse,
+    SearchResult,
     Service,
     ServiceError,
     Unavailable,
@@ -118,6 +119,10 @@ class SearchApi:
             return page, following is not None or len(results) >= size
 
         return (yield from collect_pages(query, self, fetch, fixed=True))
+
+    def find_engines(self, _: SearchResult, /) -> tuple[str, ...]:
+        """Return the search engine behind a result."""
+        return ("google",)
 
     def _request(self, query: SearchQuery, more: Mapping[str, Any]) -> Request:
         params = {

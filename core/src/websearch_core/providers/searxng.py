@@ -33,6 +33,7 @@ from websearch_core.provider import (
     Response,
     SearchQuery,
     SearchResponse,
+    SearchResult,
     Service,
     Unavailable,
     UnsupportedOption,
@@ -67,6 +68,7 @@ _ENGINES = frozenset({
     "semantic scholar", "seznam", "sogou", "stackoverflow", "startpage", "startpage news", "stract", "wikidata",
     "wikinews", "wikipedia", "yacy", "yahoo", "yahoo news", "yandex", "yep",
 })  # fmt: skip
+_OUR_NAMES = {"semantic scholar": "semanticscholar", "stackoverflow": "stackexchange"}
 _REASONS = frozenset({
     "CAPTCHA", "HTTP connection error", "HTTP error", "HTTP protocol error",
     "SSL error: certificate validation has failed", "access denied", "network error", "parsing error", "proxy error",
@@ -123,6 +125,11 @@ class SearXNG:
 
         found = yield from follow_pages(query, self, fetch, first, max_pages=_MAX_PAGES, skip=skip)
         return found.with_notes(*self._engine_notes(found, query))
+
+    def find_engines(self, result: SearchResult, /) -> tuple[str, ...]:
+        """Return the search engines behind a result, by the names that their own providers have here."""
+        names = (name.casefold() for name in _engines(result.raw) if isinstance(name, str))
+        return tuple(dict.fromkeys(_OUR_NAMES.get(name) or re.sub("[ .]news$", "", name) for name in names))
 
     def _request(self, query: SearchQuery, page: int) -> Request:
         categories = [_CATEGORIES.get(query.topic, query.topic)] if not self.engines else []

@@ -31,6 +31,7 @@ from websearch_core.provider import (
     Response,
     SearchQuery,
     SearchResponse,
+    SearchResult,
     Service,
     ServiceError,
     Unavailable,
@@ -120,6 +121,10 @@ class SerpApi:
             return page, as_text(as_object(body.get("serpapi_pagination")).get("next")) is not None
 
         return (yield from collect_pages(query, self, fetch, fixed=True))
+
+    def find_engines(self, _: SearchResult, /) -> tuple[str, ...]:
+        """Return the search engine behind a result."""
+        return ("google",)
 
     def _request(self, query: SearchQuery, more: Mapping[str, Any]) -> Request:
         params = {

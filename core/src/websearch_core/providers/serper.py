@@ -28,6 +28,7 @@ from websearch_core.provider import (
     Response,
     SearchQuery,
     SearchResponse,
+    SearchResult,
     Service,
     ServiceError,
     UnsupportedOption,
@@ -97,6 +98,10 @@ class Serper:
         found = yield from collect_pages(query, self, partial(self._page, query), fixed=True)
         total = {unit: found.usage.get(unit, 0) + usage.get(unit, 0) for unit in found.usage | usage}
         return found.model_copy(update={"images": images, "usage": total})
+
+    def find_engines(self, _: SearchResult, /) -> tuple[str, ...]:
+        """Return the search engine behind a result."""
+        return ("google",)
 
     def _page(self, query: SearchQuery, number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
         endpoint, key = _ENDPOINTS[query.topic]

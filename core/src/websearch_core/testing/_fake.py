@@ -113,6 +113,8 @@ class FakeWeb:
         failure = _look_up(asked, self.errors)
         if isinstance(failure, list):
             failure = failure.pop(0) if failure else None
+        if failure is not None and not isinstance(failure, Exception):
+            raise ConfigurationError(f"FakeWeb: errors: must be exceptions, or lists of them, not {failure!r}")
         if failure is not None:
             raise copy.copy(failure)  # raising an exception twice would add to its traceback
 
@@ -125,6 +127,8 @@ class FakeWeb:
     def _make_result(self, result: SearchResult | Mapping[str, Any]) -> SearchResult:
         if isinstance(result, SearchResult):
             return result.model_copy(update={"provider": result.provider or self.name})
+        if not isinstance(result, Mapping):
+            raise ConfigurationError(f"FakeWeb: results: must be mappings or SearchResult, not {type(result).__name__}")
         try:
             return SearchResult(**{"title": result.get("url"), "provider": self.name, **result})
         except ValidationError as error:
@@ -147,6 +151,8 @@ def _read_page(url: str, page: str | bytes | Page) -> Page:
         return page
     if isinstance(page, bytes):
         return read_bytes(page, url)
+    if not isinstance(page, str):
+        raise ConfigurationError(f"FakeWeb: pages: must be text, bytes or Page, not {type(page).__name__}")
     if _HTML.match(page):
         return read_bytes(page.encode(), url, "text/html; charset=utf-8")
     heading = _HEADING.search(page)

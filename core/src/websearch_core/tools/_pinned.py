@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .._choices import OTHER_NAMES
 from .._domains import ANYWHERE, Domains
 from .._text.suggestion import suggest_name
 from ..errors import ConfigurationError, InvalidOption
@@ -78,8 +79,9 @@ class Pinned:
         if not isinstance(options, Mapping | None):
             raise InvalidOption(f"search_options: must be a mapping, not {type(options).__name__}")
         given: dict[str, Any] = dict(options or {})
-        if unknown := sorted(set(given) - set(_KNOWN)):
-            raise InvalidOption(f"search_options: {unknown[0]}: not an option{suggest_name(unknown[0], _KNOWN)}")
+        if unknown := [name for name in given if name not in _KNOWN]:
+            hint = suggest_name(str(unknown[0]), _KNOWN, OTHER_NAMES)
+            raise InvalidOption(f"search_options: {unknown[0]}: not an option{hint}")
         try:
             query = SearchQuery.of("any", **given)  # pyright: ignore[reportArgumentType] - whatever was given is checked
         except InvalidOption as error:

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from pydantic import SecretStr
 
+from .._arguments import check_number
 from .._keys import ApiKey, is_in_keyring
 from .._places import split_list
 from .._text.suggestion import suggest_name
@@ -92,7 +93,7 @@ class Tenants:
                 if option == "api_key" and isinstance(value, str):
                     self._warn(key)
             if value is not None:
-                found[option] = _check_number(option, value) if option in _LEAST else value
+                found[option] = check_number(option, value, _LEAST[option]) if option in _LEAST else value
         return found
 
     def find(self, options: Mapping[str, Any]) -> WebSearch:
@@ -158,12 +159,6 @@ def _check_places(configurable: Sequence[str] | Mapping[str, str]) -> dict[str, 
                 f"configurable: {name}: not an option that a run may set{suggest_name(str(name), CONFIGURABLE)}"
             )
     return {name: str(key).removeprefix("__") for name, key in named.items()}
-
-
-def _check_number(option: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < _LEAST[option]:
-        raise ConfigurationError(f"{option}: must be a whole number of at least {_LEAST[option]}")
-    return value
 
 
 def _check_values(own: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,139 @@
+"""Ask several providers at once, and merge what they find."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import ClassVar
+
+from .._bugs import contain_bugs
+from .._deadline import time_left, time_limit
+from ..errors import (
+    AllProvidersFailed,
+    BudgetExceeded,
+    ConfigurationError,
+    ServiceError,
+    UnsupportedOption,
+    WebSearchError,
+)
+from ..flow import Flow, Gather
+from ..models import SearchQuery, SearchResponse, SearchResult
+from ..provider._ports import Provider
+from ._depth import deepen, take_page
+from ._layer import Rank, check_number, empty_error, leaves, options_of, searcher
+from ._merge import Answer, merge_answers
+
+_LEFT_OUT = (ServiceError, UnsupportedOption, BudgetExceeded)  # after any other error, the search fails
+
+
+@dataclass(frozen=True)
+class Fuse:
+    """
+    Search with several providers at once, and merge their results by reciprocal rank fusion.
+
+    A page that several of them find comes first; ``found_by`` says who found it, and at which rank. A provider that
+    fails, is too slow or does not support an option is left out, with a note. With this layer, pages are still read by
+    one reader after the other.
+
+    Args:
+        inner: The providers to ask; omit it in ``WebSearch(layers=[Fuse(...)])``.
+        k: The constant of reciprocal rank fusion: the smaller, the more the first ranks count.
+        depth: How many results to ask of each provider, if it returns that many for one request. More than the limit of
+            the query makes the merged ranking better.
+        patience: The share of the time of the search that is spent on waiting for the providers, up to 1.
+
+    Raises:
+        ConfigurationError: A value is invalid.
+
+    """
+
+    rank: ClassVar[Rank] = Rank.COMBINE
+
+    inner: tuple[Provider, ...] = ()
+    k: float = 10
+    depth: int = 20
+    patience: float = 0.8
+
+    def __post_init__(self) -> None:
+        check_number(self, "k", minimum=0)
+        check_number(self, "depth", minimum=1, integer=True)
+        check_number(self, "patience", minimum=0)
+        if not 0 < self.patience <= 1 or self.k == math.inf:
+            field = "k: must be finite" if self.k == math.inf else "patience: must be more than 0, and at most 1"
+            raise ConfigurationError(f"Fuse: {field}")
+
+    @property
+    def name(self) -> str:
+        """The names of the providers, in order."""
+        if not self.inner:
+            raise empty_error(self)
+        return "+".join(provider.name for provider in self.inner)
+
+    @property
+    def options(self) -> frozenset[str]:
+        """The options that any of them supports."""
+        return frozenset().union(*map(options_of, self.inner))
+
+    def wrap(self, inner: tuple[Provider, ...], /) -> Fuse:
+        """Return a copy of this layer around *inner*."""
+        return replace(self, inner=inner)
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """
+        Search with all providers.
+
+        Raises:
+            AllProvidersFailed: None of them answered.
+
+        """
+        if not self.inner:
+            raise empty_error(self)
+        asks = [
+            contain_bugs(partial(self._ask, provider, deepen(query, provider, self.depth)), provider.name, "search")
+            for provider in self.inner
+        ]
+        with time_limit(time_left() * self.patience):
+            found: Sequence[Answer | WebSearchError] = yield Gather(asks, limit=len(asks))
+        answers = [one for one in found if isinstance(one, Answer)]
+        failures = [one for one in found if isinstance(one, WebSearchError)]
+        if fatal := _find_fatal(failures, alone=not answers):
+            raise fatal
+        if not answers:
+            reasons = "; ".join(map(str, failures))
+            raise AllProvidersFailed(f"every provider failed: {reasons}", failures)
+        merged = merge_answers(answers, self.k)
+        notes = [
+            _describe_absence(provider.name, one)
+            for provider, one in zip(self.inner, found, strict=True)
+            if isinstance(one, WebSearchError)
+        ]
+        results = take_page(merged.results, query, self.depth)
+        return merged.model_copy(update={"results": results, "notes": (*merged.notes, *notes)})
+
+    def _ask(self, provider: Provider, query: SearchQuery) -> Flow[Answer]:
+        response = yield from searcher(self, provider).search(query)
+        return Answer(provider.name, response, [_find_engines(provider, result) for result in response.results])
+
+
+def _find_engines(provider: Provider, result: SearchResult) -> tuple[str, ...]:
+    """Return the engines behind a result: those that the provider names, or the provider itself."""
+    name = result.provider or provider.name
+    leaf = next((leaf for leaf in leaves(provider) if leaf.name == name), None)
+    find_engines = getattr(leaf, "find_engines", None)
+    return (tuple(find_engines(result)) if callable(find_engines) else ()) or (name,)
+
+
+def _find_fatal(failures: Sequence[WebSearchError], *, alone: bool) -> WebSearchError | None:
+    """Return the failure that ends the search although others may have answered, or None."""
+    for failure in failures:
+        if not isinstance(failure, _LEFT_OUT):
+            return failure
+    return failures[0] if alone and all(isinstance(one, BudgetExceeded) for one in failures) else None
+
+
+def _describe_absence(name: str, failure: WebSearchError) -> str:
+    if isinstance(failure, UnsupportedOption) and failure.options:
+        return f"{name} does not support {', '.join(failure.options)}: left out"
+    return f"{name} failed ({failure.code}): left out"

@@ -1,0 +1,177 @@
+"""
+Merge the answers of several providers by reciprocal rank fusion.
+
+Cormack, Clarke and Büttcher, 2009, https://doi.org/10.1145/1571941.1572114: a result gets 1 / (k + rank) from each that
+found it. Only ranks count, since the scores of different services cannot be compared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .._urls import find_page
+from ..models import Image, SearchResponse, SearchResult
+
+
+@dataclass(frozen=True)
+class Answer:
+    """
+    What one provider answered.
+
+    Args:
+        name: The name of the provider.
+        response: Its response.
+        engines: For each result, the engines behind it.
+
+    """
+
+    name: str
+    response: SearchResponse
+    engines: Sequence[Sequence[str]]
+
+
+class _Find(NamedTuple):
+    """One provider's result. Finds are sorted by rank, then by the order in which the providers are named."""
+
+    rank: int
+    turn: int
+    answer: Answer
+
+    @property
+    def result(self) -> SearchResult:
+        return self.answer.response.results[self.rank - 1]
+
+    @property
+    def engines(self) -> Sequence[str]:
+        return self.answer.engines[self.rank - 1]
+
+    @property
+    def finder(self) -> str:
+        return self.result.provider or self.answer.name
+
+
+def merge_answers(answers: Sequence[Answer], k: float) -> SearchResponse:
+    """
+    Merge responses into one, with all of their results.
+
+    Args:
+        answers: The answers, in the order of the providers; at least one.
+        k: The constant of reciprocal rank fusion: the smaller, the more the first ranks count.
+
+    """
+    several = len(answers) > 1
+    responses = [answer.response for answer in answers]
+    costs = [response.cost for response in responses if response.cost is not None]
+    ids = [(answer.name, answer.response.request_id) for answer in answers if answer.response.request_id]
+    return SearchResponse(
+        query=responses[0].query,
+        results=merge_results(answers, k),
+        provider="+".join(answer.name for answer in answers),
+        answer=_merge_texts(answers),
+        images=_merge_images(responses),
+        suggestions=_distinct((text for one in responses for text in one.suggestions), str.casefold),
+        notes=tuple(
+            dict.fromkeys(_attribute(note, one.name, several) for one in answers for note in one.response.notes)
+        ),
+        request_id=", ".join(f"{name}={value}" if several else value for name, value in ids) or None,
+        cost=math.fsum(costs) if costs else None,
+        usage={
+            f"{one.name}.{unit}" if several else unit: amount
+            for one in answers
+            for unit, amount in one.response.usage.items()
+        },
+        raw={answer.name: answer.response.raw for answer in answers} if several else responses[0].raw,
+    )
+
+
+def merge_results(answers: Sequence[Answer], k: float) -> tuple[SearchResult, ...]:
+    """
+    Merge the results of *answers*, best first; each page occurs once.
+
+    Each engine votes once for a page, with its best rank. Among equal scores, the best rank decides, then the order of
+    the providers.
+    """
+    pages: dict[str, list[_Find]] = {}
+    for turn, answer in enumerate(answers):
+        for rank, result in enumerate(answer.response.results, 1):
+            pages.setdefault(find_page(result.url), []).append(_Find(rank, turn, answer))
+    scored = [(_score(finds, k), sorted(finds, key=_order)) for finds in pages.values()]
+    scored.sort(key=lambda pair: (-pair[0], _order(pair[1][0])))
+    return tuple(
+        _merge_finds(finds, score).model_copy(update={"rank": n, "citation_id": n})
+        for n, (score, finds) in enumerate(scored, 1)
+    )
+
+
+def _order(find: _Find) -> tuple[int, int]:
+    return find.rank, find.turn
+
+
+def _score(finds: Iterable[_Find], k: float) -> float:
+    best: dict[str, int] = {}
+    for find in finds:
+        for engine in find.engines:
+            best[engine] = min(find.rank, best.get(engine, find.rank))
+    return math.fsum(1 / (k + rank) for rank in best.values())  # exact: the order of the providers changes no digit
+
+
+def _merge_finds(finds: Sequence[_Find], score: float) -> SearchResult:
+    """Return the best-ranked of the finds of one page, with what the others know better."""
+    results = [find.result for find in finds]
+    found_by: dict[str, int] = {}
+    for find in finds:
+        found_by.setdefault(find.finder, find.rank)
+    dates = [result.published for result in results if result.published]
+    return results[0].model_copy(
+        update={
+            "url": min((result.url for result in results), key=_url_order),
+            "title": next((one.title for one in results if one.title and one.title != one.url), results[0].title),
+            "snippet": max((result.snippet for result in results), key=len),
+            "content": max((result.content for result in results if result.content), key=len, default=None),
+            "author": next((result.author for result in results if result.author), None),
+            "published": next((date for date in dates if date.hour or date.minute), dates[0] if dates else None),
+            "provider": finds[0].finder,
+            "score": score,
+            "found_by": tuple(found_by.items()),
+        }
+    )
+
+
+def _url_order(url: str) -> tuple[bool, int, str]:
+    return not url.startswith("https:"), len(url), url  # a longer one has parameters that track, or a fragment
+
+
+def _merge_texts(answers: Sequence[Answer]) -> str | None:
+    """Return the direct answer; if there are different ones, each with the provider that gave it."""
+    texts: dict[str, str] = {}
+    for answer in answers:
+        if text := answer.response.answer:
+            texts.setdefault(text, answer.name)
+    if len(texts) > 1:
+        return "\n\n".join(f"{text} ({name})" for text, name in texts.items())
+    return next(iter(texts), None)
+
+
+def _merge_images(responses: Iterable[SearchResponse]) -> tuple[Image, ...]:
+    images: dict[str, Image] = {}
+    for response in responses:
+        for image in response.images:
+            before = images.setdefault(image.url, image)
+            if (image.description and not before.description) or (image.page_url and not before.page_url):
+                more = {"description": before.description or image.description}
+                images[image.url] = before.model_copy(update={**more, "page_url": before.page_url or image.page_url})
+    return tuple(images.values())
+
+
+def _distinct(texts: Iterable[str], key: Callable[[str], str]) -> tuple[str, ...]:
+    kept: dict[str, str] = {}
+    for text in texts:
+        kept.setdefault(key(text), text)
+    return tuple(kept.values())
+
+
+def _attribute(note: str, name: str, several: bool) -> str:
+    return note if not several or note.startswith(name) else f"{name}: {note}"
