@@ -93,6 +93,6 @@ def _found(field: Any) -> str:
         return "any, within yours"
     if note.at_most is None:
         return "any"
-    if note.at_most is True:
+    if isinstance(note.at_most, bool):
         return "`false`"
     return f"up to {note.at_most:,}" + (f", unless you set `{note.replaces}`" if note.replaces else "")

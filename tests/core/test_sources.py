@@ -319,7 +319,7 @@ def test_the_documentation_says_what_a_found_file_may_set():
             "nothing"
             if note is None
             else "`false`"
-            if note.at_most is True
+            if isinstance(note.at_most, bool)
             else "any"
             if note.at_most is None
             else f"up to {note.at_most:,}"

@@ -80,9 +80,8 @@ def test_two_loops_at_once(web: WebSearch, counter: Counter) -> None:
 
     async def four() -> list[str]:
         together.wait(timeout=5)
-        return [
-            output.content for output in await asyncio.gather(*(search.acall(query="kelp", limit=1) for _ in range(4)))
-        ]
+        calls = (search.acall(query=f"kelp {n}", limit=1) for n in range(4))
+        return [output.content for output in await asyncio.gather(*calls)]
 
     with ThreadPoolExecutor(2) as threads:
         found = [text for texts in threads.map(lambda _: asyncio.run(four()), range(2)) for text in texts]

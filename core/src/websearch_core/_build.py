@@ -158,7 +158,9 @@ def _check_values(made: Any, options: Mapping[str, Option]) -> None:
 def too_high(value: Any, notes: Iterable[Any], trusted: Any) -> bool:
     """Return whether *value* is more than a found file may set."""
     limit = limit_of(notes, trusted)
-    return limit is not None and value is not None and not value <= limit
+    if limit is None or value is None:
+        return False
+    return not isinstance(value, int | float) or not value <= limit
 
 
 def limit_of(notes: Iterable[Any], trusted: Any) -> float | None:

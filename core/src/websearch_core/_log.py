@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 from ._hooks import describe_error
 from .errors import ConfigurationError
 from .events import (
+    BreakerClosed,
+    BreakerOpened,
     Event,
     Exchange,
     Failover,
@@ -78,6 +80,11 @@ class EventLog:
             case Failover():
                 why = describe_error(event.error)
                 log.info("%s failed (%s): %s is next", event.provider, why, event.next_provider)
+            case BreakerOpened():
+                why = describe_error(event.error)
+                log.warning("%s is not asked for %.1f s: %s, several times", event.provider, event.seconds, why)
+            case BreakerClosed():
+                log.info("%s works again", event.provider)
             case _:  # of a layer that this module does not know; its fields may hold anything
                 log.debug("%s", event.name)
 

@@ -10,7 +10,11 @@ import functools
 import json
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
+from math import inf
+from os import PathLike, fspath
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel, SecretStr, ValidationError
@@ -29,6 +33,9 @@ from .provider._declare import FoundFile, field_notes, is_secret
 
 Place: TypeAlias = dict[Path, Option]
 
+_SWITCHES = MappingProxyType(
+    dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(("false", "0", "no", "off"), False)
+)
 _log = logging.getLogger(__name__)
 
 
@@ -175,6 +182,21 @@ def warn_of_keys(place: Place) -> None:
 def split_list(value: Any) -> Any:
     """Split text at commas; return anything else as it is."""
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+def parse_switch(value: Any) -> Any:
+    """Return what ``cache`` says as a switch, a number of seconds, or a place; text of the environment included."""
+    if isinstance(value, PathLike):
+        return fspath(value)
+    text = value.strip() if isinstance(value, str) else None
+    if text and text.lower() in _SWITCHES:
+        return _SWITCHES[text.lower()]
+    with suppress(ValueError):
+        value = float(text) if text else value
+    is_number = isinstance(value, float | int) and not isinstance(value, bool)
+    if value is None or (text != "" and (isinstance(value, str | bool) or (is_number and 0 < value < inf))):
+        return value
+    raise ValueError("must be true, false, seconds above 0, a path, or a URL of Redis")
 
 
 def _as_texts(value: Any) -> tuple[Any, ...]:

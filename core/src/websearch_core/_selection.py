@@ -22,7 +22,20 @@ from ._registry import is_known, known, provider_class, registered_name, unknown
 from ._text.suggestion import suggest_name
 from ._urls import find_origin
 from .errors import Blocked, ConfigurationError, MissingKey, PageNotFound
-from .layers import Fallback, Fuse, Layer, Rank, Relax, SingleFlight, Throttle, layer_class, leaves
+from .layers import (
+    Breaker,
+    Cache,
+    CacheBackend,
+    Fallback,
+    Fuse,
+    Layer,
+    Rank,
+    Relax,
+    SingleFlight,
+    Throttle,
+    layer_class,
+    leaves,
+)
 from .layers._amounts import split_texts
 from .layers._layer import held, parts
 from .layers._stack import Stack, rank
@@ -181,6 +194,7 @@ def make_stack(
     attempts: int | None = None,
     *,
     fuse: bool | None = None,
+    cache: bool | float | str | None = None,
     budget: bool = False,
 ) -> Stack:
     """
@@ -191,14 +205,16 @@ def make_stack(
         given: The argument ``layers``.
         attempts: The argument ``attempts``, which is already part of the settings.
         fuse: The argument ``fuse``, in the same way.
-        budget: Whether there is an argument ``budget``, in the same way.
+        cache: The argument ``cache``, likewise.
+        budget: Whether there is an argument ``budget``, likewise.
 
     Raises:
-        ConfigurationError: A table or a layer is wrong, or *attempts*, *fuse* or *budget* is given with a layer of the
+        ConfigurationError: A table or a layer is wrong, or one of the arguments is given with a layer of the
             same rank, or without default layers.
 
     """
     tables = {name: dict(table) for name, table in settings.layers.items()}
+    _set_cache(tables, settings.cache)
     retry = tables.pop("retry", {})
     if "attempts" in settings.model_fields_set or "attempts" not in retry:
         retry["attempts"] = settings.attempts
@@ -216,14 +232,42 @@ def make_stack(
     elif "fuse" in settings.model_fields_set:
         tables.pop("fuse", None)
     defaults |= {name: _make_layer(name, table) for name, table in tables.items()}
-    stack = Stack(given, list(defaults.values()))
+    has_breaker = any(rank(layer) == Rank.BREAKER for layer in defaults.values())
+    stack = Stack(given, list(defaults.values()), [] if has_breaker else [Breaker()])
     if attempts is not None and (given is None or any(rank(layer) == Rank.RETRY for layer in given)):
         raise ConfigurationError("attempts: is for the default Retry; with layers, write layers=[Retry(attempts=...)]")
+    if cache and (given is None or any(rank(layer) == Rank.CACHE for layer in given)):
+        raise ConfigurationError("cache: is short for a layer; with layers, write layers=[Cache(...)]")
     if fuse and (given is None or any(rank(layer) == Rank.COMBINE for layer in given)):
         raise ConfigurationError("fuse: is for the default layers; with layers, write layers=[Fuse()]")
     if budget and (given is None or any(rank(layer) == Rank.BUDGET for layer in given)):
         raise ConfigurationError("budget: is for the default Budget; with layers, write layers=[Budget(limit=...)]")
     return stack
+
+
+def find_cache(settings: Settings) -> CacheBackend:
+    """
+    Return where the cache of these settings is, whether it is switched on or not.
+
+    Raises:
+        ConfigurationError: Their table is wrong.
+
+    """
+    tables = {"cache": dict(settings.layers.get("cache", {}))}
+    _set_cache(tables, settings.cache or None)
+    layer = _make_layer("cache", tables["cache"])
+    assert isinstance(layer, Cache)
+    return layer.backend
+
+
+def _set_cache(tables: dict[str, dict[str, Any]], short: bool | float | str | None) -> None:
+    """Turn the short form of the settings into the table of the layer."""
+    if short is None:
+        return
+    table = tables.pop("cache", {})
+    if short is not False:
+        option = {} if short is True else {"location" if isinstance(short, str) else "max_age": short}
+        tables["cache"] = table | option
 
 
 def _make_layer(name: str, table: Mapping[str, Any]) -> Layer:

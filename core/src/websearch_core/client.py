@@ -16,6 +16,7 @@ from ._deadline import time_limit
 from ._hooks import Hook, Listener, check_hook, listening
 from ._log import EventLog, Logger
 from ._observe import observe_read, observe_request, observe_search
+from ._scope import policy_scope
 from ._sources import remember_files
 from ._text.suggestion import check_names, name_unknown
 from ._urls import is_web_url
@@ -60,6 +61,7 @@ class CommonArguments(TypedDict, total=False):
     connect_timeout: float | None
     attempts: int | None
     layers: Sequence[Layer] | None
+    cache: bool | float | str | None
     http_client: HTTPClient | None
     http_async_client: AsyncHTTPClient | None
     verify: ssl.SSLContext | None
@@ -119,6 +121,9 @@ class WebSearch:
         layers: Layers around the providers, such as ``[Retry(attempts=5)]``, besides the defaults
             ``Relax``, ``Retry``, ``SingleFlight`` and ``Throttle``. A layer's rank decides its position, not
             the order of the list. A layer of the same rank as a default replaces it; None removes the defaults.
+        cache: Keep answers and pages, and give them again: True, or for how many seconds, or where (a path, or a URL of
+            Redis), as `websearch_core.layers.Cache` explains. By default, nothing is kept. False switches off what the
+            settings switch on.
         http_client: Your own ``httpx.Client`` for services. Pages never go through it.
         http_async_client: The same for async calls; it belongs to one event loop.
         verify: An ``ssl.SSLContext`` with the certificates to trust.
@@ -163,6 +168,7 @@ class WebSearch:
         connect_timeout: float | None = None,
         attempts: int | None = None,
         layers: Sequence[Layer] | None = (),
+        cache: bool | float | str | None = None,
         http_client: HTTPClient | None = None,
         http_async_client: AsyncHTTPClient | None = None,
         verify: ssl.SSLContext | None = None,
@@ -195,6 +201,7 @@ class WebSearch:
             read_timeout=read_timeout,
             connect_timeout=connect_timeout,
             attempts=attempts,
+            cache=cache,
             http_library=http_library,
             max_tokens=max_tokens,
             links=links,
@@ -208,7 +215,7 @@ class WebSearch:
         one = {"api_key": api_key, "base_url": base_url}
         searchers, automatic = selection.searchers(provider, **{k: v for k, v in one.items() if v is not None})
         readers, implied = selection.readers(reader, searchers)
-        stack = make_stack(settings, layers, attempts, fuse=fuse, budget=budget is not None)
+        stack = make_stack(settings, layers, attempts, fuse=fuse, cache=cache, budget=budget is not None)
         self.settings: Settings = settings
         if token_counter is not None and not callable(token_counter):
             raise ConfigurationError("token_counter: must be a function from a text to its number of tokens")
@@ -216,6 +223,7 @@ class WebSearch:
         self._listeners = (Listener(EventLog(logger)), *([Listener(check_hook(on_event))] if on_event else []))
         self.provider: SearchProvider = search_chain(searchers, stack, automatic=automatic)
         self.reader: PageReader = read_chain(readers, stack, automatic=implied)
+        self._policy = repr((sorted(settings.allow), settings.domains))  # what is read under it is kept for it alone
         self._sender = Sender(
             Guard.allowing(settings.allow, domains=settings.domains),
             connect_timeout=settings.connect_timeout,
@@ -346,12 +354,12 @@ class WebSearch:
 
     def run(self, flow: Flow[_T]) -> _T:
         """Run your own flow, such as `websearch_core.index.crawl`, with these connections and this guard."""
-        with listening(self._listeners):
+        with listening(self._listeners), policy_scope(self._policy):
             return run(flow, self._send)
 
     async def arun(self, flow: Flow[_T]) -> _T:
         """Do the same as `run` on the running event loop."""
-        with listening(self._listeners):
+        with listening(self._listeners), policy_scope(self._policy):
             return await arun(flow, self._asend)
 
     def close(self) -> None:

@@ -171,6 +171,7 @@ class ServiceError(WebSearchError):
         detail: What the service said about it, for developers: one line of at most 200 characters, without keys. It may
             quote the page. A traceback shows it; ``str(error)`` and the text for a model do not.
 
+    ``concerns_page`` is true if a reading service works, but could not read the page.
     ``attempts`` lists what was tried, if the error was raised after retrying: an `Attempt` for each, the last of which
     is this error.
 
@@ -178,6 +179,7 @@ class ServiceError(WebSearchError):
 
     code = "service_error"
     temporary: bool = False
+    concerns_page: bool = False
 
     def __init__(
         self,

@@ -26,6 +26,9 @@ from ._hooks import Event, Hook, emit, listen
 from .models import Page, SearchQuery, SearchResponse
 
 __all__ = [
+    "BreakerClosed",
+    "BreakerOpened",
+    "CacheHit",
     "Charge",
     "Event",
     "Exchange",
@@ -200,6 +203,59 @@ class Joined(Event):
     """
 
     name: ClassVar[str] = "joined"
+
+    provider: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CacheHit(Event):
+    """
+    An answer or a page comes from the cache, and nothing is sent.
+
+    Args:
+        provider: The name of the provider that gave it.
+        age: How long ago, in seconds.
+        stale: True if it is too old, but the service failed.
+
+    """
+
+    name: ClassVar[str] = "cache_hit"
+
+    provider: str
+    age: float
+    stale: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class BreakerOpened(Event):
+    """
+    A provider has failed several times in a row, and calls to it are refused for a while.
+
+    Args:
+        provider: The name of the provider.
+        seconds: For how long.
+        error: The last failure.
+
+    """
+
+    name: ClassVar[str] = "breaker_opened"
+
+    provider: str
+    seconds: float
+    error: BaseException
+
+
+@dataclass(frozen=True, kw_only=True)
+class BreakerClosed(Event):
+    """
+    A provider works again after a `BreakerOpened`.
+
+    Args:
+        provider: The name of the provider.
+
+    """
+
+    name: ClassVar[str] = "breaker_closed"
 
     provider: str
 

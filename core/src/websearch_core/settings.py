@@ -35,6 +35,7 @@ from ._places import (
     merge,
     narrow,
     nest,
+    parse_switch,
     read_environment,
     split_list,
     warn_of_keys,
@@ -80,6 +81,8 @@ class Settings(BaseModel):
         read_timeout: Seconds for reading a page, and for a search that reads pages too.
         connect_timeout: Seconds to wait for one connection.
         attempts: How often to send a request whose failures may be temporary.
+        cache: Keep answers and pages, and give them again: ``true``, or for how many seconds, or where (a path, or a
+            URL of Redis). By default, nothing is kept.
         max_length: Maximum characters of one part of a page.
         max_tokens: Maximum tokens of one part of a page, and of a tool's text. It replaces ``max_length``.
         links: What to do with the links in pages: ``keep`` them, keep only their ``text``, or ``drop`` them.
@@ -110,6 +113,7 @@ class Settings(BaseModel):
     read_timeout: Annotated[float, FoundFile(at_most=120)] = Field(default=30.0, gt=0)
     connect_timeout: Annotated[float, FoundFile(at_most=60)] = Field(default=5.0, gt=0)
     attempts: Annotated[int, FoundFile(at_most=5)] = Field(default=3, ge=1)
+    cache: Annotated[bool | float | str | None, BeforeValidator(parse_switch), FoundFile(at_most=False)] = None
     max_length: Annotated[int, FoundFile(at_most=100_000)] = Field(default=15_000, ge=1)
     max_tokens: Annotated[int | None, FoundFile(at_most=25_000, replaces="max_length")] = Field(default=None, ge=1)
     links: Literal["keep", "text", "drop"] = "keep"

@@ -31,7 +31,18 @@ from websearch_core.errors import (
     WebSearchError,
 )
 from websearch_core.flow import Request
-from websearch_core.layers import Fallback, Layer, Rank, Relax, Retry, SingleFlight, Throttle, layer_class, leaves
+from websearch_core.layers import (
+    Breaker,
+    Fallback,
+    Layer,
+    Rank,
+    Relax,
+    Retry,
+    SingleFlight,
+    Throttle,
+    layer_class,
+    leaves,
+)
 from websearch_core.layers._layer import parts
 from websearch_core.models import Page, SearchQuery, SearchResponse
 from websearch_core.providers.brave import Brave
@@ -323,7 +334,7 @@ class SearchOnly:
 
 def shape(provider):
     """Return the layers from the outside in, down to one provider: ``Relax Retry stub``; without those of no effect."""
-    if isinstance(provider, SingleFlight | Throttle):
+    if isinstance(provider, Breaker | SingleFlight | Throttle):
         return shape(provider.inner)
     kind = getattr(provider, "label", "") or type(provider).__name__
     inner = getattr(provider, "inner", None)
@@ -656,7 +667,7 @@ def test_the_settings_file_has_a_table_for_each_layer(monkeypatch):
     [
         ("[layers.retry]\nattempts = 0", "layers.retry: Retry: attempts"),
         ("[layers.retry]\nattemps = 2", "layers.retry: .*attemps"),
-        ("[layers.rerty]\nattempts = 2", "unknown layer 'rerty'; known are fallback, fuse, relax, retry"),
+        ("[layers.rerty]\nattempts = 2", "unknown layer 'rerty'; known are breaker, cache, fallback"),
         ('[layers.retry]\ninner = "brave"', "layers.retry: inner is not an option"),
         ("layers = 3", "layers"),
     ],
@@ -746,7 +757,7 @@ def test_layers_plug_in_by_entry_points(plugged):
         "[layers.strict]\ntimes = 3": "layers.strict: times: too many",
         "[layers.checked]\npin = 4321": "layers.checked: pin: Input should be less than or equal to 9",
         "[layers.gone]": "layer 'gone' cannot be loaded",
-        "[layers.rerty]": "known are checked, fallback, fuse, gone, relax, retry, shout, single_flight, strict",
+        "[layers.rerty]": "known are breaker, cache, checked, fallback, fuse, gone, ",
     }.items():
         settings_file(wrong)
         with pytest.raises(ConfigurationError, match=complaint) as caught:

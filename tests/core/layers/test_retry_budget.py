@@ -11,7 +11,7 @@ import pytest
 from websearch_core import WebSearch
 from websearch_core.errors import AuthenticationError, ConfigurationError, RateLimited, ServiceError, Unavailable
 from websearch_core.flow import Request
-from websearch_core.layers import Retry
+from websearch_core.layers import Breaker, Retry
 from websearch_core.models import Page, SearchQuery, SearchResponse
 from websearch_core.providers.direct import Direct
 from websearch_core.testing import play, reply
@@ -106,7 +106,7 @@ def test_the_budget_is_saved_up_again_when_the_service_works(clock):
 
 def test_searches_and_pages_of_a_provider_share_its_budget_and_other_providers_have_their_own(clock):
     one, other = Service(), Service("lantern")
-    web = WebSearch([one, other], reader=[one], layers=[Retry(pause=0)])
+    web = WebSearch([one, other], reader=[one], layers=[Retry(pause=0), Breaker(failures=99)])
     for _ in range(20):
         with pytest.raises(ServiceError):
             web.search("kelp")

@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from ..errors import InvalidOption
 from . import print_version
+from .commands.cache import cache
 from .commands.doctor import doctor
 from .commands.index import index
 from .commands.providers import providers
@@ -87,6 +88,6 @@ def websearch(
     """Search the web and read pages."""
 
 
-for _command in (search, read, index, providers, usage, setup):
+for _command in (search, read, index, providers, usage, setup, cache):
     app.command(epilog=EXIT_CODES)(_command)
 app.command(epilog="Exit codes: 0 everything works; 1 something does not; 2 wrong usage or configuration.")(doctor)

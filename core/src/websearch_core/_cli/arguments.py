@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
@@ -44,6 +45,10 @@ AllowAddress = Annotated[
         "replaces allow in the settings; repeatable",
     ),
 ]
+NoCache = Annotated[
+    bool,
+    typer.Option("--no-cache", help="Ask the service even if the cache has an answer"),
+]
 ProviderOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -53,6 +58,13 @@ ProviderOption = Annotated[
         autocompletion=complete_option,
     ),
 ]
+
+
+def fresh_if(wanted: bool) -> AbstractContextManager[None]:
+    """Return a block in which services are asked whatever the cache holds, if that is *wanted*."""
+    from ..layers import no_cache
+
+    return no_cache() if wanted else nullcontext()
 
 
 def parse_options(given: Iterable[str] | None) -> dict[str, dict[str, Any]]:

@@ -19,9 +19,13 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 
+from .._scope import no_cache
 from ..errors import ConfigurationError
 from ._account import charge_to
+from ._breaker import Breaker
 from ._budget import Budget
+from ._cache import Cache
+from ._caching.backend import CacheBackend, CacheStats
 from ._fallback import Fallback
 from ._fuse import Fuse
 from ._layer import Layer, Rank, leaves
@@ -31,7 +35,11 @@ from ._single_flight import SingleFlight
 from ._throttle import Throttle
 
 __all__ = [
+    "Breaker",
     "Budget",
+    "Cache",
+    "CacheBackend",
+    "CacheStats",
     "Fallback",
     "Fuse",
     "Layer",
@@ -43,11 +51,13 @@ __all__ = [
     "charge_to",
     "layer_class",
     "leaves",
+    "no_cache",
 ]
 
 _BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType(
     {
-        "budget": Budget,
+        "breaker": Breaker,
+        "cache": Cache,
         "fallback": Fallback,
         "fuse": Fuse,
         "relax": Relax,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import hmac
 import json
 import unicodedata
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from pydantic import SecretStr
@@ -28,6 +31,22 @@ def describe_query(query: SearchQuery) -> list[Any] | None:
     return ["search", " ".join(unicodedata.normalize("NFC", query.text).split()), options]
 
 
+def describe_provider(provider: Provider) -> list[Any] | None:
+    """Return what *provider* is made of, with all options but without keys; None if not all of them are known."""
+    described: list[Any] = []
+    for leaf in leaves(provider):
+        if not dataclasses.is_dataclass(leaf):
+            return None
+        try:
+            options = {
+                field.name: _plain(getattr(leaf, field.name)) for field in dataclasses.fields(leaf) if field.init
+            }
+        except TypeError:
+            return None
+        described.append([type(leaf).__module__, type(leaf).__qualname__, leaf.name, options])
+    return described
+
+
 def identify(provider: Provider, what: object) -> str:
     """
     Return a text that is the same only for the same *what*, as JSON, sent with the same keys.
@@ -41,6 +60,22 @@ def identify(provider: Provider, what: object) -> str:
 
 def _values(provider: Provider) -> list[Any]:
     return list(getattr(provider, "__dict__", {}).values())
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, SecretStr):  # a part of the keyed hash
+        return None
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, set | frozenset):
+        return sorted(map(repr, map(_plain, value)))
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    raise TypeError(type(value).__name__)
 
 
 def _read(key: SecretStr) -> str:

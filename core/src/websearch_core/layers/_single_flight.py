@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 from .._flights import Flights
+from .._scope import wants_fresh
 from ..errors import WebSearchError
 from ..events import Joined, emit
 from ..flow import Flow, Share, Shared
@@ -55,11 +56,11 @@ class SingleFlight(ProviderWrapper):
         """Read many pages, or wait for them if the same ones are being read."""
         provider = reader(self, self.inner)
         key = identify(provider, ["read_many", *urls])
-        shared: Shared = yield Share(self._flights, key, lambda: read_many(provider, urls))
+        shared: Shared = yield Share(self._flights, (wants_fresh(), key), lambda: read_many(provider, urls))
         return [self._settle(page, shared) if isinstance(page, Page) else page for page in shared.value]
 
     def _share(self, provider: Provider, what: list[Any], make: Callable[[], Flow[A]]) -> Flow[A]:
-        shared: Shared = yield Share(self._flights, identify(provider, what), make)
+        shared: Shared = yield Share(self._flights, (wants_fresh(), identify(provider, what)), make)
         answer: A = shared.value
         return self._settle(answer, shared)
 

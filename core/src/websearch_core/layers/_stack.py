@@ -17,18 +17,21 @@ class Stack:
     Args:
         given: The requested layers; None also leaves out the defaults.
         default: The default layers. A given layer of the same type or rank replaces a default one.
+        for_several: More default layers, for each provider of a chain of several.
 
     Raises:
         ConfigurationError: One of *given* is not a layer, or cannot be copied.
 
     """
 
-    def __init__(self, given: Sequence[Layer] | None, default: Sequence[Layer] = ()) -> None:
+    def __init__(
+        self, given: Sequence[Layer] | None, default: Sequence[Layer] = (), for_several: Sequence[Layer] = ()
+    ) -> None:
         self._given = [_copy(layer) for layer in _as_sequence(given)]
-        kept = [] if given is None else [d for d in default if not any(_replaces(g, d) for g in self._given)]
-        self._default = [_copy(layer) for layer in kept]
+        self._default = self._keep(default) if given is not None else []
+        self._for_several = self._keep(for_several) if given is not None else []
         self._wrapped: dict[tuple[int, int], tuple[object, Provider]] = {}
-        if len([layer for layer in (*self._given, *kept) if rank(layer) == Rank.COMBINE]) > 1:
+        if len([layer for layer in (*self._given, *self._default) if rank(layer) == Rank.COMBINE]) > 1:
             raise ConfigurationError("layers: only one layer may combine several providers")
 
     def chain(self, providers: Sequence[Provider], role: Role, *, combine: Layer) -> Provider:
@@ -43,7 +46,8 @@ class Stack:
             combine: The layer that combines several providers if none of the stack does, or not for that role.
 
         """
-        links = [self._wrap_each(provider, role) for provider in providers]
+        default = [*self._default, *(self._for_several if len(providers) > 1 else ())]
+        links = [self._wrap_each(provider, role, default) for provider in providers]
         every = _sort_outwards([*self._given, *self._default])
         if len(links) == 1:
             chain = links[0]
@@ -55,8 +59,11 @@ class Stack:
                 chain = self._wrap(layer, chain, role)
         return chain
 
-    def _wrap_each(self, provider: Provider, role: Role) -> Provider:
-        for layer in _sort_outwards([*self._given, *([] if held(provider) else self._default)]):
+    def _keep(self, default: Sequence[Layer]) -> list[Layer]:
+        return [_copy(layer) for layer in default if not any(_replaces(given, layer) for given in self._given)]
+
+    def _wrap_each(self, provider: Provider, role: Role, default: Sequence[Layer]) -> Provider:
+        for layer in _sort_outwards([*self._given, *([] if held(provider) else default)]):
             if rank(layer) < Rank.COMBINE:
                 provider = self._wrap(layer, provider, role)
         return provider

@@ -77,6 +77,7 @@ def page_error(
     words = redact(detail, reader) if isinstance(detail, str) else None
     error = kind(f"{reader.name} read failed: {cause}", provider=reader.name, status=status, detail=words)
     error.temporary = kind is TimedOut or (kind is Unavailable and (status or 0) >= 500)
+    error.concerns_page = True
     return error
 
 

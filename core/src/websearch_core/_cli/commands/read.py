@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from ...errors import ConfigurationError
-from ..arguments import AllowAddress, Form, ProviderOption, Timeout, parse_options, require_url, require_used
+from ..arguments import (
+    AllowAddress,
+    Form,
+    NoCache,
+    ProviderOption,
+    Timeout,
+    fresh_if,
+    parse_options,
+    require_url,
+    require_used,
+)
 from ..completion import complete_reader
 from ..output import print_page, report_errors, show_progress
 
@@ -54,6 +64,7 @@ def read(
     ] = None,
     allow_address: AllowAddress = None,
     timeout: Timeout = None,
+    no_cache: NoCache = False,
     form: Form = "text",
 ) -> None:
     """Read a page."""
@@ -69,7 +80,7 @@ def read(
         from ...client import WebSearch
 
         web = WebSearch(reader=reader, provider_options=given, allow=allow_address, timeout=timeout)
-        with web, show_progress("Reading"):
+        with web, show_progress("Reading"), fresh_if(no_cache):
             require_used(given, web)
             page = web.read(url, max_length=max_length, max_tokens=max_tokens, offset=offset, query=query, find=find)
         print_page(page, form)

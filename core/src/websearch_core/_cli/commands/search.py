@@ -8,7 +8,17 @@ import typer
 
 from ..._choices import SafeSearch, TimeRange, Topic
 from ...errors import ConfigurationError, InvalidOption
-from ..arguments import AllowAddress, Form, ProviderOption, Timeout, list_words, parse_options, require_used
+from ..arguments import (
+    AllowAddress,
+    Form,
+    NoCache,
+    ProviderOption,
+    Timeout,
+    fresh_if,
+    list_words,
+    parse_options,
+    require_used,
+)
 from ..completion import complete_provider, complete_reader, complete_time_range
 from ..output import print_response, print_warning, report_errors, show_progress
 
@@ -80,6 +90,7 @@ def search(
     ] = None,
     allow_address: AllowAddress = None,
     timeout: Timeout = None,
+    no_cache: NoCache = False,
     form: Form = "text",
 ) -> None:
     """Search the web."""
@@ -117,7 +128,7 @@ def search(
             allow=allow_address,
             timeout=timeout,
         )
-        with web, show_progress("Searching"):
+        with web, show_progress("Searching"), fresh_if(no_cache):
             require_used(given, web)
             response = web.search(text, read_top=read_top, **options)
         print_response(response, form)

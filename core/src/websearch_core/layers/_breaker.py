@@ -1,0 +1,115 @@
+"""Leave a service alone that keeps failing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Annotated, ClassVar, TypeVar
+
+from ..errors import RateLimited, ServiceError, TimedOut, Unavailable, WebSearchError
+from ..events import BreakerClosed, BreakerOpened, emit
+from ..flow import Flow
+from ..models import Page, SearchQuery, SearchResponse
+from ..provider._declare import FoundFile
+from ..provider._ports import opens_pages
+from ._circuit import Circuit, Pass
+from ._layer import ProviderWrapper, Rank, check_number, leaves, read_many, reader, searcher
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Breaker(ProviderWrapper):
+    """
+    Refuse calls for a while after several temporary failures in a row, so that the next provider is asked at once.
+
+    A refusal is `Unavailable`, with ``retry_after``. After the rest one call is let through; it decides whether the
+    rest ends or doubles. A call counts as one failure, however often it was tried. What does not count: a call that was
+    cancelled, one whose own time was too short, one that a `Throttle` held back, a page that could not be read although
+    the service works, and errors that are not temporary. Pages that the built-in reader fetches never count.
+
+    By default, each provider of a chain of several has one.
+
+    Args:
+        inner: The provider to ask; omit it in ``WebSearch(layers=[Breaker(...)])``.
+        failures: Failures in a row after which calls are refused.
+        rest: Seconds to refuse them; doubled each time the call after that fails.
+        longest: Maximum seconds to refuse them.
+        patience: Seconds without an answer after which a call failed by timing out. If the caller's time was up
+            earlier, that does not count.
+
+    Raises:
+        ConfigurationError: A value is invalid.
+
+    """
+
+    rank: ClassVar[Rank] = Rank.BREAKER
+
+    failures: int = 5
+    rest: Annotated[float, FoundFile(at_most=60)] = 10.0
+    longest: Annotated[float, FoundFile(at_most=600)] = 300.0
+    patience: float = 3.0
+    _circuit: Circuit = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_number(self, "failures", minimum=1, integer=True)
+        for name in ("rest", "longest", "patience"):
+            check_number(self, name, minimum=0)
+        object.__setattr__(self, "_circuit", Circuit(self.failures, self.rest, self.longest))
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search, unless the service keeps failing."""
+        return self._watch(lambda: searcher(self, self.inner).search(query))
+
+    def read(self, url: str, /) -> Flow[Page]:
+        """Read, unless the service keeps failing."""
+        return self._watch_reading(lambda: reader(self, self.inner).read(url))
+
+    def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
+        """Read many pages, unless the service keeps failing."""
+        return self._watch_reading(lambda: read_many(reader(self, self.inner), urls))
+
+    def _watch_reading(self, call: Callable[[], Flow[T]]) -> Flow[T]:
+        fetches = self.inner is not None and any(map(opens_pages, leaves(self.inner)))
+        return call() if fetches else self._watch(call)
+
+    def _watch(self, call: Callable[[], Flow[T]]) -> Flow[T]:
+        admitted = self._circuit.enter()
+        if not isinstance(admitted, Pass):
+            raise self._refuse(admitted)
+        began = monotonic()
+        failure: BaseException | None = None
+        try:
+            return (yield from call())
+        except BaseException as error:
+            failure = error
+            raise
+        finally:
+            self._judge(admitted, failure, monotonic() - began)
+
+    def _judge(self, admitted: Pass, failure: BaseException | None, seconds: float) -> None:
+        worked = True if failure is None else False if self._is_failure(failure, seconds) else None
+        change = self._circuit.leave(admitted, worked=worked, retry_after=getattr(failure, "retry_after", None))
+        if change == "opened" and isinstance(failure, ServiceError):
+            emit(BreakerOpened(provider=self.name, seconds=self._circuit.find_rest(), error=failure))
+        elif change == "closed":
+            emit(BreakerClosed(provider=self.name))
+
+    def _is_failure(self, error: BaseException, seconds: float) -> bool:
+        match error:
+            case ServiceError(temporary=False) | ServiceError(concerns_page=True):
+                return False
+            case TimedOut():
+                return seconds >= self.patience
+            case RateLimited(status=None):  # nothing was sent
+                return False
+        return isinstance(error, ServiceError)
+
+    def _refuse(self, wait: float) -> Unavailable:
+        until = f"for another {wait:.0f} s" if wait else "until a call that is under way shows that it works again"
+        return Unavailable(
+            f"{self.name} failed several times in a row and is not asked {until}",
+            provider=self.name,
+            retry_after=wait or None,
+        )

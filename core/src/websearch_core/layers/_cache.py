@@ -1,0 +1,247 @@
+"""Keep answers and pages, and give them again."""
+
+from __future__ import annotations
+
+import copy
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeVar
+
+from .._scope import current_policy, wants_fresh
+from .._urls import canonicalize
+from ..errors import (
+    BadResponse,
+    Blocked,
+    ConfigurationError,
+    PageNotFound,
+    QuotaExhausted,
+    RateLimited,
+    TimedOut,
+    Unavailable,
+    UnsafeURL,
+    WebSearchError,
+)
+from ..events import CacheHit, emit
+from ..flow import Call, Flow
+from ..models import Page, SearchQuery, SearchResponse
+from ..provider._ports import Provider, needs_network
+from ._caching.backend import CacheBackend, MemoryBackend
+from ._caching.entries import VERSION, Entry
+from ._caching.store import Store, open_backend
+from ._identity import describe_provider, describe_query, identify
+from ._layer import ProviderWrapper, Rank, check_number, leaves, read_many, reader, searcher
+from ._single_flight import free
+
+A = TypeVar("A", SearchResponse, Page)
+
+_FAILURES = (Unavailable, TimedOut, RateLimited, QuotaExhausted, Blocked, BadResponse)
+_GONE = {404, 410}
+_IN_MEMORY = 64 * 2**20  # bytes of what must not be kept in a file
+
+
+class _Stores:
+    """Where one `WebSearch` keeps its entries: what may be written somewhere, and what stays in this process."""
+
+    def __init__(self, location: str | Path | CacheBackend | None, max_bytes: int) -> None:
+        self._location, self._max_bytes = location, max_bytes
+        self.durable = Store(open_backend(location, max_bytes))
+        self.memory = Store(MemoryBackend(min(max_bytes, _IN_MEMORY)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Stores, (self._location, self._max_bytes)
+
+    def __deepcopy__(self, memo: Any) -> _Stores:
+        return _Stores(self._location, self._max_bytes)  # a backend that the caller made is shared
+
+
+@dataclass(frozen=True)
+class Cache(ProviderWrapper):
+    """
+    Keep answers and whole pages, and give them again without asking the service.
+
+    They are kept in one file that processes share, in Redis, or in a `CacheBackend`. The same means: the same words or
+    URL, options, provider with its own options, key, tenant, and for pages the same ``allow`` and domain policy. What a
+    service forbids to record, and what a provider without declared options says, stays in the memory of this process.
+    A cached answer costs nothing; a hook hears a `CacheHit` with its age.
+
+    Args:
+        inner: The provider to ask; omit it in ``WebSearch(layers=[Cache(...)])``.
+        location: A file, a URL of Redis (``redis://localhost:6379/0``), or a backend. By default, ``answers.db`` in
+            the user's cache folder.
+        max_age: Seconds for which an answer or a page is given again.
+        stale_if_error: Seconds for which it is given after that if the service fails; a note says so.
+        missing_age: Seconds for which a page that does not exist (404, 410) is remembered.
+        max_bytes: Maximum size of the file in bytes; the oldest entries go first.
+        tenant: Whose entries these are; those of other tenants are never given.
+        despite_terms: Also write what the terms of its service do not allow to keep, such as Brave's.
+
+    Raises:
+        ConfigurationError: A value is invalid.
+
+    """
+
+    rank: ClassVar[Rank] = Rank.CACHE
+
+    location: str | Path | CacheBackend | None = field(default=None, repr=False)  # a URL may have a password
+    max_age: float = 3600.0
+    stale_if_error: float = 86_400.0
+    missing_age: float = 60.0
+    max_bytes: int = 256 * 2**20
+    tenant: str = ""
+    despite_terms: bool = False
+    _stores: _Stores = field(init=False, repr=False, compare=False)
+    _described: list[Any] | None = field(default=None, init=False, repr=False, compare=False)
+    _store: Store = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("max_age", "stale_if_error", "missing_age"):
+            check_number(self, name, minimum=0)
+        check_number(self, "max_bytes", minimum=1, integer=True)
+        if not isinstance(self.tenant, str):
+            raise ConfigurationError("Cache: tenant: must be text")
+        is_backend = all(callable(getattr(self.location, method, None)) for method in ("get", "set"))
+        if not (self.location is None or isinstance(self.location, str | Path) or is_backend) or self.location == "":
+            raise ConfigurationError("Cache: location: must be a path, a URL of Redis, or a backend with get and set")
+        self._settle(_Stores(self.location, self.max_bytes))
+
+    def _settle(self, stores: _Stores) -> None:
+        """Find out what tells the provider inside from others, and where its answers may be kept."""
+        described = describe_provider(self.inner) if self.inner else None
+        open_terms = self.despite_terms or not any(map(_forbids_recording, leaves(self.inner) if self.inner else ()))
+        object.__setattr__(self, "_stores", stores)
+        object.__setattr__(self, "_described", described or [secrets.token_hex(16)])
+        object.__setattr__(self, "_store", stores.durable if described and open_terms else stores.memory)
+
+    @property
+    def backend(self) -> CacheBackend:
+        """Where the entries are that may be written."""
+        return self._stores.durable.backend
+
+    def wrap(self, inner: Provider, /) -> Self:
+        """Return a copy of this layer around *inner*, which keeps its entries in the same place."""
+        wrapped = replace(self, inner=inner)
+        wrapped._settle(self._stores)  # noqa: SLF001 - an instance of this class
+        return wrapped
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return replace(self, inner=copy.deepcopy(self.inner, memo))
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search, or give the answer to an earlier search."""
+        provider = searcher(self, self.inner)
+        what = describe_query(query)
+        if what is None or not _is_remote(provider):
+            return (yield from provider.search(query))
+        response = yield from self._keep(self._key(provider, what), SearchResponse, lambda: provider.search(query))
+        return response if response.query == query.text else response.model_copy(update={"query": query.text})
+
+    def read(self, url: str, /) -> Flow[Page]:
+        """Read, or give the page as it was read earlier."""
+        provider = reader(self, self.inner)
+        if not _is_remote(provider):
+            return (yield from provider.read(url))
+        return _named(url, (yield from self._keep(self._page_key(provider, url), Page, lambda: provider.read(url))))
+
+    def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
+        """Read many pages, in one request for those that were not read earlier."""
+        provider = reader(self, self.inner)
+        if not _is_remote(provider):
+            return (yield from read_many(provider, urls))
+        keys = [self._page_key(provider, url) for url in urls]
+        entries: list[Entry | None] = yield from self._load(Page, *keys)
+        fresh = {url: entry for url, entry in zip(urls, entries, strict=True) if entry and self._is_fresh(entry)}
+        rest = [url for url in urls if url not in fresh]
+        try:
+            pages = (yield from read_many(provider, rest)) if rest else []
+        except _FAILURES as failure:
+            pages = [failure] * len(rest)
+        read = dict(zip(rest, pages, strict=True))
+        yield from self._save({key: read[url] for key, url in zip(keys, urls, strict=True) if url in read})
+        answers: list[Page | WebSearchError] = []
+        for url, entry in zip(urls, entries, strict=True):
+            answer = self._give(fresh[url]) if url in fresh else self._replace_failure(read[url], entry)
+            answers.append(_named(url, answer) if isinstance(answer, Page) else answer)
+        return answers
+
+    def _keep(self, key: str, kind: type[A], ask: Callable[[], Flow[A]]) -> Flow[A]:
+        (entry,) = yield from self._load(kind, key)
+        if entry and self._is_fresh(entry):
+            answer: A | WebSearchError = self._give(entry)
+        else:
+            try:
+                answer = yield from ask()
+            except (PageNotFound, *_FAILURES) as failure:
+                answer = failure
+            yield from self._save({key: answer})
+            answer = self._replace_failure(answer, entry)
+        if isinstance(answer, WebSearchError):
+            raise answer
+        return answer
+
+    def _load(self, kind: type[SearchResponse | Page], *keys: str) -> Flow[list[Entry | None]]:
+        if wants_fresh():
+            return [None] * len(keys)
+        found: list[Entry | None] = yield Call(self._store.load, *keys)
+        return [entry if entry and isinstance(entry.answer, (kind, PageNotFound)) else None for entry in found]
+
+    def _save(self, answers: Mapping[str, SearchResponse | Page | WebSearchError]) -> Flow[None]:
+        new: dict[str, tuple[Entry, float]] = {}
+        for key, answer in answers.items():
+            if isinstance(answer, SearchResponse | Page):
+                new[key] = Entry.of(answer), self.max_age + self.stale_if_error
+            elif isinstance(answer, PageNotFound) and answer.status in _GONE:
+                new[key] = Entry.of(answer), self.missing_age
+        if new:
+            with suppress(TimedOut):  # the answer is there, even if there is no more time to keep it
+                yield Call(self._store.save, new)
+
+    def _is_fresh(self, entry: Entry) -> bool:
+        return entry.age < (self.missing_age if entry.missing else self.max_age)
+
+    def _give(self, entry: Entry, *, stale: bool = False) -> Any:
+        emit(CacheHit(provider=self.name, age=entry.age, stale=stale))
+        answer: Any = entry.answer
+        return answer if isinstance(answer, PageNotFound) else free(answer)
+
+    def _replace_failure(self, answer: A | WebSearchError, entry: Entry | None) -> A | WebSearchError:
+        """Return what *entry* holds if the service failed and it is not too old for that."""
+        if not isinstance(answer, _FAILURES) or entry is None or entry.missing:
+            return answer
+        if entry.age >= self.max_age + self.stale_if_error:
+            return answer
+        stale: A = self._give(entry, stale=True)
+        return stale.with_notes(f"{self.name} failed ({answer.code}); from the cache, {_describe_age(entry.age)} old")
+
+    def _page_key(self, provider: Provider, url: str) -> str:
+        """Return the key of a page, which also says what its reader may open: others may not get it."""
+        try:
+            canonical = canonicalize(url)
+        except UnsafeURL:
+            canonical = url  # for the reader to refuse
+        return self._key(provider, ["read", canonical, current_policy()])
+
+    def _key(self, provider: Provider, what: Sequence[Any]) -> str:
+        return identify(provider, [VERSION, self.tenant, self._described, what])
+
+
+def _is_remote(provider: Provider) -> bool:
+    return any(map(needs_network, leaves(provider)))
+
+
+def _forbids_recording(provider: Provider) -> bool:
+    return bool(getattr(provider, "terms_forbid_recording", ""))
+
+
+def _named(url: str, page: Page) -> Page:
+    return page if page.url == url else page.model_copy(update={"url": url})
+
+
+def _describe_age(seconds: float) -> str:
+    for unit, length in (("day", 86_400), ("hour", 3600), ("minute", 60)):
+        if seconds >= length:
+            count = int(seconds // length)
+            return f"{count} {unit}{'s' * (count > 1)}"
+    return "less than a minute"

@@ -1,0 +1,1 @@
+"""Where a cache keeps its entries, and what they look like there."""

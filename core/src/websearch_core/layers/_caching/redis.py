@@ -1,0 +1,84 @@
+"""A cache in Redis, which machines share."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any
+from urllib.parse import urlsplit
+
+from ...errors import ConfigurationError
+from .backend import CacheStats
+
+_PREFIX = "websearch:"
+_MAX_BYTES = 16 * 2**20  # of one entry
+_TIMEOUT = 0.25  # seconds; parameters of the URL win
+
+
+class RedisBackend:
+    """
+    Keeps entries in Redis, which bounds them by its own ``maxmemory`` and by their age.
+
+    Args:
+        url: ``redis://``, ``rediss://`` or ``unix://``, as redis-py reads it:
+            https://redis.readthedocs.io/en/stable/connections.html#redis.Redis.from_url.
+
+    Raises:
+        ConfigurationError: The package ``redis`` is not installed, or the URL is wrong.
+
+    """
+
+    def __init__(self, url: str) -> None:
+        if importlib.util.find_spec("redis") is None:
+            raise ConfigurationError("a cache in Redis needs pip install 'websearch-core[redis]'")
+        self._url = url
+        self._client: Any = None
+        try:
+            self._get_client()
+        except ValueError:
+            raise ConfigurationError("cache: not a URL of Redis") from None
+
+    def __deepcopy__(self, memo: Any) -> RedisBackend:
+        return RedisBackend(self._url)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RedisBackend, (self._url,)
+
+    def get(self, key: str) -> bytes | None:
+        """Return an entry."""
+        from redis.exceptions import ResponseError
+
+        try:
+            value: Any = self._get_client().get(_PREFIX + key)
+        except ResponseError:  # somebody put something else there
+            return None
+        return value if isinstance(value, bytes) else None
+
+    def set(self, key: str, value: bytes, ttl: float) -> None:
+        """Keep an entry."""
+        if len(value) <= _MAX_BYTES:
+            self._get_client().set(_PREFIX + key, value, px=max(1, int(ttl * 1000)))
+
+    def clear(self) -> None:
+        """Remove all entries of caches, and nothing else."""
+        client = self._get_client()
+        for key in client.scan_iter(f"{_PREFIX}*", count=1000):
+            client.unlink(key)
+
+    def stats(self) -> CacheStats:
+        """Return how many entries there are, and their bytes."""
+        client = self._get_client()
+        sizes = [int(client.strlen(key)) for key in client.scan_iter(f"{_PREFIX}*", count=1000)]
+        parts = urlsplit(self._url)
+        place = f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
+        return CacheStats(len(sizes), sum(sizes), place)
+
+    def _get_client(self) -> Any:
+        if self._client is None:
+            from redis import Redis
+            from redis.backoff import NoBackoff
+            from redis.retry import Retry
+
+            self._client = Redis.from_url(
+                self._url, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT, retry=Retry(NoBackoff(), 0)
+            )
+        return self._client

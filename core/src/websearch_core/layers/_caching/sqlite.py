@@ -1,0 +1,201 @@
+"""A cache in one SQLite file, which processes, threads and event loops share."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar
+
+from .backend import CacheStats
+
+T = TypeVar("T")
+
+_APPLICATION = 0x77656263  # "webc", in the header of the file
+_VERSION = 1
+_BUSY = 0.25  # seconds to wait for another process
+_FULL = 0.9  # of the limit, after old entries have been removed
+_MAGIC = b"SQLite format 3\0"
+_TABLE = """
+CREATE TABLE IF NOT EXISTS entries (
+    key TEXT PRIMARY KEY, value BLOB NOT NULL, stored REAL NOT NULL, expires REAL NOT NULL
+);
+CREATE INDEX IF NOT EXISTS by_age ON entries (stored);
+"""
+_DROP_OLDEST = """
+DELETE FROM entries WHERE key IN (
+    SELECT key FROM entries ORDER BY stored LIMIT 1 + (SELECT count(*) FROM entries) / 16
+)
+"""
+_log = logging.getLogger(__name__)
+_of_parents: list[sqlite3.Connection] = []  # closing one in a forked child would release the locks of its parent
+
+
+class NotACacheError(Exception):
+    """The file belongs to something else, or to a newer version; it is left alone."""
+
+
+class SQLiteBackend:
+    """
+    Keeps entries in one file, with a write-ahead log, so that a process that is killed leaves it whole.
+
+    Args:
+        path: The file. It is made when it is first needed, readable for its owner only.
+        max_bytes: Maximum size of the entries; the oldest ones go first.
+        may_replace: Whether a damaged file without the mark of a cache may be moved aside, too.
+
+    """
+
+    def __init__(self, path: Path, max_bytes: int, *, may_replace: bool = False) -> None:
+        self._path, self._max_bytes, self._may_replace = path, max_bytes, may_replace
+        self._start()
+
+    def _start(self) -> None:
+        self._process, self._lock = os.getpid(), Lock()
+        self._connection: sqlite3.Connection | None = None
+
+    def __deepcopy__(self, memo: Any) -> SQLiteBackend:
+        return SQLiteBackend(self._path, self._max_bytes, may_replace=self._may_replace)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(SQLiteBackend, may_replace=self._may_replace), (self._path, self._max_bytes)
+
+    def get(self, key: str) -> bytes | None:
+        """Return an entry that has not expired."""
+        query = "SELECT value FROM entries WHERE key = ? AND expires > ?"
+        row = self._run(lambda db: db.execute(query, (key, time.time())).fetchone())
+        return row[0] if row and isinstance(row[0], bytes) else None
+
+    def set(self, key: str, value: bytes, ttl: float) -> None:
+        """Keep an entry, and remove the oldest ones if there is no room."""
+        if len(value) > self._max_bytes // 2:
+            return
+        now = time.time()
+        row = (key, value, now, now + ttl)
+
+        def write(db: sqlite3.Connection) -> None:
+            db.execute("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?)", row)
+            self._trim(db)
+
+        self._run(write)
+
+    def clear(self) -> None:
+        """Remove everything, and make the file small."""
+
+        def remove(db: sqlite3.Connection) -> None:
+            db.execute("DELETE FROM entries")
+            db.execute("VACUUM")
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+        if self._path.exists():
+            self._run(remove)
+
+    def stats(self) -> CacheStats:
+        """Return how full it is."""
+        query = "SELECT count(*), coalesce(sum(length(value)), 0) FROM entries WHERE expires > ?"
+        if not self._path.exists():
+            return CacheStats(0, 0, str(self._path))
+        entries, size = self._run(lambda db: db.execute(query, (time.time(),)).fetchone())
+        return CacheStats(entries, size, str(self._path))
+
+    def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run *work*; once more if the file turns out to be damaged, on a new one."""
+        if self._process != os.getpid():
+            _of_parents.extend([self._connection] if self._connection else [])
+            self._start()
+        with self._lock:
+            try:
+                return work(self._connect())
+            except sqlite3.OperationalError:  # locked, full, read-only
+                self._close()
+                raise
+            except sqlite3.DatabaseError as error:
+                self._close()
+                self._move_aside(error)
+                return work(self._connect())
+
+    def _trim(self, db: sqlite3.Connection) -> None:
+        if _used(db) <= self._max_bytes:
+            return
+        db.execute("DELETE FROM entries WHERE expires <= ?", (time.time(),))
+        while _used(db) > self._max_bytes * _FULL and db.execute(_DROP_OLDEST).rowcount:
+            pass
+
+    def _connect(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
+            db = sqlite3.connect(self._path, timeout=_BUSY, isolation_level=None, check_same_thread=False)
+            try:
+                _prepare(db)
+            except BaseException:
+                db.close()
+                raise
+            self._connection = db
+        return self._connection
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            with suppress(sqlite3.Error):
+                self._connection.close()
+            self._connection = None
+
+    def _move_aside(self, error: sqlite3.DatabaseError) -> None:
+        """Keep a damaged cache under another name, but never touch a file that is not ours."""
+        if not (self._may_replace or _is_marked(self._path)):
+            raise NotACacheError(f"{self._path} is not a cache") from error
+        aside = self._path.with_name(f"{self._path.name}.damaged")
+        self._path.replace(aside)
+        for ending in ("-wal", "-shm"):
+            self._path.with_name(self._path.name + ending).unlink(missing_ok=True)
+        _log.warning("the cache was damaged (%s): moved to %s", error, aside)
+
+
+def _prepare(db: sqlite3.Connection) -> None:
+    (application,) = db.execute("PRAGMA application_id").fetchone()
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if tables and application != _APPLICATION:
+        raise NotACacheError("the file is a database, but not a cache")
+    if version > _VERSION:
+        raise NotACacheError(f"the cache was written by a newer version ({version})")
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = NORMAL")
+    db.execute(f"PRAGMA journal_size_limit = {4 * 2**20}")
+    if version < _VERSION:
+        with _transaction(db):
+            db.execute(f"PRAGMA application_id = {_APPLICATION}")
+            for statement in _TABLE.strip().split(";\n"):
+                db.execute(statement)
+            db.execute(f"PRAGMA user_version = {_VERSION}")
+
+
+@contextmanager
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+
+
+def _used(db: sqlite3.Connection) -> int:
+    (pages,) = db.execute("PRAGMA page_count").fetchone()
+    (free,) = db.execute("PRAGMA freelist_count").fetchone()
+    (size,) = db.execute("PRAGMA page_size").fetchone()
+    return int((pages - free) * size)
+
+
+def _is_marked(path: Path) -> bool:
+    """Return whether the header of a file says that it is a cache; https://www.sqlite.org/fileformat.html."""
+    with path.open("rb") as file:
+        head = file.read(100)
+    return head.startswith(_MAGIC) and int.from_bytes(head[68:72], "big") == _APPLICATION

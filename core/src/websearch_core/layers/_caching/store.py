@@ -1,0 +1,84 @@
+"""A backend whose failures fail no call."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any
+
+from .backend import CacheBackend
+from .entries import Entry, decode, encode
+from .redis import RedisBackend
+from .sqlite import NotACacheError, SQLiteBackend
+
+_REST = 10.0  # seconds for which a backend that failed is left alone
+_SCHEMES = ("redis://", "rediss://", "unix://")
+_log = logging.getLogger(__name__)
+
+
+def open_backend(location: str | Path | CacheBackend | None, max_bytes: int) -> CacheBackend:
+    """
+    Return the backend at *location*: a file, a URL of Redis, or a backend; by default a file in the cache folder.
+
+    Raises:
+        ConfigurationError: The package ``redis`` is not installed, or the URL is wrong.
+
+    """
+    if location is None:
+        return SQLiteBackend(default_path(), max_bytes, may_replace=True)
+    if isinstance(location, str) and location.startswith(_SCHEMES):
+        return RedisBackend(location)
+    if isinstance(location, str | Path):
+        return SQLiteBackend(Path(location).expanduser(), max_bytes)
+    return location
+
+
+def default_path() -> Path:
+    """Return the file that is used by default."""
+    import platformdirs
+
+    return platformdirs.user_cache_path("websearch", appauthor=False) / "answers.db"
+
+
+class Store:
+    """Keeps entries in a backend. If that fails, it is logged once, and left alone for a while."""
+
+    def __init__(self, backend: CacheBackend) -> None:
+        self.backend = backend
+        self._rests = {"get": 0.0, "set": 0.0}
+        self._has_failed = False
+
+    def load(self, *keys: str) -> list[Entry | None]:
+        """Return the entry under each of *keys*, or None."""
+        found: list[Entry | None] = []
+        for key in keys:
+            data = self._try("get", key)
+            found.append(decode(data) if isinstance(data, bytes) else None)
+        return found
+
+    def save(self, entries: dict[str, tuple[Entry, float]]) -> None:
+        """Keep *entries*, each for its seconds."""
+        for key, (entry, ttl) in entries.items():
+            data = encode(entry)
+            if data is not None:
+                self._try("set", key, data, ttl)
+
+    def _try(self, method: str, *arguments: Any) -> Any:
+        if time.monotonic() < self._rests[method]:
+            return None
+        try:
+            return getattr(self.backend, method)(*arguments)
+        except Exception as error:  # noqa: BLE001 - logged; a cache never fails a call
+            self._rests[method] = time.monotonic() + _REST
+            if not self._has_failed:
+                self._has_failed = True
+                _log.warning("the cache does not work (%s): calls go on without it", _describe(error))
+            return None
+
+
+def _describe(error: Exception) -> str:
+    """Describe *error* without what a client of a server might say about its password."""
+    named = type(error).__name__
+    return f"{named}: {error}" if isinstance(error, sqlite3.Error | OSError | NotACacheError) else named

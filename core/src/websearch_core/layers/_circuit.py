@@ -1,0 +1,107 @@
+"""Whether a service is worth asking, judged by how the last calls ended."""
+
+from __future__ import annotations
+
+import random
+import threading
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, Literal
+
+Change = Literal["opened", "closed"]
+
+
+@dataclass(frozen=True)
+class Pass:
+    """
+    The permission to make a call.
+
+    Args:
+        era: How often the circuit had opened or closed when the call began.
+        is_probe: Whether this call finds out if the service works again.
+
+    """
+
+    era: int
+    is_probe: bool
+
+
+class Circuit:
+    """
+    Counts failures in a row. After too many it is open: calls are refused for a while, and then one is let through.
+
+    If that one succeeds, the circuit closes; if it fails, the while doubles. Calls that began before the circuit opened
+    or closed do not count any more, since they say nothing about the time after. A copy is closed, with a lock of its
+    own.
+
+    Args:
+        failures: How many in a row open it.
+        rest: Seconds that it stays open, more or less: a random fifth keeps processes apart.
+        longest: Maximum seconds that it stays open.
+
+    """
+
+    def __init__(self, failures: int, rest: float, longest: float) -> None:
+        self._settings = failures, rest, longest
+        self._failed = 0
+        self._opened = 0
+        self._until = 0.0
+        self._is_open = self._is_probed = False
+        self._era = 0
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._settings
+
+    def enter(self) -> Pass | float:
+        """Return a pass, or the seconds until it is worth asking for one again; 0 while another call probes."""
+        with self._lock:
+            if not self._is_open:
+                return Pass(self._era, is_probe=False)
+            if (left := self._until - monotonic()) > 0:
+                return left
+            if self._is_probed:
+                return 0.0
+            self._is_probed = True
+            return Pass(self._era, is_probe=True)
+
+    def leave(self, one: Pass, *, worked: bool | None, retry_after: float | None = None) -> Change | None:
+        """
+        Take the pass back, and return what changed.
+
+        Args:
+            one: The pass.
+            worked: Whether the service worked; None if the call does not show it.
+            retry_after: When the service wants to be asked again, in seconds.
+
+        """
+        with self._lock:
+            if one.is_probe:
+                self._is_probed = False
+            if one.era != self._era or worked is None:
+                return None
+            if worked:
+                self._failed = self._opened = 0
+                return self._close() if self._is_open else None
+            self._failed += 1
+            return self._open(retry_after) if one.is_probe or self._failed >= self._settings[0] else None
+
+    def find_rest(self) -> float:
+        """Return the seconds that it is still open."""
+        with self._lock:
+            return max(self._until - monotonic(), 0.0) if self._is_open else 0.0
+
+    def _open(self, retry_after: float | None) -> Change:
+        _, rest, longest = self._settings
+        rest = min(rest * 2 ** min(self._opened, 30), longest) * random.uniform(0.8, 1)  # noqa: S311 - not a secret
+        self._until = monotonic() + max(rest, min(retry_after or 0.0, longest))
+        self._is_open = True
+        self._opened += 1
+        self._failed = 0
+        self._era += 1
+        return "opened"
+
+    def _close(self) -> Change:
+        self._is_open = False
+        self._era += 1
+        return "closed"

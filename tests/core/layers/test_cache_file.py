@@ -1,0 +1,327 @@
+"""The file of the cache: processes, loops, kills, damage, and disks that are full or read-only."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import os
+import pickle
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from websearch_core import WebSearch
+from websearch_core.layers import Cache
+from websearch_core.layers._caching import sqlite
+from websearch_core.layers._caching.sqlite import NotACacheError, SQLiteBackend
+from websearch_core.testing import FakeWeb
+
+MIB = 2**20
+WRITER = """
+import sys
+from pathlib import Path
+from websearch_core.layers._caching.sqlite import SQLiteBackend
+backend = SQLiteBackend(Path(sys.argv[1]), 50 * 2**20)
+n = 0
+while True:
+    backend.set(f"{sys.argv[2]}-{n % 200}", b"x" * (n % 50_000), 3600)
+    n += 1
+    if n == 20:
+        print("writing", flush=True)
+    if n == int(sys.argv[3]):
+        break
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "answers.db"
+
+
+def write(path, name, times):
+    return subprocess.Popen([sys.executable, "-c", WRITER, path, name, str(times)], stdout=subprocess.PIPE, text=True)
+
+
+def is_whole(path):
+    with closing(sqlite3.connect(path)) as db:
+        return db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_entries_are_found_until_their_time_is_up(path):
+    backend = SQLiteBackend(path, MIB)
+    backend.set("a", b"one", 3600)
+    backend.set("a", b"two", 3600)
+    backend.set("b", b"short", 0)
+
+    assert backend.get("a") == b"two"
+    assert backend.get("b") is None
+    assert backend.get("c") is None
+    assert backend.stats().entries == 1
+    backend.clear()
+    assert backend.stats().entries == 0
+    for again in (copy.deepcopy(backend), pickle.loads(pickle.dumps(backend))):
+        again.set("a", b"three", 3600)
+        assert backend.get("a") == b"three"
+
+
+def test_nothing_is_made_by_looking_how_full_it_is(path):
+    backend = SQLiteBackend(path, MIB)
+    backend.clear()
+    assert backend.stats().entries == 0
+    assert not path.exists()
+
+
+def test_the_oldest_entries_go_when_there_is_no_room(path):
+    backend = SQLiteBackend(path, MIB)
+    for n in range(100):
+        backend.set(str(n), bytes([n]) * 50_000, 3600)
+    backend.set("big", b"x" * MIB, 3600)
+
+    assert backend.get("99")
+    assert backend.get("0") is None
+    assert backend.get("big") is None
+    assert backend.stats().size < MIB
+    assert path.stat().st_size < 2 * MIB
+
+
+def test_expired_entries_make_room_first(path):
+    backend = SQLiteBackend(path, MIB)
+    backend.set("old but good", b"x" * 100_000, 3600)
+    for n in range(20):
+        backend.set(str(n), b"x" * 60_000, 0)
+
+    assert backend.get("old but good")
+
+
+def test_only_the_owner_can_read_it(path):
+    SQLiteBackend(path, MIB).set("a", b"b", 60)
+
+    assert {file.stat().st_mode & 0o077 for file in path.parent.iterdir()} == {0}
+
+
+def test_processes_write_to_one_file(path):
+    writers = [write(path, name, 300) for name in ("a", "b")]
+    assert [writer.wait(60) for writer in writers] == [0, 0]
+    for writer in writers:
+        writer.stdout.close()
+
+    backend = SQLiteBackend(path, 50 * MIB)
+    assert backend.get("a-199")
+    assert backend.get("b-199")
+    assert is_whole(path)
+
+
+def test_a_process_that_is_killed_while_it_writes_leaves_it_whole(path):
+    for n in range(5):
+        with write(path, f"k{n}", -1) as writer:
+            writer.stdout.readline()
+            time.sleep(0.02 * n)
+            writer.send_signal(signal.SIGKILL)
+        assert is_whole(path)
+    backend = SQLiteBackend(path, 50 * MIB)
+    backend.set("after", b"fine", 60)
+
+    assert backend.get("after") == b"fine"
+    assert backend.get("k0-7") == b"x" * 7
+
+
+def test_two_event_loops_and_threads_share_it(path):
+    fakes = [FakeWeb(pages={f"https://a.example/{n}": "text" for n in range(10)}) for _ in range(2)]
+
+    def on_a_loop(fake):
+        web = WebSearch(fake, cache=str(path))
+
+        async def read():
+            return await asyncio.gather(*(web.aread(f"https://a.example/{n % 10}") for n in range(50)))
+
+        return asyncio.run(read())
+
+    with ThreadPoolExecutor(2) as threads:
+        pages = [page for some in threads.map(on_a_loop, fakes) for page in some]
+
+    assert len(pages) == 100
+    assert sum(len(fake.urls) for fake in fakes) <= 20
+    assert is_whole(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_opens_a_connection_of_its_own(path):
+    backend = SQLiteBackend(path, MIB)
+    backend.set("parent", b"1", 60)
+    child = os.fork()
+    if child == 0:
+        backend.set("child", b"2", 60)
+        os._exit(0 if backend.get("parent") == b"1" and len(sqlite._of_parents) == 1 else 1)
+    _, status = os.waitpid(child, 0)
+
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert backend.get("child") == b"2"
+
+
+# Damage
+
+
+@pytest.mark.parametrize("where", [0, 20, 4096, 8192 + 100])
+def test_a_damaged_cache_is_moved_aside_or_survives(path, where, caplog):
+    backend = SQLiteBackend(path, 50 * MIB)
+    for n in range(50):
+        backend.set(str(n), b"x" * 5000, 60)
+    backend._close()
+    with path.open("r+b") as file:
+        file.seek(where)
+        file.write(os.urandom(20_000))
+    again = SQLiteBackend(path, 50 * MIB, may_replace=True)
+    for n in range(50):
+        again.set(str(n), b"y" * 5000, 60)
+        again.get(str(n))
+
+    assert again.get("49") == b"y" * 5000
+    if path.with_name("answers.db.damaged").exists():
+        assert "damaged" in caplog.text
+
+
+def test_a_damaged_cache_of_ours_is_known_by_its_header(path):
+    backend = SQLiteBackend(path, MIB)
+    backend.set("a", b"b", 60)
+    backend._close()
+    with path.open("r+b") as file:
+        file.seek(100)
+        file.write(os.urandom(3000))
+    again = SQLiteBackend(path, MIB)
+    again.set("a", b"c", 60)
+
+    assert again.get("a") == b"c"
+    assert path.with_name("answers.db.damaged").exists()
+
+
+@pytest.mark.parametrize("content", [b"My notes, which are not a database. " * 100, b"\0" * 5000])
+def test_a_file_of_somebody_else_is_left_alone(path, content, caplog):
+    path.write_bytes(content)
+    with pytest.raises(NotACacheError):
+        SQLiteBackend(path, MIB).get("a")
+    web = WebSearch(FakeWeb(pages={"https://a.example/": "text"}), cache=str(path))
+
+    assert web.read("https://a.example/").content == "text"
+    assert path.read_bytes() == content
+    assert "is not a cache" in caplog.text
+
+
+def test_a_database_of_somebody_else_and_a_newer_cache_are_left_alone(path, tmp_path):
+    newer = tmp_path / "newer.db"
+    with closing(sqlite3.connect(path)) as db, closing(sqlite3.connect(newer)) as cache:
+        db.execute("CREATE TABLE mine (a)")
+        cache.execute("PRAGMA user_version = 99")
+    for file in (path, newer):
+        before = file.read_bytes()
+        with pytest.raises(NotACacheError):
+            SQLiteBackend(file, MIB, may_replace=True).set("a", b"b", 60)
+        assert file.read_bytes() == before
+
+
+def test_a_value_that_is_not_bytes_is_as_good_as_none(path):
+    backend = SQLiteBackend(path, MIB)
+    backend.set("a", b"b", 60)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE entries SET value = 'text'")
+
+    assert backend.get("a") is None
+
+
+def test_a_table_that_is_gone_fails_no_call(path, caplog):
+    backend = SQLiteBackend(path, MIB)
+    backend.set("a", b"b", 60)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("DROP TABLE entries")
+    web = WebSearch(FakeWeb(pages={"https://a.example/": "text"}), cache=str(path))
+
+    assert web.read("https://a.example/").content == "text"
+    assert "no such table" in caplog.text
+
+
+# Disks
+
+
+@pytest.mark.parametrize("place", ["/dev/full", "/proc/nothing/answers.db"])
+def test_a_place_that_cannot_be_written_fails_no_call(place, caplog):
+    fake = FakeWeb(pages={"https://a.example/": "text"})
+    web = WebSearch(fake, cache=place)
+    for _ in range(3):
+        assert web.read("https://a.example/").content == "text"
+
+    assert len(fake.urls) == 3
+    assert len([record for record in caplog.records if "cache does not work" in record.message]) == 1
+
+
+def test_a_full_disk_fails_no_call_and_leaves_the_file_whole(path):
+    script = f"""
+import resource, signal
+from websearch_core import WebSearch
+from websearch_core.testing import FakeWeb
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+pages = {{f"https://a.example/{{n}}": "text " * 10_000 for n in range(20)}}
+web = WebSearch(FakeWeb(pages=pages), cache={str(path)!r})
+assert all(web.read(url).content for url in pages)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("cache does not work") == 1
+    assert is_whole(path)
+    assert resource.RLIMIT_FSIZE
+
+
+def test_a_read_only_file_fails_no_call(path, monkeypatch, caplog):
+    SQLiteBackend(path, MIB).set("a", b"b", 60)
+    real = sqlite3.connect
+    monkeypatch.setattr(
+        sqlite.sqlite3, "connect", lambda path, **options: real(f"file:{path}?mode=ro", uri=True, **options)
+    )
+    web = WebSearch(FakeWeb(pages={"https://a.example/": "text"}), cache=str(path))
+
+    assert web.read("https://a.example/").content == "text"
+    assert "readonly" in caplog.text
+
+
+def test_a_file_that_another_process_locks_is_not_waited_for_long(path):
+    backend = SQLiteBackend(path, MIB)
+    backend.set("a", b"b", 60)
+    web = WebSearch(FakeWeb(pages={"https://a.example/": "text"}), cache=str(path))
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        started = time.monotonic()
+        assert web.read("https://a.example/").content == "text"
+        assert time.monotonic() - started < 5
+        other.execute("ROLLBACK")
+
+
+def test_threads_use_it_together(path):
+    backend, errors = SQLiteBackend(path, MIB), []
+
+    def work(n):
+        try:
+            for turn in range(50):
+                backend.set(f"{n}-{turn}", b"x" * 100, 60)
+                assert backend.get(f"{n}-{turn}") == b"x" * 100
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+
+
+def test_a_home_folder_is_understood():
+    assert Cache(location="~/answers.db").backend._path == Path.home() / "answers.db"

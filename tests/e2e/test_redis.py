@@ -1,0 +1,176 @@
+"""A cache in a real Redis on this machine, which stops and starts again."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import pickle
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from websearch_core import WebSearch
+from websearch_core.errors import ConfigurationError
+from websearch_core.layers import Cache
+from websearch_core.layers._caching import store
+from websearch_core.testing import FakeWeb
+
+pytestmark = [pytest.mark.e2e, pytest.mark.enable_socket]
+URL = "https://sea.example/kelp"
+
+
+@pytest.fixture(scope="module")
+def start_redis(tmp_path_factory) -> Callable[[int], object]:
+    """``with start_redis(port)`` runs a Redis without a file of its own."""
+    executable = shutil.which("redis-server")
+    if executable is None:
+        pytest.skip("Redis is not installed: apt-get install --no-install-recommends redis-server")
+    redis = pytest.importorskip("redis", reason="redis-py is not installed: pip install 'websearch-core[redis]'")
+
+    @contextmanager
+    def start(port: int) -> Iterator[None]:
+        folder = tmp_path_factory.mktemp("redis")
+        options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
+        with subprocess.Popen([executable, *options], stdout=subprocess.DEVNULL) as process:
+            try:
+                _wait(redis, port, process)
+                yield
+            finally:
+                process.kill()
+
+    return start
+
+
+def _wait(redis, port: int, process) -> None:
+    deadline = time.monotonic() + 30
+    while process.poll() is None and time.monotonic() < deadline:
+        try:
+            with redis.Redis(port=port) as client:
+                client.ping()
+        except redis.exceptions.ConnectionError:
+            time.sleep(0.05)
+        else:
+            return
+    raise RuntimeError(f"Redis does not listen (exit status {process.poll()})")
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()[1]
+
+
+@pytest.fixture
+def fake() -> FakeWeb:
+    return FakeWeb(pages={URL: "# Kelp\n\nAn alga."})
+
+
+def test_pages_are_kept_there_for_every_process_and_loop(start_redis, port, fake):
+    with start_redis(port):
+        url = f"redis://127.0.0.1:{port}/0"
+        WebSearch(fake, cache=url).read(URL)
+        page = asyncio.run(WebSearch(fake, cache=url).aread(URL))
+
+        assert page.content.startswith("# Kelp")
+        assert page.cost == 0
+        assert fake.urls == [URL]
+        backend = Cache(location=url).backend
+        for again in (copy.deepcopy(backend), pickle.loads(pickle.dumps(backend))):
+            stats = again.stats()
+            assert (stats.entries, stats.location) == (1, url)
+            assert stats.size > 50
+
+
+def test_entries_expire_and_others_keys_are_left_alone(start_redis, port):
+    import redis
+
+    with start_redis(port):
+        client = redis.Redis(port=port)
+        client.set("mine", "x")
+        backend = Cache(location=f"redis://127.0.0.1:{port}").backend
+        backend.set("a", b"b", 60)
+        backend.set("short", b"b", 0.01)
+        backend.set("huge", b"x" * (17 * 2**20), 60)
+        time.sleep(0.05)
+
+        assert backend.get("a") == b"b"
+        assert backend.get("short") is None
+        assert backend.get("huge") is None
+        assert 0 < client.pttl("websearch:a") <= 60_000
+        backend.clear()
+        assert backend.stats().entries == 0
+        assert client.get("mine") == b"x"
+
+
+def test_something_else_under_the_key_is_as_good_as_nothing(start_redis, port, fake):
+    import redis
+
+    with start_redis(port):
+        client = redis.Redis(port=port)
+        web = WebSearch(fake, cache=f"redis://127.0.0.1:{port}")
+        web.read(URL)
+        (key,) = client.keys("websearch:*")
+        client.delete(key)
+        client.rpush(key, "a list")
+        assert web.read(URL).content.startswith("# Kelp")
+        client.set(key, b"\x80\x04poison")
+        assert web.read(URL).content.startswith("# Kelp")
+        assert len(fake.urls) == 2 + 1  # whoever found the list replaced it
+
+
+def test_no_key_and_no_address_is_in_a_name(start_redis, port, fake):
+    import redis
+
+    with start_redis(port):
+        WebSearch(fake, cache=f"redis://127.0.0.1:{port}").read(URL)
+        (key,) = redis.Redis(port=port).keys("*")
+
+    assert b"sea.example" not in key
+
+
+def test_calls_go_on_while_it_is_down_and_use_it_when_it_is_back(start_redis, port, fake, caplog, monkeypatch):
+    monkeypatch.setattr(store, "_REST", 0.2)
+    web = WebSearch(fake, cache=f"redis://127.0.0.1:{port}")
+    with start_redis(port):
+        web.read(URL)
+        web.read(URL)
+        assert len(fake.urls) == 1
+    for _ in range(3):
+        assert web.read(URL).content
+    assert len(fake.urls) == 4
+    assert len([record for record in caplog.records if "cache does not work" in record.message]) == 1
+    with start_redis(port):
+        time.sleep(0.25)
+        web.read(URL)
+        web.read(URL)
+    assert len(fake.urls) == 5
+
+
+def test_a_redis_that_does_not_answer_is_not_waited_for_long(port, fake):
+    with socket.create_server(("127.0.0.1", port)):
+        web = WebSearch(fake, cache=f"redis://127.0.0.1:{port}")
+        started = time.monotonic()
+        assert web.read(URL).content
+        assert time.monotonic() - started < 5
+
+
+def test_a_wrong_password_fails_no_call_and_is_not_logged(start_redis, port, fake, caplog):
+    with start_redis(port):
+        web = WebSearch(fake, cache=f"redis://:letmein@127.0.0.1:{port}")
+        assert web.read(URL).content
+    assert "letmein" not in caplog.text
+    assert "letmein" not in repr(Cache(location=f"redis://:letmein@127.0.0.1:{port}").backend.__dict__ and web)
+
+
+def test_without_the_package_the_error_says_what_to_install(monkeypatch):
+    import importlib.util
+
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "redis" else find(name, *rest))
+    with pytest.raises(ConfigurationError, match=r"websearch-core\[redis\]"):
+        Cache(location="redis://localhost")
