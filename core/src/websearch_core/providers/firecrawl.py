@@ -94,7 +94,7 @@ class Firecrawl:
         base_url: Where the server is.
         scrape: Also scrape every result, for its text; costs a credit a page.
         only_main_content: Leave out navigation, headers and footers of a page.
-        max_age: Read a page anew if the copy is older than this, in milliseconds; 0 always. None is two days.
+        max_age: Fetch a page again if the copy is older than this, in milliseconds; 0 always. None is two days.
 
     """
 

@@ -88,7 +88,7 @@ class Jina:
         base_url: Where the reader is.
         search_url: Where the search is.
         private: Ask Jina not to keep a copy of the page.
-        no_cache: Read the page anew, although Jina may have a copy.
+        no_cache: Fetch the page again even if Jina has a copy.
         engine: How Jina opens pages: with a ``browser``, or ``direct``, without scripts. By default, it chooses.
         target_selector: Only the parts of pages that this CSS selector matches.
         read_results: Also read every result of a search.
