@@ -58,6 +58,7 @@ _BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType(
     {
         "breaker": Breaker,
         "cache": Cache,
+        "budget": Budget,
         "fallback": Fallback,
         "fuse": Fuse,
         "relax": Relax,
