@@ -142,7 +142,8 @@ class Brave:
 
     def _parse(self, query: SearchQuery, body: dict[str, Any], size: int) -> tuple[SearchResponse, bool]:
         """Return a page, and whether there is another. News are at the top; ``web`` is absent if it has no results."""
-        section = body if query.topic == "news" or "results" in body else body.get("web")
+        is_news = query.topic == "news"
+        section = body if is_news or "results" in body else body.get("web")
         is_empty = section is None and body.get("type") == "search"
         items, notes = ([], ()) if is_empty else take_results(section, self.name)
         results = parse_results(
@@ -159,7 +160,8 @@ class Brave:
             notes=(*notes, *corrected),
             raw=body,
         )
-        return response, bool(about.get("more_results_available", len(results) >= size))  # news do not say
+        says = about and not is_news  # news never do, and of the web only "yes" is written out
+        return response, bool(about.get("more_results_available")) if says else len(results) >= size
 
     def _search_context(self, query: SearchQuery) -> Flow[SearchResponse]:
         """https://api-dashboard.search.brave.com/app/documentation/llm-context."""

@@ -150,7 +150,8 @@ class DuckDuckGo:
         if response.status != 200:
             raise error_for(response, self, meanings=_MEANINGS)
         tree = LexborHTMLParser(response.content.decode("utf-8", "replace"))  # invalid bytes fail only when read
-        if not tree.css(_ROWS) and b"No  results" not in response.content and not tree.css(".no-results"):
+        has_results = any(row.css_first(".result__a") for row in tree.css(_ROWS))
+        if not has_results and b"No  results" not in response.content and not tree.css(".no-results"):
             raise unexpected_format(self.name)
         return tree
 
