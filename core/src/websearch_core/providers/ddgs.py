@@ -22,6 +22,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, SecretStr
 
 from websearch_core.provider import (
+    FREE,
     Batch,
     Call,
     ConfigurationError,
@@ -93,6 +94,7 @@ class Ddgs:
         api_urls=("https://github.com/deedy5/ddgs",),
         free_allowance="keyless; the engines refuse programs that search often",
         price="free",
+        prices=FREE,
         as_of="2026-11",
         terms="The engines behind it do not offer their pages to programs.",
     )
