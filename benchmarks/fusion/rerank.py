@@ -99,8 +99,8 @@ def measure_rerank() -> Section:
         ],
         remark=(
             "The words of a snippet say less than what a good engine knows: alone (`weight=1`) they make its order "
-            "worse, so they only correct it by default, and the gain is small. The default was chosen on these questions. "
-            "No model was measured as `score=`."
+            "worse, so they only correct it by default, and the gain is small. The default was chosen on these "
+            "questions. No model was measured as `score=`."
         ),
     )
 

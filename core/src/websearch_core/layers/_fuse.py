@@ -122,7 +122,7 @@ def _find_engines(provider: Provider, result: SearchResult) -> tuple[str, ...]:
     name = result.provider or provider.name
     leaf = next((leaf for leaf in leaves(provider) if leaf.name == name), None)
     find_engines: Any = getattr(leaf, "find_engines", None)
-    return (tuple(find_engines(result)) if find_engines else ()) or (name,)
+    return tuple(find_engines(result) if find_engines else ()) or (name,)
 
 
 def _find_fatal(failures: Sequence[WebSearchError], *, alone: bool) -> WebSearchError | None:
