@@ -29,6 +29,7 @@ __all__ = [
     "BreakerClosed",
     "BreakerOpened",
     "CacheHit",
+    "Charge",
     "Event",
     "Exchange",
     "Failover",
@@ -175,12 +176,12 @@ class Wait(Event):
 @dataclass(frozen=True, kw_only=True)
 class Failover(Event):
     """
-    A provider failed, and the next one is asked.
+    A provider failed or found nothing, and the next one is asked.
 
     Args:
-        provider: The name of the one that failed.
+        provider: The name of the first one.
         next_provider: The name of the next one.
-        error: How it failed.
+        error: How it failed; None if it found nothing.
 
     """
 
@@ -188,7 +189,7 @@ class Failover(Event):
 
     provider: str
     next_provider: str
-    error: BaseException
+    error: BaseException | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,3 +258,24 @@ class BreakerClosed(Event):
     name: ClassVar[str] = "breaker_closed"
 
     provider: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Charge(Event):
+    """
+    A `websearch_core.layers.Budget` counted a call: what the service says it charged, else an estimate.
+
+    Args:
+        provider: The name of the provider that was called.
+        tenant: Who is charged; empty without tenants.
+        usd: US dollars.
+        credits: Credits of the service.
+
+    """
+
+    name: ClassVar[str] = "charge"
+
+    provider: str
+    tenant: str
+    usd: float
+    credits: float

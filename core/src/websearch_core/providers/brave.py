@@ -24,6 +24,7 @@ from websearch_core.provider import (
     Flow,
     Key,
     Limits,
+    Price,
     QuotaExhausted,
     Request,
     Response,
@@ -88,6 +89,7 @@ class Brave:
         signup_url="https://api-dashboard.search.brave.com/register",
         free_allowance="USD 5 of credit a month, about 1,000 searches; needs a card",
         price="USD 5 per 1,000 requests",
+        prices=(Price(usd=0.005, by_request=True),),
         as_of="2026-09",
         terms="results may not be kept beyond transient use",
     )

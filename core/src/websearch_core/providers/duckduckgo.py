@@ -18,6 +18,7 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from websearch_core.provider import (
+    FREE,
     BaseUrl,
     Batch,
     Blocked,
@@ -88,6 +89,7 @@ class DuckDuckGo:
     limits = Limits(query_length=499, requests_per_second=1)
     about = Service(
         free_allowance="no allowance is documented: it blocks programs that ask often",
+        prices=FREE,
         terms="there is no offer for programs",
     )
 

@@ -26,6 +26,7 @@ from websearch_core.provider import (
     FoundFile,
     Key,
     Limits,
+    Price,
     QuotaExhausted,
     SearchQuery,
     SearchResponse,
@@ -79,6 +80,7 @@ class Perplexity:
         api_urls=("https://docs.perplexity.ai/api-reference/search-post",),
         signup_url="https://www.perplexity.ai/account/api",
         price="USD 5 per 1,000 requests",
+        prices=(Price(usd=0.005, by_request=True),),
         as_of="2026-10",
     )
 
