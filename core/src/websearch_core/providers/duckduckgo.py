@@ -56,9 +56,9 @@ _REGIONS = codes(
     "da-DK=dk-da de-AT=at-de de-CH=ch-de el-GR=gr-el en-AU=au-en en-CA=ca-en en-GB=uk-en en-ID=id-en en-IE=ie-en "
     "en-IL=il-en en-IN=in-en en-MY=my-en en-NZ=nz-en en-PH=ph-en en-PK=pk-en en-SG=sg-en en-TH=th-en en-VN=vn-en "
     "en-ZA=za-en es-AR=ar-es es-CL=cl-es es-CO=co-es es-MX=mx-es es-PE=pe-es es-US=us-es et-EE=ee-et fi-FI=fi-fi "
-    "fr-BE=be-fr fr-CA=ca-fr fr-CH=ch-fr hr-HR=hr-hr hu-HU=hu-hu is-IS=is-is it-CH=ch-it lt-LT=lt-lt lv-LV=lv-lv nl-BE=be-nl "
+    "fr-BE=be-fr fr-CA=ca-fr fr-CH=ch-fr hr-HR=hr-hr hu-HU=hu-hu it-CH=ch-it lt-LT=lt-lt lv-LV=lv-lv nl-BE=be-nl "
     "no-NO=no-no pl-PL=pl-pl pt-BR=br-pt ro-RO=ro-ro ru-RU=ru-ru sk-SK=sk-sk sl-SI=sl-sl sv-SE=se-sv tr-TR=tr-tr "
-    "uk-UA=ua-uk"
+    "uk-UA=ua-uk is-IS=is-is"
 )
 _ROWS = ".web-result:not(.result--ad), .result:not(.result--ad):not(.web-result):has(.result__a)"
 _ABOUT_YOU = re.compile("Your IP address is|Your user agent:|URL Decoded:")  # answers about the program that asks
