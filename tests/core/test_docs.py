@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
+import json
 import re
 import sys
 import tomllib
@@ -12,12 +13,16 @@ import types
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from docs import generate
 from docs.generators.markdown import make_table, replace_part
 from websearch_core import SearchQuery, WebSearch, _registry, errors
+from websearch_core._cli.app import app
 from websearch_core.layers import Rank, layer_class, leaves
+from websearch_core.models import Image, Page, Passage, SearchResponse, SearchResult
 from websearch_core.provider._function import from_function
+from websearch_core.render import page_as_json, search_as_json
 from websearch_core.testing import SECRET, play, reply
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -236,6 +241,30 @@ def test_the_reference_lists_what_is_public():
 
     assert text == generate.reference.write_page(), "run make docs"
     assert " at 0x" not in text  # the address of an object changes from run to run
+
+
+def names_in(value):
+    """Return the names of all objects in *value*, which is JSON."""
+    if isinstance(value, list):
+        return set().union(*map(names_in, value))
+    return set(value).union(*map(names_in, value.values())) if isinstance(value, dict) else set()
+
+
+def test_the_json_of_the_command_line_is_shown_with_all_its_fields():
+    result = SearchResult(url="https://a.example/", title="a", citation_id=1)
+    found = SearchResponse(query="a", results=(result,), images=(Image(url="https://a.example/a.png"),))
+    page = Page(url="https://a.example/", passages=(Passage(offset=0, length=1, headings=()),))
+    made = {
+        "search": search_as_json(found),
+        "read": page_as_json(page),
+        "providers": json.loads(CliRunner().invoke(app, ["providers", "brave", "--format", "json"]).stdout),
+    }
+
+    for command, data in made.items():
+        (shown,) = re.findall(
+            rf"^`{command}`:\n\n```\n(.*?)^```", (ROOT / "docs/cli.md").read_text("utf-8"), re.MULTILINE | re.DOTALL
+        )
+        assert names_in(json.loads(shown)) == names_in(data), command
 
 
 def test_every_page_can_be_found_from_the_index():

@@ -184,7 +184,7 @@ class TestPinned:
         ("options", "words"),
         [
             ({"topc": "news"}, "topc: not an option; did you mean topic"),
-            ({"max_result": 3}, "max_result: not an option; did you mean max_results"),
+            ({"max_result": 3}, "max_result: not an option; did you mean limit"),
             ({"topic": "sports"}, "topic: Input should be"),
             ({"limit": 0}, "limit"),
             ({"limit": 1, "max_results": 2}, "limit or max_results, not both"),

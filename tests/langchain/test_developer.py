@@ -23,6 +23,8 @@ from langchain_websearch import OpenPageTool, WebSearchRetriever, WebSearchTool,
 from langchain_websearch.conversations import run_of
 from websearch_core import Page, SearchResponse, WebSearch
 from websearch_core.errors import BudgetExceeded, ConfigurationError, InvalidOption
+from websearch_core.layers import Budget
+from websearch_core.layers._usage import UsageFile
 from websearch_core.testing import SECRET
 
 
@@ -418,3 +420,25 @@ def test_a_run_may_name_its_domains_in_one_text(echo, call):
     call(search, {"configurable": {"allowed_domains": "python.org, pypi.org"}}, query="tides")
 
     assert echo.queries[0].allowed_domains == ("python.org", "pypi.org")
+
+
+class TestBudget:
+    def test_a_run_has_the_budget_of_a_run(self, echo, call):
+        search = WebSearchTool(provider=echo, budget="1 call")
+        for thread in ("one", "two"):
+            config = {"configurable": {"thread_id": thread}}
+            assert call(search, config, query="kelp").status == "success"
+            again = call(search, config, query="dulse")
+            assert again.content.startswith("ERROR [budget_exceeded] the budget of 1 call does not allow this call")
+        assert [query.text for query in echo.queries] == ["kelp", "kelp"]
+
+    @pytest.mark.parametrize("place", ["configurable", "metadata"])
+    def test_the_tenant_of_the_run_is_charged(self, echo, call, tmp_path, place):
+        file = UsageFile(tmp_path / "usage.db")
+        layers = [Budget(limit="1 call/day per tenant", usage_file=file.path)]
+        search, read = WebSearchToolkit(provider=echo, reader=echo, layers=layers).get_tools()
+        for config in ({"tenant_id": "acme", "user_id": "ann"}, {"user_id": "bob"}, {}):
+            assert (call(search, {place: config}, query="kelp")).status == "success"
+            assert (call(read, {place: config}, url="https://sea.example/")).status == "error"
+
+        assert [row.tenant for row in file.read()] == ["", "acme", "bob"]

@@ -274,3 +274,11 @@ async def test_wrong_options_are_refused_when_they_are_set(tavily, agent, option
 def test_an_argument_of_the_wrong_type_is_named(kind, wrong):
     with pytest.raises(WebSearchError, match=f"^{next(iter(wrong))}: must be"):
         kind(provider="brave", api_key="k", **wrong)
+
+
+async def test_a_run_has_the_budget_of_a_run(sea, agent):
+    spec = WebSearchToolSpec(provider=leaves(sea().provider)[0], budget="1 call")
+    for _ in range(2):
+        first, second = await run(agent(spec, SEARCH, SEARCH, "done"))
+        assert not first.is_error
+        assert "ERROR [budget_exceeded] the budget of 1 call does not allow this call" in second.content

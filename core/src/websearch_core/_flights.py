@@ -71,27 +71,26 @@ class Flights:
         """
         if self._process != os.getpid():  # a fork: nobody here does the work of the parent, or releases its lock
             self._start()
+        new = _Flight()
         with self._lock:
-            flight, is_new = self._blocking.get(key), False
+            flight = self._blocking.get(key)
             if flight is None:
-                flight, is_new = _Flight(), True
-                self._blocking[key] = flight
+                self._blocking[key] = new
             else:
                 flight.join()
-        return self._lead(key, flight, work) if is_new else self._follow(flight)
-
-    def _lead(self, key: Hashable, flight: _Flight, work: Callable[[], Any]) -> Shared:
+        if flight is not None:
+            return self._follow(flight)
         try:
             answer = work()
         except BaseException as error:
-            if self._is_wanted_still(key, flight, error, leaves=True):
+            if self._is_wanted_still(key, new, error, leaves=True):
                 context = copy_context()
-                threading.Thread(target=context.run, args=(self._go_on, key, flight, work), daemon=True).start()
+                threading.Thread(target=context.run, args=(self._go_on, key, new, work), daemon=True).start()
             else:
-                flight.done.set_exception(error)
+                new.done.set_exception(error)
             raise
-        self._land(key, flight, answer)
-        return flight.charge(answer)
+        self._land(key, new, answer)
+        return new.charge(answer)
 
     def _follow(self, flight: _Flight) -> Shared:
         wait((flight.done,), timeout_left())

@@ -33,7 +33,7 @@ from .provider._declare import FoundFile, field_notes, is_secret
 
 Place: TypeAlias = dict[Path, Option]
 
-_SWITCHES = MappingProxyType(
+_SWITCHES: Mapping[str, bool] = MappingProxyType(
     dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(("false", "0", "no", "off"), False)
 )
 _log = logging.getLogger(__name__)
@@ -115,15 +115,18 @@ def describe_invalid(error: ValidationError, chosen: Place) -> ConfigurationErro
     return ConfigurationError("; ".join(said))
 
 
-def narrow_domains(chosen: Place) -> Place:
+def narrow(chosen: Place) -> Place:
     """
-    Combine the domains of a found file with those of a trusted source that they would replace.
+    Combine the domains and the budget of a found file with those of a trusted source that they would replace.
 
     Raises:
         ConfigurationError: The file allows only other domains.
 
     """
     narrowed = dict(chosen)
+    budget = chosen.get(("budget",))
+    if budget and not budget.source.trusted and budget.limit is not None:
+        narrowed["budget",] = replace(budget, value=(*_as_texts(budget.limit), *_as_texts(budget.value)), limit=None)
     for path in (("allowed_domains",), ("blocked_domains",)):
         option = chosen.get(path)
         if option is None or option.source.trusted or option.limit is None:
@@ -194,6 +197,10 @@ def parse_switch(value: Any) -> Any:
     if value is None or (text != "" and (isinstance(value, str | bool) or (is_number and 0 < value < inf))):
         return value
     raise ValueError("must be true, false, seconds above 0, a path, or a URL of Redis")
+
+
+def _as_texts(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
 def _parse_domains(value: Any) -> tuple[str, ...] | None:

@@ -36,6 +36,7 @@ from .layers import (
     layer_class,
     leaves,
 )
+from .layers._amounts import split_texts
 from .layers._layer import held, parts
 from .layers._stack import Stack, rank
 from .models import describe_problems
@@ -194,6 +195,7 @@ def make_stack(
     *,
     fuse: bool | None = None,
     cache: bool | float | str | None = None,
+    budget: bool = False,
 ) -> Stack:
     """
     Return the layers of one `WebSearch`: the defaults, adjusted by the settings and then by *given*.
@@ -204,9 +206,10 @@ def make_stack(
         attempts: The argument ``attempts``, which is already part of the settings.
         fuse: The argument ``fuse``, in the same way.
         cache: The argument ``cache``, likewise.
+        budget: Whether there is an argument ``budget``, likewise.
 
     Raises:
-        ConfigurationError: A table or a layer is wrong, or *attempts*, *fuse* or *cache* is given with a layer of the
+        ConfigurationError: A table or a layer is wrong, or one of the arguments is given with a layer of the
             same rank, or without default layers.
 
     """
@@ -215,6 +218,9 @@ def make_stack(
     retry = tables.pop("retry", {})
     if "attempts" in settings.model_fields_set or "attempts" not in retry:
         retry["attempts"] = settings.attempts
+    if settings.budget:
+        table = tables.setdefault("budget", {})
+        table["limit"] = (*split_texts(table.get("limit")), *settings.budget)
     defaults: dict[str, Layer] = {
         "relax": Relax(unsupported="raise"),
         "retry": _make_layer("retry", retry),
@@ -234,6 +240,8 @@ def make_stack(
         raise ConfigurationError("cache: is short for a layer; with layers, write layers=[Cache(...)]")
     if fuse and (given is None or any(rank(layer) == Rank.COMBINE for layer in given)):
         raise ConfigurationError("fuse: is for the default layers; with layers, write layers=[Fuse()]")
+    if budget and (given is None or any(rank(layer) == Rank.BUDGET for layer in given)):
+        raise ConfigurationError("budget: is for the default Budget; with layers, write layers=[Budget(limit=...)]")
     return stack
 
 

@@ -75,6 +75,7 @@ class CommonArguments(TypedDict, total=False):
     allowed_domains: Sequence[str] | None
     blocked_domains: Sequence[str] | None
     max_snippet_chars: int | None
+    budget: str | Sequence[str] | None
 
 
 class WebSearchArguments(CommonArguments, total=False):
@@ -139,6 +140,8 @@ class WebSearch:
             also after redirects and whoever reads them. A call can narrow this, never widen it.
         blocked_domains: Domains, with their subdomains, that are closed in the same way. A call can add to them.
         max_snippet_chars: Maximum characters of each snippet; by default, only texts cut it, to 1,000.
+        budget: Limits for what calls may use: ``"1 USD/day"``, ``"500 credits/month"``, ``"20 calls"``, or several; the
+            same as ``layers=[Budget(limit=...)]``, which explains them.
         max_length: Maximum characters of one part of a page, unless a call overrides it; 15,000 by default.
 
     Raises:
@@ -179,6 +182,7 @@ class WebSearch:
         allowed_domains: Sequence[str] | None = None,
         blocked_domains: Sequence[str] | None = None,
         max_snippet_chars: int | None = None,
+        budget: str | Sequence[str] | None = None,
         max_length: int | None = None,
     ) -> None:
         # Import slow modules only now: a program may import this one and search much later, or never.
@@ -204,13 +208,14 @@ class WebSearch:
             allowed_domains=allowed_domains,
             blocked_domains=blocked_domains,
             max_snippet_chars=max_snippet_chars,
+            budget=budget,
             max_length=max_length,
         )
         selection = Selection(settings, provider_options or {})
         one = {"api_key": api_key, "base_url": base_url}
         searchers, automatic = selection.searchers(provider, **{k: v for k, v in one.items() if v is not None})
         readers, implied = selection.readers(reader, searchers)
-        stack = make_stack(settings, layers, attempts, fuse=fuse, cache=cache)
+        stack = make_stack(settings, layers, attempts, fuse=fuse, cache=cache, budget=budget is not None)
         self.settings: Settings = settings
         if token_counter is not None and not callable(token_counter):
             raise ConfigurationError("token_counter: must be a function from a text to its number of tokens")

@@ -29,6 +29,7 @@ __all__ = [
     "BreakerClosed",
     "BreakerOpened",
     "CacheHit",
+    "Charge",
     "Event",
     "Exchange",
     "Failover",
@@ -257,3 +258,24 @@ class BreakerClosed(Event):
     name: ClassVar[str] = "breaker_closed"
 
     provider: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Charge(Event):
+    """
+    A `websearch_core.layers.Budget` counted a call: what the service says it charged, else an estimate.
+
+    Args:
+        provider: The name of the provider that was called.
+        tenant: Who is charged; empty without tenants.
+        usd: US dollars.
+        credits: Credits of the service.
+
+    """
+
+    name: ClassVar[str] = "charge"
+
+    provider: str
+    tenant: str
+    usd: float
+    credits: float

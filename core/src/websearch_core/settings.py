@@ -33,7 +33,7 @@ from ._places import (
     check_place,
     describe_invalid,
     merge,
-    narrow_domains,
+    narrow,
     nest,
     parse_switch,
     read_environment,
@@ -44,6 +44,7 @@ from ._registry import provider_class
 from ._shapes import SWITCH, flatten
 from ._sources import ARGUMENT, DEFAULT, Option, Source, Table, read_files
 from .errors import ConfigurationError
+from .layers._amounts import check_budget, split_texts
 from .provider._declare import FoundFile
 
 __all__ = [
@@ -56,6 +57,7 @@ def _conceal_by_name(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict
 
 
 _Names = Annotated[tuple[str, ...], BeforeValidator(split_list)]
+_Limits = Annotated[tuple[str, ...], BeforeValidator(split_texts), AfterValidator(check_budget)]
 _DomainNames = Annotated[tuple[Domain, ...], BeforeValidator(split_list)]
 
 
@@ -88,6 +90,8 @@ class Settings(BaseModel):
         allowed_domains: The only domains, with their subdomains, that may be searched and read. By default, any.
         blocked_domains: Domains, with their subdomains, that may be neither searched nor read.
         max_snippet_chars: Maximum characters of each snippet. By default, only texts cut it, to 1,000.
+        budget: Limits for what calls may use, such as ``1 USD/day``, ``500 credits/month`` or ``20 calls``. By default,
+            none.
         providers: The options of each provider, by its name.
         layers: The options of each layer, by its name. By default requests are retried, and an option that no provider
             supports is an error.
@@ -117,6 +121,7 @@ class Settings(BaseModel):
     allowed_domains: Annotated[_DomainNames, FoundFile(narrows=True)] = ()
     blocked_domains: Annotated[_DomainNames, FoundFile(narrows=True)] = ()
     max_snippet_chars: Annotated[int | None, FoundFile(at_most=1_000)] = Field(default=None, ge=1)
+    budget: Annotated[_Limits, FoundFile(narrows=True)] = ()
     providers: Annotated[dict[str, dict[str, Any]], AfterValidator(_conceal_by_name)] = Field(
         default_factory=dict, repr=False
     )
@@ -220,7 +225,7 @@ class Settings(BaseModel):
         cls = type(self)
         for place in places:
             check_place(place, cls.model_fields)
-        chosen = narrow_domains(merge(places))
+        chosen = narrow(merge(places))
         try:
             super().__init__(**nest(chosen))
         except ValidationError as error:

@@ -38,6 +38,15 @@ def conversation_of(config: RunnableConfig | None, keys: Sequence[str] = KEYS) -
     return tuple(found.get(key) for key in keys) if found else None
 
 
+def tenant_of(config: RunnableConfig) -> str | None:
+    """Return the tenant of a run, for budgets: its ``tenant_id``, else its ``user_id``, in the same two places."""
+    for key in KEYS[:2]:
+        for place in (config.get("configurable") or {}, config.get("metadata") or {}):
+            if place.get(key) is not None:
+                return str(place[key])
+    return None
+
+
 def run_of(config: RunnableConfig, keys: Sequence[str] = KEYS) -> tuple[Hashable, bool]:
     """
     Return the run that a tool is called in, and whether that may be kept; otherwise it lives as long as the run.

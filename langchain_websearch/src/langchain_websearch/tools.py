@@ -10,7 +10,7 @@ is a tool message of status ``error`` whose text begins with a stable code, sinc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypedDict, Unpack, cast
 
 from langchain_core.callbacks import (
@@ -28,6 +28,7 @@ from websearch_core._bugs import as_error
 from websearch_core._outputs import ToolFormat, page_output, search_output
 from websearch_core.client import CommonArguments
 from websearch_core.errors import InvalidOption
+from websearch_core.layers import charge_to
 from websearch_core.models import SearchOptions, describe_problems
 from websearch_core.provenance import Ledger, Provenance
 from websearch_core.render import render_error
@@ -35,7 +36,7 @@ from websearch_core.tools import Pinned, Tenants, Uses
 
 from ._progress import areport, report
 from ._resolve import resolve_search, resolve_tenants
-from .conversations import KEYS, UserURLs, conversation_of, run_of
+from .conversations import KEYS, UserURLs, conversation_of, run_of, tenant_of
 from .sources import Injected, stored_sources
 
 Content: TypeAlias = str | list[dict[str, Any]]
@@ -145,6 +146,10 @@ class _WebTool(BaseTool):
         options = self.configurable.read(config.get("configurable") or {})
         return self.configurable.find(options), options
 
+    def _charge(self, config: RunnableConfig) -> AbstractContextManager[None]:
+        """Charge the calls in this block to the tenant and the run."""
+        return charge_to(tenant_of(config), run=run_of(config, self.conversation)[0])
+
     @model_validator(mode="after")
     def _report_invalid_arguments_as_json(self) -> Self:
         if self.output_format == "json" and self.handle_validation_error is _render_validation_error:
@@ -243,7 +248,7 @@ class WebSearchTool(_WebTool):
         run_manager: CallbackManagerForToolRun | None = None,
         **sent: Any,
     ) -> tuple[Content, dict[str, Any]]:
-        with self._as_tool_exception(), report(run_manager):
+        with self._as_tool_exception(), report(run_manager), self._charge(config):
             web, options = self._begin(config)
             call = self._call(web, options, sent)
             return self._render(call.finish(web.search(query, **call.options)), config, runtime, web)
@@ -257,7 +262,7 @@ class WebSearchTool(_WebTool):
         run_manager: AsyncCallbackManagerForToolRun | None = None,
         **sent: Any,
     ) -> tuple[Content, dict[str, Any]]:
-        with self._as_tool_exception():
+        with self._as_tool_exception(), self._charge(config):
             async with areport(run_manager):
                 web, options = self._begin(config)
                 call = self._call(web, options, sent)
@@ -329,7 +334,7 @@ class OpenPageTool(_WebTool):
         runtime: Any = None,
         run_manager: CallbackManagerForToolRun | None = None,
     ) -> tuple[Content, dict[str, Any]]:
-        with self._as_tool_exception(), report(run_manager):
+        with self._as_tool_exception(), report(run_manager), self._charge(config):
             web, options = self._begin(config)
             self.provenance.check(url, conversation_of(config, self.conversation))
             default = options.get("max_length", self.max_length)
@@ -348,7 +353,7 @@ class OpenPageTool(_WebTool):
         runtime: Any = None,
         run_manager: AsyncCallbackManagerForToolRun | None = None,
     ) -> tuple[Content, dict[str, Any]]:
-        with self._as_tool_exception():
+        with self._as_tool_exception(), self._charge(config):
             async with areport(run_manager):
                 web, options = self._begin(config)
                 self.provenance.check(url, conversation_of(config, self.conversation))

@@ -23,6 +23,7 @@ from websearch_core._outputs import page_output, search_output
 from websearch_core._text.suggestion import suggest_name
 from websearch_core.client import CommonArguments
 from websearch_core.errors import ConfigurationError, InvalidOption, UnsafeURL
+from websearch_core.layers import charge_to
 from websearch_core.models import SearchOptions, describe_problems
 from websearch_core.provenance import Ledger, Provenance
 from websearch_core.render import Format, render_error
@@ -112,13 +113,13 @@ def _validated(tool: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         @wraps(method)
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
             given = bind(self, *args, **kwargs)
-            with _as_tool_error(tool, self.output_format):
+            with _as_tool_error(tool, self.output_format), charge_to(run=current_run()):
                 return method(self, **validate(self, given))
 
         @wraps(method)
         async def acall(self: Any, *args: Any, **kwargs: Any) -> Any:
             given = bind(self, *args, **kwargs)
-            with _as_tool_error(tool, self.output_format):
+            with _as_tool_error(tool, self.output_format), charge_to(run=current_run()):
                 return await method(self, **validate(self, given))
 
         made: Any = acall if inspect.iscoroutinefunction(method) else call

@@ -95,6 +95,13 @@ def test_it_stops_asking_when_there_is_no_more():
     assert len(play(BRAVE.search(SearchQuery.of("kelp", limit=60)), hits("a")).requests) == 1
 
 
+def test_a_full_page_that_does_not_announce_another_is_the_last():
+    results = [{"title": f"{n}", "url": f"https://sea.example/{n}"} for n in range(20)]
+    last = reply({"type": "search", "query": {"original": "kelp"}, "web": {"results": results}})
+
+    assert len(play(BRAVE.search(SearchQuery.of("kelp", limit=60)), last).result.results) == 20
+
+
 def test_markup_is_stripped_and_entities_are_unescaped_once():
     body = {
         "type": "search",

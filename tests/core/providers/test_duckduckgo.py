@@ -104,6 +104,21 @@ def test_no_results_differ_from_a_changed_page():
     assert found(reply('<div class="no-results">No  results.</div>')).result.results == ()
     with pytest.raises(BadResponse, match="changed its format"):
         found(reply("<title>DuckDuckGo</title><p>Welcome to our new design"))
+    with pytest.raises(BadResponse, match="changed its format"):
+        found(
+            reply('<div class="result results_links web-result"><h2><a href="https://sea.example/">Kelp</a></h2></div>')
+        )
+
+
+def test_the_row_that_says_that_there_are_no_results_is_none():
+    nothing = """
+    <div class="result results_links results_links_deep web-result result--no-result">
+      <div class="links_main result__body"><div class="no-results__container result__title"><span class='no-results'>
+        <div class="no-results__message"><h1>No results found for <strong>&quot;kelp&quot;</strong></h1></div>
+      </span></div></div>
+    </div>"""
+    assert found(page(nothing)).result.results == ()
+    assert found(page(row("https://duckduckgo.com/y.js?ad_domain=a", kind="result--ad"), nothing)).result.results == ()
 
 
 def test_the_next_page_is_reached_through_the_form_of_the_last_after_a_pause():

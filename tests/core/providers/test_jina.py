@@ -10,6 +10,8 @@ from websearch_core.errors import (
     Blocked,
     MissingKey,
     PageNotFound,
+    QuotaExhausted,
+    RateLimited,
     TooLarge,
     Unavailable,
     UnsupportedContent,
@@ -75,6 +77,23 @@ def test_other_warnings_are_noted():
     page = read({"content": "text", "warning": "This is a cached snapshot"}).result
 
     assert page.notes == ("jina: This is a cached snapshot",)
+
+
+@pytest.mark.parametrize(("code", "kind"), [(402, QuotaExhausted), (403, Blocked), (429, RateLimited)])
+def test_a_failure_that_is_sent_as_a_success_is_a_failure(code, kind):
+    problem = {"data": None, "code": code, "name": "SomeError", "status": code * 100 + 3, "message": "No more of this"}
+    with pytest.raises(kind) as caught:
+        play(Jina().read(URL), reply(problem))
+    assert (caught.value.status, caught.value.detail) == (code, "No more of this")
+
+
+def test_a_search_that_fails_with_a_success_fails_too():
+    problem = {"data": None, "code": 402, "name": "InsufficientBalanceError", "message": "Account balance not enough"}
+    query = SearchQuery.of("kelp")
+    with pytest.raises(QuotaExhausted):
+        play(Jina(api_key=SECRET).search(query), reply(problem))
+    nothing = {**problem, "code": 422, "message": "No search results available for query kelp"}
+    assert play(Jina(api_key=SECRET).search(query), reply(nothing)).result.results == ()
 
 
 @pytest.mark.parametrize(("status", "kind"), [(409, TooLarge), (413, TooLarge), (451, Blocked)])

@@ -45,6 +45,11 @@ def test_its_own_options_are_sent():
     assert next(mine.read(URL)).json == {"urls": [URL], "advanced_settings": {"full_content": True}}
 
 
+@pytest.mark.parametrize("mode", ["turbo", "fast", "basic", "advanced"])
+def test_each_of_its_modes_can_be_chosen(mode):
+    assert body_of(provider=Parallel(api_key=SECRET, mode=mode))["mode"] == mode
+
+
 def test_a_long_question_is_the_objective_and_its_first_words_the_query():
     question = "kelp " * 60
     body = body_of(question)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_core.errors import QuotaExhausted, UnsupportedOption
+from websearch_core.errors import AuthenticationError, QuotaExhausted, UnsupportedOption
 from websearch_core.models import SearchQuery
 from websearch_core.providers.perplexity import Perplexity
 from websearch_core.testing import SECRET, play, reply
@@ -72,3 +72,10 @@ def test_the_last_change_is_not_the_publication():
     found = play(PERPLEXITY.search(SearchQuery.of("kelp")), reply({"id": "x", "results": [item]})).result
 
     assert found.results[0].published is None
+
+
+def test_a_key_from_before_the_search_api_is_a_wrong_key():
+    problem = {"message": "This endpoint requires a new API key.", "type": "api_key_created_before_cutoff", "code": 451}
+    with pytest.raises(AuthenticationError) as caught:
+        play(PERPLEXITY.search(SearchQuery.of("kelp")), reply({"error": problem}, 451))
+    assert caught.value.detail == "This endpoint requires a new API key."

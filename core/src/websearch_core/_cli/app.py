@@ -18,6 +18,7 @@ from .commands.providers import providers
 from .commands.read import read
 from .commands.search import search
 from .commands.setup import setup
+from .commands.usage import usage
 from .output import EXIT_CODES, print_json
 
 _UsageError: Any = typer.BadParameter.__base__  # click's, or typer's own: that depends on the version of typer
@@ -87,6 +88,6 @@ def websearch(
     """Search the web and read pages."""
 
 
-for _command in (search, read, index, providers, setup, cache):
+for _command in (search, read, index, providers, usage, setup, cache):
     app.command(epilog=EXIT_CODES)(_command)
 app.command(epilog="Exit codes: 0 everything works; 1 something does not; 2 wrong usage or configuration.")(doctor)

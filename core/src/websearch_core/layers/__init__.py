@@ -21,7 +21,9 @@ from types import MappingProxyType
 
 from .._scope import no_cache
 from ..errors import ConfigurationError
+from ._account import charge_to
 from ._breaker import Breaker
+from ._budget import Budget
 from ._cache import Cache
 from ._caching.backend import CacheBackend, CacheStats
 from ._fallback import Fallback
@@ -34,6 +36,7 @@ from ._throttle import Throttle
 
 __all__ = [
     "Breaker",
+    "Budget",
     "Cache",
     "CacheBackend",
     "CacheStats",
@@ -45,6 +48,7 @@ __all__ = [
     "Retry",
     "SingleFlight",
     "Throttle",
+    "charge_to",
     "layer_class",
     "leaves",
     "no_cache",
@@ -54,6 +58,7 @@ _BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType(
     {
         "breaker": Breaker,
         "cache": Cache,
+        "budget": Budget,
         "fallback": Fallback,
         "fuse": Fuse,
         "relax": Relax,

@@ -87,11 +87,12 @@ from ._reading import (
 )
 from ._requests import bearer, post_json
 from ._results import Getter, in_domains, join_names, parse_images, parse_results, plain_text, take_results
-from ._service import Service
+from ._service import FREE, Price, Service
 
 __all__ = [
     "COUNTRIES",
     "COUNTRY_NAMES",
+    "FREE",
     "GOOGLE_LANGUAGES",
     "GOOGLE_RESULT_LANGUAGES",
     "LANGUAGES",
@@ -122,6 +123,7 @@ __all__ = [
     "Page",
     "PageNotFound",
     "PageReader",
+    "Price",
     "Provider",
     "QuotaExhausted",
     "RateLimit",

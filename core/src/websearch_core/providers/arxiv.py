@@ -17,6 +17,7 @@ from io import BytesIO
 from typing import Any
 
 from websearch_core.provider import (
+    FREE,
     BadRequest,
     BaseUrl,
     Call,
@@ -66,6 +67,7 @@ class ArXiv:
         api_urls=("https://info.arxiv.org/help/api/user-manual.html",),
         free_allowance="keyless: a request every three seconds",
         price="free",
+        prices=FREE,
         as_of="2026-11",
         terms="Metadata may be kept and shown (CC0); papers have licences of their own.",
     )

@@ -24,6 +24,7 @@ from websearch_core.provider import (
     Flow,
     Key,
     Limits,
+    Price,
     QuotaExhausted,
     Request,
     Response,
@@ -88,6 +89,7 @@ class Brave:
         signup_url="https://api-dashboard.search.brave.com/register",
         free_allowance="USD 5 of credit a month, about 1,000 searches; needs a card",
         price="USD 5 per 1,000 requests",
+        prices=(Price(usd=0.005, by_request=True),),
         as_of="2026-09",
         terms="results may not be kept beyond transient use",
     )
@@ -140,7 +142,8 @@ class Brave:
 
     def _parse(self, query: SearchQuery, body: dict[str, Any], size: int) -> tuple[SearchResponse, bool]:
         """Return a page, and whether there is another. News are at the top; ``web`` is absent if it has no results."""
-        section = body if query.topic == "news" or "results" in body else body.get("web")
+        is_news = query.topic == "news"
+        section = body if is_news or "results" in body else body.get("web")
         is_empty = section is None and body.get("type") == "search"
         items, notes = ([], ()) if is_empty else take_results(section, self.name)
         results = parse_results(
@@ -157,7 +160,8 @@ class Brave:
             notes=(*notes, *corrected),
             raw=body,
         )
-        return response, bool(about.get("more_results_available", len(results) >= size))  # news do not say
+        says = about and not is_news  # news never do, and of the web only "yes" is written out
+        return response, bool(about.get("more_results_available")) if says else len(results) >= size
 
     def _search_context(self, query: SearchQuery) -> Flow[SearchResponse]:
         """https://api-dashboard.search.brave.com/app/documentation/llm-context."""

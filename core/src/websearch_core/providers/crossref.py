@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from websearch_core.provider import (
+    FREE,
     BaseUrl,
     Env,
     Flow,
@@ -63,6 +64,7 @@ class Crossref:
         api_urls=("https://api.crossref.org/swagger-ui/index.html",),
         free_allowance="keyless; faster with an email address",
         price="free; Metadata Plus is for members",
+        prices=FREE,
         as_of="2026-11",
         terms="Metadata may be kept and shown; abstracts may be under copyright.",
     )

@@ -18,6 +18,7 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from websearch_core.provider import (
+    FREE,
     BaseUrl,
     Batch,
     Blocked,
@@ -88,6 +89,7 @@ class DuckDuckGo:
     limits = Limits(query_length=499, requests_per_second=1)
     about = Service(
         free_allowance="no allowance is documented: it blocks programs that ask often",
+        prices=FREE,
         terms="there is no offer for programs",
     )
 
@@ -148,7 +150,8 @@ class DuckDuckGo:
         if response.status != 200:
             raise error_for(response, self, meanings=_MEANINGS)
         tree = LexborHTMLParser(response.content.decode("utf-8", "replace"))  # invalid bytes fail only when read
-        if not tree.css(_ROWS) and b"No  results" not in response.content and not tree.css(".no-results"):
+        has_results = any(row.css_first(".result__a") for row in tree.css(_ROWS))
+        if not has_results and b"No  results" not in response.content and not tree.css(".no-results"):
             raise unexpected_format(self.name)
         return tree
 

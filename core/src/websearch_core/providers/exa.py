@@ -100,7 +100,7 @@ class Exa:
         highlights: Return passages that answer the query.
         text: Return the text of each page, as Markdown.
         summary: Return a summary of each page; costs extra.
-        max_age_hours: Read a page anew if Exa's copy is older than this: 0 always, -1 never. None lets Exa decide.
+        max_age_hours: Fetch a page again if Exa's copy is older than this: 0 always, -1 never. None lets Exa decide.
 
     """
 

@@ -31,6 +31,7 @@ from websearch_core.provider import (
     Limits,
     Page,
     PageNotFound,
+    Price,
     QuotaExhausted,
     RateLimited,
     Request,
@@ -93,7 +94,7 @@ class Firecrawl:
         base_url: Where the server is.
         scrape: Also scrape every result, for its text; costs a credit a page.
         only_main_content: Leave out navigation, headers and footers of a page.
-        max_age: Read a page anew if the copy is older than this, in milliseconds; 0 always. None is two days.
+        max_age: Fetch a page again if the copy is older than this, in milliseconds; 0 always. None is two days.
 
     """
 
@@ -114,6 +115,12 @@ class Firecrawl:
         signup_url="https://www.firecrawl.dev/app/api-keys",
         free_allowance="1,000 credits a month; keyless: a daily allowance per address",
         price="2 credits for 10 results, 1 credit a page; 3,000 credits for USD 16 a month",
+        prices=(
+            Price(usd=0, credits=0, when={"keyless": True}),
+            Price(verb="search", credits=12, size=10, when={"scrape": True}),
+            Price(verb="search", credits=2, size=10),
+            Price(verb="read", credits=1, size=1),
+        ),
         as_of="2026-08",
     )
 

@@ -16,6 +16,7 @@ from html import escape
 from typing import Annotated, Any, Literal
 
 from websearch_core.provider import (
+    FREE,
     BaseUrl,
     Env,
     Flow,
@@ -73,6 +74,7 @@ class GitHub:
         signup_url="https://github.com/settings/personal-access-tokens",
         free_allowance="10 searches a minute without a token, 30 with one, of code 10",
         price="free",
+        prices=FREE,
         as_of="2026-11",
     )
 

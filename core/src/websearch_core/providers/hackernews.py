@@ -15,6 +15,7 @@ from datetime import timedelta
 from typing import Annotated, Any, Literal
 
 from websearch_core.provider import (
+    FREE,
     BaseUrl,
     Flow,
     FoundFile,
@@ -58,6 +59,7 @@ class HackerNews:
         api_urls=("https://hn.algolia.com/api",),
         free_allowance="keyless: 10,000 requests an hour from one address",
         price="free",
+        prices=FREE,
         as_of="2026-11",
     )
 

@@ -18,6 +18,7 @@ for its text, which costs more tokens and time.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import partial
 from math import isfinite
 from typing import Annotated, Any, Literal
@@ -88,7 +89,7 @@ class Jina:
         base_url: Where the reader is.
         search_url: Where the search is.
         private: Ask Jina not to keep a copy of the page.
-        no_cache: Read the page anew, although Jina may have a copy.
+        no_cache: Fetch the page again even if Jina has a copy.
         engine: How Jina opens pages: with a ``browser``, or ``direct``, without scripts. By default, it chooses.
         target_selector: Only the parts of pages that this CSS selector matches.
         read_results: Also read every result of a search.
@@ -136,12 +137,13 @@ class Jina:
             "gl": find_country(query, self),
             "hl": find_language(query, self),
         }
-        response = yield Request(
+        answer = yield Request(
             method="POST",
             url=f"{self.search_url}/",
             json={**given(payload), **query.extra},
             headers=self._headers() | ({} if self.read_results else {"X-Respond-With": "no-content"}),
         )
+        response = _with_own_status(answer)
         if response.status == 422 and "No search results" in response.content.decode("utf-8", "replace"):
             return SearchResponse(query=query.text, provider=self.name), False
         body = decode(response, self, detail=_detail)
@@ -159,7 +161,7 @@ class Jina:
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*."""
         response = yield self._request(url)
-        return self._page(response, url)
+        return self._page(_with_own_status(response), url)
 
     def _request(self, url: str) -> Request:
         # POST, because in a path Jina would take the query of the page's URL for its own. The URL is canonical, so that
@@ -218,6 +220,18 @@ class Jina:
             usage=parse_usage(data.get("usage") or as_object(body.get("meta")).get("usage"), tokens="tokens"),
             notes=(f"jina: {_describe_warning(warning)}",) if warning else (),
         )
+
+
+def _with_own_status(response: Response) -> Response:
+    """Return *response* with the status in its body: a failure may be sent as a success, with 200."""
+    try:
+        body = as_object(response.json())
+    except (ValueError, RecursionError):
+        return response
+    code = body.get("code")
+    if response.status == 200 and body.get("data") is None and isinstance(code, int) and 400 <= code < 600:
+        return replace(response, status=code)
+    return response
 
 
 def _is_the_page(response: Response) -> bool:

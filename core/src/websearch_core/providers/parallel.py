@@ -74,7 +74,7 @@ class Parallel:
     Args:
         api_key: From https://platform.parallel.ai.
         base_url: Where the API is.
-        mode: ``turbo`` and ``basic`` are quicker, ``advanced`` is more thorough. None is Parallel's default.
+        mode: ``turbo``, ``fast`` and ``basic`` are quicker, ``advanced`` is more thorough. None is Parallel's default.
         max_chars_total: Maximum length of all extracts of a search together, in characters. None lets Parallel decide.
 
     """
@@ -92,13 +92,13 @@ class Parallel:
         ),
         signup_url="https://platform.parallel.ai",
         free_allowance="USD 5 a month",
-        price="USD 5 per 1,000 searches of up to 10 results, turbo USD 1; USD 1 per 1,000 pages",
+        price="USD 5 per 1,000 searches of up to 10 results, turbo and fast USD 1; USD 1 per 1,000 pages",
         as_of="2026-08",
     )
 
     api_key: Annotated[Key, Env("PARALLEL_API_KEY")]
     base_url: BaseUrl = "https://api.parallel.ai/v1"
-    mode: Literal["turbo", "basic", "advanced"] | None = None
+    mode: Literal["turbo", "fast", "basic", "advanced"] | None = None
     max_chars_total: Annotated[int | None, FoundFile()] = None
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:

@@ -19,16 +19,19 @@ from pydantic import PositiveInt
 from websearch_core.provider import (
     COUNTRIES,
     LANGUAGES,
+    AuthenticationError,
     BaseUrl,
     Env,
     Flow,
     FoundFile,
     Key,
     Limits,
+    Price,
     QuotaExhausted,
     SearchQuery,
     SearchResponse,
     Service,
+    ServiceError,
     UnsupportedOption,
     as_object,
     as_text,
@@ -48,6 +51,7 @@ from websearch_core.provider import (
 _MAX_RESULTS = 20
 _MAX_DOMAINS = 20
 _MODES = {"academic": "academic", "finance": "sec"}
+_MEANINGS: dict[int, type[ServiceError]] = {451: AuthenticationError}  # a key from before there was this API
 
 
 @provider
@@ -76,6 +80,7 @@ class Perplexity:
         api_urls=("https://docs.perplexity.ai/api-reference/search-post",),
         signup_url="https://www.perplexity.ai/account/api",
         price="USD 5 per 1,000 requests",
+        prices=(Price(usd=0.005, by_request=True),),
         as_of="2026-10",
     )
 
@@ -92,7 +97,7 @@ class Perplexity:
     def _page(self, query: SearchQuery, _: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
         payload = {**self._payload(query, size), **query.extra}
         response = yield post_json(self, "search", payload, headers=bearer(self.api_key))
-        body = decode(response, self, kind=_kind)
+        body = decode(response, self, meanings=_MEANINGS, kind=_kind)
         items, notes = take_results(body, self.name)
         found = SearchResponse(
             query=query.text,

@@ -21,6 +21,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from websearch_core.provider import (
+    FREE,
     AuthenticationError,
     BaseUrl,
     Batch,
@@ -100,6 +101,7 @@ class SearXNG:
     about = Service(
         api_urls=("https://docs.searxng.org/dev/search_api.html",),
         free_allowance="everything: it is free software, on a server of your own",
+        prices=FREE,
         terms="public servers discourage programs; engines may block a busy server",
     )
 

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from websearch_core.provider import (
+    FREE,
     BaseUrl,
     Env,
     Flow,
@@ -60,6 +61,7 @@ class SemanticScholar:
         signup_url="https://www.semanticscholar.org/product/api#api-key-form",
         free_allowance="keyless, at a rate that all callers share; a request a second with a free key",
         price="free",
+        prices=FREE,
         as_of="2026-11",
     )
 

@@ -16,6 +16,7 @@ from datetime import timedelta
 from typing import Annotated, Any, Literal
 
 from websearch_core.provider import (
+    FREE,
     AuthenticationError,
     BaseUrl,
     Env,
@@ -80,6 +81,7 @@ class StackExchange:
         signup_url="https://stackapps.com/apps/oauth/register",
         free_allowance="300 requests a day without a key, 10,000 with one",
         price="free",
+        prices=FREE,
         as_of="2026-11",
         terms="Posts are under CC BY-SA: name the author and link the post where you show them.",
     )

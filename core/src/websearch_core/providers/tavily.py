@@ -27,6 +27,7 @@ from websearch_core.provider import (
     Key,
     Limits,
     Page,
+    Price,
     QuotaExhausted,
     Response,
     SearchQuery,
@@ -98,6 +99,14 @@ class Tavily:
         signup_url="https://app.tavily.com",
         free_allowance="1,000 credits a month; a small allowance without a key",
         price="about USD 0.008 a credit; a search costs 1 or 2, five pages cost 1 or 2",
+        prices=(
+            Price(usd=0, credits=0, when={"keyless": True}),
+            Price(verb="search", usd=0.016, credits=2, when={"search_depth": "advanced"}),
+            Price(verb="search", usd=0.016, credits=2, when={"auto_parameters": True}),
+            Price(verb="search", usd=0.008, credits=1),
+            Price(verb="read", usd=0.016, credits=2, size=5, when={"extract_depth": "advanced"}),
+            Price(verb="read", usd=0.008, credits=1, size=5),
+        ),
         as_of="2026-06",
     )
 

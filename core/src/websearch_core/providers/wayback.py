@@ -18,6 +18,7 @@ from typing import Annotated
 from urllib.parse import urljoin
 
 from websearch_core.provider import (
+    FREE,
     BadResponse,
     BaseUrl,
     Blocked,
@@ -63,6 +64,7 @@ class Wayback:
         api_urls=("https://archive.org/help/wayback_api.php",),
         free_allowance="keyless, at the pace of a person",
         price="free",
+        prices=FREE,
         as_of="2026-11",
     )
 

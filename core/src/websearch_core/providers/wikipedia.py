@@ -17,6 +17,7 @@ from typing import Annotated, Any
 from urllib.parse import quote, urlsplit
 
 from websearch_core.provider import (
+    FREE,
     AuthenticationError,
     BadRequest,
     BaseUrl,
@@ -82,6 +83,7 @@ class Wikipedia:
         api_urls=("https://www.mediawiki.org/wiki/API:Search",),
         free_allowance="keyless, at the pace of a person",
         price="free",
+        prices=FREE,
         as_of="2026-11",
         terms="Texts are under CC BY-SA 4.0: name the article and the licence where you show them.",
     )

@@ -73,7 +73,7 @@ class You:
         base_url: Where the API is.
         keyless_url: Where the search without a key is.
         livecrawl: Also return the text of every result; costs extra, and needs a key.
-        max_age: Read a page anew if the copy is older than this, in seconds; 0 always. None is any age.
+        max_age: Fetch a page again if the copy is older than this, in seconds; 0 always. None is any age.
 
     """
 

@@ -1,0 +1,117 @@
+"""``websearch usage``."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from ...errors import InvalidOption
+from ..arguments import TextOrJson, list_words
+from ..completion import complete_name
+from ..output import print_json, print_line, print_table, report_errors
+
+if TYPE_CHECKING:
+    from ...layers._amounts import Amount
+    from ...layers._usage import Usage, UsageFile
+
+By = Literal["day", "provider", "tenant"]
+_Row = tuple[str, str, str]  # day, provider and tenant; those that are added up are empty
+
+
+def usage(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PROVIDER", help="Only these providers", autocompletion=complete_name),
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="YYYY-MM-DD", help="The first day to count, in UTC; by default, all days")
+    ] = None,
+    by: Annotated[
+        By | None, typer.Option(metavar=list_words(By), help="Add up all of a day, a provider or a tenant")
+    ] = None,
+    path: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The usage file; by default that of the settings, or websearch/usage.db in your data folder",
+        ),
+    ] = None,
+    form: TextOrJson = "text",
+) -> None:
+    """
+    Show what calls have used, as counted by a budget: calls, credits and dollars.
+
+    Costs are what the services said they charged, else estimates by their lists of prices.
+    """
+    with report_errors(form):
+        file = _find_file(path)
+        first = _parse_day(since)
+        found = [one for one in file.read(first) if not names or one.provider in names]
+        rows = _add_up(found, by)
+        if form == "json":
+            print_json({
+                "path": str(file.path),
+                "usage": [_as_json(row, amount) for row, amount in rows.items()],
+                "total": _as_json(None, _total(found)),
+            })  # fmt: skip
+        elif not rows:
+            print_line(f"Nothing is counted in {file.path}. Set a budget, such as WEB_SEARCH_BUDGET='1 USD/day'.")
+        else:
+            _print(rows, _total(found))
+
+
+def _find_file(path: Path | None) -> UsageFile:
+    from ...layers._usage import UsageFile
+    from ...settings import Settings
+
+    return UsageFile.at(path or Settings.load().layers.get("budget", {}).get("usage_file"))
+
+
+def _parse_day(since: str | None) -> date | None:
+    try:
+        return date.fromisoformat(since) if since else None
+    except ValueError:
+        raise InvalidOption("--since: must be a day such as 2026-11-01") from None
+
+
+def _add_up(found: list[Usage], by: By | None) -> dict[_Row, Amount]:
+    rows: dict[_Row, Amount] = {}
+    for one in found:
+        row = (
+            one.day if by in {None, "day"} else "",
+            one.provider if by in {None, "provider"} else "",
+            one.tenant if by in {None, "tenant"} else "",
+        )
+        rows[row] = rows[row] + one.amount if row in rows else one.amount
+    return rows
+
+
+def _total(found: list[Usage]) -> Amount:
+    from ...layers._amounts import Amount
+
+    return sum((one.amount for one in found), Amount())
+
+
+def _as_json(row: _Row | None, amount: Amount) -> dict[str, Any]:
+    from ...layers._amounts import MILLION
+
+    where = {name: value for name, value in zip(("day", "provider", "tenant"), row or (), strict=False) if value}
+    figures = {"calls": amount.calls // MILLION, "credits": amount.credits / MILLION, "usd": amount.usd / MILLION}
+    return {**where, **figures}
+
+
+def _print(rows: dict[_Row, Amount], total: Amount) -> None:
+    shown = [index for index in range(3) if any(row[index] for row in rows)] or [2]
+    columns = [("day", "provider", "tenant")[index] for index in shown]
+    lines = [[*(row[index] for index in shown), *_figures(amount)] for row, amount in rows.items()]
+    lines.append(["total", *[""] * (len(shown) - 1), *_figures(total)])
+    print_table([*columns, "calls", "credits", "USD"], lines)
+
+
+def _figures(amount: Amount) -> list[str]:
+    from ...layers._amounts import format_amount
+
+    return [format_amount(amount.of(unit), unit).partition(" ")[0] for unit in ("calls", "credits", "usd")]

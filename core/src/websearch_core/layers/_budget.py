@@ -1,0 +1,223 @@
+"""Limit what calls may use: a number of calls, credits or dollars."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar, get_args
+
+from ..errors import ConfigurationError, Unavailable, WebSearchError
+from ..events import Charge, emit
+from ..flow import Call, Effect, Flow, Gather, Request, Share, Sleep
+from ..models import Page, SearchQuery, SearchResponse
+from ..provider._ports import Provider, Role
+from ._account import Account, Runs, current_account
+from ._amounts import MILLION, Amount, Limit, parse_limits
+from ._layer import ProviderWrapper, Rank, leaves, read_many, reader, searcher
+from ._prices import Estimate, Prices, check_prices, correct, estimate, find_price, unknown_price, verbs_of
+from ._usage import UsageFile
+
+T = TypeVar("T")
+_Answers: TypeAlias = Sequence[SearchResponse | Page]
+OnFileError: TypeAlias = Literal["raise", "ignore"]
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Budget(ProviderWrapper):
+    """
+    Raise `BudgetExceeded` before a call that would pass a limit; count what is used.
+
+    ::
+
+        WebSearch(budget="1 USD/day")
+        WebSearch(layers=[Budget(limit=["10 USD/day", "1 USD/day per tenant", "20 calls"])])
+
+    Every attempt counts, also one that fails, since a service may bill it. An answer from a cache is free. What a call
+    will cost is estimated by the list of prices in ``about`` of the provider, or by *prices*, and corrected by what the
+    service says it charged. A limit can be passed by as much as a call costs more than that, and no more.
+
+    Args:
+        inner: The provider to ask; omit it in ``WebSearch(layers=[Budget(...)])``.
+        limit: One limit or several: ``"20 calls"`` in a run, ``"500 credits/month"``, ``"1 USD/day"``, and
+            ``"0.1 USD/day per tenant"``. Days and months are those of UTC. A run is what `charge_to` names, as tools
+            do; without it, all calls of one `WebSearch`. Credits are counted for each provider. None only counts.
+        prices: What a request costs, where it is not known or differs from the list: ``{"exa": "0.007 USD"}``, or
+            ``{"exa.read": "0.001 USD"}`` for each page.
+        usage_file: The file that counts what is used, for all programs that name it; by default, ``usage.db`` in the
+            user's data folder. Limits for a run need no file; without others, nothing is written unless it is named.
+        on_file_error: What to do if the file cannot be used: ``raise``, so that nothing is spent unseen, or ``ignore``
+            the limits for days and months, with a warning in the log.
+
+    Raises:
+        ConfigurationError: A limit or a price is wrong; or it is not known what the provider charges.
+
+    """
+
+    rank: ClassVar[Rank] = Rank.BUDGET
+
+    limit: str | Sequence[str] | None = None
+    prices: Prices = field(default_factory=dict)
+    usage_file: Path | str | None = None
+    on_file_error: OnFileError = "raise"
+    _limits: tuple[Limit, ...] = field(init=False, repr=False, compare=False)
+    _runs: Runs = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_prices(self.prices)
+        if self.on_file_error not in get_args(OnFileError):
+            raise ConfigurationError(f"Budget: on_file_error: must be one of {', '.join(get_args(OnFileError))}")
+        if self.usage_file is not None and (not isinstance(self.usage_file, Path | str) or not str(self.usage_file)):
+            raise ConfigurationError("Budget: usage_file: must be a path")
+        object.__setattr__(self, "_limits", parse_limits(self.limit))
+        object.__setattr__(self, "_runs", Runs())
+        for provider in leaves(self.inner) if self.inner else ():
+            self._require_price(provider, verbs_of(provider))
+
+    def wrap(self, inner: Provider, /) -> Self:
+        """Return a copy of this layer around *inner*; runs are counted together."""
+        wrapped = replace(self, inner=inner)
+        object.__setattr__(wrapped, "_runs", self._runs)
+        return wrapped
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search, if the budget allows it."""
+        flow = searcher(self, self.inner).search
+        return (yield from self._charge("search", query.limit, lambda: flow(query), lambda answer: [answer]))
+
+    def read(self, url: str, /) -> Flow[Page]:
+        """Read, if the budget allows it."""
+        flow = reader(self, self.inner).read
+        return (yield from self._charge("read", 1, lambda: flow(url), lambda page: [page]))
+
+    def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
+        """Read many pages, if the budget allows it."""
+        provider = reader(self, self.inner)
+
+        def pages(answers: list[Page | WebSearchError]) -> list[Page]:
+            return [answer for answer in answers if isinstance(answer, Page)]
+
+        return (yield from self._charge("read", len(urls), lambda: read_many(provider, urls), pages))
+
+    def _charge(
+        self, verb: Role, count: int, start: Callable[[], Flow[T]], answers: Callable[[T], _Answers]
+    ) -> Flow[T]:
+        meter = _Meter(self, self._estimate(verb, count), current_account(), _today())
+        yield from meter.add(meter.estimate.once)
+        try:
+            answer = yield from meter.watch(start())
+        except Exception:
+            if meter.has_sent:
+                meter.announce()
+            else:  # such as an option that the provider does not support
+                yield from meter.add(Amount() - meter.added, check=False)
+            raise
+        yield from meter.settle(answers(answer))
+        meter.announce()
+        return answer
+
+    def _estimate(self, verb: Role, count: int) -> Estimate:
+        """Add up what all providers inside may cost: one made of several may ask each."""
+        inside = leaves(self.inner) if self.inner else []
+        for provider in inside:
+            self._require_price(provider, [verb])
+        each = [estimate(find_price(provider, verb, self.prices), count) for provider in inside]
+        if len(each) == 1:
+            return each[0]
+        once, request = (sum((getattr(one, part) for one in each), Amount()) for part in ("once", "request"))
+        return Estimate(each[0].price, once, request)
+
+    def _file(self) -> UsageFile | None:
+        is_needed = not self._limits or any(limit.period != "run" for limit in self._limits)
+        return UsageFile.at(self.usage_file) if is_needed or self.usage_file is not None else None
+
+    def _require_price(self, provider: Provider, verbs: Sequence[Role]) -> None:
+        prices = [find_price(provider, verb, self.prices) for verb in verbs]
+        for limit in self._limits:
+            if limit.unit != "calls" and prices and all(getattr(price, limit.unit) is None for price in prices):
+                raise unknown_price(provider, limit.unit)
+
+
+class _Meter:
+    """Counts one call: what was added for it, and whether anything was sent."""
+
+    def __init__(self, budget: Budget, estimate: Estimate, account: Account, day: date) -> None:
+        self.has_sent = False
+        self.added = Amount()
+        self.estimate = estimate
+        self._budget = budget
+        self._account = account
+        self._day = day
+        self._lock = threading.Lock()  # a provider may send several requests at once
+
+    def add(self, amount: Amount, *, check: bool = True) -> Flow[None]:
+        """Add *amount*, and check the limits; without a check, nothing is raised."""
+        name, runs, file = self._budget.name, self._budget._runs, self._budget._file()  # noqa: SLF001 - its own half
+        limits = self._budget._limits if check else ()  # noqa: SLF001
+        runs.add(self._account, name, amount, [limit for limit in limits if limit.period == "run"])
+        if file is not None:
+            lasting = [limit for limit in limits if limit.period != "run"]
+            try:
+                yield Call(file.add, self._day, self._account.tenant, name, amount, lasting)
+            except WebSearchError as error:
+                if check and not self._may_ignore(error):
+                    runs.add(self._account, name, Amount() - amount)
+                    raise
+                _log.warning("budget: %s", error)
+        with self._lock:
+            self.added += amount
+
+    def settle(self, answers: _Answers) -> Flow[None]:
+        """Correct the estimate by what the service says it charged."""
+        inside = leaves(self._budget.inner) if self._budget.inner else []
+        if len(inside) == 1:
+            cost = correct(self.estimate.price, self.added, answers)
+            if cost != self.added:
+                yield from self.add(cost - self.added, check=False)
+
+    def announce(self) -> None:
+        """Say what the call is charged."""
+        usd, spent = self.added.usd / MILLION, self.added.credits / MILLION
+        emit(Charge(provider=self._budget.name, tenant=self._account.tenant, usd=usd, credits=spent))
+
+    def watch(self, flow: Flow[T]) -> Flow[T]:
+        """Run *flow*, and charge each request after the first if requests are what costs."""
+        if not isinstance(flow, Generator):  # the driver says what is wrong with it
+            return (yield from flow)
+        try:
+            effect = next(flow)
+            while True:
+                try:
+                    answer = yield from self._pass_on(effect)
+                except BaseException as error:  # noqa: BLE001 - raised again, inside the flow
+                    effect = flow.throw(error)
+                else:
+                    effect = flow.send(answer)
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+        finally:
+            flow.close()
+
+    def _pass_on(self, effect: Effect) -> Flow[Any]:
+        if isinstance(effect, Gather):
+            return (yield Gather([self.watch(one) for one in effect.flows], effect.limit))
+        if isinstance(effect, Share):
+            return (yield replace(effect, make=lambda: self.watch(effect.make())))
+        if not isinstance(effect, Sleep):
+            with self._lock:
+                is_first, self.has_sent = not self.has_sent, True
+            if isinstance(effect, Request) and not is_first and self.estimate.request != Amount():
+                yield from self.add(self.estimate.request)
+        return (yield effect)
+
+    def _may_ignore(self, error: WebSearchError) -> bool:
+        return self._budget.on_file_error == "ignore" and isinstance(error, ConfigurationError | Unavailable)
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()

@@ -1,0 +1,117 @@
+"""What a call of a provider will cost, by its list of prices or by the prices that the developer gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any, TypeAlias, get_args
+
+from ..errors import ConfigurationError
+from ..models import Page, SearchResponse
+from ..provider._ports import Provider, Role, can, needs_network, opens_pages
+from ..provider._service import Price, Service
+from ._amounts import MILLION, Amount, Unit, in_millionths, parse_price, split_texts
+
+Prices: TypeAlias = Mapping[str, str | Sequence[str]]
+
+_NOTHING = Price(usd=0, credits=0)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """
+    What a call is estimated to cost.
+
+    Args:
+        price: The price by which it was estimated.
+        once: How much is added before the call.
+        request: How much each further request adds.
+
+    """
+
+    price: Price
+    once: Amount
+    request: Amount
+
+
+def check_prices(prices: Prices) -> None:
+    """
+    Check the prices that a developer gives.
+
+    Raises:
+        ConfigurationError: A name or a price is wrong.
+
+    """
+    if not isinstance(prices, Mapping):
+        raise ConfigurationError("prices: must be a mapping such as {'exa': '0.007 USD'}")
+    for name, price in prices.items():
+        verb = str(name).partition(".")[2]
+        if verb and verb not in get_args(Role):
+            raise ConfigurationError(f"prices: {name}: write {str(name).partition('.')[0]}.search or .read")
+        try:
+            given = [parse_price(part) for part in split_texts(price)]
+        except ConfigurationError as error:
+            raise ConfigurationError(f"prices: {name}: {error}") from None
+        if not given:
+            raise ConfigurationError(f"prices: {name}: is empty")
+
+
+def find_price(provider: Provider, verb: Role, prices: Prices) -> Price:
+    """Return what a call of *provider* costs; an empty price if that is not known."""
+    own = prices.get(f"{provider.name}.{verb}") or prices.get(provider.name)
+    if own:
+        found: dict[str, Any] = dict(map(parse_price, split_texts(own)))
+        return Price(**found, by_request=verb == "search", size=1 if verb == "read" else 0)
+    if not needs_network(provider) or opens_pages(provider):
+        return _NOTHING
+    for price in _listed(provider):
+        if price.verb in {None, verb} and all(getattr(provider, name, None) == it for name, it in price.when.items()):
+            return price
+    return Price()
+
+
+def estimate(price: Price, count: int) -> Estimate:
+    """Return what a call for *count* results or pages is estimated to cost."""
+    times = ceil(count / price.size) if price.size else 1
+    once = Amount(0, (in_millionths(price.credits) or 0) * times, (in_millionths(price.usd) or 0) * times)
+    return Estimate(price, once + Amount(calls=MILLION), once if price.by_request else Amount())
+
+
+def correct(price: Price, estimated: Amount, answers: Sequence[SearchResponse | Page]) -> Amount:
+    """Return what a call cost by what the service says in its *answers*, else what was *estimated*."""
+    charged = _add_up(answer.usage.get("credits") for answer in answers)
+    cost = _add_up(answer.cost for answer in answers)
+    if cost is None and charged is not None and price.usd and price.credits:
+        cost = round(charged * price.usd / price.credits)
+    return Amount(
+        estimated.calls, estimated.credits if charged is None else charged, estimated.usd if cost is None else cost
+    )
+
+
+def unknown_price(provider: Provider, unit: Unit) -> ConfigurationError:
+    """Make the error for a provider whose price in *unit* is not known."""
+    about = getattr(provider, "about", None)
+    listed = about.price if isinstance(about, Service) else ""
+    said = f" (its list says: {listed}; {about.as_of})" if listed and about else ""
+    example = "'0.005 USD'" if unit == "usd" else "'1 credit'"
+    return ConfigurationError(
+        f"budget: what a call of {provider.name} costs in {'USD' if unit == 'usd' else unit} is not known{said}: "
+        f"say it with Budget(prices={{{provider.name!r}: {example}}}), or prices in [layers.budget]"
+    )
+
+
+def verbs_of(provider: Provider) -> list[Role]:
+    """Return what *provider* can do."""
+    return [verb for verb in get_args(Role) if can(provider, verb)]
+
+
+def _add_up(numbers: Iterable[float | None]) -> int | None:
+    """Return the sum in millionths; None if nothing was reported, or nonsense."""
+    stated = [in_millionths(number) for number in numbers if number is not None]
+    return sum(one for one in stated if one is not None) if stated and None not in stated else None
+
+
+def _listed(provider: Provider) -> tuple[Price, ...]:
+    about = getattr(provider, "about", None)
+    return about.prices if isinstance(about, Service) else ()

@@ -1,0 +1,181 @@
+"""
+The file that counts what was used: one SQLite table, with a row for each day, tenant and provider.
+
+Every call opens and closes its own connection, like `websearch_core.index`, so a `UsageFile` is a plain value: threads,
+forks and other processes may share the file. What a call will cost is added before it is made, in the transaction that
+checks the limits, and corrected afterwards. So calls that run at the same time cannot pass a limit together, and after
+a crash the file holds the estimates of the calls that were in flight.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import ClassVar
+
+from ..errors import ConfigurationError, Unavailable
+from ._account import exceeded
+from ._amounts import Amount, Limit
+
+_APPLICATION_ID = 0x77737573  # in the header of the file: "wsus"
+_VERSION = 1
+_SCHEMA = (
+    """CREATE TABLE usage (
+        day TEXT, tenant TEXT, provider TEXT, calls INTEGER NOT NULL, credits INTEGER NOT NULL, usd INTEGER NOT NULL,
+        PRIMARY KEY (day, tenant, provider)
+    ) WITHOUT ROWID""",
+    f"PRAGMA application_id = {_APPLICATION_ID}",
+    f"PRAGMA user_version = {_VERSION}",
+)
+_ADD = (
+    "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+    "calls = calls + excluded.calls, credits = credits + excluded.credits, usd = usd + excluded.usd"
+)
+_TIMEOUT = 5.0  # seconds to wait while another process writes
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a tenant used of a provider on a day."""
+
+    day: str
+    tenant: str
+    provider: str
+    amount: Amount
+
+
+@dataclass(frozen=True)
+class UsageFile:
+    """
+    Counts what was used.
+
+    Every method raises `ConfigurationError` if the file cannot be used, and `Unavailable` if it is busy for too long;
+    never an error of SQLite.
+
+    Args:
+        path: The file.
+
+    """
+
+    NAME: ClassVar[str] = "usage.db"
+
+    path: Path
+
+    @classmethod
+    def at(cls, path: Path | str | None) -> UsageFile:
+        """Return the file at *path*, or the one in the user's data folder."""
+        if path is not None:
+            return cls(Path(path).expanduser())
+        import platformdirs
+
+        return cls(platformdirs.user_data_path("websearch", appauthor=False) / cls.NAME)
+
+    def add(self, day: date, tenant: str, provider: str, amount: Amount, limits: Sequence[Limit] = ()) -> None:
+        """
+        Add *amount*, which may be negative.
+
+        Raises:
+            BudgetExceeded: That would pass one of the limits; nothing is added then.
+
+        """
+        with self._open() as db:
+            for limit in limits:
+                more = amount.of(limit.unit)
+                if more <= 0:
+                    continue
+                spent = _sum(db, limit, day, tenant, provider)
+                if spent + more > limit.amount:
+                    raise exceeded(limit, spent, provider, str(limit.days(day)[1]))
+            db.execute(_ADD, (str(day), tenant, provider, amount.calls, amount.credits, amount.usd))
+
+    def read(self, since: date | None = None, provider: str | None = None) -> list[Usage]:
+        """Return what was used, by day, provider and tenant; nothing if there is no file yet."""
+        if not self.path.exists():
+            return []
+        with self._open() as db:
+            rows = db.execute(
+                "SELECT day, tenant, provider, calls, credits, usd FROM usage "
+                "WHERE day >= ? AND (? IS NULL OR provider = ?) ORDER BY day, provider, tenant",
+                (str(since or ""), provider, provider),
+            ).fetchall()
+        return [Usage(day, tenant, name, Amount(*amounts)) for day, tenant, name, *amounts in rows]
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """Open a connection for one transaction; create the file if necessary."""
+        path = self.path.absolute()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(FileExistsError):
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))  # tenants are nobody else's business
+        except OSError as error:
+            raise ConfigurationError(f"the usage file {path} cannot be created: {error.strerror}") from error
+        with _translate_errors(path), closing(sqlite3.connect(path, timeout=_TIMEOUT, isolation_level=None)) as db:
+            if path.stat().st_size == 0 or _read_stamp(db) == (_APPLICATION_ID, _VERSION):
+                _use_wal(db)
+            db.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing; a power cut the last calls
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                _prepare(db, path)
+                yield db
+            except BaseException:
+                db.execute("ROLLBACK")
+                raise
+            db.execute("COMMIT")
+
+
+def _use_wal(db: sqlite3.Connection) -> None:
+    """Let readers and a writer work at once; if several switch at the same time, one of the next calls does it."""
+    if db.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+        with suppress(sqlite3.OperationalError):  # SQLite does not wait here
+            db.execute("PRAGMA journal_mode = WAL")
+
+
+def _sum(db: sqlite3.Connection, limit: Limit, day: date, tenant: str, provider: str) -> int:
+    first, after = limit.days(day)
+    (spent,) = db.execute(
+        f"SELECT coalesce(sum({limit.unit}), 0) FROM usage "  # noqa: S608 - one of three columns
+        "WHERE day >= ? AND day < ? AND (? OR tenant = ?) AND (? OR provider = ?)",
+        (str(first), str(after), not limit.per_tenant, tenant, limit.unit != "credits", provider),
+    ).fetchone()
+    return int(spent)
+
+
+def _prepare(db: sqlite3.Connection, path: Path) -> None:
+    """Create the table in an empty file; refuse the file of another application."""
+    if _read_stamp(db) == (0, 0) and not db.execute("SELECT 1 FROM sqlite_master").fetchone():
+        for statement in _SCHEMA:
+            db.execute(statement)
+    elif _read_stamp(db) != (_APPLICATION_ID, _VERSION):
+        raise _foreign_error(path)
+
+
+def _read_stamp(db: sqlite3.Connection) -> tuple[int, int]:
+    (owner,) = db.execute("PRAGMA application_id").fetchone()
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    return owner, version
+
+
+@contextmanager
+def _translate_errors(path: Path) -> Iterator[None]:
+    """Raise our errors instead of SQLite's."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+            raise Unavailable(f"the budget cannot be checked: the usage file {path} is busy") from error
+        if code == sqlite3.SQLITE_NOTADB:
+            raise _foreign_error(path) from error
+        raise ConfigurationError(f"the usage file {path} cannot be used: {error}") from error
+
+
+def _foreign_error(path: Path) -> ConfigurationError:
+    return ConfigurationError(
+        f"{path} is not a usage file of this version of websearch: remove it, or name another as usage_file of Budget"
+    )
