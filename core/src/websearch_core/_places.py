@@ -34,7 +34,7 @@ from .provider._declare import FoundFile, field_notes, is_secret
 Place: TypeAlias = dict[Path, Option]
 
 _SWITCHES: Mapping[str, bool] = MappingProxyType(
-    dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(("false", "0", "no", "off"), False)
+    {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
 )
 _log = logging.getLogger(__name__)
 
