@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import NonNegativeInt
 
@@ -100,14 +100,14 @@ class Firecrawl:
 
     name = "firecrawl"
     label = "Firecrawl"
-    options = frozenset({
+    options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "safe_search", "topic",
         "images",
     })  # fmt: skip
-    topics = frozenset({"news", *_CATEGORIES})
-    countries = COUNTRIES
-    limits = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=500)
-    about = Service(
+    topics: ClassVar[frozenset[str]] = frozenset({"news", *_CATEGORIES})
+    countries: ClassVar[Mapping[str, str]] = COUNTRIES
+    limits: ClassVar[Limits] = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=500)
+    about: ClassVar[Service] = Service(
         api_urls=(
             "https://docs.firecrawl.dev/api-reference/endpoint/search",
             "https://docs.firecrawl.dev/api-reference/endpoint/scrape",

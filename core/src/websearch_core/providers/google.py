@@ -16,7 +16,7 @@ hundred. Images are a search of their own and take one query more.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from websearch_core.provider import (
     COUNTRIES,
@@ -68,15 +68,15 @@ class Google:
 
     name = "google"
     label = "Google Programmable Search"
-    options = frozenset({
+    options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "images", "page",
     })  # fmt: skip
-    emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
-    countries = COUNTRIES
-    languages = GOOGLE_RESULT_LANGUAGES
-    limits = Limits(results_per_request=10, results=100)
-    about = Service(
+    emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
+    countries: ClassVar[Mapping[str, str]] = COUNTRIES
+    languages: ClassVar[Mapping[str, str]] = GOOGLE_RESULT_LANGUAGES
+    limits: ClassVar[Limits] = Limits(results_per_request=10, results=100)
+    about: ClassVar[Service] = Service(
         api_urls=("https://developers.google.com/custom-search/v1/overview",),
         free_allowance="100 queries a day",
         price="USD 5 per 1,000 queries; closed to new customers, ends on 2027-01-01",

@@ -10,7 +10,7 @@ was found as an error, which is an empty answer here, and an empty account with 
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core.provider import (
     BaseUrl,
@@ -77,9 +77,11 @@ class Linkup:
 
     name = "linkup"
     label = "Linkup"
-    options = frozenset({"allowed_domains", "blocked_domains", "time_range", "after", "before", "images"})
-    emulated = frozenset({"time_range"})
-    about = Service(
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"allowed_domains", "blocked_domains", "time_range", "after", "before", "images"}
+    )
+    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
+    about: ClassVar[Service] = Service(
         api_urls=(
             "https://docs.linkup.so/pages/documentation/api-reference/endpoint/post-search",
             "https://docs.linkup.so/pages/documentation/api-reference/endpoint/post-fetch",

@@ -13,7 +13,7 @@ import os
 import sys
 from dataclasses import field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator
 
@@ -58,7 +58,7 @@ class Local:
 
     name = "local"
     label = "Local index"
-    options = frozenset({
+    options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "language", "page",
     })  # fmt: skip
     needs_network = False

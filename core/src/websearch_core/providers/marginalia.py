@@ -10,7 +10,7 @@ commercial key. Words are matched, not meanings: short queries find more.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from websearch_core.provider import (
     BaseUrl,
@@ -47,10 +47,10 @@ class Marginalia:
 
     name = "marginalia"
     label = "Marginalia"
-    options = frozenset({"allowed_domains", "safe_search", "page"})
-    emulated = frozenset({"allowed_domains"})
-    limits = Limits(results_per_request=100)
-    about = Service(
+    options: ClassVar[frozenset[str]] = frozenset({"allowed_domains", "safe_search", "page"})
+    emulated: ClassVar[frozenset[str]] = frozenset({"allowed_domains"})
+    limits: ClassVar[Limits] = Limits(results_per_request=100)
+    about: ClassVar[Service] = Service(
         api_urls=("https://about.marginalia-search.com/article/api/",),
         signup_url="https://about.marginalia-search.com/article/api/",
         free_allowance="keyless, with a limit that all callers share; a key of your own for non-commercial use",

@@ -12,7 +12,7 @@ out here. Parallel knows only some countries; an answer for another one has a no
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core.provider import (
     LOWER_COUNTRIES,
@@ -81,11 +81,13 @@ class Parallel:
 
     name = "parallel"
     label = "Parallel"
-    options = frozenset({"allowed_domains", "blocked_domains", "time_range", "after", "country"})
-    emulated = frozenset({"time_range"})
-    countries = LOWER_COUNTRIES
-    limits = Limits(query_length=5000, pages_per_request=20)
-    about = Service(
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"allowed_domains", "blocked_domains", "time_range", "after", "country"}
+    )
+    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
+    countries: ClassVar[Mapping[str, str]] = LOWER_COUNTRIES
+    limits: ClassVar[Limits] = Limits(query_length=5000, pages_per_request=20)
+    about: ClassVar[Service] = Service(
         api_urls=(
             "https://docs.parallel.ai/api-reference/search/search",
             "https://docs.parallel.ai/api-reference/extract/extract",

@@ -11,8 +11,9 @@ searches papers, ``finance`` filings with the SEC. `max_tokens_per_page` sets ho
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import PositiveInt
 
@@ -69,14 +70,14 @@ class Perplexity:
 
     name = "perplexity"
     label = "Perplexity Search"
-    options = frozenset({
+    options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "topic",
     })  # fmt: skip
-    topics = frozenset(_MODES)
-    countries = COUNTRIES
-    languages = LANGUAGES
-    limits = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS)
-    about = Service(
+    topics: ClassVar[frozenset[str]] = frozenset(_MODES)
+    countries: ClassVar[Mapping[str, str]] = COUNTRIES
+    languages: ClassVar[Mapping[str, str]] = LANGUAGES
+    limits: ClassVar[Limits] = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS)
+    about: ClassVar[Service] = Service(
         api_urls=("https://docs.perplexity.ai/api-reference/search-post",),
         signup_url="https://www.perplexity.ai/account/api",
         price="USD 5 per 1,000 requests",

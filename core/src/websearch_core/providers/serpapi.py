@@ -14,7 +14,7 @@ on its text.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from websearch_core.provider import (
     COUNTRIES,
@@ -73,16 +73,16 @@ class SerpApi:
 
     name = "serpapi"
     label = "SerpApi"
-    options = frozenset({
+    options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "language", "safe_search",
         "topic", "images", "page",
     })  # fmt: skip
-    topics = frozenset({"news", "academic"})
-    emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
-    countries = COUNTRIES
-    languages = GOOGLE_RESULT_LANGUAGES
-    limits = Limits(results_per_request=10)
-    about = Service(
+    topics: ClassVar[frozenset[str]] = frozenset({"news", "academic"})
+    emulated: ClassVar[frozenset[str]] = frozenset({"limit", "allowed_domains", "blocked_domains"})
+    countries: ClassVar[Mapping[str, str]] = COUNTRIES
+    languages: ClassVar[Mapping[str, str]] = GOOGLE_RESULT_LANGUAGES
+    limits: ClassVar[Limits] = Limits(results_per_request=10)
+    about: ClassVar[Service] = Service(
         api_urls=("https://serpapi.com/search-api",),
         signup_url="https://serpapi.com/users/sign_up",
         free_allowance="250 searches a month",

@@ -13,8 +13,8 @@ pages are read in one request.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -88,13 +88,15 @@ class Tavily:
 
     name = "tavily"
     label = "Tavily"
-    options = frozenset({
+    options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "after", "before", "country", "topic", "images",
     })  # fmt: skip
-    topics = frozenset({"finance", "news"})
-    limits = Limits(results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=400, pages_per_request=20)
-    countries = COUNTRY_NAMES
-    about = Service(
+    topics: ClassVar[frozenset[str]] = frozenset({"finance", "news"})
+    limits: ClassVar[Limits] = Limits(
+        results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=400, pages_per_request=20
+    )
+    countries: ClassVar[Mapping[str, str]] = COUNTRY_NAMES
+    about: ClassVar[Service] = Service(
         api_urls=("https://docs.tavily.com/documentation/api-reference/introduction",),
         signup_url="https://app.tavily.com",
         free_allowance="1,000 credits a month; a small allowance without a key",

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime
-from typing import Annotated
+from typing import Annotated, ClassVar
 from urllib.parse import urljoin
 
 from websearch_core.provider import (
@@ -60,7 +60,7 @@ class Wayback:
 
     name = "wayback"
     label = "Wayback Machine"
-    about = Service(
+    about: ClassVar[Service] = Service(
         api_urls=("https://archive.org/help/wayback_api.php",),
         free_allowance="keyless, at the pace of a person",
         price="free",
