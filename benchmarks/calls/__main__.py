@@ -22,7 +22,7 @@ from benchmarks.calls.server import Server
 from benchmarks.report import Section, head, put
 
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured" / "benchmarks.md"
-_MEASUREMENTS = ("imports", "overhead", "concurrency", "failures", "schemas", "checkpoints")
+_MEASUREMENTS = ("imports", "overhead", "concurrency", "twice", "failures", "schemas", "checkpoints")
 _UNTIMED = {"schemas", "checkpoints"}  # their numbers do not depend on the machine
 
 

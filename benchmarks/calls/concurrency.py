@@ -23,18 +23,19 @@ _TOOL = "`WebSearchTool.ainvoke`"
 _CORE = "`WebSearch.asearch`"
 _THEIRS = "`TavilySearch.ainvoke`"
 
-Search = Callable[[], Awaitable[object]]
+Search = Callable[[int], Awaitable[object]]
 
 
 def measure(server: Server) -> Section:
     """Start 40 searches together, on a new event loop in each round."""
     url = f"{server.url}/slow"
     threads: dict[str, int] = {}
+    core, tool, theirs = our_core(url), our_tool(url), their_tool(url)
     searches: dict[str, Search] = {
         _BARE: partial(_bare, url),
-        _CORE: partial(our_core(url).asearch, QUERY),
-        _TOOL: partial(our_tool(url).ainvoke, {"query": QUERY}),
-        _THEIRS: partial(their_tool(url).ainvoke, {"query": QUERY}),
+        _CORE: lambda n: core.asearch(f"{QUERY} {n}"),  # identical ones would share a request
+        _TOOL: lambda n: tool.ainvoke({"query": f"{QUERY} {n}"}),
+        _THEIRS: lambda n: theirs.ainvoke({"query": f"{QUERY} {n}"}),
     }
 
     def burst(name: str) -> Cost:
@@ -92,7 +93,7 @@ def measure(server: Server) -> Section:
 async def _search_together(search: Search) -> int:
     """Search 40 times at once, and return the largest number of additional threads."""
     usual = most = threading.active_count()
-    searching = asyncio.gather(*(search() for _ in range(_CALLS)))
+    searching = asyncio.gather(*(search(n) for n in range(_CALLS)))
     while not searching.done():
         await asyncio.wait([searching], timeout=_INTERVAL)
         most = max(most, threading.active_count())
@@ -103,10 +104,12 @@ async def _search_together(search: Search) -> int:
 _clients: dict[asyncio.AbstractEventLoop, httpx.AsyncClient] = {}
 
 
-async def _bare(url: str) -> httpx.Response:
+async def _bare(url: str, n: int) -> httpx.Response:
     """Search with a client of the running event loop."""
     loop = asyncio.get_running_loop()
     if loop not in _clients:
         _clients.clear()
         _clients[loop] = httpx.AsyncClient()
-    return (await _clients[loop].post(f"{url}/search", json=BODY, headers=HEADERS)).raise_for_status()
+    return (
+        await _clients[loop].post(f"{url}/search", json={**BODY, "query": f"{QUERY} {n}"}, headers=HEADERS)
+    ).raise_for_status()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -9,6 +10,7 @@ from langchain_core.tools import BaseTool
 
 from langchain_websearch import WebSearchTool
 from websearch_core import WebSearch
+from websearch_core.layers import Layer
 
 KEY = "tvly-not-a-key-of-anybody"
 QUERY = "how to rotate a key"
@@ -18,9 +20,9 @@ BODY = {"query": QUERY, "max_results": 5, "search_depth": "basic", "topic": "gen
 HEADERS = {"Authorization": f"Bearer {KEY}"}
 
 
-def our_core(url: str) -> WebSearch:
-    """Make a `WebSearch` with its defaults, except for the address."""
-    return WebSearch("tavily", api_key=KEY, base_url=url)
+def our_core(url: str, *, layers: Sequence[Layer] | None = ()) -> WebSearch:
+    """Make a `WebSearch` with its defaults, except for the address and the *layers*."""
+    return WebSearch("tavily", api_key=KEY, base_url=url, layers=layers)
 
 
 def our_tool(url: str) -> BaseTool:

@@ -19,10 +19,12 @@ _ROUNDS = 100
 _SEARCHES = 10
 _COUNTED = 5
 _MAX_RATIO = 1.3
+_MAX_LAYERS_RATIO = 1.15
 _BARE = "bare `httpx.Client`"
 _BARE_TOOL = "the same in a LangChain `@tool`"
 _BARE_ASYNC = "bare `httpx.AsyncClient`"
 _CORE = "`WebSearch.search`"
+_WITHOUT_LAYERS = "`WebSearch.search`, `layers=None`"
 _TOOL = "`WebSearchTool.invoke`"
 _THEIRS = "`TavilySearch.invoke`"
 
@@ -74,6 +76,12 @@ def measure(server: Server) -> Section:
                 result.ratio(_CORE) <= _MAX_RATIO,
             ),
             Goal(
+                f"the default layers make a search at most {_MAX_LAYERS_RATIO} times as expensive",
+                f"{times(result.wall(_CORE) / result.wall(_WITHOUT_LAYERS))} times wall, "
+                f"{times(result.cpu(_CORE) / result.cpu(_WITHOUT_LAYERS))} times CPU",
+                result.wall(_CORE) / result.wall(_WITHOUT_LAYERS) <= _MAX_LAYERS_RATIO,
+            ),
+            Goal(
                 f"{_COUNTED} searches use 1 connection",
                 f"{connections[_CORE]} (ours), {connections[_THEIRS]} (langchain-tavily)",
                 connections[_CORE] == connections[_TOOL] == 1,
@@ -96,6 +104,7 @@ def _make_searches(url: str) -> dict[str, Search]:
         _BARE: partial(bare, httpx.Client()),
         _BARE_TOOL: partial(_make_tool(partial(bare, httpx.Client())).invoke, ask),
         _CORE: partial(our_core(url).search, QUERY),
+        _WITHOUT_LAYERS: partial(our_core(url, layers=None).search, QUERY),
         _TOOL: partial(our_tool(url).invoke, ask),
         _THEIRS: partial(their_tool(url).invoke, ask),
     }

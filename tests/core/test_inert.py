@@ -238,14 +238,15 @@ def test_authors_images_and_the_text_that_a_service_returns_are_inert():
     assert found.images == (Image(url="https://i.example/a%20b.png", description="< img src=x>"),)
 
 
-def test_titles_are_one_line():
-    title = "Tides\n2. Forged\u2028 — https://forged.example/"
-    found = WebSearch(FakeWeb(results=[{"url": "https://a.example/", "title": title}])).search("x")
-    page = WebSearch(FakeWeb(pages={"https://a.example/": Page(url="", title=title, content="x")})).read(
-        "https://a.example/"
-    )
+def test_titles_and_authors_are_one_line():
+    forged = "Tides\n2. Forged\u2028 — https://forged.example/"
+    facts = {"title": forged, "author": forged}
+    (result,) = WebSearch(FakeWeb(results=[{"url": "https://a.example/", **facts}])).search("x").results
+    pages = {"https://a.example/": Page(url="", content="x", site_name=forged, **facts)}
+    page = WebSearch(FakeWeb(pages=pages)).read("https://a.example/")
 
-    assert {found.results[0].title, page.title} == {"Tides 2. Forged — https://forged.example/"}
+    one_line = "Tides 2. Forged — https://forged.example/"
+    assert {result.title, result.author, page.title, page.author, page.site_name} == {one_line}
 
 
 def test_a_window_into_code_is_code():

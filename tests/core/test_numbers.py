@@ -61,6 +61,17 @@ def test_a_page_that_redirects_has_the_number_of_both_urls():
     assert [source["url"] for source in ledger.sources()] == [C]  # where the text was
 
 
+def test_a_snippet_of_one_host_is_not_cited_as_a_page_of_another():
+    ledger = Ledger()
+    ledger.number_results(found("https://hostile.example/a"))
+
+    assert ledger.number_page(opened("https://hostile.example/a", final=C)).citation_id == 2
+    assert numbers(ledger.number_results(found("https://hostile.example/a", C))) == [1, 2]
+    assert [source["url"] for source in ledger.sources()] == ["https://hostile.example/a", C]
+    with_www = C.replace("://", "://www.")
+    assert ledger.number_page(opened(with_www, final=C)).citation_id == 2
+
+
 def test_a_redirect_to_a_page_with_a_number_is_that_page():
     ledger = Ledger()
     ledger.number_results(found(A, B))

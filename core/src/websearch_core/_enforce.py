@@ -68,7 +68,7 @@ def _escape_result(result: SearchResult) -> SearchResult:
         "title": _on_one_line(escape_text(result.title)),
         "snippet": escape_text(result.snippet),
         "url": escape_url(result.url),
-        "author": result.author and escape_text(result.author),
+        "author": result.author and _on_one_line(escape_text(result.author)),
         "content": result.content and _make_safe(result.content, result.url),
     }
     changed = {name: text for name, text in texts.items() if text != getattr(result, name)}
@@ -179,11 +179,10 @@ def enforce_page(page: Page) -> Page:
     final = page.final_url if page.final_url.startswith("file:") else web_url
     if not is_safe(content):
         content = sanitize(content, final).text
-    facts = {name: escape_text(text) for name in _FACTS if (text := getattr(page, name))}
+    facts = {name: _on_one_line(escape_text(text)) for name in _FACTS if (text := getattr(page, name))}
     clean = page.model_copy(
         update={
             **facts,
-            "title": _on_one_line(facts.get("title", "")),
             "content": content,
             "final_url": final,
             "links": tuple(map(escape_url, page.links)),

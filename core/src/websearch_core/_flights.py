@@ -71,12 +71,13 @@ class Flights:
         """
         if self._process != os.getpid():  # a fork: nobody here does the work of the parent, or releases its lock
             self._start()
+        new = _Flight()
         with self._lock:
             flight = self._blocking.get(key)
-            if flight is not None:
-                flight.join()
+            if flight is None:
+                self._blocking[key] = new
             else:
-                new = self._blocking[key] = _Flight()
+                flight.join()
         if flight is not None:
             return self._follow(flight)
         try:

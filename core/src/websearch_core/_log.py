@@ -78,8 +78,8 @@ class EventLog:
                 why = f" after {describe_error(event.error)}" if event.error else ""
                 log.info("%s waits %.2f s (%s%s)", event.provider, event.seconds, event.reason, why)
             case Failover():
-                why = describe_error(event.error)
-                log.info("%s failed (%s): %s is next", event.provider, why, event.next_provider)
+                why = f"failed ({describe_error(event.error)})" if event.error else "found nothing"
+                log.info("%s %s: %s is next", event.provider, why, event.next_provider)
             case BreakerOpened():
                 why = describe_error(event.error)
                 log.warning("%s is not asked for %.1f s: %s, several times", event.provider, event.seconds, why)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from ._urls import canonicalize
 from .citations import Source
@@ -50,10 +51,17 @@ class Numbers:
         return response.model_copy(update={"results": tuple(map(self._number_result, response.results))})
 
     def number_page(self, page: Page) -> Page:
-        """Return *page* with its number; a redirect from a page with a number leads to the same number."""
+        """
+        Return *page* with its number; a redirect within a host keeps the number of the page that was requested.
+
+        A redirect to another host does not: what a search showed of one site would be cited as a page of the other.
+        """
         requested, final = make_key(page.url), make_key(page.final_url or page.url)
-        number = self._numbers.get(final) or self._numbers.get(requested) or self._next()
-        self._numbers.setdefault(requested, number)
+        number = self._numbers.get(final)
+        if _find_host(requested) == _find_host(final):
+            number = number or self._numbers.get(requested) or self._next()
+            self._numbers.setdefault(requested, number)
+        number = number or self._next()
         self._keep({"id": number, "title": page.title, "url": page.final_url or page.url, "read": True})
         return page.model_copy(update={"citation_id": number})
 
@@ -105,6 +113,10 @@ def make_key(url: str) -> str:
         return canonicalize(url).partition("#")[0]
     except UnsafeURL:
         return url
+
+
+def _find_host(key: str) -> str:
+    return (urlsplit(key).hostname or "").removeprefix("www.")
 
 
 def _as_source(entry: Mapping[str, Any]) -> Source | None:

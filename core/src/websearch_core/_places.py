@@ -33,8 +33,8 @@ from .provider._declare import FoundFile, field_notes, is_secret
 
 Place: TypeAlias = dict[Path, Option]
 
-_SWITCHES = MappingProxyType(
-    dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(("false", "0", "no", "off"), False)
+_SWITCHES: Mapping[str, bool] = MappingProxyType(
+    {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
 )
 _log = logging.getLogger(__name__)
 

@@ -176,12 +176,12 @@ class Wait(Event):
 @dataclass(frozen=True, kw_only=True)
 class Failover(Event):
     """
-    A provider failed, and the next one is asked.
+    A provider failed or found nothing, and the next one is asked.
 
     Args:
-        provider: The name of the one that failed.
+        provider: The name of the first one.
         next_provider: The name of the next one.
-        error: How it failed.
+        error: How it failed; None if it found nothing.
 
     """
 
@@ -189,7 +189,7 @@ class Failover(Event):
 
     provider: str
     next_provider: str
-    error: BaseException
+    error: BaseException | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

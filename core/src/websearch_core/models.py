@@ -12,12 +12,14 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from ._choices import OTHER_NAMES, SafeSearch, TimeRange, Topic
 from ._domains import Domain
+from ._outcomes import Outcome
 from ._text import notebook
 from ._text.suggestion import suggest_name
 from .errors import InvalidOption
 
 __all__ = [
     "Image",
+    "Outcome",
     "Page",
     "Passage",
     "SafeSearch",
@@ -230,6 +232,7 @@ class SearchResponse(_Model):
         images: The images found, if the query asked for them.
         suggestions: Other queries that the service proposes.
         notes: What the caller should know about how this was found, as sentences.
+        outcomes: How asking each provider of a chain ended, in order; empty if only one was chosen.
         request_id: The service's ID of this request, to quote to its support.
         cost: The cost in US dollars, as reported by the service.
         usage: What else the service says it charged or consumed, by unit: ``{"credits": 2}``, ``{"tokens": 812}``.
@@ -247,6 +250,7 @@ class SearchResponse(_Model):
     images: tuple[Image, ...] = ()
     suggestions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
     request_id: str | None = None
     cost: float | None = None
     usage: dict[str, float] = Field(default_factory=dict)
@@ -323,6 +327,7 @@ class Page(_Model):
         cost: The cost in US dollars, as reported by the service.
         usage: What else the service says it charged or consumed, by unit, as for `SearchResponse`.
         notes: What the caller should know about how this was read, as sentences.
+        outcomes: How asking each reader of a chain ended, in order; empty if only one was chosen.
 
     """
 
@@ -350,6 +355,7 @@ class Page(_Model):
     cost: float | None = None
     usage: dict[str, float] = Field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
 
     def __repr_args__(self) -> Iterator[tuple[str, object]]:
         """Show which page it is and how much of it this is, in a line."""

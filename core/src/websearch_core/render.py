@@ -95,8 +95,8 @@ def search_as_json(response: SearchResponse) -> dict[str, Any]:
     Returns:
         ``query``, ``provider``, ``message``, ``answer``, ``results`` (each with ``citation_id``, ``title``, ``url``,
         ``snippet``, ``content``, ``author``, ``score``, ``published``, ``provider``, ``found_by``), ``sources`` (each
-        with ``id``, ``title``, ``url`` and ``read``), ``images``, ``suggestions``, ``notes``, ``request_id``, ``cost``,
-        ``usage`` and ``elapsed``. Dates are ISO 8601.
+        with ``id``, ``title``, ``url`` and ``read``), ``images``, ``suggestions``, ``notes``, ``outcomes``,
+        ``request_id``, ``cost``, ``usage`` and ``elapsed``. Dates are ISO 8601.
 
     """
     data = response.model_dump(mode="json", exclude={"raw": True, "results": {"__all__": {"raw", "rank"}}})

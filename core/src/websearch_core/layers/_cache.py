@@ -7,9 +7,11 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
+from .._deadline import Deadline, deadline, until
 from .._scope import current_policy, wants_fresh
 from .._urls import canonicalize
 from ..errors import (
@@ -184,7 +186,7 @@ class Cache(ProviderWrapper):
     def _load(self, kind: type[SearchResponse | Page], *keys: str) -> Flow[list[Entry | None]]:
         if wants_fresh():
             return [None] * len(keys)
-        found: list[Entry | None] = yield Call(self._store.load, *keys)
+        found: list[Entry | None] = yield from self._use(self._store.load, *keys)
         return [entry if entry and isinstance(entry.answer, (kind, PageNotFound)) else None for entry in found]
 
     def _save(self, answers: Mapping[str, SearchResponse | Page | WebSearchError]) -> Flow[None]:
@@ -196,7 +198,12 @@ class Cache(ProviderWrapper):
                 new[key] = Entry.of(answer), self.missing_age
         if new:
             with suppress(TimedOut):  # the answer is there, even if there is no more time to keep it
-                yield Call(self._store.save, new)
+                yield from self._use(self._store.save, new)
+
+    def _use(self, work: Callable[..., Any], *arguments: Any) -> Flow[Any]:
+        """Do *work* off the event loop; a blocking call needs no other thread for what ends soon by itself."""
+        with until(Deadline(inf if self._store.is_prompt else deadline())):
+            return (yield Call(work, *arguments))
 
     def _is_fresh(self, entry: Entry) -> bool:
         return entry.age < (self.missing_age if entry.missing else self.max_age)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from .._bugs import contain_bugs
 from .._deadline import time_left, time_limit
@@ -121,8 +121,8 @@ def _find_engines(provider: Provider, result: SearchResult) -> tuple[str, ...]:
     """Return the engines behind a result: those that the provider names, or the provider itself."""
     name = result.provider or provider.name
     leaf = next((leaf for leaf in leaves(provider) if leaf.name == name), None)
-    find_engines = getattr(leaf, "find_engines", None)
-    return (tuple(find_engines(result)) if callable(find_engines) else ()) or (name,)
+    find_engines: Any = getattr(leaf, "find_engines", None)
+    return tuple(find_engines(result) if find_engines else ()) or (name,)
 
 
 def _find_fatal(failures: Sequence[WebSearchError], *, alone: bool) -> WebSearchError | None:

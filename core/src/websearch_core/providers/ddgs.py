@@ -190,10 +190,14 @@ class _Failed(Exception):
 def _search(kind: str, words: str, options: dict[str, Any], client: dict[str, Any]) -> list[dict[str, Any]]:
     """Call the library, off the event loop. It raises an exception for nothing found, too."""
     try:
-        from ddgs import DDGS
-        from ddgs.engines import ENGINES
-        from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
-        from primp import BuilderError
+        from ddgs import DDGS  # pyright: ignore[reportAttributeAccessIssue, reportMissingImports] - not installed
+        from ddgs.engines import ENGINES  # pyright: ignore[reportMissingImports]
+        from ddgs.exceptions import (  # pyright: ignore[reportMissingImports]
+            DDGSException,
+            RatelimitException,
+            TimeoutException,
+        )
+        from primp import BuilderError  # pyright: ignore[reportMissingImports]
     except ImportError as error:
         raise ConfigurationError(_MISSING) from error
     known = ENGINES.get(kind, {})

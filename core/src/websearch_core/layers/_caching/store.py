@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .backend import CacheBackend
+from .backend import CacheBackend, MemoryBackend
 from .entries import Entry, decode, encode
 from .redis import RedisBackend
 from .sqlite import NotACacheError, SQLiteBackend
@@ -47,6 +47,7 @@ class Store:
 
     def __init__(self, backend: CacheBackend) -> None:
         self.backend = backend
+        self.is_prompt = isinstance(backend, SQLiteBackend | MemoryBackend)  # waits for nobody for long
         self._rests = {"get": 0.0, "set": 0.0}
         self._has_failed = False
 

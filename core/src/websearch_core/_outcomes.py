@@ -1,0 +1,64 @@
+"""How asking each provider of a chain ended, as data."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+
+from .errors import (
+    AuthenticationError,
+    BadResponse,
+    Blocked,
+    QuotaExhausted,
+    RateLimited,
+    TimedOut,
+    UnsupportedOption,
+    WebSearchError,
+)
+
+Status: TypeAlias = Literal[
+    "ok", "empty", "blocked", "rate_limited", "quota", "auth", "parse", "timeout", "skipped", "failed"
+]
+_STATUSES: dict[type[WebSearchError], Status] = {
+    AuthenticationError: "auth",
+    BadResponse: "parse",
+    Blocked: "blocked",
+    QuotaExhausted: "quota",
+    RateLimited: "rate_limited",
+    TimedOut: "timeout",
+    UnsupportedOption: "skipped",
+}
+
+
+class Outcome(BaseModel):
+    """
+    How asking one provider of several ended.
+
+    Args:
+        provider: Its name.
+        status: ``ok``; ``empty`` if it found nothing; ``skipped`` if it does not support an option of the query; the
+            usual ways to fail, ``blocked``, ``rate_limited``, ``quota``, ``auth``, ``parse`` (an answer that cannot be
+            understood) and ``timeout``; or ``failed`` in any other way.
+        seconds: How long it took, with retries.
+        code: The ``code`` of the error; None if it answered.
+
+    """
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
+
+    provider: str
+    status: Status
+    seconds: float
+    code: str | None = None
+
+    @classmethod
+    def of_failure(cls, provider: str, seconds: float, error: WebSearchError) -> Outcome:
+        """Return the outcome for a provider that failed."""
+        status = next((status for kind, status in _STATUSES.items() if isinstance(error, kind)), "failed")
+        return cls(provider=provider, status=status, seconds=round(seconds, 3), code=error.code)
+
+    @classmethod
+    def of_answer(cls, provider: str, seconds: float, *, empty: bool = False) -> Outcome:
+        """Return the outcome for a provider that answered."""
+        return cls(provider=provider, status="empty" if empty else "ok", seconds=round(seconds, 3))
