@@ -1,5 +1,5 @@
 """
-Measure what several providers at once are worth, and what they cost; write ``docs/measured/fusion.md``.
+Measure what several providers at once and reranking are worth, and what they cost; write ``docs/measured/fusion.md``.
 
     python -m benchmarks.fusion
 """
@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.fusion.quality import measure_quality
+from benchmarks.fusion.rerank import measure_rerank
 from benchmarks.fusion.runs import CORPUS
 from benchmarks.fusion.waiting import measure_waiting
 
@@ -18,8 +19,8 @@ _HEAD = """<!-- Written by `make bench-fusion`. Do not edit. -->
 
 # Several providers at once
 
-What it is worth to merge the results of several providers, and what it costs. [Several providers at
-once](../fusion.md) says how it works.
+What it is worth to merge the results of several providers, to rerank results, and what it costs. [Several providers
+at once](../fusion.md) says how it works.
 """
 
 
@@ -28,7 +29,7 @@ def main() -> int:
     if not CORPUS.is_dir():
         print("skipped: the runs of TREC are not in ../shared/corpora/ir", file=sys.stderr)
         return 0
-    sections = [measure_quality(), measure_waiting()]
+    sections = [measure_quality(), measure_rerank(), measure_waiting()]
     _PAGE.write_text("\n\n".join([_HEAD.rstrip(), *map(str, sections)]) + "\n", "utf-8")
     return 0
 

@@ -114,6 +114,14 @@ def test_an_empty_query_says_so_in_our_words(websearch, query):
     assert done.stderr == "ERROR [invalid_option] query: it is empty; give the words to search for.\n"
 
 
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_wrong_choice_is_reported_in_our_words(websearch, form):
+    done = websearch("search", "kelp", "--topic", "sport", "--format", form)
+
+    assert "'sport' is not one of 'general', 'news'" in done.output
+    assert "Value error" not in done.output
+
+
 @pytest.mark.parametrize(
     ("url", "says"),
     [

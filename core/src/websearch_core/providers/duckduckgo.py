@@ -58,7 +58,7 @@ _REGIONS = codes(
     "en-ZA=za-en es-AR=ar-es es-CL=cl-es es-CO=co-es es-MX=mx-es es-PE=pe-es es-US=us-es et-EE=ee-et fi-FI=fi-fi "
     "fr-BE=be-fr fr-CA=ca-fr fr-CH=ch-fr hr-HR=hr-hr hu-HU=hu-hu it-CH=ch-it lt-LT=lt-lt lv-LV=lv-lv nl-BE=be-nl "
     "no-NO=no-no pl-PL=pl-pl pt-BR=br-pt ro-RO=ro-ro ru-RU=ru-ru sk-SK=sk-sk sl-SI=sl-sl sv-SE=se-sv tr-TR=tr-tr "
-    "uk-UA=ua-uk"
+    "uk-UA=ua-uk is-IS=is-is"
 )
 _ROWS = ".web-result:not(.result--ad), .result:not(.result--ad):not(.web-result):has(.result__a)"
 _ABOUT_YOU = re.compile("Your IP address is|Your user agent:|URL Decoded:")  # answers about the program that asks

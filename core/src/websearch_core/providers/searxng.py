@@ -263,12 +263,17 @@ def _suggestions(query: SearchQuery, body: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _answer(body: dict[str, Any]) -> str | None:
-    """Return the first answer; answers are objects, in old versions plain strings."""
+    """Return the first answer."""
     answers = body.get("answers")
-    for item in answers if isinstance(answers, list) else []:
-        if text := plain_text(item.get("answer") if isinstance(item, dict) else item):
-            return text
-    return None
+    return next(filter(None, map(_answer_text, answers if isinstance(answers, list) else [])), None)
+
+
+def _answer_text(item: Any) -> str:
+    """Return the text of an answer: an object with a text, the weather or translations, in old versions a string."""
+    if not isinstance(item, dict):
+        return plain_text(item)
+    translations = ", ".join(as_texts([one.get("text") for one in as_objects(item.get("translations"))]))
+    return plain_text(item.get("answer")) or plain_text(as_object(item.get("current")).get("summary") or translations)
 
 
 def _unresponsive(body: dict[str, Any]) -> list[tuple[str, str]]:

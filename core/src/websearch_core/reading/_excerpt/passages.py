@@ -9,21 +9,20 @@ the answer is kept.
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 
-from ..._text.terms import query_terms, split_terms
+from ..._text.bm25 import Question, score_counts
+from ..._text.terms import split_terms
 from ...models import Page
 from .compose import Composer, Span, quote
 from .window import beyond, check, cut_window
 
 _LENGTH = 600  # characters of a passage
 _ENOUGH = 0.25  # of _LENGTH: a paragraph this long is a passage by itself
-_SATURATION, _NORMALIZATION = 1.2, 0.75  # k1 and b of BM25, the usual values
 _FAINT = 0.2  # of the best score: a passage below it is not an answer
 _TARGET = re.compile(r"\]\([^()\n]*+\)")  # of a link: its words are not words of the page
 
@@ -97,8 +96,7 @@ def _packed(source: Composer, length: int) -> Iterator[Span]:
 
 def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
     """Return the runs that have a word of *query*, best first, by BM25."""
-    forms = set(query_terms(query))
-    beginnings = tuple(form[:-1] for form in forms if form.endswith("*"))
+    question = Question(query)
 
     @cache
     def heading_words(headings: tuple[str, ...]) -> list[str]:
@@ -110,30 +108,11 @@ def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
         start, end = source.pieces[run.first].start, source.pieces[run.after - 1].end
         said = [word.form for word in split_terms(_TARGET.sub("]", source.page.content[start:end]))]
         lengths.append(len(said))
-        said += heading_words(source.pieces[run.after - 1].headings)
-        counts.append(Counter(_asked(said, forms, beginnings)))
-    holding = Counter(form for count in counts for form in count)
-    telling = {form: math.log(1 + (len(runs) - n + 0.5) / (n + 0.5)) for form, n in holding.items()}
-    usual = sum(lengths) / len(lengths) if any(lengths) else 1.0
-
-    def score(n: int) -> float:
-        length = max(lengths[n] / usual, 1)  # no bonus for short text: on web pages it is often a label
-        damp = _SATURATION * (1 - _NORMALIZATION + _NORMALIZATION * length)
-        return sum(telling[form] * count * (_SATURATION + 1) / (count + damp) for form, count in counts[n].items())
-
-    scores = [score(n) for n in range(len(runs))]
+        counts.append(question.count(said + heading_words(source.pieces[run.after - 1].headings)))
+    scores = score_counts(counts, lengths)
     best = max(scores, default=0.0)
     order = sorted((n for n in range(len(runs)) if scores[n] > best * _FAINT), key=lambda n: (-scores[n], n))
     return [runs[n] for n in order]
-
-
-def _asked(said: Sequence[str], forms: set[str], beginnings: tuple[str, ...]) -> Iterator[str]:
-    """Yield the words of *said* that match the query, in the form the query has."""
-    for form in said:
-        if form in forms:
-            yield form
-        elif beginnings and form.startswith(beginnings):
-            yield next(f"{beginning}*" for beginning in beginnings if form.startswith(beginning))
 
 
 def _filled(source: Composer, ranking: Sequence[Span], max_length: int) -> list[Span]:

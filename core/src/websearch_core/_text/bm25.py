@@ -1,0 +1,73 @@
+"""
+Score texts by the words that they share with a query.
+
+BM25, as in Robertson and Zaragoza, 2009, https://doi.org/10.1561/1500000019, over the terms of
+`websearch_core._text.terms`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from .terms import query_terms, split_terms
+
+_SATURATION, _NORMALIZATION = 1.2, 0.75  # k1 and b, the usual values
+
+
+class Question:
+    """The terms of a query."""
+
+    def __init__(self, query: str) -> None:
+        self._forms = frozenset(query_terms(query))
+        self._beginnings = tuple(form[:-1] for form in self._forms if form.endswith("*"))
+
+    def count(self, forms: Iterable[str]) -> Counter[str]:
+        """Count the words among *forms* that match the query, in the form that the query has."""
+        return Counter(self._match(forms))
+
+    def _match(self, forms: Iterable[str]) -> Iterator[str]:
+        for form in forms:
+            if form in self._forms:
+                yield form
+            elif self._beginnings and form.startswith(self._beginnings):
+                yield next(f"{beginning}*" for beginning in self._beginnings if form.startswith(beginning))
+
+
+def score_counts(counts: Sequence[Counter[str]], lengths: Sequence[int], *, by_rarity: bool = True) -> list[float]:
+    """
+    Return the score of each text, 0 if it has no word of the query.
+
+    Args:
+        counts: How often each word of the query occurs in each text.
+        lengths: The number of words of each text.
+        by_rarity: Whether a word weighs more the fewer of the texts have it.
+
+    """
+    holding = Counter(form for count in counts for form in count)
+    telling = {form: _rarity(n, len(counts)) if by_rarity else 1.0 for form, n in holding.items()}
+    usual = sum(lengths) / len(lengths) if any(lengths) else 1.0
+
+    def score(count: Counter[str], length: int) -> float:
+        relative = max(length / usual, 1)  # no bonus for short text: on web pages it is often a label
+        damp = _SATURATION * (1 - _NORMALIZATION + _NORMALIZATION * relative)
+        return sum(telling[form] * n * (_SATURATION + 1) / (n + damp) for form, n in count.items())
+
+    return list(map(score, counts, lengths))
+
+
+def _rarity(n: int, total: int) -> float:
+    return math.log(1 + (total - n + 0.5) / (n + 0.5))
+
+
+def score_found(query: str, texts: Sequence[str]) -> list[float]:
+    """
+    Return the score of each of *texts*, which a search for *query* found; 0 if it has no word of it.
+
+    All words weigh the same: most of these texts have the important ones, for which they were found, so the words that
+    are rare among them are not the ones that matter.
+    """
+    question = Question(query)
+    forms = [[word.form for word in split_terms(text)] for text in texts]
+    return score_counts([question.count(each) for each in forms], list(map(len, forms)), by_rarity=False)

@@ -1,0 +1,113 @@
+"""Put results in a better order."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, TypeAlias
+
+from .._bugs import as_error
+from .._deadline import time_left, time_limit
+from .._text.bm25 import score_found
+from ..errors import BadResponse, ConfigurationError, WebSearchError
+from ..flow import Call, Flow
+from ..models import SearchQuery, SearchResponse, SearchResult
+from ._depth import deepen, take_page
+from ._layer import ProviderWrapper, Rank, check_number, searcher
+
+Score: TypeAlias = Callable[[str, list[str]], "Sequence[float] | Awaitable[Sequence[float]]"]
+_K = 10  # of reciprocal rank fusion, as for `Fuse`
+_LEXICAL_WEIGHT = 0.5  # measured: the words of snippets alone can be a worse order than that of the provider
+_SHARE = 0.8  # of the time that is left
+
+
+@dataclass(frozen=True)
+class Rerank(ProviderWrapper):
+    """
+    Order results by how well their texts answer the query.
+
+    More results are asked for than wanted, and the best of them are returned. The new order is merged with that of the
+    provider, which knows more than the words of a snippet, by reciprocal rank fusion. If scoring fails, or takes more
+    than four fifths of the time that is left, the order stays, and a note says so.
+
+    Args:
+        inner: The provider to ask; omit it in ``WebSearch(layers=[Rerank(...)])``.
+        score: Takes the query and a list of texts, one for each result, and returns a number for each: the higher, the
+            better. It may block, or be async. By default, words are compared (BM25), which needs no model and no key.
+        weight: How much the new order counts, from 0 to 1; by default 1 with a *score* of yours, and 0.5 without.
+        depth: How many results to order, if the provider returns that many for one request.
+
+    Raises:
+        ConfigurationError: A value is invalid.
+
+    """
+
+    rank: ClassVar[Rank] = Rank.RERANK
+
+    score: Score | None = None
+    weight: float | None = None
+    depth: int = 20
+
+    def __post_init__(self) -> None:
+        if self.score is not None and not callable(self.score):
+            raise ConfigurationError("Rerank: score: must be a function from a query and texts to their scores")
+        if self.weight is not None:
+            check_number(self, "weight", minimum=0)
+            if self.weight > 1:
+                raise ConfigurationError("Rerank: weight: must be at most 1")
+        check_number(self, "depth", minimum=1, integer=True)
+
+    def __deepcopy__(self, _: dict[int, Any]) -> Rerank:
+        return replace(self)  # a model behind the function is large, and has no state of ours
+
+    def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
+        """Search, and order the results."""
+        provider = searcher(self, self.inner)
+        response = yield from provider.search(deepen(query, provider, self.depth))
+        results = response.results
+        try:
+            scores = (yield from self._rate(query.text, results)) if results else []
+        except WebSearchError as error:
+            response = response.with_notes(f"reranking failed ({error.code}): the results are in their original order")
+        else:
+            results = _reorder(results, scores, self._find_weight())
+        return response.model_copy(update={"results": take_page(results, query, self.depth)})
+
+    def _find_weight(self) -> float:
+        if self.weight is not None:
+            return self.weight
+        return _LEXICAL_WEIGHT if self.score is None else 1.0
+
+    def _rate(self, query: str, results: Iterable[SearchResult]) -> Flow[list[float]]:
+        """Return the scores; whatever the function raises becomes a `WebSearchError`, and is logged."""
+        score: Any = self.score or score_found
+        if inspect.iscoroutinefunction(type(score).__call__):  # an object that is called, and not a function
+            score = score.__call__
+        texts = [f"{one.title}\n{one.snippet or one.content or ''}" for one in results]
+        try:
+            with time_limit(time_left() * _SHARE):
+                rated = yield Call(score, query, list(texts))
+            return _check_scores(rated, len(texts))
+        except WebSearchError:
+            raise
+        except Exception as bug:
+            raise as_error(bug, "reranking") from bug
+
+
+def _check_scores(rated: Any, count: int) -> list[float]:
+    scores = [float(one) for one in rated]  # of an array of numpy, too
+    if len(scores) != count:
+        raise BadResponse(f"reranking failed: {len(scores)} scores for {count} texts")
+    if not all(map(math.isfinite, scores)):
+        raise BadResponse("reranking failed: a score is not a finite number")
+    return scores
+
+
+def _reorder(results: Sequence[SearchResult], scores: Sequence[float], weight: float) -> tuple[SearchResult, ...]:
+    """Merge the order of *results* with that of *scores*, in which equal ones share the last of their ranks."""
+    ranks = [sum(other >= score for other in scores) for score in scores]
+    merged = [(1 - weight) / (_K + before) + weight / (_K + after) for before, after in enumerate(ranks, 1)]
+    order = sorted(range(len(results)), key=lambda n: (-merged[n], n))
+    return tuple(results[n].model_copy(update={"score": merged[n] if weight < 1 else scores[n]}) for n in order)
