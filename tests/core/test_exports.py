@@ -20,7 +20,7 @@ import websearch_core
 from websearch_core import providers
 
 ROOMS = (
-    "citations client errors events flow index keys layers models provenance provider providers reading render settings "
+    "citations client errors events flow index keys layers models otel provenance provider providers reading render settings "
     "testing tokens "
     "tools".split()
 )
