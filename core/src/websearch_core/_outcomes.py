@@ -55,7 +55,8 @@ class Outcome(BaseModel):
     @classmethod
     def of_failure(cls, provider: str, seconds: float, error: WebSearchError) -> Outcome:
         """Return the outcome for a provider that failed."""
-        status = next((status for kind, status in _STATUSES.items() if isinstance(error, kind)), "failed")
+        known: list[Status] = [status for kind, status in _STATUSES.items() if isinstance(error, kind)]
+        status = known[0] if known else "failed"
         return cls(provider=provider, status=status, seconds=round(seconds, 3), code=error.code)
 
     @classmethod
