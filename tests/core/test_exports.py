@@ -20,9 +20,8 @@ import websearch_core
 from websearch_core import providers
 
 ROOMS = (
-    "citations client errors events flow index keys layers models provenance provider providers reading render settings "
-    "testing tokens "
-    "tools".split()
+    "citations client errors events flow index keys layers models otel provenance provider providers reading render "
+    "settings testing tokens tools".split()
 )
 PUBLIC = ["websearch_core", *(f"websearch_core.{room}" for room in ROOMS)]
 PACKAGES = [websearch_core, langchain_websearch, llamaindex_websearch]
