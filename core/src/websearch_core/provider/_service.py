@@ -30,7 +30,7 @@ class Price:
     credits: float | None = None
     size: int = 0
     by_request: bool = False
-    when: Mapping[str, Any] = field(default_factory=dict)
+    when: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 FREE = (Price(usd=0, credits=0),)
