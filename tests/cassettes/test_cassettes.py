@@ -58,6 +58,8 @@ def test_a_recorded_exchange_gives_the_expected_result_in_both_modes(path):
     blocking, concurrent = (tapes.facts(replay(path, concurrent=colour)) for colour in (False, True))
     for one in (blocking, concurrent):
         one.pop("elapsed", None)
+        for asked in one.get("outcomes", ()):
+            asked.pop("seconds")
 
     assert blocking == concurrent
     check(expected, blocking)

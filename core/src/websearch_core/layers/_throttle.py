@@ -133,7 +133,7 @@ class Throttle(ProviderWrapper):
                 f"{self.name} request not sent: the service's limits ask for a wait of {wait:.1f} s, "
                 "which does not fit the time that is left",
                 provider=self.name,
-                retry_after=wait,
+                retry_after=math.ceil(wait * 10) / 10,  # in steps that a person reads
             )
 
 
