@@ -1,4 +1,4 @@
-"""Put the passages of pages in the place of snippets, for any retriever."""
+"""Put the passages of pages in place of snippets, for any retriever."""
 
 from __future__ import annotations
 

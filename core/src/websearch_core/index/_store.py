@@ -19,6 +19,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from .._sqlite import create_tables, read_stamp, transaction
 from .._text.terms import index_text, query_terms
 from .._urls import is_web_url
 from ..errors import (
@@ -231,7 +232,7 @@ class Index:
         ):
             db.isolation_level = None
             db.execute("BEGIN")
-            if _read_stamp(db) != (_APPLICATION_ID, _VERSION):
+            if read_stamp(db) != (_APPLICATION_ID, _VERSION):
                 raise _foreign_error(path)
             yield db
 
@@ -245,17 +246,13 @@ class Index:
             message = f"the folder of the local index at {path} cannot be created: {error.strerror}"
             raise ConfigurationError(message) from error
         with _translate_errors(path), closing(sqlite3.connect(path, timeout=_TIMEOUT, isolation_level=None)) as db:
-            if _read_stamp(db) == (0, 0) and path.stat().st_size == 0:
+            if read_stamp(db) == (0, 0) and path.stat().st_size == 0:
                 db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = NORMAL")  # a crash of the machine loses the last pages at worst
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                _prepare(db, path)
+            with transaction(db):
+                if not create_tables(db, _SCHEMA, (_APPLICATION_ID, _VERSION)):
+                    raise _foreign_error(path)
                 yield db
-            except BaseException:
-                db.execute("ROLLBACK")
-                raise
-            db.execute("COMMIT")
 
 
 def _require_text(page: Page) -> None:
@@ -267,21 +264,6 @@ def address(url: str) -> str:
     """Normalise *url* to the key of a page: without the fragment, and with a slash after an origin alone."""
     url = url.partition("#")[0].encode(errors="replace").decode()
     return f"{url}/" if re.fullmatch(r"https?://[^/?]+", url, re.IGNORECASE) else url
-
-
-def _prepare(db: sqlite3.Connection, path: Path) -> None:
-    """Create the tables in an empty file; refuse the file of another application."""
-    if _read_stamp(db) == (0, 0) and not db.execute("SELECT 1 FROM sqlite_master").fetchone():
-        for statement in _SCHEMA:
-            db.execute(statement)
-    elif _read_stamp(db) != (_APPLICATION_ID, _VERSION):
-        raise _foreign_error(path)
-
-
-def _read_stamp(db: sqlite3.Connection) -> tuple[int, int]:
-    (owner,) = db.execute("PRAGMA application_id").fetchone()
-    (version,) = db.execute("PRAGMA user_version").fetchone()
-    return owner, version
 
 
 def _index_terms(page: Page) -> tuple[str, str]:

@@ -18,6 +18,7 @@ from datetime import date
 from pathlib import Path
 from typing import ClassVar
 
+from .._sqlite import create_tables, read_stamp, transaction
 from ..errors import ConfigurationError, Unavailable
 from ._account import exceeded
 from ._amounts import Amount, Limit
@@ -116,17 +117,13 @@ class UsageFile:
         except OSError as error:
             raise ConfigurationError(f"the usage file {path} cannot be created: {error.strerror}") from error
         with _translate_errors(path), closing(sqlite3.connect(path, timeout=_TIMEOUT, isolation_level=None)) as db:
-            if path.stat().st_size == 0 or _read_stamp(db) == (_APPLICATION_ID, _VERSION):
+            if path.stat().st_size == 0 or read_stamp(db) == (_APPLICATION_ID, _VERSION):
                 _use_wal(db)
             db.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing; a power cut the last calls
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                _prepare(db, path)
+            with transaction(db):
+                if not create_tables(db, _SCHEMA, (_APPLICATION_ID, _VERSION)):
+                    raise _foreign_error(path)
                 yield db
-            except BaseException:
-                db.execute("ROLLBACK")
-                raise
-            db.execute("COMMIT")
 
 
 def _use_wal(db: sqlite3.Connection) -> None:
@@ -144,21 +141,6 @@ def _sum(db: sqlite3.Connection, limit: Limit, day: date, tenant: str, provider:
         (str(first), str(after), not limit.per_tenant, tenant, limit.unit != "credits", provider),
     ).fetchone()
     return int(spent)
-
-
-def _prepare(db: sqlite3.Connection, path: Path) -> None:
-    """Create the table in an empty file; refuse the file of another application."""
-    if _read_stamp(db) == (0, 0) and not db.execute("SELECT 1 FROM sqlite_master").fetchone():
-        for statement in _SCHEMA:
-            db.execute(statement)
-    elif _read_stamp(db) != (_APPLICATION_ID, _VERSION):
-        raise _foreign_error(path)
-
-
-def _read_stamp(db: sqlite3.Connection) -> tuple[int, int]:
-    (owner,) = db.execute("PRAGMA application_id").fetchone()
-    (version,) = db.execute("PRAGMA user_version").fetchone()
-    return owner, version
 
 
 @contextmanager

@@ -6,13 +6,14 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
+from ..._sqlite import read_stamp, transaction
 from .backend import CacheStats
 
 T = TypeVar("T")
@@ -158,8 +159,7 @@ class SQLiteBackend:
 
 
 def _prepare(db: sqlite3.Connection) -> None:
-    (application,) = db.execute("PRAGMA application_id").fetchone()
-    (version,) = db.execute("PRAGMA user_version").fetchone()
+    application, version = read_stamp(db)
     (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if tables and application != _APPLICATION:
         raise NotACacheError("the file is a database, but not a cache")
@@ -169,22 +169,11 @@ def _prepare(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute(f"PRAGMA journal_size_limit = {4 * 2**20}")
     if version < _VERSION:
-        with _transaction(db):
+        with transaction(db):
             db.execute(f"PRAGMA application_id = {_APPLICATION}")
             for statement in _TABLE.strip().split(";\n"):
                 db.execute(statement)
             db.execute(f"PRAGMA user_version = {_VERSION}")
-
-
-@contextmanager
-def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
-    db.execute("COMMIT")
 
 
 def _used(db: sqlite3.Connection) -> int:
