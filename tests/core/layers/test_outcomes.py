@@ -147,7 +147,10 @@ def test_pages_of_one_batch_have_outcomes(concurrent):
 @both
 def test_every_member_of_a_fusion_has_an_outcome_and_a_hook_hears_who_is_left_out(concurrent):
     heard = []
-    down, picky = Local("down", fails=e.RateLimited("slow")), Local("picky", fails=e.UnsupportedOption("no", options=("topic",)))
+    down, picky = (
+        Local("down", fails=e.RateLimited("slow")),
+        Local("picky", fails=e.UnsupportedOption("no", options=("topic",))),
+    )
     members = [Local("up", HIT), down, Local("none"), picky]
     web = WebSearch(members, fuse=True, layers=[Retry(attempts=1)], on_event=heard.append)
     response = call(web, concurrent, "search", "kelp")
