@@ -23,7 +23,7 @@ _FAILED = re.compile(
     r"|(?:the |this )?(?:page|document|resource|url)? ?(?:was |could |is )?"
     r"(?:not (?:be )?found|does ?n[o']t exist|unavailable)\b|something went wrong|internal server error|bad gateway"
     r"|service unavailable|access denied|forbidden|an? (?:unexpected )?error (?:has )?occurred"
-    r"|seite nicht gefunden|page (?:introuvable|non trouvée)|página no encontrada|страница не найдена"  # noqa: RUF001
+    r"|seite nicht gefunden|page (?:introuvable|non trouvée)|página no encontrada|страница не найдена"
     r"|ページが見つかりません|页面不存在|找不到页面)",
     re.IGNORECASE,
 )
