@@ -234,7 +234,8 @@ class SearchResponse(_Model):
         images: The images found, if the query asked for them.
         suggestions: Other queries that the service proposes.
         notes: What the caller should know about how this was found, as sentences.
-        outcomes: How asking each provider of a chain ended, in order; empty if only one was chosen.
+        outcomes: How asking each provider ended, in order, with those that failed; of a response that did not come from
+            a `WebSearch`, empty.
         request_id: The service's ID of this request, to quote to its support.
         cost: The cost in US dollars, as reported by the service.
         usage: What else the service says it charged or consumed, by unit: ``{"credits": 2}``, ``{"tokens": 812}``.
@@ -331,7 +332,7 @@ class Page(_Model):
         cost: The cost in US dollars, as reported by the service.
         usage: What else the service says it charged or consumed, by unit, as for `SearchResponse`.
         notes: What the caller should know about how this was read, as sentences.
-        outcomes: How asking each reader of a chain ended, in order; empty if only one was chosen.
+        outcomes: How asking each reader ended, in order, as for `SearchResponse`.
 
     """
 
