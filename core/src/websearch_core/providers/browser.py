@@ -103,7 +103,7 @@ class Browser:
         response: Response = yield Request(url=here, max_bytes=self.max_bytes, guarded=True)
         if response.status not in _READ:
             raise self._error_for(response)
-        page: Page = yield Call(read_file, response, here)
+        page: Page = yield Call(_parse_file, response, here)
         return self._complete(page, response, url, here)
 
     def _complete(self, page: Page, response: Response, url: str, here: str) -> Page:
@@ -141,7 +141,7 @@ class Browser:
         return page
 
 
-def read_file(response: Response, url: str) -> Page:
+def _parse_file(response: Response, url: str) -> Page:
     """Parse a document that is not HTML. The parsers are imported here, as above."""
     from ..reading import read_bytes
 
