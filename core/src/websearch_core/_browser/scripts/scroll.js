@@ -1,0 +1,88 @@
+// Scroll through the page, a screen at a time, and remember the rows of lists that show only some at a time.
+(() => {
+  const { dom } = websearch;
+  const MOST_ROWS = 2_000;
+  const MOST_ROW = 20_000; // characters of HTML
+  const MOST_SCROLLERS = 5;
+  let rows = 0;
+
+  // The parts of the page that scroll on their own and have most of their content out of sight.
+  const scrollers = () => {
+    const found = [];
+    for (const element of dom.findAll("div,main,section,article,ul,ol,tbody,[style*=overflow],[class*=scroll i]")) {
+      if (element.scrollHeight <= element.clientHeight * 1.5 || element.clientHeight < 100 || element.clientWidth < 200) continue;
+      if (/auto|scroll/.test(getComputedStyle(element).overflowY) && dom.isSeen(element)) found.push(element);
+      if (found.length === MOST_SCROLLERS) break;
+    }
+    return found;
+  };
+
+  // Lists whose rows a script puts in their place: absolute, moved by a transform, or below a spacer.
+  const isPlaced = (list) => {
+    const own = dom.attribute(list, "style") ?? "";
+    if (/padding|transform|translate|margin-top|height|(?:^|[;\s])top/.test(own)) return true;
+    for (let child = list.firstElementChild, looked = 0; child && looked < 3; child = dom.nextElement(child), looked++) {
+      if (/absolute|transform|translate|(?:^|[;\s])(?:top|height)/.test(dom.attribute(child, "style") ?? "")) return true;
+    }
+    return false;
+  };
+  const lists = () => {
+    const found = new Set();
+    for (const element of dom.findAll("[style]")) {
+      for (const list of [element, dom.parent(element)]) {
+        if (list && dom.count(list) >= 3 && dom.name(list) !== "body" && !found.has(list) && isPlaced(list)) found.add(list);
+      }
+      if (found.size >= 20) break;
+    }
+    return [...found].filter((one) => ![...found].some((other) => other !== one && dom.contains(one, other)));
+  };
+  const remember = () => {
+    for (const list of lists()) {
+      const known = websearch.kept.get(list) ?? new Map();
+      for (let child = list.firstElementChild; child && rows < MOST_ROWS; child = dom.nextElement(child)) {
+        const said = dom.said(child);
+        if (!said || said.length > MOST_ROW || known.get(said)?.nodes.length > 3) continue;
+        if (known.has(said)) known.get(said).nodes.includes(child) || known.get(said).nodes.push(child);
+        else {
+          known.set(said, { said, html: websearch.serialise(child, MOST_ROW), nodes: [child] });
+          rows++;
+        }
+      }
+      websearch.kept.set(list, known);
+    }
+  };
+
+  // Move one screen on. Returns whether anything moved, and how far the page goes.
+  websearch.scroll = () => {
+    const inner = scrollers();
+    const root = dom.root(dom.top);
+    const goesOn = root && scrollY + innerHeight < root.scrollHeight - 2;
+    if (goesOn || inner.length) remember();
+    let moved = false;
+    if (goesOn) {
+      const before = scrollY;
+      scrollTo({ top: before + innerHeight * 0.9, behavior: "instant" });
+      moved = scrollY > before;
+    }
+    for (const element of inner) {
+      const before = element.scrollTop;
+      element.scrollTo({ top: before + element.clientHeight * 0.9, behavior: "instant" });
+      moved ||= element.scrollTop > before;
+    }
+    return { moved, height: measure(inner) };
+  };
+  const measure = (inner) => (dom.root(dom.top)?.scrollHeight ?? 0) + inner.reduce((sum, one) => sum + one.scrollHeight, 0);
+  websearch.measure = () => measure(scrollers());
+  websearch.scrollBack = () => {
+    if (websearch.kept.size) remember();
+    scrollTo({ top: 0, behavior: "instant" });
+  };
+  // How many rows were seen that are in their lists no more.
+  websearch.countGone = () => {
+    let gone = 0;
+    for (const known of websearch.kept.values()) {
+      for (const row of known.values()) gone += !row.nodes.some((node) => dom.isConnected(node) && dom.said(node) === row.said);
+    }
+    return gone;
+  };
+})();
