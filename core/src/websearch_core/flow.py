@@ -23,7 +23,7 @@ import math
 import re
 import time
 from collections.abc import Awaitable, Callable, Generator, Hashable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar, cast
@@ -47,6 +47,7 @@ __all__ = [
     "Share",
     "Shared",
     "Sleep",
+    "Transport",
     "arun",
     "run",
 ]
@@ -76,6 +77,8 @@ class Request:
         target: The URL of the page that the service should open for us, or several; the guard checks them.
         judge_target: True if that service may be inside this network, where internal names resolve: the name in
             ``target`` is then resolved here and its addresses judged, before anything is sent.
+        transport: Gets a guarded page in another way than over a connection of ours, such as with a browser. It is
+            called with the request, the guard and the queue for look-ups.
 
     """
 
@@ -90,6 +93,7 @@ class Request:
     guarded: bool = False
     target: str | tuple[str, ...] | None = None
     judge_target: bool = False
+    transport: Transport | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,6 +201,7 @@ Effect: TypeAlias = Request | Sleep | Call | Gather | Share
 Flow: TypeAlias = Generator[Effect, Any, _T]
 Send: TypeAlias = Callable[[Request], Response]
 AsyncSend: TypeAlias = Callable[[Request], Awaitable[Response]]
+Transport: TypeAlias = Callable[..., Future[Response]]
 
 
 def run(flow: Flow[_T], send: Send) -> _T:

@@ -71,6 +71,6 @@ class SingleFlight(ProviderWrapper):
         return free(answer)
 
 
-def free(answer: A) -> A:
-    """Return *answer* without what it cost, for a caller that it cost nothing."""
-    return answer.model_copy(update={"cost": 0.0, "usage": {}})
+def free(answer: A, **update: object) -> A:
+    """Return *answer* without what it cost, for a caller that it cost nothing, and with other fields to *update*."""
+    return answer.model_copy(update={"cost": 0.0, "usage": {}, **update})
