@@ -1,5 +1,5 @@
 // Build the pages of each framework into one file, with the framework in it: `npm install && npm run build`.
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 import { compile } from "svelte/compiler";
 
@@ -34,3 +34,12 @@ await build({
   },
   plugins: [svelte],
 });
+
+const licences = await Promise.all(
+  ["react", "react-dom", "scheduler", "vue", "svelte"].map(async (name) => {
+    const { version } = JSON.parse(await readFile(`node_modules/${name}/package.json`, "utf8"));
+    const file = name === "svelte" ? "LICENSE.md" : "LICENSE";
+    return `${name} ${version}\n\n${await readFile(`node_modules/${name}/${file}`, "utf8")}`;
+  }),
+);
+await writeFile("built/LICENSES.txt", licences.join("\n\n"));

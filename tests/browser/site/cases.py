@@ -92,7 +92,7 @@ CASES = (
     Case("svelte-details", "details that load when opened", _text("bee-hotel", "sourdough", "kelp-farm", title="Help for members\n\nWhere do I hang a bee hotel?\n\nWhy does my dough not rise?\n\nWhen is kelp cut?", titles=False)),
     Case("svelte-modal", "a window above the text", _text("salt-pans")),
     Case("svelte-hidden", "text hidden by style sheets", _text("library-heat")),
-    Case("svelte-element", "custom element with a shadow root", _text("kelp-farm")),
+    Case("custom-element", "custom element with a shadow root", _text("kelp-farm")),
     Case("shadow-nested", "nested shadow roots with slots", _text("clock-repair")),
     Case("shadow-declared", "declared shadow root", _text("night-trains")),
     Case("frame-same-origin", "frame", _text("lighthouse")),

@@ -102,7 +102,7 @@ const Infinite = () => {
       busy.current = false;
       if (isLast) end(true);
     });
-    watcher.observe(edge.current);
+    if (edge.current) watcher.observe(edge.current);
     return () => watcher.disconnect();
   }, [all.length]);
   return <Frame><h1>Harbours of the north</h1><ul>{all.map((row) => <Row key={row.name} row={row} style={{ minHeight: 240 }} />)}</ul>{!ended && <div ref={edge} className="loader" style={{ height: 40 }}>Loading more…</div>}</Frame>;

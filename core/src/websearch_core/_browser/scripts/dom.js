@@ -9,6 +9,8 @@
     firstChild: property(Node, "firstChild"),
     nextSibling: property(Node, "nextSibling"),
     nextElement: property(Element, "nextElementSibling"),
+    lastElement: property(Element, "lastElementChild"),
+    childrenOf: property(Element, "children"),
     parent: property(Node, "parentElement"),
     parentNode: property(Node, "parentNode"),
     rootNode: method(Node, "getRootNode"),

@@ -36,8 +36,10 @@
     clicks++;
     dom.click(element);
   };
+  const saysMore = (element) => dom.attribute(element, "aria-expanded") === null && MORE.test(dom.said(element).slice(0, 60));
+  // What says "more" may be pressed again, as long as `settle.py` asks: each time it may bring more.
   const mayPress = (element) =>
-    clicks < MOST_CLICKS && element instanceof HTMLElement && !clicked.has(element) && !navigates(element) &&
+    clicks < MOST_CLICKS && element instanceof HTMLElement && !(clicked.has(element) && !saysMore(element)) && !navigates(element) &&
     !dom.closest(element, NOT_CONTENT) && dom.isSeen(element);
 
   // The header of an accordion without ARIA: it looks like a control, and what follows it is out of sight.
@@ -50,7 +52,7 @@
   const isOpener = (element) => {
     const expanded = dom.attribute(element, "aria-expanded");
     if (dom.attribute(element, "role") === "tab" || dom.name(element) === "summary") return false;
-    return expanded === "false" || (expanded === null && MORE.test(dom.said(element).slice(0, 60)));
+    return expanded === "false" || saysMore(element);
   };
   const openers = () => {
     const controls = dom.findAll(CONTROLS).filter((element) => isOpener(element) && mayPress(element));
@@ -60,14 +62,16 @@
     return [...new Set([...controls, ...headers])];
   };
 
-  // Whether `open` or `nextTab` would click on something.
-  websearch.canOpen = () => openers().length + tabs().length > 0;
+  const closedDetails = () =>
+    dom.findAll("details:not([open])").filter((details) => !dom.closest(details, 'nav,header,footer,[role="navigation"],[role="menu"]'));
+
+  // Whether `open` or `nextTab` would open something.
+  websearch.canOpen = () => closedDetails().length + openers().length + tabs().length > 0;
 
   // Open all that is closed. Details need no click. Returns how many were opened.
   websearch.open = () => {
     let opened = 0;
-    for (const details of dom.findAll("details:not([open])")) {
-      if (dom.closest(details, 'nav,header,footer,[role="navigation"],[role="menu"]')) continue;
+    for (const details of closedDetails()) {
       details.setAttribute("open", ""); // pages that load what is inside hear of it
       details.removeAttribute("name"); // or the next of its group would close it
       opened++;

@@ -17,14 +17,13 @@
     return found;
   };
 
-  // Lists whose rows a script puts in their place: absolute, moved by a transform, or below a spacer.
+  // Lists whose rows a script puts in their place: absolute, moved by a transform, or beside spacers.
   const isPlaced = (list) => {
-    const own = dom.attribute(list, "style") ?? "";
-    if (/padding|transform|translate|margin-top|height|(?:^|[;\s])top/.test(own)) return true;
-    for (let child = list.firstElementChild, looked = 0; child && looked < 3; child = dom.nextElement(child), looked++) {
-      if (/absolute|transform|translate|(?:^|[;\s])(?:top|height)/.test(dom.attribute(child, "style") ?? "")) return true;
-    }
-    return false;
+    if (/padding-(?:top|bottom)|padding:|transform|translate/.test(dom.attribute(list, "style") ?? "")) return true;
+    const rows = [...dom.childrenOf(list)].slice(0, 10);
+    const placed = rows.filter((row) => /absolute|transform|translate/.test(dom.attribute(row, "style") ?? "")).length;
+    const ends = [rows[0], dom.lastElement(list)];
+    return placed > rows.length / 2 || ends.some((row) => /height/.test(dom.attribute(row, "style") ?? "") && !dom.said(row));
   };
   const lists = () => {
     const found = new Set();
@@ -39,11 +38,13 @@
   const remember = () => {
     for (const list of lists()) {
       const known = websearch.kept.get(list) ?? new Map();
-      for (let child = list.firstElementChild; child && rows < MOST_ROWS; child = dom.nextElement(child)) {
+      for (const child of dom.childrenOf(list)) {
+        if (rows >= MOST_ROWS) break;
         const said = dom.said(child);
         if (!said || said.length > MOST_ROW || known.get(said)?.nodes.length > 3) continue;
-        if (known.has(said)) known.get(said).nodes.includes(child) || known.get(said).nodes.push(child);
-        else {
+        if (known.has(said)) {
+          if (!known.get(said).nodes.includes(child)) known.get(said).nodes.push(child);
+        } else {
           known.set(said, { said, html: websearch.serialise(child, MOST_ROW), nodes: [child] });
           rows++;
         }
@@ -77,12 +78,12 @@
     if (websearch.kept.size) remember();
     scrollTo({ top: 0, behavior: "instant" });
   };
+  // A row is still there if it says at least what it said.
+  websearch.isGone = (row) => !row.nodes.some((node) => dom.isConnected(node) && dom.said(node).startsWith(row.said));
   // How many rows were seen that are in their lists no more.
   websearch.countGone = () => {
     let gone = 0;
-    for (const known of websearch.kept.values()) {
-      for (const row of known.values()) gone += !row.nodes.some((node) => dom.isConnected(node) && dom.said(node) === row.said);
-    }
+    for (const known of websearch.kept.values()) for (const row of known.values()) gone += websearch.isGone(row);
     return gone;
   };
 })();

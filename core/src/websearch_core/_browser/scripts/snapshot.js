@@ -108,8 +108,7 @@
 
     // A list that shows only some of its rows at a time: those that were seen, in order, and the ones it shows now.
     rows(element, rows, around) {
-      const missing = [...rows].filter(([, row]) => !row.nodes.some((node) => dom.isConnected(node) && dom.said(node) === row.said));
-      if (!missing.length) return this.children(element, around);
+      if (![...rows.values()].some(websearch.isGone)) return this.children(element, around);
       const inner = { ...around, depth: around.depth + 1 };
       const written = new Set();
       for (const [said, row] of rows) {
@@ -139,6 +138,7 @@
 
     // Return the declarations that hide the element or undo the hiding around it, and what holds inside.
     look(element, around) {
+      if (dom.name(element) === "head" || around.isHead) return { style: "", around: { ...around, isHead: true } };
       const style = this.styleOf(element);
       const said = [];
       const inside = { ...around };
@@ -256,7 +256,7 @@
     }
   }
 
-  const START = { depth: 0, hasBoxes: true, unseen: false, tiny: false, clear: false, shifts: false, isOff: false };
+  const START = { depth: 0, hasBoxes: true, unseen: false, tiny: false, clear: false, shifts: false, isOff: false, isHead: false };
 
   // One element as it is now, for what may be gone at the end.
   websearch.serialise = (element, most) => {
