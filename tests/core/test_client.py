@@ -339,7 +339,7 @@ def test_a_long_page_is_settled_and_cut_off_the_event_loop(monkeypatch, repeated
 @pytest.fixture
 def shelf(server, http, forest):
     """A search that finds a long page, a missing page, one that does not contain the query, and a last one."""
-    server.answers["/other"] = http("Only stones.", "200 OK", "Content-Type: text/markdown")
+    server.answers["/other"] = http("Only stones.", "200 OK", "Content-Type: text/plain")
     urls = [forest, f"{server.url}/missing", f"{server.url}/other", f"{server.url}/forest?last"]
     server.answers["/search"] = http({
         "results": [{"title": f"Hit {n}", "url": url, "content": "Snippet"} for n, url in enumerate(urls, 1)]

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from .._deadline import Deadline, deadline, until
 from .._outcomes import Outcome
-from .._scope import current_policy, wants_fresh
+from .._scope import current_policy, describe_choices, wants_fresh
 from .._urls import canonicalize
 from ..errors import (
     BadResponse,
@@ -235,7 +235,7 @@ class Cache(ProviderWrapper):
             canonical = canonicalize(url)
         except UnsafeURL:
             canonical = url  # for the reader to refuse
-        return self._key(provider, ["read", canonical, current_policy()])
+        return self._key(provider, ["read", canonical, current_policy(), *describe_choices()])
 
     def _key(self, provider: Provider, what: Sequence[Any]) -> str:
         return identify(provider, [VERSION, self.tenant, self._described, what])

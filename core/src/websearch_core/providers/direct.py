@@ -6,6 +6,8 @@ cookies, credentials or referrer. A page that answers with status 400 or above i
 `AccessDenied` (it needs a login or payment), `PageNotFound`. A challenge against robots is `Blocked` too, whatever its
 status, and a page that says nothing without running its scripts is `NeedsBrowser`. In a chain, the next reader is tried
 after each of them: ``reader="direct,jina"``.
+
+It asks for Markdown first, as agents do, and takes it if it says something; otherwise it asks once more, for HTML.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from urllib.parse import urljoin, urlsplit
 
 from pydantic import Field
 
+from websearch_core._scope import current_choices
 from websearch_core.provider import (
     BadResponse,
     Blocked,
@@ -32,6 +35,7 @@ from websearch_core.provider import (
     UnsupportedContent,
     error_for,
     find_challenge,
+    find_stub,
     needs_scripts,
     page_meaning,
     provider,
@@ -40,7 +44,13 @@ from websearch_core.provider import (
 _REDIRECTS = {301, 302, 303, 307, 308}
 _READ = {200, 203, 206}
 _HTML = {"text/html", "application/xhtml+xml"}
-_ACCEPT = "text/html,application/xhtml+xml,text/markdown,text/plain;q=0.9,application/json;q=0.8,*/*;q=0.5"
+_MARKDOWN = {"text/markdown", "text/x-markdown"}
+_OTHERS = "text/plain;q=0.8, application/json;q=0.7, */*;q=0.5"
+_HTML_FIRST = f"text/html, application/xhtml+xml, {_OTHERS}"
+_MARKDOWN_FIRST = f"text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, {_OTHERS}"
+_REFUSED = {406, 415}  # a server that takes the preference for a condition
+_NO_PAGE = {401, 402, 403, 407, 410, 429, 451}  # whatever the format
+_MARKDOWN_FILE = re.compile(r"\.(?:mdx?|markdown|qmd|txt)\Z", re.IGNORECASE)
 
 
 @provider
@@ -59,6 +69,7 @@ class Direct:
             inline styles. Slower, and loses text that scripts would show.
         isolate: Parse pages in other processes. ``True``: always, so that a page that crashes the parser affects only
             itself. ``False``: never. Unset: where it is faster, for large pages and for many in parallel.
+        prefer_markdown: Ask for Markdown first, and for HTML only if the site has no Markdown, or only a stub of it.
         processes: Maximum number of these processes. Unset: the number of cores, at most 8.
 
     """
@@ -73,21 +84,57 @@ class Direct:
     user_agent: str = "Mozilla/5.0 (compatible; websearch-core; +https://pypi.org/project/websearch-core)"
     links: Literal["keep", "text", "drop"] = "keep"
     style_sheets: bool = False
+    prefer_markdown: bool = True
     isolate: bool | None = None
     processes: Annotated[int, Field(ge=1)] | None = None
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*."""
+        if not self.prefer_markdown or current_choices().menus:
+            return (yield from self._read(url, _HTML_FIRST))
+        response, here = yield from self._fetch(url, _MARKDOWN_FIRST)
+        if not _offers_markdown(response):
+            return (yield from self._page(response, url, here))
+        return (yield from self._markdown(response, url, here))
+
+    def _read(self, url: str, accept: str) -> Flow[Page]:
+        response, here = yield from self._fetch(url, accept)
+        return (yield from self._page(response, url, here))
+
+    def _markdown(self, response: Response, url: str, here: str) -> Flow[Page]:
+        """Return the Markdown that the site offers; if it does not say what the page says, ask for HTML instead."""
+        page: Page | None = None
+        try:
+            page = yield from self._page(response, url, here)
+            stub = find_stub(page.title, page.content)
+        except ServiceError:
+            if response.status in _NO_PAGE:
+                raise
+            stub = "cannot be read"
+        if page and (not stub or _MARKDOWN_FILE.search(urlsplit(here).path)):
+            return page
+        try:
+            other: Page = yield from self._read(url, _HTML_FIRST)
+        except ServiceError:
+            if page and stub == "says next to nothing":  # but something, and the HTML not even that
+                return page
+            raise
+        if other.media_type in _MARKDOWN or response.status in _REFUSED:
+            return other
+        return other.with_notes(f"the Markdown that the site offers {stub}: this is its HTML")
+
+    def _fetch(self, url: str, accept: str) -> Flow[tuple[Response, str]]:
+        """Fetch *url*, and return the response with the URL that redirects led to."""
         here = url
         for _ in range(self.max_redirects + 1):
-            response = yield self._request(here)
+            response: Response = yield self._request(here, accept)
             if response.status not in _REDIRECTS:
-                return (yield from self._page(response, url, here))
+                return response, here
             here = self._follow(response, here)
         raise BadResponse(f"direct read failed: more than {self.max_redirects} redirects", provider=self.name)
 
-    def _request(self, url: str) -> Request:
-        headers = {"User-Agent": self.user_agent, "Accept": _ACCEPT, "Accept-Language": "en;q=0.8,*;q=0.5"}
+    def _request(self, url: str, accept: str) -> Request:
+        headers = {"User-Agent": self.user_agent, "Accept": accept, "Accept-Language": "en;q=0.8,*;q=0.5"}
         return Request(url=url, headers=headers, max_bytes=self.max_bytes, guarded=True)
 
     def _follow(self, response: Response, here: str) -> str:
@@ -153,3 +200,9 @@ class Direct:
         if needs_scripts(page.content, response.content):
             message = "direct read failed: the page says nothing without running its scripts"
             raise NeedsBrowser(message, provider=self.name, status=response.status)
+
+
+def _offers_markdown(response: Response) -> bool:
+    """Return whether the site answers with Markdown, or with an error to the request for it."""
+    declared = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return declared in _MARKDOWN or response.status in _REFUSED
