@@ -19,7 +19,9 @@ _SHELL = """<!DOCTYPE html>
 <style>.fade-enter-active {{ transition: opacity 2s }} .fade-enter-from {{ opacity: 0 }}</style></head>
 <body><noscript>You need to enable JavaScript to run this app.</noscript>
 <div id="{id}" data-page="{page}">{inside}</div><script src="/built/{framework}.js" defer></script></body></html>"""
-_SERVER_SIDE = {"react-hydration": "<header><a href='/'>The Harbour Review</a></header><main><p>Rendered at 2026</p></main>"}
+_SERVER_SIDE = {
+    "react-hydration": "<header><a href='/'>The Harbour Review</a></header><main><p>Rendered at 2026</p></main>"
+}
 _PARTS = 6
 _PATHS = {case.path: case.name for case in CASES}
 
@@ -53,7 +55,7 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Say nothing."""
 
-    def do_GET(self) -> None:  # noqa: N802
+    def do_GET(self) -> None:
         """Answer."""
         asked = urlsplit(self.path)
         options = {name: values[-1] for name, values in parse_qs(asked.query, keep_blank_values=True).items()}
@@ -138,7 +140,9 @@ def _shell(framework: str, page: str) -> str:
 
 def _article(name: str) -> str:
     text = TEXTS[name]
-    return f"<h1>{html.escape(text['title'])}</h1>" + "".join(f"<p>{html.escape(one)}</p>" for one in text["paragraphs"])
+    return f"<h1>{html.escape(text['title'])}</h1>" + "".join(
+        f"<p>{html.escape(one)}</p>" for one in text["paragraphs"]
+    )
 
 
 def _chunked_page() -> list[str]:

@@ -21,31 +21,32 @@ _FRAME = 0.02  # seconds for the browser to tell the page's observers
 
 async def scroll(clock: Clock) -> None:
     """Scroll to the end of the page, or as far as the limits allow; what comes by that is waited for."""
-    tab, height, growths = clock.tab, 0, 0
-    for screen in range(_MAX_SCREENS):
-        step = await call(tab, "scroll")
-        if not step["moved"]:
-            break
-        if clock.left <= 0 or growths > _MAX_GROWTHS or screen == _MAX_SCREENS - 1:
-            tab.note(f"the page was scrolled {screen + 1} times, and goes on")
-            break
+    tab, screens, growths = clock.tab, 0, 0
+    height = await call(tab, "measure")
+    while True:
+        moved = await call(tab, "scroll")
+        if not moved and not screens:
+            return
+        screens += moved
         await asyncio.sleep(_FRAME)
         await clock.advance(_STEP)
-        if tab.network.loading:
+        if not moved or tab.network.loading:
             await settle(clock, quiet=500)
         grown = await call(tab, "measure")
-        if grown > max(height, step["height"]) + 10:
+        if grown > height:
             growths += 1
-        height = max(height, grown)
-    else:
-        screen = _MAX_SCREENS
-    if growths and growths <= _MAX_GROWTHS:
-        tab.note(f"the page was scrolled {screen} times to load the rest of it")
-    if screen:
-        await call(tab, "scrollBack")
-        await clock.advance(_STEP)
-        if await call(tab, "countGone"):
-            tab.note("the page shows only some rows of a list at a time: those seen while scrolling are included")
+        elif not moved:
+            break
+        height = grown
+        if clock.left <= 0 or growths > _MAX_GROWTHS or screens >= _MAX_SCREENS:
+            tab.note("the page goes on: it was not scrolled to its end")
+            break
+    if growths:
+        tab.note("the page was scrolled to load more of it")
+    await call(tab, "scrollBack")
+    await clock.advance(_STEP)
+    if await call(tab, "countGone"):
+        tab.note("the page shows only some rows of a list at a time: those seen while scrolling are included")
 
 
 async def open_all(clock: Clock) -> None:

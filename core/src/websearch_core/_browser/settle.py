@@ -1,9 +1,9 @@
 """
 Wait until a page has said what it has to say.
 
-The time of the page is virtual: the browser runs its timers one after the other without waiting for them, and stops its
-clock while something loads. So a page is asked what it says after seconds of its own time that take milliseconds of ours,
-and a timer that brings the text after 1.5 s is no exception. Only what loads, and what workers compute, takes real time.
+The time of the page is virtual: the browser runs its timers one after the other without waiting for them, and stops
+its clock while something loads. So seconds of the page's time take milliseconds of ours, and text that a timer brings
+after 1.5 s is there as soon as any other. Only what loads, and what workers compute, takes real time.
 
 https://chromedevtools.github.io/devtools-protocol/tot/Emulation/#method-setVirtualTimePolicy
 """
@@ -75,11 +75,9 @@ async def settle(clock: Clock, quiet: int = _QUIET) -> bool:
 
     """
     tab, loop = clock.tab, asyncio.get_running_loop()
-    said: tuple[str, int] | None = None
-    longest, passed, calm, silent = 0, 0, 0, 0
-    changed = loop.time()
+    page, silent = _Progress(loop.time()), 0
     while clock.left > 0:
-        advanced = await clock.advance(_SLICE)
+        passed = _SLICE if await clock.advance(_SLICE) else 0
         await asyncio.sleep(_FRAME)
         found = await _look(tab)
         if found is None:
@@ -89,22 +87,40 @@ async def settle(clock: Clock, quiet: int = _QUIET) -> bool:
             elif silent > 3:
                 return False
             continue
-        silent, now = 0, (found["url"], found["hash"])
-        passed += _SLICE * advanced
-        if now != said and (passed <= _GROWING or found["length"] > longest * 1.01 or said is None or said[0] != now[0]):
-            changed, calm = loop.time(), 0
-        else:
-            calm += _SLICE * advanced
-        said, longest = now, max(longest, found["length"])
-        waited = loop.time() - changed
-        if found["state"] == "loading" or (tab.network.loading and waited < (_STILL_WAITING if found["waits"] else _STILL)):
+        silent, waits = 0, found["waits"]
+        page.take(found, passed, loop.time())
+        still = loop.time() - page.changed
+        if found["state"] == "loading" or (tab.network.loading and still < (_STILL_WAITING if waits else _STILL)):
             continue
-        if found["waits"] and waited < _PATIENT and not tab.stopped:
-            continue
-        if tab.stopped or calm >= (_QUIET_WAITING if found["waits"] else quiet):
+        if tab.stopped:
             return True
-        clock.passes = not advanced  # nothing that is worth waiting for loads, and yet the clock stands
+        if waits and still < _PATIENT:
+            continue
+        if page.calm >= (_QUIET_WAITING if waits else quiet):
+            return True
+        clock.passes = not passed  # nothing that is worth waiting for loads, and yet the clock stands
     return False
+
+
+@dataclass
+class _Progress:
+    """What a page has said so far."""
+
+    changed: float  # when it last said something new, by the event loop's clock
+    passed: int = 0  # milliseconds of its time
+    calm: int = 0  # of these, since it said something new
+    longest: int = 0  # characters
+    said: tuple[str, int] = ("", 0)  # its URL, and a hash of its text
+
+    def take(self, found: dict[str, Any], passed: int, now: float) -> None:
+        """Compare what it says now, after *passed* milliseconds of its time, with what it said before."""
+        said = (found["url"], found["hash"])
+        grows = found["length"] > self.longest * 1.01
+        is_new = said != self.said and (self.passed < _GROWING or grows or said[0] != self.said[0])
+        self.passed += passed
+        self.calm = 0 if is_new else self.calm + passed
+        self.changed = now if is_new else self.changed
+        self.said, self.longest = said, max(self.longest, found["length"])
 
 
 async def _look(tab: Tab) -> dict[str, Any] | None:

@@ -88,7 +88,9 @@ async def _take(tab: Tab, document: Document, max_length: int) -> Snapshot:
             await tab.stop_scripts()
             continue
         if count := shown["foreignFrames"]:
-            tab.note(f"{count} frames of other sites were left out" if count > 1 else "a frame of another site was left out")
+            tab.note(
+                f"{count} frames of other sites were left out" if count > 1 else "a frame of another site was left out"
+            )
         return Snapshot(tab.document or document, shown["url"], shown["html"], shown["cut"])
     raise TimedOut("the page's scripts never end")
 

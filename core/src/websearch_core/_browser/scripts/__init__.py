@@ -1,7 +1,8 @@
 """
-The scripts that are run inside a page, in a world of their own: they see its elements, and nothing that its scripts replace.
+The scripts that are run inside a page, in a world of their own.
 
-They are installed on first use, and again after the page has moved on to another document.
+They see the page's elements, and nothing that its own scripts replace. They are installed on first use, and again after
+the page has moved on to another document.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@
     }
   };
 
-  // Move one screen on. Returns whether anything moved, and how far the page goes.
+  // Move one screen on, in the page and in what scrolls within it. Returns whether anything moved.
   websearch.scroll = () => {
     const inner = scrollers();
     const root = dom.root(dom.top);
@@ -70,10 +70,10 @@
       element.scrollTo({ top: before + element.clientHeight * 0.9, behavior: "instant" });
       moved ||= element.scrollTop > before;
     }
-    return { moved, height: measure(inner) };
+    return moved;
   };
-  const measure = (inner) => (dom.root(dom.top)?.scrollHeight ?? 0) + inner.reduce((sum, one) => sum + one.scrollHeight, 0);
-  websearch.measure = () => measure(scrollers());
+  websearch.measure = () =>
+    (dom.root(dom.top)?.scrollHeight ?? 0) + scrollers().reduce((sum, one) => sum + one.scrollHeight, 0);
   websearch.scrollBack = () => {
     if (websearch.kept.size) remember();
     scrollTo({ top: 0, behavior: "instant" });
