@@ -165,5 +165,5 @@ def _is_shown(said: str, source: bytes) -> bool:
         else:
             shown.append(text)
     words = _WORD.findall(said)[:_FIRST]
-    text = b" ".join(shown).decode("utf-8", "replace")
-    return bool(words) and all(word in text for word in words)
+    visible = b" ".join(shown).decode("utf-8", "replace")
+    return bool(words) and all(word in visible for word in words)
