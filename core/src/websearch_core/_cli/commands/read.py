@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ..._choices import Responses
 from ...errors import ConfigurationError
 from ..arguments import (
     AllowAddress,
@@ -62,6 +63,13 @@ def read(
             metavar="TEXT", help="Show the places around this phrase; case, accents, spaces and emphasis are ignored"
         ),
     ] = None,
+    comments: Annotated[
+        Responses | None,
+        typer.Option(help="What to do with readers' comments; by default what the kind of page asks for"),
+    ] = None,
+    reviews: Annotated[
+        Responses | None, typer.Option(help="What to do with reviews; by default what the kind of page asks for")
+    ] = None,
     allow_address: AllowAddress = None,
     timeout: Timeout = None,
     no_cache: NoCache = False,
@@ -82,5 +90,14 @@ def read(
         web = WebSearch(reader=reader, provider_options=given, allow=allow_address, timeout=timeout)
         with web, show_progress("Reading"), fresh_if(no_cache):
             require_used(given, web)
-            page = web.read(url, max_length=max_length, max_tokens=max_tokens, offset=offset, query=query, find=find)
+            page = web.read(
+                url,
+                max_length=max_length,
+                max_tokens=max_tokens,
+                offset=offset,
+                query=query,
+                find=find,
+                comments=comments,
+                reviews=reviews,
+            )
         print_page(page, form)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from html import escape, unescape
 from typing import Any
 
@@ -25,7 +26,7 @@ _MAX_OFFERS = 5
 _BODIES = ("articleBody", "text", "reviewBody", "transcript", "description", "abstract")
 
 
-def markup_from_data(facts: Metadata) -> str:
+def markup_from_data(facts: Metadata, *, comments: bool = True) -> str:
     """
     Return the structured data of a page as markup: its main thing, then others, or only its description.
 
@@ -33,10 +34,20 @@ def markup_from_data(facts: Metadata) -> str:
 
     Args:
         facts: Metadata of the page.
+        comments: Whether postings keep their replies.
 
     """
+    facts = facts if comments else _without_comments(facts)
     pieces = list(_limit(_things(facts))) or list(_limit([_prose(facts.description)]))
     return "".join([_heading(1, facts.title), *pieces]) if pieces else ""
+
+
+def _without_comments(facts: Metadata) -> Metadata:
+    def strip(thing: Thing) -> Thing:
+        return {key: value for key, value in thing.items() if key != "comment"}
+
+    linked = replace(facts.linked, things=tuple(map(strip, facts.linked.things)))
+    return replace(facts, about=strip(facts.about), linked=linked)
 
 
 def _things(facts: Metadata) -> Iterator[str]:
