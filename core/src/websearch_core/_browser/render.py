@@ -94,8 +94,13 @@ def _answer(document: Document, content: bytes, url: str = "", tab: Tab | None =
         headers=document.headers | {"content-type": document.media_type},
         content=content,
         truncated=tab is not None and tab.truncated,
-        notes=tuple(tab.notes) if tab else (),
+        notes=_notes(tab) if tab else (),
     )
+
+
+def _notes(tab: Tab) -> tuple[str, ...]:
+    refused = tab.gate.traffic.refused
+    return (*tab.notes, *([f"{refused} request{'s were' if refused > 1 else ' was'} refused"] if refused else ()))
 
 
 async def _settle(tab: Tab, quiet: float = 0.5, most: float = 5.0) -> None:

@@ -114,14 +114,16 @@ class Browser:
         return page
 
     def _make_renderer(self) -> Renderer:
-        launch = Launch(
+        return Renderer(launch=self._make_launch(), max_requests=self.max_requests, max_traffic=self.max_traffic)
+
+    def _make_launch(self) -> Launch:
+        return Launch(
             path=self.browser_path,
             sandbox=self.sandbox,
             images=self.images,
             memory=self.memory * 2**20,
             pages_at_once=self.pages_at_once,
         )
-        return Renderer(launch=launch, max_requests=self.max_requests, max_traffic=self.max_traffic)
 
     def _error_for(self, response: Response) -> ServiceError:
         kind, hint = page_meaning(response.status)
