@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from websearch_core import WebSearch
+from websearch_core._deadline import time_limit
 from websearch_core._scope import Choices, choices_scope
 from websearch_core.errors import (
     AccessDenied,
@@ -12,6 +13,7 @@ from websearch_core.errors import (
     NeedsBrowser,
     PageNotFound,
     RateLimited,
+    TimedOut,
     Unavailable,
     UnsupportedContent,
 )
@@ -37,7 +39,10 @@ def play(flow, *answers):
 
     def send(request):
         requests.append(request)
-        return waiting.pop(0)
+        answer = waiting.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
     page = run(flow, send)
     assert not waiting
@@ -213,3 +218,121 @@ def test_a_site_that_negotiates_is_read_as_markdown(server, http):
 
     assert (first.media_type, again.content, other.media_type) == ("text/markdown", first.content, "text/html")
     assert len(server.requests) == 2
+
+
+def page(*links, body=f"<main><h1>Lights</h1><p>{STORY}</p></main><nav><a href=/menu>Menu</a></nav>"):
+    facts = '<meta name="author" content="Ines Brandvold"><title>Lights of the north</title>'
+    return f"<html><head>{facts}{''.join(links)}</head><body>{body}</body></html>"
+
+
+ALTERNATE = '<link rel="alternate" type="text/markdown" href="index.md">'
+FOLLOWING = Direct(follow_alternates=True)
+LONGER = f"# Lights\n\n{STORY}\n\nSee the [south light](../south/).\n"
+NOT_USED = "the Markdown that the page names could not be used: this is its HTML"
+
+
+def test_an_alternate_is_not_followed_unless_asked_for():
+    assert len(play(Direct().read(URL), reply(page(ALTERNATE))).requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("html", "header"),
+    [
+        (page(ALTERNATE), ""),
+        (page("<LINK REL='Nofollow ALTERNATE' TYPE='text/markdown; charset=utf-8' HREF=/guide/index.md>"), ""),
+        (page('<link rel=alternate type="text/x-markdown" href=index.md>'), ""),
+        (
+            page(),
+            '</feed>; rel="alternate"; type="application/rss+xml", <index.md>; rel=alternate; type="text/markdown"',
+        ),
+        (page(), '<index.md>; type=text/markdown; rel="canonical alternate"; title="a, \\"b\\" <c>"'),
+        (page("<!-- " + ALTERNATE.replace("index", "old") + " -->", ALTERNATE), ""),
+    ],
+)
+def test_an_alternate_is_followed_with_the_facts_and_menus_of_its_page(html, header):
+    outcome = play(FOLLOWING.read(URL), reply(html, link=header) if header else reply(html), markdown(LONGER))
+
+    assert [request.url for request in outcome.requests] == [URL, "https://docs.example/guide/index.md"]
+    assert all(request.guarded for request in outcome.requests)
+    page = outcome.result
+    assert (page.media_type, page.url, page.final_url) == ("text/markdown", URL, URL)
+    assert (page.title, page.author) == ("Lights of the north", "Ines Brandvold")
+    assert page.links == ("https://docs.example/menu",)
+    assert "[south light](https://docs.example/south/)" in page.content
+    assert page.notes == ("this is the Markdown that the page names as its alternate",)
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        '<link rel="alternate" type="text/markdown" href="https://other.example/guide.md">',
+        '<link rel="alternate" type="text/markdown" href="http://docs.example/guide.md">',
+        '<link rel="alternate" type="text/markdown" href="https://docs.example:8443/guide.md">',
+        '<link rel="alternate" type="text/markdown" href="javascript:alert(1)">',
+        '<link rel="alternate" type="text/markdown" href="/llms.txt" title="for models">',
+        '<link rel="alternate" type="text/markdown" href="/llms-full.txt">',
+        f'<link rel="alternate" type="text/markdown" href="{URL}">',
+        '<link rel="alternate" type="application/rss+xml" href="/feed.xml">',
+        '<link rel="describedby" type="text/markdown" href="/about.md">',
+        "<p>markdown</p>",
+    ],
+)
+def test_what_is_no_alternate_of_this_page_at_its_origin_is_not_fetched(link):
+    outcome = play(FOLLOWING.read(URL), reply(page(link)))
+
+    assert (len(outcome.requests), outcome.result.notes) == (1, ())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        markdown("# Not here", 404),
+        markdown("# Oops", 500),
+        markdown("Please log in to read this page."),
+        markdown("# Lights\n\n"),
+        markdown("# Harbour\n\nEverything about ferries, tickets, timetables, museums and opening hours. " * 9),
+        reply(page()),
+        reply("", 302, location="https://other.example/guide.md"),
+        reply("", 302, location="http://docs.example/guide.md"),
+        reply(b"%PDF-1.7", content_type="application/pdf"),
+        Unavailable("no answer"),
+    ],
+    ids=str,
+)
+def test_the_html_is_the_page_if_the_alternate_fails_or_says_something_else(answer):
+    outcome = play(FOLLOWING.read(URL), reply(page(ALTERNATE)), answer)
+
+    assert outcome.result.media_type == "text/html"
+    assert outcome.result.notes == (NOT_USED,)
+
+
+def test_an_alternate_may_redirect_within_its_origin():
+    answers = reply(page(ALTERNATE)), reply("", 302, location="/guide/v2.md"), markdown()
+
+    assert play(FOLLOWING.read(URL), *answers).result.media_type == "text/markdown"
+
+
+def test_an_alternate_says_what_the_scripts_of_the_page_would_show():
+    outcome = play(FOLLOWING.read(URL), reply(page(ALTERNATE, body=APP)), markdown())
+
+    assert "nineteen miles" in outcome.result.content
+    with pytest.raises(NeedsBrowser):
+        play(FOLLOWING.read(URL), reply(page(ALTERNATE, body=APP)), markdown("Please log in."))
+
+
+def test_a_challenge_is_not_evaded():
+    challenge = "<title>Just a moment...</title><script>_cf_chl_opt={}</script>"
+    with pytest.raises(Blocked):
+        play(FOLLOWING.read(URL), reply(page(ALTERNATE, challenge, body="")))
+
+
+def test_an_alternate_that_hangs_leaves_time_for_the_page():
+    with time_limit(0.2):
+        outcome = play(FOLLOWING.read(URL), reply(page(ALTERNATE)), TimedOut("no answer within the time allowed"))
+
+    assert outcome.result.notes == (NOT_USED,)
+
+
+@pytest.mark.parametrize("header", ["<" * 5_000, "<a>;" * 2_000, '<a>; rel="' + "\\" * 7_000, "; " * 4_000])
+def test_a_hostile_header_names_nothing(header):
+    assert len(play(FOLLOWING.read(URL), reply(page(), link=header)).requests) == 1

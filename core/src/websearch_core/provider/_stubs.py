@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from .._text.terms import split_terms
 from ._obstacles import asks_for_scripts, find_challenge_text
 
 _MAX_LENGTH = 600  # characters: longer Markdown says more than that it is not here
@@ -55,3 +56,10 @@ def find_stub(title: str, text: str) -> str | None:
             return "reports an error"
     prose = _LINK_TARGET.sub("", _HEADING.sub("", said[: 10 * _MAX_LENGTH]))
     return "says next to nothing" if len("".join(prose.split()).encode()) < _MIN_SIZE else None
+
+
+def says_the_same(text: str, other: str) -> bool:
+    """Return whether *text* has at least half of the words of *other*, in any order."""
+    words = {term.form for term in split_terms(other)}
+    found = words & {term.form for term in split_terms(text)}
+    return 2 * len(found) >= len(words)
