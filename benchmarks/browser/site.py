@@ -114,8 +114,11 @@ class Site:
             servers.append(server)
         self._ready.set()
         await self._stop.wait()
-        for closable in (*servers, *packets, public[1]):
-            closable.close()
+        public[1].close()
+        for transport in packets:
+            transport.close()
+        for one in servers:
+            one.close()
         for task in asyncio.all_tasks() - {asyncio.current_task()}:
             task.cancel()
 

@@ -22,7 +22,7 @@ LIMIT = 12.0  # seconds for a page
 @pytest.fixture(scope="module")
 def harmed(launch):
     """A browser of its own, with less memory for a page."""
-    return replace(launch, memory=400 * MEBI, pages_at_once=3)
+    return replace(launch, memory=400 * MEBI, pages_at_once=4)
 
 
 @pytest.fixture
@@ -40,25 +40,31 @@ def suffer(render, site, harmed):
     return suffer
 
 
-def test_every_harmful_page_ends_and_the_next_one_is_read(suffer, render, site, harmed):
-    with ThreadPoolExecutor(3) as threads:
-        outcomes = dict(zip(HARM, threads.map(suffer, HARM), strict=True))
+READ = (
+    *("an endless loop at once", "endless popups", "endless requests", "endless dialogs", "prompt, confirm, print"),
+    *("functions replaced", "a crash", "a question at leaving", "full storage"),
+)
+REFUSED = {"a deep document tree": BadResponse, "one huge text": BadResponse}
+EITHER = ("endless HTML", "endless navigation", "memory: WebAssembly", "an endless download", "endless downloads")
+
+
+def test_a_harmful_page_ends_and_the_next_one_is_read(suffer, render, site, harmed):
+    names = [*READ, *REFUSED, *EITHER]
+    assert set(names) < set(HARM)  # `make bench-browser` suffers all of them
+
+    with ThreadPoolExecutor(4) as threads:
+        outcomes = dict(zip(names, threads.map(suffer, names), strict=True))
 
     assert "visible text" in render(f"{site.origin}/ok", launch=harmed).content.decode()
-    failed = {name for name, outcome in outcomes.items() if isinstance(outcome, WebSearchError)}
-    for name in (
-        *("an endless loop", "an endless loop at once", "endless popups", "endless frames", "endless requests"),
-        *("endless dialogs", "prompt, confirm, print", "dripping HTML", "functions replaced", "60 busy workers"),
-        *("endless history", "a question at leaving", "full storage"),
-    ):
-        assert name not in failed, outcomes[name]
+    for name in READ:
+        assert not isinstance(outcomes[name], WebSearchError), (name, outcomes[name])
         assert b"visible text" in outcomes[name].content, name
-    assert b"LIES" not in outcomes["functions replaced"].content.split(b"<script>")[0]
+    for name, error in REFUSED.items():
+        assert isinstance(outcomes[name], error | TooLarge), (name, outcomes[name])
+    assert b"LIES" not in outcomes["functions replaced"].content
     assert "the page's scripts were ended" in outcomes["an endless loop at once"].notes
     assert "a popup was closed" in outcomes["endless popups"].notes
     assert "a dialog was dismissed" in outcomes["prompt, confirm, print"].notes
-    for name in ("a deep document tree",):
-        assert isinstance(outcomes[name], BadResponse), name
     assert outcomes["an endless download"].headers["content-type"] == "application/octet-stream"
 
 

@@ -175,7 +175,7 @@ def test_pages_run_in_the_sandbox_and_not_as_root(web, site):
         await asyncio.sleep(1)
         pids = [pid for parent in browser_pids() for pid in find_descendants(parent) if is_renderer(pid)]
         found = await asyncio.to_thread(lambda: [Path(f"/proc/{pid}/status").read_text() for pid in pids])
-        await reading
+        reading.cancel()
         return found
 
     statuses = asyncio.run(look())
@@ -264,6 +264,18 @@ def test_a_browser_without_pages_ends(render, site, launch, monkeypatch):
             return
         time.sleep(0.05)
     pytest.fail("it still runs")
+
+
+def test_a_screenshot_a_pdf_and_the_dom_come_with_the_page_if_they_are_asked_for(launch, guard, site, monkeypatch):
+    monkeypatch.setattr(Browser, "_make_launch", lambda self: launch)
+    web = WebSearch(reader=Browser(screenshot=True, pdf=True, dom=True), allow=[f"{PUBLIC}/32"], attempts=1)
+
+    files = web.read(f"{site.origin}/ok").files
+
+    assert sorted(files) == ["dom.html", "page.pdf", "screenshot.png"]
+    assert files["screenshot.png"].startswith(b"\x89PNG")
+    assert files["page.pdf"].startswith(b"%PDF")
+    assert b"visible text, all is well" in files["dom.html"]
 
 
 def test_a_flow_may_render_beside_other_effects(web, site):
