@@ -9,17 +9,19 @@ and rebinding DNS all pass through here.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import math
+from contextlib import suppress
 from typing import Any, cast
 
 from .._deadline import _MIN_TIMEOUT, clamp
+from .._hedges import current_leg
 from ..errors import TimedOut, Unavailable, UnsafeURL
 from .guard import Guard
 from .lookup import Line
 from .resolve import aresolve, resolve
 
 _MAX_WAITING = 2**16  # bytes that are kept to be sent together
+_BOTH_WAYS = 2  # SHUT_RDWR
 _STAGGER = 0.25  # seconds until the next address is tried beside the first (RFC 8305)
 
 
@@ -70,9 +72,18 @@ class _Stream:
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         if self._unsent:
-            with contextlib.suppress(self._core.WriteError):  # the server may have answered before it hung up
+            with suppress(self._core.WriteError):  # the server may have answered before it hung up
                 self._send(timeout)
-        return cast("bytes", self._inner.read(max_bytes, clamp(timeout)))
+        leg = current_leg()
+        if leg is None:
+            return cast("bytes", self._inner.read(max_bytes, clamp(timeout)))
+        with leg.interruptible(self._shut_down):
+            return cast("bytes", self._inner.read(max_bytes, clamp(timeout)))
+
+    def _shut_down(self) -> None:
+        """Wake the thread that reads; it finds that the connection has ended."""
+        with suppress(OSError):
+            self.get_extra_info("socket").shutdown(_BOTH_WAYS)
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         self._unsent += buffer
