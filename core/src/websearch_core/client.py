@@ -14,12 +14,13 @@ from ._arguments import as_urls, make_query, strip_fragment
 from ._bugs import contain_bugs
 from ._deadline import time_limit
 from ._hooks import Hook, Listener, check_hook, listening
+from ._lanes import gather_by_host
 from ._log import EventLog, Logger
 from ._observe import observe_read, observe_request, observe_search
 from ._scope import policy_scope
 from ._sources import remember_files
 from ._text.suggestion import check_names, name_unknown
-from ._urls import is_web_url
+from ._urls import find_host, is_web_url
 from .errors import ConfigurationError, InvalidOption, WebSearchError
 from .flow import Call, Flow, Gather, Request, Response, arun, run
 from .models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from ._net.sender import Library
-    from .layers import Layer
+    from .layers import Layer, RateLimiter
     from .provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
     from .reading import Excerpt, Links, ReadOptions
     from .settings import Settings
@@ -62,6 +63,9 @@ class CommonArguments(TypedDict, total=False):
     attempts: int | None
     layers: Sequence[Layer] | None
     cache: bool | float | str | None
+    robots: bool | None
+    throttle: str | None
+    rate_limiter: RateLimiter | None
     http_client: HTTPClient | None
     http_async_client: AsyncHTTPClient | None
     verify: ssl.SSLContext | None
@@ -124,6 +128,12 @@ class WebSearch:
         cache: Keep answers and pages, and give them again: True, or for how many seconds, or where (a path, or a URL of
             Redis), as `websearch_core.layers.Cache` explains. By default, nothing is kept. False switches off what the
             settings switch on.
+        robots: True reads only pages that the ``robots.txt`` of their site allows; the same as ``layers=[Robots()]``.
+        throttle: A URL of Redis in which programs share the limits of services and hosts; the same as
+            ``layers=[Throttle(shared=...)]``.
+        rate_limiter: What each request waits for: the ``BaseRateLimiter`` of LangChain or of LlamaIndex, or any object
+            with a method ``acquire()``; the same as ``layers=[Throttle(rate_limiter=...)]``. The wait is part of the
+            time of a call. It may be shared, and makes a `WebSearch` that it is given to as hard to pickle as it is.
         http_client: Your own ``httpx.Client`` for services. Pages never go through it.
         http_async_client: The same for async calls; it belongs to one event loop.
         verify: An ``ssl.SSLContext`` with the certificates to trust.
@@ -169,6 +179,9 @@ class WebSearch:
         attempts: int | None = None,
         layers: Sequence[Layer] | None = (),
         cache: bool | float | str | None = None,
+        robots: bool | None = None,
+        throttle: str | None = None,
+        rate_limiter: RateLimiter | None = None,
         http_client: HTTPClient | None = None,
         http_async_client: AsyncHTTPClient | None = None,
         verify: ssl.SSLContext | None = None,
@@ -202,6 +215,8 @@ class WebSearch:
             connect_timeout=connect_timeout,
             attempts=attempts,
             cache=cache,
+            robots=robots,
+            throttle=throttle,
             http_library=http_library,
             max_tokens=max_tokens,
             links=links,
@@ -215,7 +230,17 @@ class WebSearch:
         one = {"api_key": api_key, "base_url": base_url}
         searchers, automatic = selection.searchers(provider, **{k: v for k, v in one.items() if v is not None})
         readers, implied = selection.readers(reader, searchers)
-        stack = make_stack(settings, layers, attempts, fuse=fuse, cache=cache, budget=budget is not None)
+        stack = make_stack(
+            settings,
+            layers,
+            attempts,
+            fuse=fuse,
+            cache=cache,
+            robots=robots,
+            throttle=throttle,
+            rate_limiter=rate_limiter,
+            budget=budget is not None,
+        )
         self.settings: Settings = settings
         if token_counter is not None and not callable(token_counter):
             raise ConfigurationError("token_counter: must be a function from a text to its number of tokens")
@@ -330,6 +355,8 @@ class WebSearch:
     ) -> list[Page | WebSearchError]:
         """
         Read pages concurrently, eight at a time, each within the timeout for reading a page.
+
+        Where the reader fetches pages itself, hosts take turns, with at most four pages of one at a time.
 
         Args:
             urls: Absolute http(s) URLs.
@@ -463,14 +490,17 @@ class WebSearch:
         return part.of(page if links == "keep" else remove_links(page, links))
 
     def _read_each(self, urls: Iterable[str], part: Excerpt, timeout: float | None = None) -> Flow[_Pages]:
-        from .layers._layer import reads_batches
+        from .layers._layer import leaves, reads_batches
+        from .provider._ports import opens_pages
 
         urls = as_urls(urls)
+        by_host = any(map(opens_pages, leaves(self.reader)))
         limit = self.settings.read_timeout * ceil(len(urls) / _MAX_CONCURRENT_READS) if timeout is None else timeout
         with time_limit(limit):
             ready = (yield from self._read_batches(urls)) if reads_batches(self.reader) else {}
             pages = [self._read_one(url, part, ready.get(url)) for url in urls]
-            return (yield Gather(pages, limit=_MAX_CONCURRENT_READS))  # type: ignore[no-any-return]
+            lanes = [find_host(url) if by_host else str(number) for number, url in enumerate(urls)]
+            return (yield from gather_by_host(pages, lanes, _MAX_CONCURRENT_READS, _MAX_CONCURRENT_READS // 2))
 
     def _read_batches(self, urls: Sequence[str]) -> Flow[dict[str, Page | WebSearchError]]:
         """Read many pages in as few requests as the reader needs; leave out URLs that may not be read at all."""
