@@ -13,7 +13,7 @@ from .._text.rates import RateLimit
 _STEP = 0.25  # seconds; whoever waits longer looks again, since somebody in front may have left
 _BLINK = 0.02  # seconds; nobody knows when a request that is under way ends
 _LONGEST_REST = 60.0  # seconds; then a request finds out whether the service still means it
-_DAY = 86_400.0
+DAY = 86_400.0
 
 
 @dataclass(eq=False)
@@ -107,13 +107,14 @@ class Pace:
             else:
                 self._queue.remove(ticket)
 
-    def learn(self, endpoint: str, limits: Iterable[RateLimit]) -> None:
+    def learn(self, endpoint: str, limits: Iterable[RateLimit], *, below: float = DAY) -> None:
         """
         Let an endpoint rest until a limit that is used up begins again.
 
-        Limits of a day or longer are left to the service: it may sell more, and says so itself when it does not.
+        Limits of a day or longer (*below*) are left to the service: it may sell more, and says so itself when it does
+        not.
         """
-        waits = [rest for limit in limits if limit.is_exhausted and 0 < (rest := _until_reset(limit)) < _DAY]
+        waits = [rest for limit in limits if limit.is_exhausted and 0 < (rest := _until_reset(limit, below)) < below]
         if waits:
             self._start_rest(endpoint, min(max(waits), _LONGEST_REST))
 
@@ -153,7 +154,7 @@ def shorten(wait: float) -> float:
     return min(wait, _STEP)
 
 
-def _until_reset(limit: RateLimit) -> float:
-    if (limit.window or 0) >= _DAY:
+def _until_reset(limit: RateLimit, below: float) -> float:
+    if (limit.window or 0) >= below:
         return 0.0
     return (limit.window or 0.0) if limit.reset is None else limit.reset

@@ -20,7 +20,7 @@ from ..provider._ports import Provider, opens_pages
 from ._hosts import Hosts
 from ._identity import identify
 from ._layer import ProviderWrapper, Rank, check_number, leaves, read_many, reader, searcher
-from ._pace import Pace, Ticket, shorten
+from ._pace import DAY, Pace, Ticket, shorten
 from ._rate_limiter import RateLimiter, check_limiter, wait_for
 from ._shared_pace import SharedLimits, make_pace
 
@@ -167,7 +167,7 @@ class Throttle(ProviderWrapper):
         finally:
             pace.leave(ticket)
         if isinstance(answer, Response) and (page is None or answer.status in _BUSY):
-            pace.learn(endpoint, answer.rate_limits)
+            pace.learn(endpoint, answer.rate_limits, below=DAY if page is None else math.inf)
         return answer
 
     def _check_time(self, wait: float, host_rest: float) -> None:
