@@ -14,7 +14,7 @@ URL = "https://sea.example/kelp"
 
 
 class Counted(TokenBucketRateLimiter):
-    asked: list[str] = []
+    asked: list[str]
 
     def acquire(self, num_tokens=0):
         self.asked.append("acquire")

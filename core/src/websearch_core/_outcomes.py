@@ -1,4 +1,4 @@
-"""How asking each provider of a chain ended, as data."""
+"""How asking each provider ended, as data."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _STATUSES: dict[type[WebSearchError], Status] = {
 
 class Outcome(BaseModel):
     """
-    How asking one provider of several ended.
+    How asking a provider ended.
 
     Args:
         provider: Its name.

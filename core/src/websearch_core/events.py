@@ -35,6 +35,7 @@ __all__ = [
     "Failover",
     "Hook",
     "Joined",
+    "LeftOut",
     "ReadEnd",
     "ReadStart",
     "SearchEnd",
@@ -190,6 +191,23 @@ class Failover(Event):
     provider: str
     next_provider: str
     error: BaseException | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOut(Event):
+    """
+    `websearch_core.layers.Fuse` leaves out a provider that failed, and merges what the others found.
+
+    Args:
+        provider: The name of the provider.
+        error: How it failed.
+
+    """
+
+    name: ClassVar[str] = "left_out"
+
+    provider: str
+    error: BaseException
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,7 +23,7 @@ import math
 import re
 import time
 from collections.abc import Awaitable, Callable, Generator, Hashable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeAlias, TypeVar, cast
@@ -47,6 +47,7 @@ __all__ = [
     "Share",
     "Shared",
     "Sleep",
+    "Transport",
     "arun",
     "run",
 ]
@@ -78,6 +79,8 @@ class Request:
             ``target`` is then resolved here and its addresses judged, before anything is sent.
         crawl_delay: Seconds that the host of the page asks for between two requests. `websearch_core.layers.Robots`
             sets it, and `websearch_core.layers.Throttle` waits.
+        transport: Gets a guarded page in another way than over a connection of ours, such as with a browser. It is
+            called with the request, the guard and the queue for look-ups.
 
     """
 
@@ -93,6 +96,7 @@ class Request:
     target: str | tuple[str, ...] | None = None
     judge_target: bool = False
     crawl_delay: float = 0.0
+    transport: Transport | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,6 +213,7 @@ Effect: TypeAlias = Request | Sleep | Call | Gather | Share
 Flow: TypeAlias = Generator[Effect, Any, _T]
 Send: TypeAlias = Callable[[Request], Response]
 AsyncSend: TypeAlias = Callable[[Request], Awaitable[Response]]
+Transport: TypeAlias = Callable[..., Future[Response]]
 
 
 def run(flow: Flow[_T], send: Send) -> _T:

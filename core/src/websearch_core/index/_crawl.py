@@ -13,6 +13,7 @@ from typing import TypeAlias
 from .._bugs import contain_bugs
 from .._deadline import time_limit
 from .._robots import FORBIDDEN, RobotsFiles
+from .._scope import Choices, choices_scope
 from .._urls import find_origin, is_web_url
 from ..errors import DisallowedByRobots, PageNotFound, UnsafeURL, WebSearchError
 from ..flow import Call, Flow, Gather, Sleep
@@ -23,6 +24,7 @@ from ._store import Index, address
 
 Tell: TypeAlias = Callable[[str], None]
 
+_WITH_MENUS = Choices(menus=True)  # as Markdown, a page comes without them
 _CONCURRENCY = 4  # pages at a time, unless the site asks for a delay between them
 
 
@@ -56,7 +58,7 @@ def crawl(
     start, robots = address(start), RobotsFiles()
 
     def fetch(url: str) -> Flow[Page]:
-        with time_limit(timeout):
+        with time_limit(timeout), choices_scope(_WITH_MENUS):
             return (yield from contain_bugs(lambda: robots.read(reader, url), reader.name))
 
     try:

@@ -9,6 +9,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from .._bugs import contain_bugs
 from .._deadline import time_left, time_limit
+from .._observe import find_outcomes, is_empty
 from .._outcomes import Outcome
 from ..errors import (
     AllProvidersFailed,
@@ -133,7 +134,7 @@ class Fallback:
                     trail.add_failure(provider, failure, monotonic() - began)
                     self._announce(provider, failure, turn + 1)
                     continue
-            if self.on_empty and _is_empty(answer):
+            if self.on_empty and is_empty(answer):
                 trail.add_empty(provider, answer, monotonic() - began)
                 self._announce(provider, None, turn + 1)
                 continue
@@ -163,12 +164,12 @@ class _Trail(Generic[A]):
 
     def add_empty(self, provider: Provider, answer: A, seconds: float) -> None:
         self._empty.append(answer)
-        self._outcomes.append(Outcome.of_answer(provider.name, seconds, empty=True))
+        self._outcomes.extend(find_outcomes(answer, provider.name, seconds))
         self._words.append(f"{provider.name} found nothing")
 
     def finish(self, answer: A, provider: Provider, seconds: float) -> A:
         """Return *answer* with the outcomes, and a note about those who did not answer."""
-        self._outcomes.append(Outcome.of_answer(provider.name, seconds, empty=_is_empty(answer)))
+        self._outcomes.extend(find_outcomes(answer, provider.name, seconds))
         return self._complete(answer, f"answered by {provider.name}")
 
     def finish_empty(self) -> A:
@@ -190,7 +191,3 @@ class _Trail(Generic[A]):
     def _complete(self, answer: A, *end: str) -> A:
         note = ["; ".join([*self._words, *end])] if self._words else []
         return answer.model_copy(update={"outcomes": tuple(self._outcomes)}).with_notes(*note)
-
-
-def _is_empty(answer: SearchResponse | Page) -> bool:
-    return isinstance(answer, SearchResponse) and not (answer.results or answer.answer or answer.images)

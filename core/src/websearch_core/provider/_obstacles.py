@@ -95,6 +95,11 @@ def find_challenge_text(title: str, text: str) -> str | None:
     return next((name for name, marks in _BY_TEXT if marks.search(f"{title}\n{text}")), None)
 
 
+def asks_for_scripts(text: str) -> bool:
+    """Return whether a short text asks its reader to switch scripts on."""
+    return _NAMED.search(text) is not None and _PLEA.search(text) is not None
+
+
 def needs_scripts(text: str, source: bytes) -> bool:
     """
     Return whether a page says nothing without running its scripts.
