@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
-from .flow import Call, Flow, Gather, Request, Share
+from .flow import Call, Flow, Gather, Hedge, Request, Share
 
 T = TypeVar("T")
 Perform: TypeAlias = Callable[[Request | Call], Flow[Any]]
@@ -14,7 +14,7 @@ Perform: TypeAlias = Callable[[Request | Call], Flow[Any]]
 
 def intercept(flow: Flow[T], perform: Perform) -> Flow[T]:
     """
-    Run *flow*, and answer each `Request` and `Call` with *perform*, also those inside a `Gather` or a `Share`.
+    Run *flow*, and answer each `Request` and `Call` with *perform*, also those inside a `Gather`, `Share` or `Hedge`.
 
     Args:
         flow: The flow.
@@ -47,6 +47,8 @@ def _answer(effect: Any, perform: Perform) -> Flow[Any]:
             return (yield Gather([intercept(one, perform) for one in flows], limit))
         case Share(make=make):
             return (yield replace(effect, make=lambda: intercept(make(), perform)))
+        case Hedge():
+            return (yield effect.wrap(lambda one: intercept(one, perform)))
         case _:
             return (yield effect)
 

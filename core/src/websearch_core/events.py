@@ -33,6 +33,7 @@ __all__ = [
     "Event",
     "Exchange",
     "Failover",
+    "Hedged",
     "Hook",
     "Joined",
     "LeftOut",
@@ -191,6 +192,25 @@ class Failover(Event):
     provider: str
     next_provider: str
     error: BaseException | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hedged(Event):
+    """
+    A provider has not answered yet, and the next one is asked too; the first answer counts.
+
+    Args:
+        provider: The name of the first one.
+        next_provider: The name of the next one.
+        seconds: How long the first one has had.
+
+    """
+
+    name: ClassVar[str] = "hedged"
+
+    provider: str
+    next_provider: str
+    seconds: float
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -90,7 +90,7 @@ def test_outcomes_are_in_the_response_and_in_its_json(concurrent):
 
 def test_the_time_of_each_is_measured(monkeypatch):
     now = iter([0.0, 1.5, 2.0, 2.25])
-    monkeypatch.setattr("websearch_core.layers._fallback.monotonic", lambda: next(now))
+    monkeypatch.setattr("websearch_core.layers._trail.monotonic", lambda: next(now))
     chain = Fallback((Service("a", fails=Unavailable("x")), Service("b", HIT)))
 
     assert [one.seconds for one in play(chain.search(KELP), reply()).result.outcomes] == [1.5, 0.25]

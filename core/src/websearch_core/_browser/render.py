@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .._deadline import time_left, time_limit
 from ..errors import TimedOut
 from ..flow import Request, Response
 from .launch import Launch
+from .snapshot import show
 
 if TYPE_CHECKING:
     from .._net.guard import Guard
@@ -77,43 +78,19 @@ class Renderer:
         document = await tab.goto(request.url)
         if document.media_type not in _HTML:
             return _answer(document, b"")
-        await _settle(tab)
-        tab.check()
-        shown: dict[str, Any] = await tab.evaluate(
-            f"({{url: document.URL, html: document.documentElement.outerHTML.slice(0, {request.max_bytes})}})"
-        )
-        tab.check()
-        html = shown["html"].encode("utf-8", "replace")
-        return _answer(tab.document or document, html, guard.check(shown["url"]), tab)
+        shown = await show(tab, document, request.max_bytes)
+        html = shown.html.encode("utf-8", "replace")
+        return _answer(shown.document, html, guard.check(shown.url), tab, cut=shown.cut)
 
 
-def _answer(document: Document, content: bytes, url: str = "", tab: Tab | None = None) -> Rendered:
+def _answer(
+    document: Document, content: bytes, url: str = "", tab: Tab | None = None, *, cut: bool = False
+) -> Rendered:
     return Rendered(
         status=document.status,
         url=url or document.url,
         headers=document.headers | {"content-type": document.media_type},
         content=content,
-        truncated=tab is not None and tab.truncated,
+        truncated=cut or (tab is not None and tab.truncated),
         notes=tuple(tab.notes) if tab else (),
     )
-
-
-async def _settle(tab: Tab, quiet: float = 0.5, most: float = 5.0) -> None:
-    """Wait until nothing loads for *quiet* seconds, at most *most* seconds."""
-    ends = min(most, time_left() / 2)
-    loop = asyncio.get_running_loop()
-    ends += loop.time()
-    silent = 0
-    while loop.time() < ends and silent < 2:
-        tab.check()
-        try:
-            state = await tab.evaluate("document.readyState", timeout=1)
-            silent = 0
-        except TimeoutError:
-            silent += 1
-            continue
-        if state != "loading" and not tab.network.loading and tab.network.quiet >= quiet:
-            return
-        await asyncio.sleep(0.05)
-    if silent:
-        await tab.stop_scripts()

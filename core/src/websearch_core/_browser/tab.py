@@ -74,6 +74,7 @@ class Tab:
         self.notes: list[str] = []
         self.truncated = False  # the main document was longer than its limit
         self.stopped = False  # scripts were ended
+        self.time_passed = asyncio.Event()  # set when virtual time that was granted is over
         self._connection, self._session, self._explain_crash = session.connection, session.id, explain_crash
         self._asked = ""  # the URL of the main document, after redirects
         self._failure: tuple[str, str] | None = None  # URL and error of the last navigation, if it failed
@@ -282,6 +283,8 @@ class Tab:
                     self._fail(params)
             case "Page.frameNavigated" if not params["frame"].get("parentId"):
                 self._world = 0
+            case "Emulation.virtualTimeBudgetExpired":
+                self.time_passed.set()
             case "Page.javascriptDialogOpening":
                 self._dismiss()
             case "Inspector.targetCrashed":

@@ -74,3 +74,8 @@ class SingleFlight(ProviderWrapper):
 def free(answer: A, **update: object) -> A:
     """Return *answer* without what it cost, for a caller that it cost nothing, and with other fields to *update*."""
     return answer.model_copy(update={"cost": 0.0, "usage": {}, **update})
+
+
+def is_free(answer: SearchResponse | Page) -> bool:
+    """Return whether *answer* was kept or shared, so that its time says nothing about the service."""
+    return answer.cost == 0 and not answer.usage

@@ -30,6 +30,7 @@ from websearch_core.provider import (
     UnsupportedContent,
     error_for,
     find_challenge,
+    needs_scripts,
     page_meaning,
     provider,
 )
@@ -133,11 +134,14 @@ class Browser:
         """Parse the page. The parser is imported here, so that searches do without it and event loops do not wait."""
         from ..reading import read_html
 
-        page = read_html(response.content, response.url, "text/html; charset=utf-8")
+        page = read_html(response.content, response.url, "text/html; charset=utf-8", rendered=True)
         if who := find_challenge(response, page.content):
             raise error_for(response, self, verb="read", kind=Blocked, hint=f"a challenge against robots by {who}")
         if not page.content.strip():
             raise UnsupportedContent("browser read failed: the page has no text", provider=self.name)
+        if needs_scripts(page.content, b"<script>"):  # it had the scripts that it asks for
+            message = "browser read failed: the page shows no more than a request to wait or to switch scripts on"
+            raise UnsupportedContent(message, provider=self.name)
         return page
 
 
