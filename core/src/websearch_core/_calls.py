@@ -17,6 +17,7 @@ from ._bugs import contain_bugs
 from ._deadline import time_limit
 from ._lanes import gather_by_host
 from ._observe import find_outcomes, observe_read, observe_search
+from ._scope import reading_on
 from ._text.suggestion import check_names
 from ._urls import find_host, is_web_url
 from .errors import InvalidOption, WebSearchError
@@ -106,7 +107,8 @@ class Calls:
         with time_limit(self.settings.read_timeout):
             if isinstance(ready, WebSearchError):
                 raise ready
-            page = ready or (yield from self.reader.read(target))
+            with reading_on(part.offset > 0):
+                page = ready or (yield from self.reader.read(target))
             if page.final_url and (is_web_url(page.final_url) or page.final_url.startswith("file:")):
                 domains.check(page.final_url)
             if page.url == target != url:

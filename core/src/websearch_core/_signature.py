@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from ._hooks import Hook
     from ._log import Logger
-    from ._net.sender import Library
+    from ._net.clients import Library
     from .layers import Layer, RateLimiter
     from .provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
     from .reading import Links

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from pydantic import SecretStr
 
-    from ._net.sender import Library
+    from ._net.clients import Library
     from .layers import Layer, RateLimiter
     from .provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
     from .reading import Links, ReadOptions

@@ -58,10 +58,10 @@ class Store:
             found.append(decode(data) if isinstance(data, bytes) else None)
         return found
 
-    def save(self, entries: dict[str, tuple[Entry, float]]) -> None:
-        """Keep *entries*, each for its seconds."""
+    def save(self, entries: dict[str, tuple[Entry | None, float]]) -> None:
+        """Keep *entries*, each for its seconds; None replaces what is there by nothing."""
         for key, (entry, ttl) in entries.items():
-            data = encode(entry)
+            data = encode(entry) if entry else b""
             if data is not None:
                 self._try("set", key, data, ttl)
 
