@@ -68,15 +68,25 @@ def measure(server: Server) -> Section:
         web, before = our_core(url), server.counts()
         together = measure_cost(lambda: asyncio.run(_search_together(web)))
         sent = (server.counts() - before).requests
-    rows = [(name, _microseconds(result.wall(name)), times(result.ratio(name))) for name in once]
-    rows.append((_SHARED, _microseconds(together.wall / _TOGETHER), ""))
+    rows = [
+        (
+            name,
+            _microseconds(result.wall(name)),
+            times(result.ratio(name)),
+            result.spread(name),
+            _microseconds(result.cpu(name)),
+            times(result.cpu_ratio(name)),
+        )
+        for name in once
+    ]
+    rows.append((_SHARED, _microseconds(together.wall / _TOGETHER), "", "", "", ""))
     return Section(
         title="Nothing paid twice",
         method=(
             f"{_SEARCHES} searches in a row, {_ROUNDS} rounds after three to warm up. The cache is a file. A hit is "
             "read from it, checked, and goes through everything that an answer of the service goes through."
         ),
-        tables=[Table(("", "wall, each", "of the bare request"), rows)],
+        tables=[Table(("", "wall, each", "of the bare request", "spread", "CPU", "of the bare request"), rows)],
         goals=[
             Goal(
                 f"an answer from the cache costs under {_MAX_HIT} of a bare request to this machine",
