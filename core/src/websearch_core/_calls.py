@@ -16,15 +16,17 @@ from ._arguments import as_urls, strip_fragment
 from ._bugs import contain_bugs
 from ._deadline import time_limit
 from ._enforce import attach_content, enforce_content, enforce_page, enforce_query, remove_links
+from ._lanes import gather_by_host
 from ._observe import find_outcomes, observe_read, observe_search
 from ._policy import narrow_query, search_within
 from ._scope import reading_on
 from ._text.suggestion import check_names
-from ._urls import is_web_url
+from ._urls import find_host, is_web_url
 from .errors import InvalidOption, WebSearchError
 from .flow import Call, Flow, Gather
-from .layers._layer import batch_size, read_many, reads_batches
+from .layers._layer import batch_size, leaves, read_many, reads_batches
 from .models import Page, SearchQuery, SearchResponse
+from .provider._ports import opens_pages
 
 if TYPE_CHECKING:
     from .provider._ports import PageReader, SearchProvider
@@ -120,11 +122,13 @@ class Calls:
 
     def _read_each(self, urls: Iterable[str], part: Excerpt, timeout: float | None = None) -> Flow[_Pages]:
         urls = as_urls(urls)
+        by_host = any(map(opens_pages, leaves(self.reader)))
         limit = self.settings.read_timeout * ceil(len(urls) / _MAX_CONCURRENT_READS) if timeout is None else timeout
         with time_limit(limit):
             ready = (yield from self._read_batches(urls)) if reads_batches(self.reader) else {}
             pages = [self._read_one(url, part, ready.get(url)) for url in urls]
-            return (yield Gather(pages, limit=_MAX_CONCURRENT_READS))  # type: ignore[no-any-return]
+            lanes = [find_host(url) if by_host else str(number) for number, url in enumerate(urls)]
+            return (yield from gather_by_host(pages, lanes, _MAX_CONCURRENT_READS, _MAX_CONCURRENT_READS // 2))
 
     def _read_batches(self, urls: Sequence[str]) -> Flow[dict[str, Page | WebSearchError]]:
         """Read many pages in as few requests as the reader needs; leave out URLs that may not be read at all."""
