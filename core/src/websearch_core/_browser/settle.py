@@ -27,6 +27,7 @@ _QUIET_WAITING = 10_000  # the same while it says next to nothing, or shows that
 _GROWING = 5_000  # milliseconds of its time after which text that only changes, such as a ticker, is not new
 _FRAME = 0.02  # seconds for the browser to lay out the page and to tell its observers
 _GRANT = 0.25  # seconds to wait for the end of a slice, before looking at what is loading
+_BUSY = 2.0  # seconds in which a page must say how far it is; the second time that it does not, its scripts are ended
 _STILL = 2.0  # seconds without new text, after which requests that do not end are not waited for
 _STILL_WAITING = 5.0  # the same while the page says next to nothing, or shows that it loads
 _PATIENT = 1.0  # seconds to wait for workers of such a page
@@ -126,7 +127,7 @@ class _Progress:
 async def _look(tab: Tab) -> dict[str, Any] | None:
     """Return how far the page is; None if it is too busy to say, or moving on."""
     try:
-        found: dict[str, Any] = await call(tab, "probe", timeout=1)
+        found: dict[str, Any] = await call(tab, "probe", timeout=_BUSY)
     except (TimeoutError, ScriptError):
         return None
     return found
