@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ._arguments import as_urls, strip_fragment
 from ._bugs import contain_bugs
 from ._deadline import time_limit
+from ._lanes import gather_by_host
 from ._observe import find_outcomes, observe_read, observe_search
+from ._scope import reading_on
 from ._text.suggestion import check_names
-from ._urls import is_web_url
+from ._urls import find_host, is_web_url
 from .errors import InvalidOption, WebSearchError
 from .flow import Call, Flow, Gather
 from .models import Page, SearchQuery, SearchResponse
@@ -105,7 +107,8 @@ class Calls:
         with time_limit(self.settings.read_timeout):
             if isinstance(ready, WebSearchError):
                 raise ready
-            page = ready or (yield from self.reader.read(target))
+            with reading_on(part.offset > 0):
+                page = ready or (yield from self.reader.read(target))
             if page.final_url and (is_web_url(page.final_url) or page.final_url.startswith("file:")):
                 domains.check(page.final_url)
             if page.url == target != url:
@@ -121,14 +124,17 @@ class Calls:
         return part.of(page if links == "keep" else remove_links(page, links))
 
     def _read_each(self, urls: Iterable[str], part: Excerpt, timeout: float | None = None) -> Flow[_Pages]:
-        from .layers._layer import reads_batches
+        from .layers._layer import leaves, reads_batches
+        from .provider._ports import opens_pages
 
         urls = as_urls(urls)
+        by_host = any(map(opens_pages, leaves(self.reader)))
         limit = self.settings.read_timeout * ceil(len(urls) / _MAX_CONCURRENT_READS) if timeout is None else timeout
         with time_limit(limit):
             ready = (yield from self._read_batches(urls)) if reads_batches(self.reader) else {}
             pages = [self._read_one(url, part, ready.get(url)) for url in urls]
-            return (yield Gather(pages, limit=_MAX_CONCURRENT_READS))  # type: ignore[no-any-return]
+            lanes = [find_host(url) if by_host else str(number) for number, url in enumerate(urls)]
+            return (yield from gather_by_host(pages, lanes, _MAX_CONCURRENT_READS, _MAX_CONCURRENT_READS // 2))
 
     def _read_batches(self, urls: Sequence[str]) -> Flow[dict[str, Page | WebSearchError]]:
         """Read many pages in as few requests as the reader needs; leave out URLs that may not be read at all."""

@@ -28,6 +28,7 @@ class Choices(NamedTuple):
 
 _policy: ContextVar[str] = ContextVar("websearch_policy", default="")
 _fresh: ContextVar[bool] = ContextVar("websearch_fresh", default=False)
+_reading_on: ContextVar[bool] = ContextVar("websearch_reading_on", default=False)
 _choices: ContextVar[Choices] = ContextVar("websearch_choices", default=Choices())  # noqa: B039 - immutable
 
 
@@ -50,6 +51,17 @@ def choices_scope(choices: Choices) -> Iterator[None]:
         yield
     finally:
         _choices.set(outer)  # no token: a flow may be closed in another context
+
+
+@contextmanager
+def reading_on(reads_on: bool) -> Iterator[None]:
+    """Say in this block that what follows of a page is read, so that it should be the same page as before."""
+    outer = _reading_on.get()
+    _reading_on.set(reads_on)
+    try:
+        yield
+    finally:
+        _reading_on.set(outer)
 
 
 @contextmanager
@@ -87,3 +99,8 @@ def describe_choices() -> list[str]:
 def wants_fresh() -> bool:
     """Return whether this call is made inside `no_cache`."""
     return _fresh.get()
+
+
+def reads_on() -> bool:
+    """Return whether this call reads on in a page."""
+    return _reading_on.get()

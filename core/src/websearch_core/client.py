@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from pydantic import SecretStr
 
-    from ._net.sender import Library
-    from .layers import Layer
+    from ._net.clients import Library
+    from .layers import Layer, RateLimiter
     from .provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
     from .reading import Links, ReadOptions
     from .settings import Settings
@@ -77,6 +77,12 @@ class WebSearch:
         cache: Keep answers and pages, and give them again: True, or for how many seconds, or where (a path, or a URL of
             Redis), as `websearch_core.layers.Cache` explains. By default, nothing is kept. False switches off what the
             settings switch on.
+        robots: True reads only pages that the ``robots.txt`` of their site allows; the same as ``layers=[Robots()]``.
+        throttle: A URL of Redis in which programs share the limits of services and hosts; the same as
+            ``layers=[Throttle(shared=...)]``.
+        rate_limiter: What each request waits for: the ``BaseRateLimiter`` of LangChain or of LlamaIndex, or any object
+            with a method ``acquire()``; the same as ``layers=[Throttle(rate_limiter=...)]``. The wait is part of the
+            time of a call. It may be shared, and makes a `WebSearch` that it is given to as hard to pickle as it is.
         http_client: Your own ``httpx.Client`` for services. Pages never go through it.
         http_async_client: The same for async calls; it belongs to one event loop.
         verify: An ``ssl.SSLContext`` with the certificates to trust.
@@ -122,6 +128,9 @@ class WebSearch:
         attempts: int | None = None,
         layers: Sequence[Layer] | None = (),
         cache: bool | float | str | None = None,
+        robots: bool | None = None,
+        throttle: str | None = None,
+        rate_limiter: RateLimiter | None = None,
         http_client: HTTPClient | None = None,
         http_async_client: AsyncHTTPClient | None = None,
         verify: ssl.SSLContext | None = None,
@@ -155,6 +164,8 @@ class WebSearch:
             connect_timeout=connect_timeout,
             attempts=attempts,
             cache=cache,
+            robots=robots,
+            throttle=throttle,
             http_library=http_library,
             max_tokens=max_tokens,
             links=links,
@@ -168,7 +179,17 @@ class WebSearch:
         one = {"api_key": api_key, "base_url": base_url}
         searchers, automatic = selection.searchers(provider, **{k: v for k, v in one.items() if v is not None})
         readers, implied = selection.readers(reader, searchers)
-        stack = make_stack(settings, layers, attempts, fuse=fuse, cache=cache, budget=budget is not None)
+        stack = make_stack(
+            settings,
+            layers,
+            attempts,
+            fuse=fuse,
+            cache=cache,
+            robots=robots,
+            throttle=throttle,
+            rate_limiter=rate_limiter,
+            budget=budget is not None,
+        )
         self.settings: Settings = settings
         if token_counter is not None and not callable(token_counter):
             raise ConfigurationError("token_counter: must be a function from a text to its number of tokens")
@@ -283,6 +304,8 @@ class WebSearch:
     ) -> list[Page | WebSearchError]:
         """
         Read pages concurrently, eight at a time, each within the timeout for reading a page.
+
+        Where the reader fetches pages itself, hosts take turns, with at most four pages of one at a time.
 
         Args:
             urls: Absolute http(s) URLs.

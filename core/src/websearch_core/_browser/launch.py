@@ -96,7 +96,7 @@ class Launch:
     path: Path | None = None
     sandbox: bool = True
     images: bool = False
-    memory: int = 768 * 2**20
+    memory: int = 640 * 2**20
     pages_at_once: int = 4
     flags: tuple[str, ...] = ()
 

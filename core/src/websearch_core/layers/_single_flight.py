@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 from .._flights import Flights
-from .._scope import describe_choices, wants_fresh
+from .._scope import describe_choices, reads_on, wants_fresh
 from ..errors import WebSearchError
 from ..events import Joined, emit
 from ..flow import Flow, Share, Shared
@@ -60,7 +60,8 @@ class SingleFlight(ProviderWrapper):
         return [self._settle(page, shared) if isinstance(page, Page) else page for page in shared.value]
 
     def _share(self, provider: Provider, what: list[Any], make: Callable[[], Flow[A]]) -> Flow[A]:
-        shared: Shared = yield Share(self._flights, (wants_fresh(), identify(provider, what)), make)
+        key = wants_fresh(), reads_on(), identify(provider, what)
+        shared: Shared = yield Share(self._flights, key, make)
         answer: A = shared.value
         return self._settle(answer, shared)
 
