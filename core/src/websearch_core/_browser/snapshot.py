@@ -58,7 +58,7 @@ async def show(tab: Tab, document: Document, max_length: int) -> Snapshot:
 
     """
     clock = Clock(tab, asyncio.get_running_loop().time() + min(_MOST, time_left() / 2))
-    if not await settle(clock):
+    if not await settle(clock) and not tab.stopped:
         tab.note("the page did not settle: this is how it was then")
     tab.check()
     if tab.stopped:
@@ -86,7 +86,7 @@ async def show(tab: Tab, document: Document, max_length: int) -> Snapshot:
 async def _take(tab: Tab, document: Document, max_length: int) -> Snapshot:
     for _ in range(_ATTEMPTS):
         try:
-            shown = await call(tab, "snapshot", max_length, timeout=_TIMEOUT)
+            shown = await call(tab, "snapshot", max_length, timeout=min(_TIMEOUT, time_left() / 2))
             tab.check()
         except (TimeoutError, ScriptError):
             await tab.stop_scripts()
