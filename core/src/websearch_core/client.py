@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 from ._arguments import make_query
-from ._calls import Calls
 from ._hooks import Hook, Listener, check_hook, listening
 from ._log import EventLog, Logger
 from ._observe import observe_request
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from pydantic import SecretStr
 
+    from ._calls import Calls
     from ._net.clients import Library
     from .layers import Layer, RateLimiter
     from .provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
@@ -365,6 +365,8 @@ class WebSearch:
 
     @property
     def _calls(self) -> Calls:
+        from ._calls import Calls  # with all that a call needs: a program may import this module and search later
+
         return Calls(self.settings, self.provider, self.reader, self.token_counter)
 
     def _send(self, request: Request) -> Response:
@@ -386,7 +388,7 @@ def preload() -> None:
     running event loop without blocking it. Call it when your program starts if it makes a `WebSearch` there itself.
     Whatever the first search or page needs is imported later, in a thread.
     """
-    from . import _enforce, _policy, _selection, settings  # noqa: F401
+    from . import _calls, _selection, settings  # noqa: F401
     from ._net import sender  # noqa: F401
     from ._registry import known
 
