@@ -103,5 +103,5 @@ def test_a_reader_that_cannot_choose_says_so():
 
     assert web.read("https://page.example/").notes == ()
     assert web.read("https://page.example/", comments="drop").notes == (
-        "shelf cannot choose comments: they are as it sent them",
+        "shelf cannot choose comments: they are as it returned them",
     )

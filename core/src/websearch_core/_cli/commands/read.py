@@ -13,6 +13,7 @@ from ..arguments import (
     Form,
     NoCache,
     ProviderOption,
+    Robots,
     Timeout,
     fresh_if,
     parse_options,
@@ -34,7 +35,8 @@ def read(
             "-r",
             "-p",
             metavar="NAME",
-            help="The reader; direct,jina is a chain, asked in order; `websearch providers` lists them",
+            help="The reader; direct,jina is a chain, asked in order; auto is direct and then an installed browser; "
+            "`websearch providers` lists them",
             autocompletion=complete_reader,
         ),
     ] = None,
@@ -73,6 +75,7 @@ def read(
     allow_address: AllowAddress = None,
     timeout: Timeout = None,
     no_cache: NoCache = False,
+    robots: Robots = False,
     form: Form = "text",
 ) -> None:
     """Read a page."""
@@ -87,7 +90,9 @@ def read(
             given.setdefault(registered_name(reader), {})["base_url"] = base_url
         from ...client import WebSearch
 
-        web = WebSearch(reader=reader, provider_options=given, allow=allow_address, timeout=timeout)
+        web = WebSearch(
+            reader=reader, provider_options=given, allow=allow_address, timeout=timeout, robots=robots or None
+        )
         with web, show_progress("Reading"), fresh_if(no_cache):
             require_used(given, web)
             page = web.read(
