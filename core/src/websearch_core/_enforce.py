@@ -33,13 +33,16 @@ def enforce_query(response: SearchResponse, query: SearchQuery, max_snippet_char
 
     """
     response = _escape_response(response)
-    if query.allowed_domains or query.blocked_domains:
+    is_filtered = bool(query.allowed_domains or query.blocked_domains)
+    if is_filtered:
         images = tuple(image for image in response.images if in_domains(image.page_url or image.url, query))
         response = response.model_copy(update={"images": images})
     if max_snippet_chars is not None:
         cut = tuple(_cut_snippet(result, max_snippet_chars) for result in response.results)
         response = response.model_copy(update={"results": cut})
-    inside = [result for result in response.results if in_domains(result.url, query)]
+    inside = (
+        [result for result in response.results if in_domains(result.url, query)] if is_filtered else response.results
+    )
     outside = len(response.results) - len(inside)
     kept: dict[str, SearchResult] = {}
     for result in inside:
