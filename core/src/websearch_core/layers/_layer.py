@@ -26,6 +26,7 @@ class Rank(IntEnum):
     and is charged to the budget, and an answer from the cache is free. Any number in between is a valid rank.
     """
 
+    ROBOTS = 5
     THROTTLE = 10
     BUDGET = 20
     RETRY = 30

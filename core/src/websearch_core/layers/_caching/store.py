@@ -10,11 +10,10 @@ from typing import Any
 
 from .backend import CacheBackend, MemoryBackend
 from .entries import Entry, decode, encode
-from .redis import RedisBackend
+from .redis import SCHEMES, RedisBackend
 from .sqlite import NotACacheError, SQLiteBackend
 
 _REST = 10.0  # seconds for which a backend that failed is left alone
-_SCHEMES = ("redis://", "rediss://", "unix://")
 _log = logging.getLogger(__name__)
 
 
@@ -28,7 +27,7 @@ def open_backend(location: str | Path | CacheBackend | None, max_bytes: int) -> 
     """
     if location is None:
         return SQLiteBackend(default_path(), max_bytes, may_replace=True)
-    if isinstance(location, str) and location.startswith(_SCHEMES):
+    if isinstance(location, str) and location.startswith(SCHEMES):
         return RedisBackend(location)
     if isinstance(location, str | Path):
         return SQLiteBackend(Path(location).expanduser(), max_bytes)
