@@ -32,7 +32,7 @@ def gather_by_host(
         starts: Start the flows.
         hosts: The host of each.
         limit: How many to run at a time.
-        host_limit: How many of them may be for one host.
+        host_limit: How many of them may be for one of several hosts.
 
     Returns:
         For each flow, in order, its result or its error.
@@ -70,10 +70,11 @@ class _Lanes:
     """What is waiting and under way, by host."""
 
     def __init__(self, hosts: Sequence[str], host_limit: int) -> None:
-        self._hosts, self._host_limit = hosts, host_limit
+        self._hosts = hosts
         self._waiting: dict[str, deque[int]] = {}
         for number, host in enumerate(hosts):
             self._waiting.setdefault(host, deque()).append(number)
+        self._host_limit = host_limit if len(self._waiting) > 1 else len(hosts)
         self._ready = dict.fromkeys(self._waiting)  # hosts with something waiting and room for it, in order
         self._under_way: Counter[str] = Counter()
         self._rests: list[tuple[float, str]] = []  # a heap of the hosts that rest, by when that ends
