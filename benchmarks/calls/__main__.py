@@ -3,9 +3,10 @@ Measure calls, and write their sections of ``docs/measured/benchmarks.md``.
 
     python -m benchmarks.calls                      # measure everything and write the page
     python -m benchmarks.calls imports overhead     # measure these and only print them
+    python -m benchmarks.calls twice --write        # measure this one and write its section
 
-All sections are written together, because their times are meant to be compared; those that measure no time are also
-written alone: ``python -m benchmarks.calls schemas checkpoints``. The sections on reading pages come from
+Sections that are written together share the date and the machine at the top of the page; one that measures times and is
+written alone names its own. Those that measure no time are always written. The sections on reading pages come from
 ``python -m benchmarks.reading`` and stay as they are.
 """
 
@@ -19,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.calls.server import Server
-from benchmarks.report import Section, head, put
+from benchmarks.report import Section, date, head, put
 
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured" / "benchmarks.md"
 _MEASUREMENTS = ("imports", "overhead", "concurrency", "twice", "failures", "schemas", "checkpoints")
@@ -32,7 +33,9 @@ def main() -> int:
         prog="python -m benchmarks.calls", description="Measure calls, and write docs/measured/benchmarks.md."
     )
     parser.add_argument("measurements", nargs="*", metavar="measurement", help=", ".join(_MEASUREMENTS))
-    chosen = parser.parse_args().measurements or _MEASUREMENTS
+    parser.add_argument("--write", action="store_true", help="write the sections even if they are not all")
+    arguments = parser.parse_args()
+    chosen = arguments.measurements or _MEASUREMENTS
     if unknown := set(chosen) - set(_MEASUREMENTS):
         parser.error(f"unknown measurement {', '.join(sorted(unknown))}; choose from {', '.join(_MEASUREMENTS)}")
     if find_spec("langchain_tavily") is None:
@@ -48,8 +51,9 @@ def main() -> int:
             sections.append(section)
     if set(chosen) == set(_MEASUREMENTS):
         _PAGE.write_text(put(_PAGE.read_text("utf-8"), sections, head()), "utf-8")
-    elif set(chosen) <= _UNTIMED:
-        _PAGE.write_text(put(_PAGE.read_text("utf-8"), sections), "utf-8")
+    elif arguments.write or set(chosen) <= _UNTIMED:
+        dated = [one if name in _UNTIMED else date(one) for name, one in zip(chosen, sections, strict=True)]
+        _PAGE.write_text(put(_PAGE.read_text("utf-8"), dated), "utf-8")
     return 0
 
 
