@@ -6,7 +6,7 @@ import os
 import platform
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 
@@ -68,13 +68,6 @@ class Section:
         goals = "\n".join(map(str, self.goals))
         parts = [f"## {self.title}", self.method, plot, *map(str, self.tables), goals, self.remark]
         return "\n\n".join(filter(None, parts))
-
-
-def date(section: Section) -> Section:
-    """Return *section* with when and where it was measured, since it was measured apart from the others."""
-    load = f", with a load of {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
-    when = f"Measured on its own on {datetime.now(UTC):%Y-%m-%d}, on {os.cpu_count()} cores{load}."
-    return replace(section, method=f"{section.method} {when}")
 
 
 def head() -> str:

@@ -59,6 +59,8 @@ class WebSearch:
         fuse: True asks several providers at once and merges their results; the same as ``layers=[Fuse()]``.
         reader: The provider to read pages with, in the same forms. By default, the object given as *provider* if it
             can read as well (a name does not count), else ``WEB_SEARCH_READER``, else the built-in reader ``direct``.
+            ``"auto"`` is whatever reads pages on this machine: the local index if it was searched, ``direct``, and, for
+            a page that needs scripts or blocks us, ``browser`` if a browser is installed.
         api_key: The key of the one provider named: text, a function that returns it and is called for each request, or
             ``"keyring:service/name"``.
         base_url: The URL of the one provider named.
@@ -305,7 +307,7 @@ class WebSearch:
         """
         Read pages concurrently, eight at a time, each within the timeout for reading a page.
 
-        Where the reader fetches pages itself, hosts take turns, with at most four pages of one at a time.
+        Where the reader fetches pages itself, hosts take turns, and each of several has at most four of these places.
 
         Args:
             urls: Absolute http(s) URLs.
