@@ -118,7 +118,7 @@ def measure_attacks(bench: Bench) -> str:
         found[label] = find_reached(bench, peer, both), len(both)
     rows = [[label, str(count), str(len(reached))] for label, (reached, count) in found.items()]
     named = [
-        f"- {label}: {', '.join(sorted(reached))}."
+        f"- {label}: {'; '.join(sorted(reached))}."
         for label, (reached, _) in found.items()
         if reached and "no guard" not in label
     ]
