@@ -123,8 +123,8 @@ bench-fusion: $(VENV)/installed  ## measure what merging several providers is wo
 bench-ssrf: $(VENV)/installed $(FETCHERS)/installed  ## compare our guard with others, and write docs/measured/ssrf.md
 	$(BIN)/python -m benchmarks.ssrf --peers $(FETCHERS)/bin/python
 
-model: $(VENV)/measuring  ## train the model that finds the main content of a page
-	$(BIN)/python -m training.train
+model: $(VENV)/measuring  ## train the model that finds the main content of a page: make model, or make model PAGES="folder ..."
+	$(BIN)/python -m training.train $(PAGES)
 
 $(VENV)/measuring: $(VENV)/installed benchmarks/requirements.txt
 	$(INSTALL) $(VENV) --require-hashes --requirement benchmarks/requirements.txt
