@@ -40,6 +40,7 @@ _DESCRIPTIONS = ("description", "og:description", "twitter:description", "dc.des
 _AUTHORS = (
     "citation_author", "author", "article:author", "dc.creator", "dcterms.creator", "dc.creator.personalname",
     "parsely-author", "sailthru.author", "byl", "book:author", "authors",
+    "twitter:misc:written",  # by: a name ends at a space
 )  # fmt: skip
 _PUBLISHED = (
     "article:published_time", "og:published_time", "datepublished", "citation_publication_date", "citation_date",
@@ -186,8 +187,12 @@ def _twitter_author(meta: dict[str, list[str]]) -> Iterator[str]:
 
 def _title_element(title: str, headlines: list[LexborNode], document: LexborHTMLParser) -> LexborNode | None:
     """Return the element that shows the title; forums use lesser headings for it."""
-    places = chain(headlines, (heading for name in ("h2", "h3") for heading in document.css(name)[:_MAX_HEADLINES]))
-    return next((place for place in places if title and begins(place, title)), next(iter(headlines), None))
+    if not title:
+        return next(iter(headlines), None)
+    lesser = [heading for name in ("h2", "h3") for heading in document.css(name)[:_MAX_HEADLINES]]
+    shown = (place for place in (*headlines, *lesser) if begins(place, title))
+    after_kicker = (place for place in lesser if title in line_of(place))
+    return next(chain(shown, headlines, after_kicker), None)
 
 
 def _first_date(values: Iterable[object]) -> datetime | None:
