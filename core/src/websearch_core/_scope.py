@@ -1,13 +1,34 @@
-"""What holds for the calls of a block: the policy that pages are read under, and whether kept answers will do."""
+"""What holds for the calls of a block: the policy that pages are read under, what of them is wanted, and how fresh."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import NamedTuple
+
+from ._choices import Responses
+
+
+class Choices(NamedTuple):
+    """
+    What a call wants of the pages that it reads, instead of what the reader was made with.
+
+    Args:
+        comments: What to do with readers' comments.
+        reviews: What to do with reviews.
+        menus: Whether the links in menus are needed, as for a crawl.
+
+    """
+
+    comments: Responses | None = None
+    reviews: Responses | None = None
+    menus: bool = False
+
 
 _policy: ContextVar[str] = ContextVar("websearch_policy", default="")
 _fresh: ContextVar[bool] = ContextVar("websearch_fresh", default=False)
+_choices: ContextVar[Choices] = ContextVar("websearch_choices", default=Choices())  # noqa: B039 - immutable
 
 
 @contextmanager
@@ -18,6 +39,17 @@ def policy_scope(policy: str) -> Iterator[None]:
         yield
     finally:
         _policy.reset(token)
+
+
+@contextmanager
+def choices_scope(choices: Choices) -> Iterator[None]:
+    """Say in this block what is wanted of pages; it may be a part of a flow."""
+    outer = _choices.get()
+    _choices.set(choices)
+    try:
+        yield
+    finally:
+        _choices.set(outer)  # no token: a flow may be closed in another context
 
 
 @contextmanager
@@ -40,6 +72,16 @@ def no_cache() -> Iterator[None]:
 def current_policy() -> str:
     """Return the policy of this call."""
     return _policy.get()
+
+
+def current_choices() -> Choices:
+    """Return what this call wants of pages."""
+    return _choices.get()
+
+
+def describe_choices() -> list[str]:
+    """Return the same for the key of a page, which is another one if other parts of it are wanted."""
+    return [f"{name}={value}" for name, value in _choices.get()._asdict().items() if value]
 
 
 def wants_fresh() -> bool:

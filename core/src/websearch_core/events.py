@@ -33,8 +33,10 @@ __all__ = [
     "Event",
     "Exchange",
     "Failover",
+    "Hedged",
     "Hook",
     "Joined",
+    "LeftOut",
     "ReadEnd",
     "ReadStart",
     "SearchEnd",
@@ -190,6 +192,42 @@ class Failover(Event):
     provider: str
     next_provider: str
     error: BaseException | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hedged(Event):
+    """
+    A provider has not answered yet, and the next one is asked too; the first answer counts.
+
+    Args:
+        provider: The name of the first one.
+        next_provider: The name of the next one.
+        seconds: How long the first one has had.
+
+    """
+
+    name: ClassVar[str] = "hedged"
+
+    provider: str
+    next_provider: str
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOut(Event):
+    """
+    `websearch_core.layers.Fuse` leaves out a provider that failed, and merges what the others found.
+
+    Args:
+        provider: The name of the provider.
+        error: How it failed.
+
+    """
+
+    name: ClassVar[str] = "left_out"
+
+    provider: str
+    error: BaseException
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import asyncio
 import math
+from contextlib import suppress
 from typing import Any, cast
 
 from .._deadline import _MIN_TIMEOUT, clamp
+from .._hedges import current_leg
 from ..errors import TimedOut, Unavailable, UnsafeURL
 from .guard import Guard
 from .lookup import Line
 from .resolve import aresolve, resolve
 
+_BOTH_WAYS = 2  # SHUT_RDWR
 _STAGGER = 0.25  # seconds until the next address is tried beside the first (RFC 8305)
 
 
@@ -53,7 +56,16 @@ class _Stream:
         self._inner = inner
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return cast("bytes", self._inner.read(max_bytes, clamp(timeout)))
+        leg = current_leg()
+        if leg is None:
+            return cast("bytes", self._inner.read(max_bytes, clamp(timeout)))
+        with leg.interruptible(self._shut_down):
+            return cast("bytes", self._inner.read(max_bytes, clamp(timeout)))
+
+    def _shut_down(self) -> None:
+        """Wake the thread that reads; it finds that the connection has ended."""
+        with suppress(OSError):
+            self.get_extra_info("socket").shutdown(_BOTH_WAYS)
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         self._inner.write(buffer, clamp(timeout))

@@ -18,8 +18,11 @@ import sys
 import threading
 import weakref
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from functools import cache, partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from importlib.metadata import version
@@ -110,6 +113,8 @@ class Sender:
             ServiceError: There was no answer, or it was late or malformed.
 
         """
+        if request.transport is not None:
+            return self._wait(self._hand_over(request))
         client = self._client(request.guarded)
         if client is self._own_client:  # its sockets do not know our deadline
             return in_time(partial(self._send, client, request))
@@ -133,6 +138,10 @@ class Sender:
 
     async def asend(self, request: Request) -> Response:
         """Do the same as `send` on the running event loop."""
+        if request.transport is not None:
+            with _translate_errors(request):
+                async with asyncio.timeout(timeout_left()):
+                    return await asyncio.wrap_future(self._hand_over(request))
         here = self._get_loop_clients()
         with _translate_errors(request):
             async with asyncio.timeout(timeout_left()), here.slots[request.guarded]:
@@ -149,6 +158,23 @@ class Sender:
                 finally:
                     await reply.aclose()
                 return _make_response(request, reply, body)
+
+    def _hand_over(self, request: Request) -> Future[Response]:
+        """Let the transport of *request* get the page, under the guard that judges our own connections."""
+        if request.transport is None or not request.guarded:
+            raise AssertionError("a transport is for pages, which are guarded")
+        checked = replace(request, url=self.guard.check(request.url))
+        clamp(None)
+        return request.transport(checked, self.guard, self._lines[True])
+
+    def _wait(self, answer: Future[Response]) -> Response:
+        try:
+            return answer.result(timeout_left())
+        except FutureTimeout as error:
+            if answer.done():  # the answer is itself a timeout
+                raise
+            answer.cancel()
+            raise TimedOut("no answer within the time allowed") from error
 
     def close(self) -> None:
         """Close the connections of blocking calls."""

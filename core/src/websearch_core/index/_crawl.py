@@ -13,6 +13,7 @@ from urllib.parse import urljoin
 
 from .._bugs import contain_bugs
 from .._deadline import time_limit
+from .._scope import Choices, choices_scope
 from .._urls import find_origin, is_web_url
 from ..errors import BadResponse, PageNotFound, Unavailable, UnsafeURL, WebSearchError
 from ..flow import Call, Flow, Gather, Request, Response, Sleep
@@ -26,6 +27,7 @@ Tell: TypeAlias = Callable[[str], None]
 
 _MAX_ROBOTS = 500 * 1024  # bytes, as RFC 9309 requires
 _MAX_HOPS = 5
+_WITH_MENUS = Choices(menus=True)  # as Markdown, a page comes without them
 _CONCURRENCY = 4  # pages at a time, unless the site asks for a delay between them
 
 
@@ -60,7 +62,7 @@ def crawl(
     robots = yield from _fetch_robots(start, timeout)
     if not robots.allows(start):
         return Report(skipped=(_skip_forbidden(start),))
-    with time_limit(timeout):
+    with time_limit(timeout), choices_scope(_WITH_MENUS):
         first = yield from contain_bugs(lambda: reader.read(start), reader.name)
     home = address(first.final_url or start)
     if find_origin(home) != find_origin(start):
@@ -73,7 +75,7 @@ def crawl(
     def visit(url: str) -> Flow[Page]:
         if robots.delay:
             yield Sleep(robots.delay)
-        with time_limit(timeout):
+        with time_limit(timeout), choices_scope(_WITH_MENUS):
             page = yield from contain_bugs(lambda: reader.read(url), reader.name)
         if find_origin(page.final_url or url) != find_origin(home):
             raise UnsafeURL("the page redirects to another site")

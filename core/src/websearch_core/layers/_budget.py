@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar, get_args
 
 from ..errors import ConfigurationError, Unavailable, WebSearchError
 from ..events import Charge, emit
-from ..flow import Call, Effect, Flow, Gather, Request, Share, Sleep
+from ..flow import Call, Effect, Flow, Gather, Hedge, Request, Share, Sleep
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._ports import Provider, Role
 from ._account import Account, Runs, current_account
@@ -208,6 +208,8 @@ class _Meter:
             return (yield Gather([self.watch(one) for one in effect.flows], effect.limit))
         if isinstance(effect, Share):
             return (yield replace(effect, make=lambda: self.watch(effect.make())))
+        if isinstance(effect, Hedge):
+            return (yield effect.wrap(self.watch))
         if not isinstance(effect, Sleep):
             with self._lock:
                 is_first, self.has_sent = not self.has_sent, True

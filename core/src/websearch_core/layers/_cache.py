@@ -9,10 +9,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
+from time import monotonic
 from typing import Any, ClassVar, Self, TypeVar
 
 from .._deadline import Deadline, deadline, until
-from .._scope import current_policy, wants_fresh
+from .._outcomes import Outcome
+from .._scope import current_policy, describe_choices, wants_fresh
 from .._urls import canonicalize
 from ..errors import (
     BadResponse,
@@ -156,15 +158,17 @@ class Cache(ProviderWrapper):
         entries: list[Entry | None] = yield from self._load(Page, *keys)
         fresh = {url: entry for url, entry in zip(urls, entries, strict=True) if entry and self._is_fresh(entry)}
         rest = [url for url in urls if url not in fresh]
+        began = monotonic()
         try:
             pages = (yield from read_many(provider, rest)) if rest else []
         except _FAILURES as failure:
             pages = [failure] * len(rest)
+        seconds = monotonic() - began
         read = dict(zip(rest, pages, strict=True))
         yield from self._save({key: read[url] for key, url in zip(keys, urls, strict=True) if url in read})
         answers: list[Page | WebSearchError] = []
         for url, entry in zip(urls, entries, strict=True):
-            answer = self._give(fresh[url]) if url in fresh else self._replace_failure(read[url], entry)
+            answer = self._give(fresh[url]) if url in fresh else self._replace_failure(read[url], entry, seconds)
             answers.append(_named(url, answer) if isinstance(answer, Page) else answer)
         return answers
 
@@ -173,12 +177,14 @@ class Cache(ProviderWrapper):
         if entry and self._is_fresh(entry):
             answer: A | WebSearchError = self._give(entry)
         else:
+            began = monotonic()
             try:
                 answer = yield from ask()
             except (PageNotFound, *_FAILURES) as failure:
                 answer = failure
+            seconds = monotonic() - began
             yield from self._save({key: answer})
-            answer = self._replace_failure(answer, entry)
+            answer = self._replace_failure(answer, entry, seconds)
         if isinstance(answer, WebSearchError):
             raise answer
         return answer
@@ -211,15 +217,16 @@ class Cache(ProviderWrapper):
     def _give(self, entry: Entry, *, stale: bool = False) -> Any:
         emit(CacheHit(provider=self.name, age=entry.age, stale=stale))
         answer: Any = entry.answer
-        return answer if isinstance(answer, PageNotFound) else free(answer)
+        return answer if isinstance(answer, PageNotFound) else free(answer, outcomes=())  # nobody was asked
 
-    def _replace_failure(self, answer: A | WebSearchError, entry: Entry | None) -> A | WebSearchError:
-        """Return what *entry* holds if the service failed and it is not too old for that."""
+    def _replace_failure(self, answer: A | WebSearchError, entry: Entry | None, seconds: float) -> A | WebSearchError:
+        """Return what *entry* holds if the service failed, after *seconds*, and it is not too old for that."""
         if not isinstance(answer, _FAILURES) or entry is None or entry.missing:
             return answer
         if entry.age >= self.max_age + self.stale_if_error:
             return answer
         stale: A = self._give(entry, stale=True)
+        stale = stale.model_copy(update={"outcomes": (Outcome.of_failure(self.name, seconds, answer),)})
         return stale.with_notes(f"{self.name} failed ({answer.code}); from the cache, {_describe_age(entry.age)} old")
 
     def _page_key(self, provider: Provider, url: str) -> str:
@@ -228,7 +235,7 @@ class Cache(ProviderWrapper):
             canonical = canonicalize(url)
         except UnsafeURL:
             canonical = url  # for the reader to refuse
-        return self._key(provider, ["read", canonical, current_policy()])
+        return self._key(provider, ["read", canonical, current_policy(), *describe_choices()])
 
     def _key(self, provider: Provider, what: Sequence[Any]) -> str:
         return identify(provider, [VERSION, self.tenant, self._described, what])

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 from .._deadline import time_left
 from ..errors import ConfigurationError, RateLimited, WebSearchError
 from ..events import Wait, emit
-from ..flow import Call, Flow, Gather, Request, Response, Share, Sleep
+from ..flow import Call, Flow, Gather, Hedge, Request, Response, Share, Sleep
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import is_vendor
 from ..provider._ports import Provider, opens_pages
@@ -95,6 +95,8 @@ class Throttle(ProviderWrapper):
                         answer = yield Gather([self._pass_on(one) for one in effect.flows], effect.limit)
                     elif isinstance(effect, Share):
                         answer = yield replace(effect, make=partial(self._start, effect.make))
+                    elif isinstance(effect, Hedge):
+                        answer = yield effect.wrap(self._pass_on)
                     else:
                         answer = yield effect
                 except Exception as error:  # noqa: BLE001 - raised again, inside the flow

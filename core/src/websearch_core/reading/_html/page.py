@@ -36,6 +36,7 @@ def read_html(
     *,
     links: Links = "keep",
     style_sheets: bool = False,
+    rendered: bool = False,
 ) -> Page:
     """
     Read an HTML page: its main part as Markdown, and its metadata.
@@ -50,6 +51,7 @@ def read_html(
         max_length: The maximum number of characters of Markdown; by default there is no limit.
         links: ``keep`` links with their targets, keep only their ``text``, or ``drop`` them with their text.
         style_sheets: Whether rules in the page's own ``<style>`` elements hide text too.
+        rendered: Whether scripts have run already: then none will show what is hidden, however long it is.
 
     Raises:
         InvalidOption: *max_length* is less than 1.
@@ -63,7 +65,9 @@ def read_html(
     document = parse(hardened.source)
     facts = read_metadata(document, url)
     base = _base(document.css_first("base[href]"), url)
-    blocks = find_blocks(document.body, sheets=read_sheets(document, hardened) if style_sheets else None)
+    blocks = find_blocks(
+        document.body, sheets=read_sheets(document, hardened) if style_sheets else None, rendered=rendered
+    )
     cut, simpler = beginning or hardened.cut or blocks.cut, hardened.simpler
     del document, hardened  # free their memory for the next steps
     kept = select_content(blocks, url, facts)
