@@ -105,8 +105,8 @@ provider: $(VENV)/installed  ## start a new provider with its file, registration
 	$(BIN)/python tools/new_provider.py "$(NAME)"
 	$(BIN)/python -m docs.generate
 
-bench: $(VENV)/measuring  ## measure the cost of a call, and write docs/measured/benchmarks.md
-	$(BIN)/python -m benchmarks.calls
+bench: $(VENV)/measuring  ## measure the cost of a call, and write docs/measured/benchmarks.md; ONLY=transports for one section
+	$(BIN)/python -m benchmarks.calls $(if $(ONLY),--write $(ONLY))
 
 bench-reading: $(VENV)/measuring $(PEERS)/installed  ## compare our reader with others, and write that part of docs/measured/benchmarks.md
 	$(BIN)/python -m benchmarks.reading --peers $(PEERS)/bin/python --unseen training.train:unseen

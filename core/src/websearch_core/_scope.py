@@ -28,17 +28,23 @@ class Choices(NamedTuple):
 
 _policy: ContextVar[str] = ContextVar("websearch_policy", default="")
 _fresh: ContextVar[bool] = ContextVar("websearch_fresh", default=False)
+_reading_on: ContextVar[bool] = ContextVar("websearch_reading_on", default=False)
 _choices: ContextVar[Choices] = ContextVar("websearch_choices", default=Choices())  # noqa: B039 - immutable
 
 
-@contextmanager
-def policy_scope(policy: str) -> Iterator[None]:
+class policy_scope:  # noqa: N801 - a block, which every call enters: a generator would take longer
     """Say in this block under which *policy* pages are read: what may be opened, as text."""
-    token = _policy.set(policy)
-    try:
-        yield
-    finally:
-        _policy.reset(token)
+
+    __slots__ = "_policy", "_token"
+
+    def __init__(self, policy: str) -> None:
+        self._policy = policy
+
+    def __enter__(self) -> None:
+        self._token = _policy.set(self._policy)
+
+    def __exit__(self, *_: object) -> None:
+        _policy.reset(self._token)
 
 
 @contextmanager
@@ -50,6 +56,17 @@ def choices_scope(choices: Choices) -> Iterator[None]:
         yield
     finally:
         _choices.set(outer)  # no token: a flow may be closed in another context
+
+
+@contextmanager
+def reading_on(reads_on: bool) -> Iterator[None]:
+    """Say in this block that what follows of a page is read, so that it should be the same page as before."""
+    outer = _reading_on.get()
+    _reading_on.set(reads_on)
+    try:
+        yield
+    finally:
+        _reading_on.set(outer)
 
 
 @contextmanager
@@ -87,3 +104,8 @@ def describe_choices() -> list[str]:
 def wants_fresh() -> bool:
     """Return whether this call is made inside `no_cache`."""
     return _fresh.get()
+
+
+def reads_on() -> bool:
+    """Return whether this call reads on in a page."""
+    return _reading_on.get()

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from ._hooks import Hook
     from ._log import Logger
-    from ._net.sender import Library
-    from .layers import Layer
+    from ._net.clients import Library
+    from .layers import Layer, RateLimiter
     from .provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
     from .reading import Links
     from .settings import Settings
@@ -39,6 +39,9 @@ class CommonArguments(TypedDict, total=False):
     attempts: int | None
     layers: Sequence[Layer] | None
     cache: bool | float | str | None
+    robots: bool | None
+    throttle: str | None
+    rate_limiter: RateLimiter | None
     http_client: HTTPClient | None
     http_async_client: AsyncHTTPClient | None
     verify: ssl.SSLContext | None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from functools import lru_cache
 from typing import TypeAlias
 from urllib.parse import quote
 
@@ -83,11 +84,21 @@ def find_origin(url: str) -> Origin | None:
         return None
 
 
+def find_host(url: str) -> str:
+    """Return the host of *url*, with its port unless that is the usual one; empty if it is not an http(s) URL."""
+    origin = find_origin(url)
+    if origin is None:
+        return ""
+    _, host, port = origin
+    return host if port in {80, 443} else f"{host}:{port}"
+
+
 def is_web_url(url: str) -> bool:
     """Return whether *url* is an absolute, unambiguous http(s) URL. The host may be any, internal ones included."""
     return find_origin(url) is not None
 
 
+@lru_cache(maxsize=1024)  # each result of a search is looked at several times
 def split_url(url: str) -> tuple[str, str, int, str]:
     """Split *url* into scheme, host, port and the rest; the host in lower-case ASCII."""
     if len(url) > _MAX_LENGTH:

@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 from ._arguments import make_query
-from ._calls import Calls
 from ._hooks import Hook, Listener, check_hook, listening
 from ._log import EventLog, Logger
 from ._observe import observe_request
@@ -26,8 +25,9 @@ if TYPE_CHECKING:
 
     from pydantic import SecretStr
 
-    from ._net.sender import Library
-    from .layers import Layer
+    from ._calls import Calls
+    from ._net.clients import Library
+    from .layers import Layer, RateLimiter
     from .provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
     from .reading import Links, ReadOptions
     from .settings import Settings
@@ -59,6 +59,8 @@ class WebSearch:
         fuse: True asks several providers at once and merges their results; the same as ``layers=[Fuse()]``.
         reader: The provider to read pages with, in the same forms. By default, the object given as *provider* if it
             can read as well (a name does not count), else ``WEB_SEARCH_READER``, else the built-in reader ``direct``.
+            ``"auto"`` is whatever reads pages on this machine: the local index if it was searched, ``direct``, and, for
+            a page that needs scripts or blocks us, ``browser`` if a browser is installed.
         api_key: The key of the one provider named: text, a function that returns it and is called for each request, or
             ``"keyring:service/name"``.
         base_url: The URL of the one provider named.
@@ -77,6 +79,12 @@ class WebSearch:
         cache: Keep answers and pages, and give them again: True, or for how many seconds, or where (a path, or a URL of
             Redis), as `websearch_core.layers.Cache` explains. By default, nothing is kept. False switches off what the
             settings switch on.
+        robots: True reads only pages that the ``robots.txt`` of their site allows; the same as ``layers=[Robots()]``.
+        throttle: A URL of Redis in which programs share the limits of services and hosts; the same as
+            ``layers=[Throttle(shared=...)]``.
+        rate_limiter: What each request waits for: the ``BaseRateLimiter`` of LangChain or of LlamaIndex, or any object
+            with a method ``acquire()``; the same as ``layers=[Throttle(rate_limiter=...)]``. The wait is part of the
+            time of a call. It may be shared, and makes a `WebSearch` that it is given to as hard to pickle as it is.
         http_client: Your own ``httpx.Client`` for services. Pages never go through it.
         http_async_client: The same for async calls; it belongs to one event loop.
         verify: An ``ssl.SSLContext`` with the certificates to trust.
@@ -122,6 +130,9 @@ class WebSearch:
         attempts: int | None = None,
         layers: Sequence[Layer] | None = (),
         cache: bool | float | str | None = None,
+        robots: bool | None = None,
+        throttle: str | None = None,
+        rate_limiter: RateLimiter | None = None,
         http_client: HTTPClient | None = None,
         http_async_client: AsyncHTTPClient | None = None,
         verify: ssl.SSLContext | None = None,
@@ -155,6 +166,8 @@ class WebSearch:
             connect_timeout=connect_timeout,
             attempts=attempts,
             cache=cache,
+            robots=robots,
+            throttle=throttle,
             http_library=http_library,
             max_tokens=max_tokens,
             links=links,
@@ -168,7 +181,17 @@ class WebSearch:
         one = {"api_key": api_key, "base_url": base_url}
         searchers, automatic = selection.searchers(provider, **{k: v for k, v in one.items() if v is not None})
         readers, implied = selection.readers(reader, searchers)
-        stack = make_stack(settings, layers, attempts, fuse=fuse, cache=cache, budget=budget is not None)
+        stack = make_stack(
+            settings,
+            layers,
+            attempts,
+            fuse=fuse,
+            cache=cache,
+            robots=robots,
+            throttle=throttle,
+            rate_limiter=rate_limiter,
+            budget=budget is not None,
+        )
         self.settings: Settings = settings
         if token_counter is not None and not callable(token_counter):
             raise ConfigurationError("token_counter: must be a function from a text to its number of tokens")
@@ -284,6 +307,8 @@ class WebSearch:
         """
         Read pages concurrently, eight at a time, each within the timeout for reading a page.
 
+        Where the reader fetches pages itself, hosts take turns, and each of several has at most four of these places.
+
         Args:
             urls: Absolute http(s) URLs.
             timeout: Seconds for all pages together; by default ``read_timeout`` for every eight pages, rounded up. A
@@ -340,6 +365,8 @@ class WebSearch:
 
     @property
     def _calls(self) -> Calls:
+        from ._calls import Calls  # with all that a call needs: a program may import this module and search later
+
         return Calls(self.settings, self.provider, self.reader, self.token_counter)
 
     def _send(self, request: Request) -> Response:
@@ -361,7 +388,7 @@ def preload() -> None:
     running event loop without blocking it. Call it when your program starts if it makes a `WebSearch` there itself.
     Whatever the first search or page needs is imported later, in a thread.
     """
-    from . import _enforce, _policy, _selection, settings  # noqa: F401
+    from . import _calls, _selection, settings  # noqa: F401
     from ._net import sender  # noqa: F401
     from ._registry import known
 

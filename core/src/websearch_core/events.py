@@ -248,12 +248,13 @@ class Joined(Event):
 @dataclass(frozen=True, kw_only=True)
 class CacheHit(Event):
     """
-    An answer or a page comes from the cache, and nothing is sent.
+    An answer or a page comes from the cache. Unless ``validated``, nothing was sent for it.
 
     Args:
         provider: The name of the provider that gave it.
         age: How long ago, in seconds.
         stale: True if it is too old, but the service failed.
+        validated: True if it was too old, but the site of the page says that it has not changed. That was asked.
 
     """
 
@@ -262,6 +263,7 @@ class CacheHit(Event):
     provider: str
     age: float
     stale: bool = False
+    validated: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

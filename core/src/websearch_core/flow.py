@@ -26,7 +26,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator, Hashable,
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, Self, TypeAlias, TypeVar, cast
 
 from ._bugs import as_error
 from ._deadline import in_time, time_left
@@ -79,6 +79,8 @@ class Request:
         target: The URL of the page that the service should open for us, or several; the guard checks them.
         judge_target: True if that service may be inside this network, where internal names resolve: the name in
             ``target`` is then resolved here and its addresses judged, before anything is sent.
+        crawl_delay: Seconds that the host of the page asks for between two requests. `websearch_core.layers.Robots`
+            sets it, and `websearch_core.layers.Throttle` waits.
         transport: Gets a guarded page in another way than over a connection of ours, such as with a browser. It is
             called with the request, the guard and the queue for look-ups.
 
@@ -95,6 +97,7 @@ class Request:
     guarded: bool = False
     target: str | tuple[str, ...] | None = None
     judge_target: bool = False
+    crawl_delay: float = 0.0
     transport: Transport | None = field(default=None, repr=False)
 
 
@@ -157,10 +160,19 @@ class Call:
     For anything that is not HTTP: parsing a large page, a database, a browser, a vendor's SDK.
     """
 
+    _asynchronous: Callable[[], Awaitable[Any]] | None = None
+
     def __init__(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
         self.function: Callable[..., Any] = function
         self.args: tuple[Any, ...] = args
         self.kwargs: dict[str, Any] = kwargs
+
+    @classmethod
+    def either(cls, blocking: Callable[[], Any], asynchronous: Callable[[], Awaitable[Any]] | None) -> Self:
+        """Return a call of *blocking* in blocking code, and of *asynchronous*, if there is one, on an event loop."""
+        call = cls(blocking)
+        call._asynchronous = asynchronous
+        return call
 
     def __repr__(self) -> str:
         return f"Call({getattr(self.function, '__qualname__', self.function)!s})"
@@ -311,6 +323,8 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
         case Sleep(seconds):
             return await asyncio.sleep(_check_pause(seconds))
         case Call():
+            if effect._asynchronous is not None:  # noqa: SLF001 - the driver of this effect
+                return await _in_time(effect._asynchronous())  # noqa: SLF001
             if inspect.iscoroutinefunction(effect.function):
                 return await _in_time(effect())
             return await _in_time(in_thread(effect))

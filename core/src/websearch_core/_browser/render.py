@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from .._deadline import time_left, time_limit
 from ..errors import TimedOut
 from ..flow import Request, Response
+from .capture import Capture, capture
 from .launch import Launch
 from .snapshot import show
 
@@ -47,12 +48,14 @@ class Renderer:
         launch: How to start the browser.
         max_requests: How many requests a page may make.
         max_traffic: How many bytes all of them may bring, as they come over the wire.
+        captures: What to take besides the text: ``dom.html``, ``screenshot.png``, ``page.pdf``.
 
     """
 
     launch: Launch = field(default_factory=Launch)
     max_requests: int = 500
     max_traffic: int = 20 * 2**20
+    captures: tuple[Capture, ...] = ()
 
     def __call__(self, request: Request, guard: Guard, line: Line) -> Future[Response]:
         """Start to render the page that *request* names."""
@@ -80,7 +83,9 @@ class Renderer:
             return _answer(document, b"")
         shown = await show(tab, document, request.max_bytes)
         html = shown.html.encode("utf-8", "replace")
-        return _answer(shown.document, html, guard.check(shown.url), tab, cut=shown.cut)
+        here = guard.check(shown.url)
+        files = await capture(tab, self.captures, request.max_bytes)
+        return replace(_answer(shown.document, html, here, tab, cut=shown.cut), files=files)
 
 
 def _answer(
@@ -92,5 +97,10 @@ def _answer(
         headers=document.headers | {"content-type": document.media_type},
         content=content,
         truncated=cut or (tab is not None and tab.truncated),
-        notes=tuple(tab.notes) if tab else (),
+        notes=_notes(tab) if tab else (),
     )
+
+
+def _notes(tab: Tab) -> tuple[str, ...]:
+    refused = tab.gate.traffic.refused
+    return (*tab.notes, *([f"{refused} request{'s were' if refused > 1 else ' was'} refused"] if refused else ()))

@@ -77,6 +77,7 @@ class Tab:
         self.time_passed = asyncio.Event()  # set when virtual time that was granted is over
         self._connection, self._session, self._explain_crash = session.connection, session.id, explain_crash
         self._asked = ""  # the URL of the main document, after redirects
+        self._asking = ""  # the ID of the request for it
         self._failure: tuple[str, str] | None = None  # URL and error of the last navigation, if it failed
         self._lost: WebSearchError | None = None
         self._downloading = False
@@ -279,7 +280,7 @@ class Tab:
             case "Network.loadingFinished" | "Network.loadingFailed":
                 self.network.moved = time.monotonic()
                 self.network.loading.discard(params["requestId"])
-                if event.endswith("Failed") and not params.get("canceled") and params.get("type") == "Document":
+                if event.endswith("Failed") and params["requestId"] == self._asking and not params.get("canceled"):
                     self._fail(params)
             case "Page.frameNavigated" if not params["frame"].get("parentId"):
                 self._world = 0
@@ -299,7 +300,7 @@ class Tab:
         if params.get("type") not in _LONG_LIVED:
             network.loading.add(params["requestId"])
         if params.get("type") == "Document" and params.get("frameId") == self.target:
-            self._asked, self._failure = params["request"]["url"], None
+            self._asked, self._asking, self._failure = params["request"]["url"], params["requestId"], None
         if network.requests == self._max_requests + 1 and not self.stopped:
             self.gate.spend("requests")
             self.note(f"the page made more than {self._max_requests} requests: the rest were refused")

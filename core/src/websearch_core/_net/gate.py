@@ -126,11 +126,17 @@ class Gate:
             return error
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.add(writer)
         self._tasks.add(task := asyncio.ensure_future(self._handle(reader, writer)))
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: self._finish(task, writer))
+
+    def _finish(self, task: asyncio.Task[None], writer: asyncio.StreamWriter) -> None:
+        """Close a connection, also of a task that was cancelled before it began."""
+        self._tasks.discard(task)
+        self._writers.discard(writer)
+        writer.close()
 
     async def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._writers.add(writer)
         self._open += 1
         try:
             await self._serve(reader, writer)
@@ -144,8 +150,6 @@ class Gate:
             pass  # one of the two has gone, or speaks no HTTP: the browser sees the connection end
         finally:
             self._open -= 1
-            self._writers.discard(writer)
-            writer.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async with asyncio.timeout(self.limits.idle):

@@ -13,7 +13,7 @@ https://chromedevtools.github.io/devtools-protocol/
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -23,11 +23,13 @@ from websearch_core.provider import (
     Env,
     Flow,
     FoundFile,
+    NeedsBrowser,
     Page,
     Request,
     Response,
     ServiceError,
     UnsupportedContent,
+    WebSearchError,
     error_for,
     find_challenge,
     needs_scripts,
@@ -35,6 +37,7 @@ from websearch_core.provider import (
     provider,
 )
 
+from .._browser.capture import Capture
 from .._browser.find import find_browser
 from .._browser.launch import Launch
 from .._browser.render import Rendered, Renderer
@@ -59,21 +62,28 @@ class Browser:
         memory: How many MiB of memory the process of one page may use, before it is ended (on Linux).
         pages_at_once: How many pages to open at a time, in all of this Python process; others wait.
         images: Let pages load images and fonts, too.
+        screenshot: Add ``screenshot.png`` to `Page.files`: the whole page, up to 16,000 pixels.
+        pdf: Add ``page.pdf``: the page as it would be printed.
+        dom: Add ``dom.html``: the elements of the page after its scripts ran, without what it links to.
 
     """
 
     name = "browser"
     label = "Browser"
     opens_pages = True
+    helps_after: ClassVar[tuple[type[WebSearchError], ...]] = (NeedsBrowser, Blocked)
 
     browser_path: Annotated[Path | None, Env("WEB_SEARCH_BROWSER_PATH", "WEBSEARCH_BROWSER_PATH")] = None
     sandbox: bool = True
     max_bytes: Annotated[int, Field(ge=1), FoundFile(at_most=10 * 2**20)] = 10 * 2**20
     max_traffic: Annotated[int, Field(ge=1), FoundFile(at_most=20 * 2**20)] = 20 * 2**20
     max_requests: Annotated[int, Field(ge=1), FoundFile(at_most=500)] = 500
-    memory: Annotated[int, Field(ge=128)] = 768
+    memory: Annotated[int, Field(ge=128)] = 640
     pages_at_once: Annotated[int, Field(ge=1), FoundFile(at_most=4)] = 4
     images: bool = False
+    screenshot: bool = False
+    pdf: bool = False
+    dom: bool = False
 
     def problem(self) -> str | None:
         """Return why it cannot be used yet: no browser is installed."""
@@ -115,14 +125,22 @@ class Browser:
         return page
 
     def _make_renderer(self) -> Renderer:
-        launch = Launch(
+        wanted: dict[Capture, bool] = {"dom.html": self.dom, "screenshot.png": self.screenshot, "page.pdf": self.pdf}
+        return Renderer(
+            launch=self._make_launch(),
+            max_requests=self.max_requests,
+            max_traffic=self.max_traffic,
+            captures=tuple(name for name, is_wanted in wanted.items() if is_wanted),
+        )
+
+    def _make_launch(self) -> Launch:
+        return Launch(
             path=self.browser_path,
             sandbox=self.sandbox,
             images=self.images,
             memory=self.memory * 2**20,
             pages_at_once=self.pages_at_once,
         )
-        return Renderer(launch=launch, max_requests=self.max_requests, max_traffic=self.max_traffic)
 
     def _error_for(self, response: Response) -> ServiceError:
         kind, hint = page_meaning(response.status)

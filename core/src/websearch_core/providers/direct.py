@@ -26,6 +26,7 @@ from websearch_core.provider import (
     BadResponse,
     Blocked,
     Call,
+    DisallowedByRobots,
     Flow,
     FoundFile,
     NeedsBrowser,
@@ -169,7 +170,7 @@ class Direct:
             with time_limit(time_left() / 2):
                 response, final = yield from self._fetch(there, _MARKDOWN_FIRST, origin=find_origin(there))
                 page: Page = yield from self._page(response, there, final)
-        except (ServiceError, UnsafeURL):
+        except (ServiceError, UnsafeURL, DisallowedByRobots):
             return None
         is_text = page.media_type in {"text/plain", *_MARKDOWN}
         return page if is_text and not find_stub(page.title, page.content) else None

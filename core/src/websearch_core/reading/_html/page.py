@@ -20,6 +20,7 @@ from .parse import parse
 from .select import select_content
 from .structured_data import lacks_article, markup_from_data
 from .tree import build_tree
+from .walls import find_wall, wall_notes
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -64,6 +65,7 @@ def read_html(
     del text
     document = parse(hardened.source)
     facts = read_metadata(document, url)
+    wall = find_wall(document, facts, hardened.source)
     base = _base(document.css_first("base[href]"), url)
     blocks = find_blocks(
         document.body, sheets=read_sheets(document, hardened) if style_sheets else None, rendered=rendered
@@ -91,6 +93,7 @@ def read_html(
         *(["elements were nested too deeply: some structure is lost"] if simpler or main.flattened else []),
         *(["this is what the page tells readers without scripts"] if blocks.scriptless else []),
         *(["the page shows its text only by scripts: this is what its data says"] if from_data else []),
+        *wall_notes(wall, facts, blocks, content),
         *([] if content else ["the page has no text that can be read without running its scripts"]),
     ]
     stated = declared(content_type)
