@@ -74,7 +74,13 @@ def test_the_title_is_the_headline_without_the_name_of_the_site(
         # The headline of the page has the name of a section before it.
         ("", "Kelp forests grow back", "Kelp", "Nature: Kelp forests grow back", "Kelp forests grow back"),
         ("", "Kelp forests grow back", "Kelp", "Nature Kelp forests grow back", "Kelp forests grow back"),
-        ("", "back", "Kelp forests grow back - Sea", "Kelp forests grow back", "Kelp forests grow back"),  # too short to be the title
+        (
+            "",
+            "back",
+            "Kelp forests grow back - Sea",
+            "Kelp forests grow back",
+            "Kelp forests grow back",
+        ),  # too short to be the title
         # JSON-LD and Open Graph agree on more than the headline has.
         ("Coast: Growing back", "Coast: Growing back", "Growing back", "Growing back", "Coast: Growing back"),
         # Here all of them are made for search engines.
