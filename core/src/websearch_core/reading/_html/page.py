@@ -21,7 +21,7 @@ from .metadata import read_metadata
 from .parse import parse
 from .responses import choose_responses, default_choices
 from .select import select_content
-from .structured_data import markup_from_data
+from .structured_data import lacks_article, markup_from_data
 from .tree import build_tree
 from .walls import find_wall, wall_notes
 
@@ -83,11 +83,9 @@ def read_html(
     choices = default_choices(kind, comments, reviews)
     kept, chosen = choose_responses(blocks, select_content(blocks, url, facts), facts, choices)
     targets = resolved(blocks.links(), base) if links == "keep" else {}  # including the navigation
-    source = (
-        markup_from_data(facts, comments=choices.get("comments") != "drop")
-        if sum(map(len, compress(blocks.block_texts, kept))) < _MIN_LENGTH
-        else ""
-    )
+    length = sum(map(len, compress(blocks.block_texts, kept)))
+    unshown = length < _MIN_LENGTH or lacks_article(blocks.block_texts, length, facts)
+    source = markup_from_data(facts, comments=choices.get("comments") != "drop") if unshown else ""
     from_data = len(source) > _MIN_LENGTH
     if from_data:
         blocks = find_blocks(parse(harden(source.encode("utf-8", "replace")).source).body)
