@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 DEMO := $(if $(wildcard .venv/installed),.venv,build/demo)
 PEERS := build/peers
 FETCHERS := build/fetchers
+BROWSERS := build/browser-peers
 UV := $(or $(shell command -v uv),build/uv/bin/uv)
 INSTALL := .ci/install
 PACKAGES := core langchain_websearch llamaindex_websearch
@@ -22,7 +23,7 @@ endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
 .PHONY: help install wheels demo test test-ddgs test-models fuzz coverage lint types format docs provider bench bench-reading \
-	bench-memory bench-citations bench-fusion bench-ssrf model record drift plugin matrix lock
+	bench-memory bench-citations bench-fusion bench-ssrf bench-browser model record drift plugin matrix lock
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
@@ -105,8 +106,8 @@ provider: $(VENV)/installed  ## start a new provider with its file, registration
 	$(BIN)/python tools/new_provider.py "$(NAME)"
 	$(BIN)/python -m docs.generate
 
-bench: $(VENV)/measuring  ## measure the cost of a call, and write docs/measured/benchmarks.md
-	$(BIN)/python -m benchmarks.calls
+bench: $(VENV)/measuring  ## measure the cost of a call, and write docs/measured/benchmarks.md; ONLY=transports for one section
+	$(BIN)/python -m benchmarks.calls $(if $(ONLY),--write $(ONLY))
 
 bench-reading: $(VENV)/measuring $(PEERS)/installed  ## compare our reader with others, and write that part of docs/measured/benchmarks.md
 	$(BIN)/python -m benchmarks.reading --peers $(PEERS)/bin/python --unseen training.train:unseen
@@ -120,11 +121,14 @@ bench-citations: $(VENV)/installed  ## measure the checks of citations, and writ
 bench-fusion: $(VENV)/installed  ## measure what merging several providers is worth and costs, and write docs/measured/fusion.md
 	$(BIN)/python -m benchmarks.fusion
 
+bench-browser: $(VENV)/installed $(BROWSERS)/installed  ## attack and measure the browser, and write docs/measured/browser.md
+	$(BIN)/python -m benchmarks.browser --peers $(BROWSERS)/bin/python
+
 bench-ssrf: $(VENV)/installed $(FETCHERS)/installed  ## compare our guard with others, and write docs/measured/ssrf.md
 	$(BIN)/python -m benchmarks.ssrf --peers $(FETCHERS)/bin/python
 
-model: $(VENV)/measuring  ## train the model that finds the main content of a page
-	$(BIN)/python -m training.train
+model: $(VENV)/measuring  ## train the model that finds the main content of a page: make model, or make model PAGES="folder ..."
+	$(BIN)/python -m training.train $(PAGES)
 
 $(VENV)/measuring: $(VENV)/installed benchmarks/requirements.txt
 	$(INSTALL) $(VENV) --require-hashes --requirement benchmarks/requirements.txt
@@ -133,6 +137,11 @@ $(VENV)/measuring: $(VENV)/installed benchmarks/requirements.txt
 $(PEERS)/installed: benchmarks/reading/requirements.txt
 	$(NEW_VENV) $(PEERS)
 	$(INSTALL) $(PEERS) --no-deps --require-hashes --requirement $<
+	@touch $@
+
+$(BROWSERS)/installed: benchmarks/browser/requirements.txt
+	$(NEW_VENV) $(BROWSERS)
+	$(INSTALL) $(BROWSERS) --requirement $<
 	@touch $@
 
 $(FETCHERS)/installed: benchmarks/ssrf/requirements.txt

@@ -126,7 +126,7 @@ class Calls:
         limit = self.settings.read_timeout * ceil(len(urls) / _MAX_CONCURRENT_READS) if timeout is None else timeout
         with time_limit(limit):
             ready = (yield from self._read_batches(urls)) if reads_batches(self.reader) else {}
-            pages = [self._read_one(url, part, ready.get(url)) for url in urls]
+            pages = [partial(self._read_one, url, part, ready.get(url)) for url in urls]
             lanes = [find_host(url) if by_host else str(number) for number, url in enumerate(urls)]
             return (yield from gather_by_host(pages, lanes, _MAX_CONCURRENT_READS, _MAX_CONCURRENT_READS // 2))
 

@@ -307,7 +307,7 @@ class WebSearch:
         """
         Read pages concurrently, eight at a time, each within the timeout for reading a page.
 
-        Where the reader fetches pages itself, hosts take turns, with at most four pages of one at a time.
+        Where the reader fetches pages itself, hosts take turns, and each of several has at most four of these places.
 
         Args:
             urls: Absolute http(s) URLs.
