@@ -78,7 +78,7 @@ class AsyncGuardedBackend:
         try:
             async with asyncio.timeout(timeout):
                 addresses = await aresolve(self._line, self._guard, _decode_host(host), port)
-                return await self._race(addresses, port, options)
+                return _AsyncStream(await self._race(addresses, port, options))
         except TimeoutError as error:
             raise TimedOut("no connection within the time allowed") from error
 
@@ -111,6 +111,22 @@ class AsyncGuardedBackend:
 
     async def sleep(self, seconds: float) -> None:
         await self._inner.sleep(seconds)
+
+
+class _AsyncStream:
+    """An httpcore network stream that is closed if its TLS handshake is cancelled: httpcore closes it for errors only."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+        self.read, self.write, self.aclose = inner.read, inner.write, inner.aclose
+        self.get_extra_info = inner.get_extra_info
+
+    async def start_tls(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return await self._inner.start_tls(*args, **kwargs)
+        except BaseException:
+            await self._inner.aclose()
+            raise
 
 
 def _close_loser(attempt: asyncio.Task[Any]) -> None:
