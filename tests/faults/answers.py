@@ -82,8 +82,7 @@ def cut(answers: Mapping[str, Answer]) -> tuple[Case, ...]:
 
 def drip(answers: Mapping[str, Answer]) -> tuple[Case, ...]:
     return tuple(
-        make_case(name=name, answers=(answer,), expected="timed_out", limit=0.5)
-        for name, answer in answers.items()
+        make_case(name=name, answers=(answer,), expected="timed_out", limit=0.5) for name, answer in answers.items()
     )
 
 

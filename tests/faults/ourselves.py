@@ -39,7 +39,7 @@ FAULTS = (
     Fault(
         number=64,
         name="a fork after use",
-        injected="`os.fork` while connections are kept, in threads and on a loop, and while a lock is held",
+        injected="`os.fork` while a connection is kept and a request of another thread is under way",
         promise="the child opens connections and files of its own; the parent's go on",
         proven_by=(
             f"{_HERE}/test_programs.py::test_a_forked_child_has_connections_of_its_own",
@@ -122,7 +122,7 @@ FAULTS = (
         injected="pytest-socket, a mock transport of httpx, vcrpy",
         promise="they see our requests; a blocked socket is raised as it is, and not tried again",
         proven_by=(
-            f"{_HERE}/test_programs.py::test_a_socket_that_a_test_blocks_is_raised_as_it_is",
+            f"{_HERE}/test_blocked_sockets.py::test_a_socket_that_a_test_blocks_is_raised_as_it_is",
             "tests/core/net/test_sender.py::test_a_client_of_the_callers_own_is_used_for_services_and_never_for_pages",
             "tests/cassettes/test_cassettes.py::test_a_cassette_of_a_live_service_replays",
         ),

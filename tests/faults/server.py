@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+Received = tuple[str, dict[str, str], bytes]  # path, headers, body
 Answer = bytes | Callable[[socket.socket], None]
 
 
@@ -78,16 +79,23 @@ class Server:
     Args:
         others: The answers to all other requests, one after the other; the last is repeated. None: 404.
         tls: Makes it a server for https.
+        reply: Makes the answer to each request that has none.
 
     """
 
-    def __init__(self, others: Sequence[Answer] | None = None, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        others: Sequence[Answer] | None = None,
+        tls: ssl.SSLContext | None = None,
+        reply: Callable[[Received], Answer] | None = None,
+    ) -> None:
         self.answers: dict[str, Answer] = {}
-        self.requests: list[tuple[str, dict[str, str], bytes]] = []
+        self.requests: list[Received] = []
         self.connections = 0
         self.delay = 0.0
         self._others = list(others or [http(b"nothing here", "404 Not Found")])
         self._tls = tls
+        self._reply = reply
         self._lock = threading.Lock()
         self._listening = socket.create_server(("127.0.0.1", 0), backlog=256)
         self._open: set[socket.socket] = set()
@@ -130,18 +138,20 @@ class Server:
         while request := _receive(connection):
             self.requests.append(request)
             time.sleep(self.delay)
-            answer = self.answers.get(request[0].partition("?")[0]) or self._take()
+            answer = self.answers.get(request[0].partition("?")[0]) or self._take(request)
             if not isinstance(answer, bytes):
                 answer(connection)
                 return
             connection.sendall(answer)
 
-    def _take(self) -> Answer:
+    def _take(self, request: Received) -> Answer:
+        if self._reply:
+            return self._reply(request)
         with self._lock:
             return self._others.pop(0) if len(self._others) > 1 else self._others[0]
 
 
-def _receive(connection: socket.socket) -> tuple[str, dict[str, str], bytes] | None:
+def _receive(connection: socket.socket) -> Received | None:
     data = b""
     while b"\r\n\r\n" not in data:
         arrived = connection.recv(65536)

@@ -139,21 +139,23 @@ def test_a_cancelled_call_closes_its_connection_and_gives_its_place_back():
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="this system has no signals for threads")
 def test_an_interrupt_closes_the_connection_and_gives_the_place_back():
     hanging = endless(b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", 0.05)
-    with closing(Server([hanging, FOUND])) as server:
-        with make(server.url, Throttle(concurrent=1), Breaker(failures=1, patience=0)) as web:
+    with (
+        closing(Server([hanging, FOUND])) as server,
+        make(server.url, Throttle(concurrent=1), Breaker(failures=1, patience=0)) as web,
+    ):
 
-            def press_control_c():
-                wait_until(lambda: server.requests)
-                time.sleep(0.1)  # until the call waits for the body
-                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        def press_control_c():
+            wait_until(lambda: server.requests)
+            time.sleep(0.1)  # until the call waits for the body
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
-            pressing = threading.Thread(target=press_control_c, daemon=True)
-            pressing.start()
-            with pytest.raises(KeyboardInterrupt):
-                web.search("kelp")
-            pressing.join(10)
-            wait_until(lambda: not server.open_connections)
-            assert web.search("kelp").results
+        pressing = threading.Thread(target=press_control_c, daemon=True)
+        pressing.start()
+        with pytest.raises(KeyboardInterrupt):
+            web.search("kelp")
+        pressing.join(10)
+        wait_until(lambda: not server.open_connections)
+        assert web.search("kelp").results
 
 
 def test_nothing_of_ours_goes_along_a_redirect(way):
@@ -192,7 +194,7 @@ def test_a_handshake_that_ends_too_late_leaves_no_connection(way):
         threading.Thread(target=lambda: accepted.append(mute.accept()[0]), daemon=True).start()
 
         async def asend():
-            with pytest.raises(TimedOut), time_limit(0.3):
+            with pytest.raises(TimedOut), time_limit(1):
                 await web.asearch("kelp")
             return await asyncio.to_thread(hung_up)
 
@@ -206,7 +208,7 @@ def test_a_handshake_that_ends_too_late_leaves_no_connection(way):
         if way == "async":
             assert asyncio.run(asend())
         else:
-            with pytest.raises(TimedOut), time_limit(0.3):
+            with pytest.raises(TimedOut), time_limit(1):
                 web.search("kelp")
             assert hung_up()
         accepted[0].close()

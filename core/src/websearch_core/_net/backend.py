@@ -99,7 +99,7 @@ class AsyncGuardedBackend:
                     if attempt.exception() is None:
                         attempts |= done - {attempt}
                         return attempt.result()
-                    failure = attempt.exception()
+                    failure = _unwrap(attempt.exception())
         finally:
             for attempt in attempts:
                 attempt.add_done_callback(_close_loser)
@@ -113,8 +113,15 @@ class AsyncGuardedBackend:
         await self._inner.sleep(seconds)
 
 
+def _unwrap(error: BaseException | None) -> BaseException | None:
+    """Return the one exception in a group: anyio's task groups wrap what is no OSError."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
+
+
 class _AsyncStream:
-    """An httpcore network stream that is closed if its TLS handshake is cancelled: httpcore closes it for errors only."""
+    """An httpcore network stream that closes if its TLS handshake is cancelled; httpcore closes it for errors only."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner

@@ -28,6 +28,7 @@ from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from .._deadline import clamp, in_time, time_left, timeout_left
+from .._forks import start_over_after_fork
 from .._redaction import keys_in, redact_response, without_keys
 from .._threads import in_thread
 from .._urls import locate
@@ -45,6 +46,7 @@ Library = Literal["httpx", "httpx2"]
 _MAX_CONCURRENT = 100
 _MAX_HEADERS = 256  # h11 limits the header block to 100 KiB
 _HIDDEN_LOCATION = "websearch_location"
+_of_parents: list[object] = []  # in a forked process; collecting them would disturb the parent
 _LOGGERS = (  # a logger's filter does not see the records of its child loggers
     *("httpx", "httpx2"),
     *(f"httpcore.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")),
@@ -85,11 +87,21 @@ class Sender:
     def _start(self) -> None:
         for name in _LOGGERS:
             logging.getLogger(name).addFilter(_log_redaction)
+        self._lines = {True: Line(FOR_PAGES), False: Line(FOR_SERVICES)}
+        self._open()
+        start_over_after_fork(self)
+
+    def _open(self) -> None:
         self._lock = threading.Lock()
         self._clients: dict[bool, Any] = {}
         self._end = weakref.finalize(self, _close, self._clients)  # closing is optional
         self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopClients] = WeakKeyDictionary()
-        self._lines = {True: Line(FOR_PAGES), False: Line(FOR_SERVICES)}
+
+    def start_over(self) -> None:
+        """Leave the connections to the parent process, without closing them."""
+        self._end.detach()
+        _of_parents.append((self._clients, dict(self._loops)))
+        self._open()
 
     def __getstate__(self) -> dict[str, Any]:
         if self._own_client or self._own_async_client:
@@ -258,7 +270,11 @@ def _make_client(library: Library, verify: ssl.SSLContext | None, kind: str, gua
     client = getattr(http, kind)(
         trust_env=guard is None,  # proxies and certificates of the environment must not affect pages
         verify=verify or http.create_ssl_context(trust_env=guard is None),
-        limits=http.Limits(max_connections=_MAX_CONCURRENT, max_keepalive_connections=20, keepalive_expiry=30),
+        # As many are kept as there may be: beyond max_keepalive_connections httpcore closes every idle connection, even
+        # one that another thread is about to use.
+        limits=http.Limits(
+            max_connections=_MAX_CONCURRENT, max_keepalive_connections=_MAX_CONCURRENT, keepalive_expiry=30
+        ),
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         event_hooks={"response": [_ahide_location if kind == "AsyncClient" else _hide_location]},
     )

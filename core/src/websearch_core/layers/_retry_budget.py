@@ -6,6 +6,8 @@ import threading
 from time import monotonic
 from typing import Any
 
+from .._forks import start_over_after_fork
+
 _MOST = 10.0  # retries saved up
 _PER_SECOND = 0.1  # retries gained by waiting, so that a program that calls seldom may always retry
 
@@ -29,6 +31,11 @@ class RetryBudget:
         self._share = share
         self._left = _MOST
         self._counted = monotonic()
+        self.start_over()
+        start_over_after_fork(self)
+
+    def start_over(self) -> None:
+        """Forget who holds the lock."""
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
