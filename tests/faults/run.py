@@ -17,6 +17,7 @@ from tests.faults.surroundings import Ports, make_server_context, trust
 from websearch_core import WebSearch
 from websearch_core.errors import ServiceError, WebSearchError
 from websearch_core.layers import Retry
+from websearch_core.settings import Settings
 
 Way = Literal["blocking", "async"]
 WAYS: tuple[Way, ...] = ("blocking", "async")
@@ -120,6 +121,7 @@ def _make(case: Case, base: str, second: str, library: Any) -> WebSearch:
         timeout=case.limit,
         layers=[Retry(pause=0.01)],
         verify=trust(),
+        settings=Settings(),
         **({"http_library": library} if library else {}),
     )
 

@@ -108,8 +108,10 @@ def test_a_redis_that_does_not_answer_costs_a_quarter_of_a_second_once(port, cap
 
 
 PROGRAMS = {
-    "blocking": "web.search('kelp'); web.read(SITE)",
-    "async": "asyncio.run(web.asearch('kelp')); asyncio.run(web.aread(SITE))",
+    "calls of both kinds": """
+        web.search('kelp'); web.read(SITE)
+        asyncio.run(web.asearch('kelp')); asyncio.run(web.aread(SITE))
+    """,
     "a loop of one's own": """
         loop = asyncio.new_event_loop()
         loop.run_until_complete(web.asearch('kelp'))
