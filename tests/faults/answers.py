@@ -65,17 +65,19 @@ def read(answers: Mapping[str, Answer]) -> tuple[Case, ...]:
     return tuple(make_case(name=name, answers=(answer,), expected="ok", text=TEXT) for name, answer in answers.items())
 
 
-def fail(code: str, answers: Mapping[str, Answer], requests: int = 0) -> tuple[Case, ...]:
+def fail(code: str, answers: Mapping[str, Answer], requests: int = 0, *, peers: bool = True) -> tuple[Case, ...]:
     """Pages that end in an error: after three attempts if that may pass."""
     requests = requests or (3 if code == "unavailable" else 1)
     return tuple(
-        make_case(name=name, answers=(answer,), expected=code, requests=requests) for name, answer in answers.items()
+        make_case(name=name, answers=(answer,), expected=code, requests=requests, peers=peers)
+        for name, answer in answers.items()
     )
 
 
-def cut(answers: Mapping[str, Answer]) -> tuple[Case, ...]:
+def cut(answers: Mapping[str, Answer], *, peers: bool = True) -> tuple[Case, ...]:
+    """Pages that are cut at a limit; others have none that is so low."""
     return tuple(
-        make_case(name=name, answers=(answer,), expected="cut", requests=1, max_bytes=LIMIT)
+        make_case(name=name, answers=(answer,), expected="cut", requests=1, max_bytes=LIMIT, peers=peers)
         for name, answer in answers.items()
     )
 

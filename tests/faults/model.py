@@ -33,7 +33,8 @@ class Case:
             that never answers the attempt.
         certificate: For https: which certificate the server has.
         max_bytes: How much of a page is read.
-        text: What the answer has to contain.
+        text: The answer: the URLs of the results, or the text of the page.
+        without: What the answer may not contain, whoever gives it.
         peers: Whether other libraries can be asked the same.
 
     """
@@ -52,6 +53,7 @@ class Case:
     certificate: Literal["", "good", "other name", "expired", "self-signed", "unknown"] = ""
     max_bytes: int = 10 * 2**20
     text: str = ""
+    without: str = ""
     peers: bool = True
 
 
