@@ -43,6 +43,9 @@ MOVED = {
 # These declare their encoding only in <meta>, as many old pages do, so their header must not name one.
 CHARSET_IN_META = {"/museum/de/", "/museum/ja/"}
 
+# These also come as Markdown, to those who ask for it first.
+AS_MARKDOWN = {"/docs/install/": "/docs/install/index.md"}
+
 # Seconds until the first byte.
 SLOW = {"/museum/logbook-1911.html": 0.3}
 
@@ -51,6 +54,7 @@ CONTENT_TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
     ".json": "application/json",
+    ".md": "text/markdown; charset=utf-8",
     ".png": "image/png",
     ".svg": "image/svg+xml",
     ".txt": "text/plain; charset=utf-8",
@@ -60,7 +64,7 @@ CONTENT_TYPES = {
 
 def _list_files() -> dict[str, Path]:
     """Return every path that is served and its file. A path that is not listed cannot reach any file."""
-    files = (file for file in ROOT.rglob("*") if file.suffix in CONTENT_TYPES)
+    files = (file for file in ROOT.rglob("*") if file.suffix in CONTENT_TYPES and file != ROOT / "README.md")
     return {"/" + file.relative_to(ROOT).as_posix().removesuffix("index.html"): file for file in files}
 
 
@@ -138,6 +142,8 @@ class _Visit(BaseHTTPRequestHandler):
             self._answer()
         elif path in MOVED:
             self._redirect(MOVED[path])
+        elif path in AS_MARKDOWN and self.headers.get("Accept", "").startswith("text/markdown"):
+            self._send(HTTPStatus.OK, path, self.server.files[AS_MARKDOWN[path]])
         elif file := self.server.files.get(path):
             self._send(HTTPStatus.OK, path, file)
         elif f"{path}/" in self.server.files:
@@ -170,7 +176,7 @@ class _Visit(BaseHTTPRequestHandler):
             body = body.replace(PUBLISHED_AT, self.server.url.encode())
         self.send_response(status)
         self.send_header("Content-Type", content_type)
-        self.send_header("Vary", "Accept-Encoding")
+        self.send_header("Vary", "Accept, Accept-Encoding" if path in AS_MARKDOWN else "Accept-Encoding")
         if re.search(r"\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))", self.headers.get("Accept-Encoding", "")):
             self.send_header("Content-Encoding", "gzip")
             body = gzip.compress(body, mtime=0)

@@ -46,7 +46,9 @@ def pytest_sessionstart() -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.get_closest_marker("enable_socket"):
-        pytest_socket.socket_allow_hosts(["127.0.0.1", "::1"], allow_unix_socket=True)
+        pytest_socket.socket_allow_hosts(
+            ["127.0.0.1", "127.0.0.2", "::1"], allow_unix_socket=True
+        )  # all of them loopback
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,8 @@
 A fast search service on this machine that speaks Tavily's JSON, and counts connections and requests.
 
 It runs in its own process, so that it takes no time from the interpreter being measured. The first part of the URL's
-path selects its behaviour: ``<url>/prompt`` answers at once, ``<url>/slow`` after half a second, ``<url>/hang`` never.
+path selects its behaviour: ``<url>/prompt`` answers at once, ``<url>/near`` after 20 ms, ``<url>/slow`` after half a
+second, ``<url>/hang`` never.
 It listens only on 127.0.0.1, and ends when the process that started it ends.
 """
 
@@ -16,6 +17,8 @@ from dataclasses import dataclass, field
 from typing import Self, cast
 
 SLOW = 0.5  # seconds
+NEAR = 0.02  # seconds
+_DELAYS = {"slow": SLOW, "near": NEAR}
 
 _SNIPPET = (
     "Rotate a key by creating its successor, deploying that beside it, and revoking the old one when nothing uses it "
@@ -65,6 +68,7 @@ def _error(text: str) -> dict[str, dict[str, str]]:
 ANSWERS: dict[str, bytes | None] = {
     "prompt": _answer("200 OK", _FOUND),
     "page": _answer("200 OK", _READ),
+    "near": _answer("200 OK", _FOUND),
     "slow": _answer("200 OK", _FOUND),
     "401": _answer("401 Unauthorized", _error("Unauthorized: missing or invalid API key.")),
     "429": _answer("429 Too Many Requests", _error("You are sending too many requests."), "Retry-After: 60"),
@@ -140,8 +144,7 @@ class _Connection(asyncio.Protocol):
         behaviour = head.split(b"/", 2)[1].decode()
         answer = ANSWERS[behaviour]
         if answer is not None:
-            delay = SLOW if behaviour == "slow" else 0
-            asyncio.get_running_loop().call_later(delay, self._transport.write, answer)
+            asyncio.get_running_loop().call_later(_DELAYS.get(behaviour, 0), self._transport.write, answer)
 
 
 def _content_length(head: bytes) -> int:

@@ -6,8 +6,8 @@ Let other libraries meet faults. It runs in their environment, and imports nothi
 A call is ``{"id", "peer", "url", "text", "without"}``. For each, a line of JSON says how it ``ended`` (``answer``,
 ``error``, ``busy`` or ``died``), ``what`` it returned or raised, whether that ``has`` the text, ``passes`` on what it
 should be without or ``leaks`` the key, and how many MiB it has ``grown``. Each call has a process of its own, with a
-limit of time and of memory, since some never end and some need all there is. What was busy is tried a second time, since
-that may be the fault of the machine.
+limit of time and of memory, since some never end and some need all there is. What was busy is tried a second time: the
+machine may have been.
 """
 
 from __future__ import annotations

@@ -20,7 +20,8 @@ from websearch_core.provider._ports import can, needs_network
 from websearch_core.providers import known, provider_class
 from websearch_core.testing import SECRET, Promise, read_promises, search_promises
 
-LIBRARIES = {"ddgs"}  # has an HTTP client of its own, which no cassette can replay: see tests/core/providers
+# They send in their own way, which no cassette can replay: see tests/core/providers.
+LIBRARIES = {"browser", "ddgs"}
 PLAIN_TEXT = {"github", "stackexchange"}  # in their titles, <code> is a word
 
 

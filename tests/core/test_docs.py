@@ -200,7 +200,9 @@ def test_the_tables_of_layers_are_options_of_theirs():
     table = re.search(r"```toml\n(\[layers.*?)```", (ROOT / "docs" / "settings.md").read_text("utf-8"), re.DOTALL)
     for name, options in tomllib.loads(table[1])["layers"].items():
         layer = layer_class(name)(**options)
-        assert {field.name for field in dataclasses.fields(layer) if field.init} - {"inner"} == set(options)
+        assert {field.name for field in dataclasses.fields(layer) if field.init} - {"inner", "rate_limiter"} == set(
+            options
+        )
 
 
 def test_the_tree_of_errors_is_drawn_as_it_is():

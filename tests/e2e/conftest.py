@@ -1,5 +1,5 @@
 """
-A real SearX, searching invented services on 127.0.0.1.
+A real SearX, searching invented services on 127.0.0.1, and a real Redis.
 
 SearX comes from the Debian package ``searx``; tests that need it are skipped if it is not installed. The services
 behind it are defined here, so that every answer is known in advance:
@@ -23,6 +23,7 @@ import json
 import re
 import secrets
 import shutil
+import socket
 import sqlite3
 import subprocess
 import threading
@@ -292,3 +293,44 @@ def searx(start_searx: StartSearx) -> Iterator[str]:
     """Base URL of a SearX that answers in HTML and JSON."""
     with start_searx(formats=["html", "json"]) as base_url:
         yield base_url
+
+
+@pytest.fixture(scope="module")
+def start_redis(tmp_path_factory) -> Callable[[int], object]:
+    """``with start_redis(port)`` runs a Redis without a file of its own."""
+    executable = shutil.which("redis-server")
+    if executable is None:
+        pytest.skip("Redis is not installed: apt-get install --no-install-recommends redis-server")
+    redis = pytest.importorskip("redis", reason="redis-py is not installed: pip install 'websearch-core[redis]'")
+
+    @contextmanager
+    def start(port: int) -> Iterator[None]:
+        folder = tmp_path_factory.mktemp("redis")
+        options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
+        with subprocess.Popen([executable, *options], stdout=subprocess.DEVNULL) as process:
+            try:
+                _wait(redis, port, process)
+                yield
+            finally:
+                process.kill()
+
+    return start
+
+
+def _wait(redis, port: int, process) -> None:
+    deadline = time.monotonic() + 30
+    while process.poll() is None and time.monotonic() < deadline:
+        try:
+            with redis.Redis(port=port) as client:
+                client.ping()
+        except redis.exceptions.ConnectionError:
+            time.sleep(0.05)
+        else:
+            return
+    raise RuntimeError(f"Redis does not listen (exit status {process.poll()})")
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()[1]

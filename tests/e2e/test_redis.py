@@ -5,12 +5,8 @@ from __future__ import annotations
 import asyncio
 import copy
 import pickle
-import shutil
 import socket
-import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 import pytest
 
@@ -22,47 +18,6 @@ from websearch_core.testing import FakeWeb
 
 pytestmark = [pytest.mark.e2e, pytest.mark.enable_socket]
 URL = "https://sea.example/kelp"
-
-
-@pytest.fixture(scope="module")
-def start_redis(tmp_path_factory) -> Callable[[int], object]:
-    """``with start_redis(port)`` runs a Redis without a file of its own."""
-    executable = shutil.which("redis-server")
-    if executable is None:
-        pytest.skip("Redis is not installed: apt-get install --no-install-recommends redis-server")
-    redis = pytest.importorskip("redis", reason="redis-py is not installed: pip install 'websearch-core[redis]'")
-
-    @contextmanager
-    def start(port: int) -> Iterator[None]:
-        folder = tmp_path_factory.mktemp("redis")
-        options = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
-        with subprocess.Popen([executable, *options], stdout=subprocess.DEVNULL) as process:
-            try:
-                _wait(redis, port, process)
-                yield
-            finally:
-                process.kill()
-
-    return start
-
-
-def _wait(redis, port: int, process) -> None:
-    deadline = time.monotonic() + 30
-    while process.poll() is None and time.monotonic() < deadline:
-        try:
-            with redis.Redis(port=port) as client:
-                client.ping()
-        except redis.exceptions.ConnectionError:
-            time.sleep(0.05)
-        else:
-            return
-    raise RuntimeError(f"Redis does not listen (exit status {process.poll()})")
-
-
-@pytest.fixture
-def port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return free.getsockname()[1]
 
 
 @pytest.fixture

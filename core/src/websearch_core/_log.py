@@ -19,6 +19,8 @@ from .events import (
     Event,
     Exchange,
     Failover,
+    Hedged,
+    LeftOut,
     ReadEnd,
     ReadStart,
     SearchEnd,
@@ -80,6 +82,11 @@ class EventLog:
             case Failover():
                 why = f"failed ({describe_error(event.error)})" if event.error else "found nothing"
                 log.info("%s %s: %s is next", event.provider, why, event.next_provider)
+            case Hedged():
+                first, other = event.provider, event.next_provider
+                log.info("%s has not answered after %.2f s: %s is asked too", first, event.seconds, other)
+            case LeftOut():
+                log.info("%s is left out: %s", event.provider, describe_error(event.error))
             case BreakerOpened():
                 why = describe_error(event.error)
                 log.warning("%s is not asked for %.1f s: %s, several times", event.provider, event.seconds, why)

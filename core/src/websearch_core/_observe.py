@@ -1,4 +1,4 @@
-"""Announce the start and the end of searches, pages and requests."""
+"""Announce the start and the end of searches, pages and requests, and say how asking each provider ended."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ._hooks import emit
+from ._outcomes import Outcome
 from .events import Exchange, ReadEnd, ReadStart, SearchEnd, SearchStart
 from .flow import Flow, Request, Response
 from .models import Page, SearchQuery, SearchResponse
@@ -22,7 +23,8 @@ def observe_search(search: Flow[SearchResponse], query: SearchQuery, provider: s
         emit(SearchEnd(provider=provider, query=query, seconds=time.monotonic() - started, error=error))
         raise
     seconds = time.monotonic() - started
-    response = response.model_copy(update={"elapsed": seconds})
+    outcomes = find_outcomes(response, provider, seconds)
+    response = response.model_copy(update={"elapsed": seconds, "outcomes": outcomes})
     emit(SearchEnd(provider=response.provider or provider, query=query, seconds=seconds, response=response))
     return response
 
@@ -36,8 +38,20 @@ def observe_read(read: Flow[Page], url: str, provider: str) -> Flow[Page]:
     except BaseException as error:
         emit(ReadEnd(provider=provider, url=url, seconds=time.monotonic() - started, error=error))
         raise
-    emit(ReadEnd(provider=page.provider or provider, url=url, seconds=time.monotonic() - started, page=page))
+    seconds = time.monotonic() - started
+    page = page.model_copy(update={"outcomes": find_outcomes(page, provider, seconds)})
+    emit(ReadEnd(provider=page.provider or provider, url=url, seconds=seconds, page=page))
     return page
+
+
+def find_outcomes(answer: SearchResponse | Page, provider: str, seconds: float) -> tuple[Outcome, ...]:
+    """Return the outcomes of *answer*; without any, one for the only *provider*, which took *seconds*."""
+    return answer.outcomes or (Outcome.of_answer(provider, seconds, empty=is_empty(answer)),)
+
+
+def is_empty(answer: SearchResponse | Page) -> bool:
+    """Return whether a search found nothing; reading a page always finds it, or is an error."""
+    return isinstance(answer, SearchResponse) and not (answer.results or answer.answer or answer.images)
 
 
 @contextmanager

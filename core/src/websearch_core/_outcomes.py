@@ -1,4 +1,4 @@
-"""How asking each provider of a chain ended, as data."""
+"""How asking each provider ended, as data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .errors import (
 )
 
 Status: TypeAlias = Literal[
-    "ok", "empty", "blocked", "rate_limited", "quota", "auth", "parse", "timeout", "skipped", "failed"
+    "ok", "empty", "blocked", "rate_limited", "quota", "auth", "parse", "timeout", "skipped", "cancelled", "failed"
 ]
 _STATUSES: dict[type[WebSearchError], Status] = {
     AuthenticationError: "auth",
@@ -33,13 +33,14 @@ _STATUSES: dict[type[WebSearchError], Status] = {
 
 class Outcome(BaseModel):
     """
-    How asking one provider of several ended.
+    How asking a provider ended.
 
     Args:
         provider: Its name.
         status: ``ok``; ``empty`` if it found nothing; ``skipped`` if it does not support an option of the query; the
             usual ways to fail, ``blocked``, ``rate_limited``, ``quota``, ``auth``, ``parse`` (an answer that cannot be
-            understood) and ``timeout``; or ``failed`` in any other way.
+            understood) and ``timeout``; ``cancelled`` if another one answered first (a hedge); or ``failed`` in any
+            other way.
         seconds: How long it took, with retries.
         code: The ``code`` of the error; None if it answered.
 
@@ -58,6 +59,11 @@ class Outcome(BaseModel):
         known: list[Status] = [status for kind, status in _STATUSES.items() if isinstance(error, kind)]
         status = known[0] if known else "failed"
         return cls(provider=provider, status=status, seconds=round(seconds, 3), code=error.code)
+
+    @classmethod
+    def of_loser(cls, provider: str, seconds: float) -> Outcome:
+        """Return the outcome for a provider that was cancelled, because another one answered first."""
+        return cls(provider=provider, status="cancelled", seconds=round(seconds, 3))
 
     @classmethod
     def of_answer(cls, provider: str, seconds: float, *, empty: bool = False) -> Outcome:

@@ -16,6 +16,7 @@ _BUILT_IN: Mapping[str, str] = MappingProxyType(
     {
         "arxiv": "websearch_core.providers.arxiv:ArXiv",
         "brave": "websearch_core.providers.brave:Brave",
+        "browser": "websearch_core.providers.browser:Browser",
         "crossref": "websearch_core.providers.crossref:Crossref",
         "ddgs": "websearch_core.providers.ddgs:Ddgs",
         "direct": "websearch_core.providers.direct:Direct",

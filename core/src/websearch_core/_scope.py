@@ -1,13 +1,35 @@
-"""What holds for the calls of a block: the policy that pages are read under, and whether kept answers will do."""
+"""What holds for the calls of a block: the policy that pages are read under, what of them is wanted, and how fresh."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import NamedTuple
+
+from ._choices import Responses
+
+
+class Choices(NamedTuple):
+    """
+    What a call wants of the pages that it reads, instead of what the reader was made with.
+
+    Args:
+        comments: What to do with readers' comments.
+        reviews: What to do with reviews.
+        menus: Whether the links in menus are needed, as for a crawl.
+
+    """
+
+    comments: Responses | None = None
+    reviews: Responses | None = None
+    menus: bool = False
+
 
 _policy: ContextVar[str] = ContextVar("websearch_policy", default="")
 _fresh: ContextVar[bool] = ContextVar("websearch_fresh", default=False)
+_reading_on: ContextVar[bool] = ContextVar("websearch_reading_on", default=False)
+_choices: ContextVar[Choices] = ContextVar("websearch_choices", default=Choices())  # noqa: B039 - immutable
 
 
 @contextmanager
@@ -18,6 +40,28 @@ def policy_scope(policy: str) -> Iterator[None]:
         yield
     finally:
         _policy.reset(token)
+
+
+@contextmanager
+def choices_scope(choices: Choices) -> Iterator[None]:
+    """Say in this block what is wanted of pages; it may be a part of a flow."""
+    outer = _choices.get()
+    _choices.set(choices)
+    try:
+        yield
+    finally:
+        _choices.set(outer)  # no token: a flow may be closed in another context
+
+
+@contextmanager
+def reading_on(reads_on: bool) -> Iterator[None]:
+    """Say in this block that what follows of a page is read, so that it should be the same page as before."""
+    outer = _reading_on.get()
+    _reading_on.set(reads_on)
+    try:
+        yield
+    finally:
+        _reading_on.set(outer)
 
 
 @contextmanager
@@ -42,6 +86,21 @@ def current_policy() -> str:
     return _policy.get()
 
 
+def current_choices() -> Choices:
+    """Return what this call wants of pages."""
+    return _choices.get()
+
+
+def describe_choices() -> list[str]:
+    """Return the same for the key of a page, which is another one if other parts of it are wanted."""
+    return [f"{name}={value}" for name, value in _choices.get()._asdict().items() if value]
+
+
 def wants_fresh() -> bool:
     """Return whether this call is made inside `no_cache`."""
     return _fresh.get()
+
+
+def reads_on() -> bool:
+    """Return whether this call reads on in a page."""
+    return _reading_on.get()

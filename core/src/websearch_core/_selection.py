@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
@@ -30,9 +31,9 @@ from .layers import (
     Fuse,
     Layer,
     Rank,
+    RateLimiter,
     Relax,
     SingleFlight,
-    Throttle,
     layer_class,
     leaves,
 )
@@ -195,6 +196,9 @@ def make_stack(
     *,
     fuse: bool | None = None,
     cache: bool | float | str | None = None,
+    robots: bool | None = None,
+    throttle: str | None = None,
+    rate_limiter: RateLimiter | None = None,
     budget: bool = False,
 ) -> Stack:
     """
@@ -206,6 +210,9 @@ def make_stack(
         attempts: The argument ``attempts``, which is already part of the settings.
         fuse: The argument ``fuse``, in the same way.
         cache: The argument ``cache``, likewise.
+        robots: The argument ``robots``, likewise.
+        throttle: The argument ``throttle``, likewise.
+        rate_limiter: The argument ``rate_limiter``, which is for the default Throttle.
         budget: Whether there is an argument ``budget``, likewise.
 
     Raises:
@@ -221,28 +228,59 @@ def make_stack(
     if settings.budget:
         table = tables.setdefault("budget", {})
         table["limit"] = (*split_texts(table.get("limit")), *settings.budget)
+    pace = tables.setdefault("throttle", {})
+    pace |= {} if settings.throttle is None else {"shared": settings.throttle}
+    pace |= {} if rate_limiter is None else {"rate_limiter": rate_limiter}
     defaults: dict[str, Layer] = {
         "relax": Relax(unsupported="raise"),
         "retry": _make_layer("retry", retry),
         "single_flight": SingleFlight(),
-        "throttle": Throttle(),
     }
     if settings.fuse:
         defaults["fuse"] = Fuse()
     elif "fuse" in settings.model_fields_set:
         tables.pop("fuse", None)
+    if settings.robots:
+        tables.setdefault("robots", {})
+    elif "robots" in settings.model_fields_set:
+        tables.pop("robots", None)
     defaults |= {name: _make_layer(name, table) for name, table in tables.items()}
     has_breaker = any(rank(layer) == Rank.BREAKER for layer in defaults.values())
     stack = Stack(given, list(defaults.values()), [] if has_breaker else [Breaker()])
-    if attempts is not None and (given is None or any(rank(layer) == Rank.RETRY for layer in given)):
-        raise ConfigurationError("attempts: is for the default Retry; with layers, write layers=[Retry(attempts=...)]")
-    if cache and (given is None or any(rank(layer) == Rank.CACHE for layer in given)):
-        raise ConfigurationError("cache: is short for a layer; with layers, write layers=[Cache(...)]")
-    if fuse and (given is None or any(rank(layer) == Rank.COMBINE for layer in given)):
-        raise ConfigurationError("fuse: is for the default layers; with layers, write layers=[Fuse()]")
-    if budget and (given is None or any(rank(layer) == Rank.BUDGET for layer in given)):
-        raise ConfigurationError("budget: is for the default Budget; with layers, write layers=[Budget(limit=...)]")
+    _check_short_forms(
+        given,
+        {
+            "attempts": attempts,
+            "cache": cache,
+            "fuse": fuse,
+            "robots": robots,
+            "throttle": throttle,
+            "rate_limiter": rate_limiter,
+            "budget": budget,
+        },
+    )
     return stack
+
+
+_SHORT_FORMS: Mapping[str, tuple[Rank, str]] = MappingProxyType(
+    {
+        "attempts": (Rank.RETRY, "Retry(attempts=...)"),
+        "cache": (Rank.CACHE, "Cache(...)"),
+        "fuse": (Rank.COMBINE, "Fuse()"),
+        "robots": (Rank.ROBOTS, "Robots()"),
+        "throttle": (Rank.THROTTLE, "Throttle(shared=...)"),
+        "rate_limiter": (Rank.THROTTLE, "Throttle(rate_limiter=...)"),
+        "budget": (Rank.BUDGET, "Budget(limit=...)"),
+    }
+)
+
+
+def _check_short_forms(given: Sequence[Layer] | None, arguments: Mapping[str, Any]) -> None:
+    """Reject an argument that is short for a layer, if a layer of its rank is given too, or no default ones."""
+    for name, (place, layer) in _SHORT_FORMS.items():
+        is_given = arguments[name] is not None and arguments[name] is not False
+        if is_given and (given is None or any(rank(one) == place for one in given)):
+            raise ConfigurationError(f"{name}: is for the default layers; with layers, write layers=[{layer}]")
 
 
 def find_cache(settings: Settings) -> CacheBackend:

@@ -83,6 +83,15 @@ def find_origin(url: str) -> Origin | None:
         return None
 
 
+def find_host(url: str) -> str:
+    """Return the host of *url*, with its port unless that is the usual one; empty if it is not an http(s) URL."""
+    origin = find_origin(url)
+    if origin is None:
+        return ""
+    _, host, port = origin
+    return host if port in {80, 443} else f"{host}:{port}"
+
+
 def is_web_url(url: str) -> bool:
     """Return whether *url* is an absolute, unambiguous http(s) URL. The host may be any, internal ones included."""
     return find_origin(url) is not None

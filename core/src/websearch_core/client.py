@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
-from importlib import import_module
-from math import ceil
-from threading import Event
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
-from ._arguments import as_urls, make_query, strip_fragment
-from ._bugs import contain_bugs
-from ._deadline import time_limit
+from ._arguments import make_query
+from ._calls import Calls
 from ._hooks import Hook, Listener, check_hook, listening
 from ._log import EventLog, Logger
-from ._observe import observe_read, observe_request, observe_search
+from ._observe import observe_request
 from ._scope import policy_scope
+from ._signature import Choice, CommonArguments, WebSearchArguments
 from ._sources import remember_files
 from ._text.suggestion import check_names, name_unknown
-from ._urls import is_web_url
-from .errors import ConfigurationError, InvalidOption, WebSearchError
-from .flow import Call, Flow, Gather, Request, Response, arun, run
+from .errors import ConfigurationError, WebSearchError
+from .flow import Flow, Request, Response, arun, run
 from .models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
 from .tokens import TokenCounter, estimate_tokens
 
@@ -31,57 +26,15 @@ if TYPE_CHECKING:
 
     from pydantic import SecretStr
 
-    from ._net.sender import Library
-    from .layers import Layer
+    from ._net.clients import Library
+    from .layers import Layer, RateLimiter
     from .provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
-    from .reading import Excerpt, Links, ReadOptions
+    from .reading import Links, ReadOptions
     from .settings import Settings
 
 __all__ = ["Choice", "CommonArguments", "WebSearch", "WebSearchArguments", "preload"]
 
-Choice: TypeAlias = "str | SearchProvider | PageReader | Sequence[str | SearchProvider | PageReader]"
 _T = TypeVar("_T")
-_Pages: TypeAlias = list[Page | WebSearchError]
-_MAX_CONCURRENT_READS = 8  # pages that `WebSearch.read_many` reads at a time
-
-
-class CommonArguments(TypedDict, total=False):
-    """The arguments of `WebSearch` except ``max_length``, for classes that have a ``max_length`` of their own."""
-
-    provider: Choice | None
-    fuse: bool | None
-    reader: Choice | None
-    api_key: str | SecretStr | Callable[[], str] | None
-    base_url: str | None
-    provider_options: Mapping[str, Mapping[str, object]] | None
-    allow: Sequence[str] | None
-    timeout: float | None
-    search_timeout: float | None
-    read_timeout: float | None
-    connect_timeout: float | None
-    attempts: int | None
-    layers: Sequence[Layer] | None
-    cache: bool | float | str | None
-    http_client: HTTPClient | None
-    http_async_client: AsyncHTTPClient | None
-    verify: ssl.SSLContext | None
-    http_library: Library | None
-    max_tokens: int | None
-    token_counter: TokenCounter | None
-    links: Links | None
-    settings: Settings | None
-    logger: Logger | None
-    on_event: Hook | None
-    allowed_domains: Sequence[str] | None
-    blocked_domains: Sequence[str] | None
-    max_snippet_chars: int | None
-    budget: str | Sequence[str] | None
-
-
-class WebSearchArguments(CommonArguments, total=False):
-    """The arguments of `WebSearch`, for code that creates one."""
-
-    max_length: int | None
 
 
 class WebSearch:
@@ -124,6 +77,12 @@ class WebSearch:
         cache: Keep answers and pages, and give them again: True, or for how many seconds, or where (a path, or a URL of
             Redis), as `websearch_core.layers.Cache` explains. By default, nothing is kept. False switches off what the
             settings switch on.
+        robots: True reads only pages that the ``robots.txt`` of their site allows; the same as ``layers=[Robots()]``.
+        throttle: A URL of Redis in which programs share the limits of services and hosts; the same as
+            ``layers=[Throttle(shared=...)]``.
+        rate_limiter: What each request waits for: the ``BaseRateLimiter`` of LangChain or of LlamaIndex, or any object
+            with a method ``acquire()``; the same as ``layers=[Throttle(rate_limiter=...)]``. The wait is part of the
+            time of a call. It may be shared, and makes a `WebSearch` that it is given to as hard to pickle as it is.
         http_client: Your own ``httpx.Client`` for services. Pages never go through it.
         http_async_client: The same for async calls; it belongs to one event loop.
         verify: An ``ssl.SSLContext`` with the certificates to trust.
@@ -169,6 +128,9 @@ class WebSearch:
         attempts: int | None = None,
         layers: Sequence[Layer] | None = (),
         cache: bool | float | str | None = None,
+        robots: bool | None = None,
+        throttle: str | None = None,
+        rate_limiter: RateLimiter | None = None,
         http_client: HTTPClient | None = None,
         http_async_client: AsyncHTTPClient | None = None,
         verify: ssl.SSLContext | None = None,
@@ -202,6 +164,8 @@ class WebSearch:
             connect_timeout=connect_timeout,
             attempts=attempts,
             cache=cache,
+            robots=robots,
+            throttle=throttle,
             http_library=http_library,
             max_tokens=max_tokens,
             links=links,
@@ -215,7 +179,17 @@ class WebSearch:
         one = {"api_key": api_key, "base_url": base_url}
         searchers, automatic = selection.searchers(provider, **{k: v for k, v in one.items() if v is not None})
         readers, implied = selection.readers(reader, searchers)
-        stack = make_stack(settings, layers, attempts, fuse=fuse, cache=cache, budget=budget is not None)
+        stack = make_stack(
+            settings,
+            layers,
+            attempts,
+            fuse=fuse,
+            cache=cache,
+            robots=robots,
+            throttle=throttle,
+            rate_limiter=rate_limiter,
+            budget=budget is not None,
+        )
         self.settings: Settings = settings
         if token_counter is not None and not callable(token_counter):
             raise ConfigurationError("token_counter: must be a function from a text to its number of tokens")
@@ -280,7 +254,7 @@ class WebSearch:
             ServiceError: The service failed; `websearch_core.errors` has a subclass for each way.
 
         """
-        return self.run(self._search(make_query(query, options, unsupported), read_top, passage_length))
+        return self.run(self._calls.search(make_query(query, options, unsupported), read_top, passage_length))
 
     async def asearch(
         self,
@@ -293,7 +267,7 @@ class WebSearch:
         **options: Unpack[SearchOptions],
     ) -> SearchResponse:
         """Do the same as `search` on the running event loop."""
-        return await self.arun(self._search(make_query(query, options, unsupported), read_top, passage_length))
+        return await self.arun(self._calls.search(make_query(query, options, unsupported), read_top, passage_length))
 
     def read(self, url: str, /, **part: Unpack[ReadOptions]) -> Page:
         """
@@ -319,17 +293,19 @@ class WebSearch:
             ServiceError: The page or the reading service failed in another way.
 
         """
-        return self.run(self._read(url, part))
+        return self.run(self._calls.read(url, part))
 
     async def aread(self, url: str, /, **part: Unpack[ReadOptions]) -> Page:
         """Do the same as `read` on the running event loop."""
-        return await self.arun(self._read(url, part))
+        return await self.arun(self._calls.read(url, part))
 
     def read_many(
         self, urls: Iterable[str], /, *, timeout: float | None = None, **part: Unpack[ReadOptions]
     ) -> list[Page | WebSearchError]:
         """
         Read pages concurrently, eight at a time, each within the timeout for reading a page.
+
+        Where the reader fetches pages itself, hosts take turns, with at most four pages of one at a time.
 
         Args:
             urls: Absolute http(s) URLs.
@@ -344,13 +320,13 @@ class WebSearch:
             InvalidOption: The part is invalid, or *urls* is one URL instead of a list.
 
         """
-        return self.run(self._read_many(urls, part, timeout))
+        return self.run(self._calls.read_many(urls, part, timeout))
 
     async def aread_many(
         self, urls: Iterable[str], /, *, timeout: float | None = None, **part: Unpack[ReadOptions]
     ) -> list[Page | WebSearchError]:
         """Do the same as `read_many` on the running event loop."""
-        return await self.arun(self._read_many(urls, part, timeout))
+        return await self.arun(self._calls.read_many(urls, part, timeout))
 
     def run(self, flow: Flow[_T]) -> _T:
         """Run your own flow, such as `websearch_core.index.crawl`, with these connections and this guard."""
@@ -385,6 +361,10 @@ class WebSearch:
     def __repr__(self) -> str:
         return f"WebSearch({self.provider.name!r}, reader={self.reader.name!r})"
 
+    @property
+    def _calls(self) -> Calls:
+        return Calls(self.settings, self.provider, self.reader, self.token_counter)
+
     def _send(self, request: Request) -> Response:
         with observe_request(request) as answers:
             answers.append(self._sender.send(request))
@@ -394,116 +374,6 @@ class WebSearch:
         with observe_request(request) as answers:
             answers.append(await self._sender.asend(request))
         return answers[0]
-
-    def _search(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
-        return observe_search(self._find(query, read_top, passage_length), query, self.provider.name)
-
-    def _find(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
-        if not isinstance(read_top, int) or read_top < 0:
-            raise InvalidOption(f"read_top: must be a whole number of at least 0, not {read_top!r}")
-        from ._enforce import enforce_content, enforce_query
-        from ._policy import narrow_query, search_within
-
-        part: ReadOptions = {"query": query.text, "max_length": passage_length}
-        passages = (yield from self._make_excerpt(part)) if read_top else None
-        narrowed = narrow_query(query, self.settings.domains)
-        longest = self.settings.max_snippet_chars
-        searching, reading = self.settings.search_timeout, self.settings.read_timeout
-        with time_limit(max(searching, reading) if read_top else searching):
-            with time_limit(searching):
-                found = yield from search_within(self.provider, narrowed, query)
-            if any(result.content for result in found.results):
-                passages = passages or (yield from self._make_excerpt(part))
-                response: SearchResponse = yield Call(enforce_content, found, narrowed, longest, passages)
-            else:
-                response = enforce_query(found, narrowed, longest)
-            if passages and read_top:
-                response = yield from self._read_results(response, read_top, passages)
-        return response
-
-    def _read_results(self, response: SearchResponse, read_top: int, part: Excerpt) -> Flow[SearchResponse]:
-        from ._enforce import attach_content
-
-        top = response.results[:read_top]
-        pages = yield from self._read_each([result.url for result in top if not result.content], part)
-        unread = iter(pages)
-        return attach_content(response, [None if result.content else next(unread) for result in top])
-
-    def _read(self, url: str, options: ReadOptions) -> Flow[Page]:
-        return (yield from self._read_one(url, (yield from self._make_excerpt(options))))
-
-    def _read_many(self, urls: Iterable[str], options: ReadOptions, timeout: float | None) -> Flow[_Pages]:
-        return (yield from self._read_each(urls, (yield from self._make_excerpt(options)), timeout))
-
-    def _read_one(self, url: str, part: Excerpt, ready: Page | WebSearchError | None = None) -> Flow[Page]:
-        name = self.reader.name
-        return observe_read(contain_bugs(lambda: self._read_part(url, part, ready), name), url, name)
-
-    def _read_part(self, url: str, part: Excerpt, ready: Page | WebSearchError | None) -> Flow[Page]:
-        """Read a part of a page, which may be *ready*: read in one request with others."""
-        target = strip_fragment(url)
-        domains = self.settings.domains
-        domains.check(target)  # the guard sees only what is fetched from here, or names the page to a service
-        with time_limit(self.settings.read_timeout):
-            if isinstance(ready, WebSearchError):
-                raise ready
-            page = ready or (yield from self.reader.read(target))
-            if page.final_url and (is_web_url(page.final_url) or page.final_url.startswith("file:")):
-                domains.check(page.final_url)
-            if page.url == target != url:
-                page = page.model_copy(update={"url": url})
-            if part.is_cheap(page):
-                return self._take_excerpt(page, part)
-            return (yield Call(self._take_excerpt, page, part))  # type: ignore[no-any-return]
-
-    def _take_excerpt(self, page: Page, part: Excerpt) -> Page:
-        from ._enforce import enforce_page, remove_links
-
-        page, links = enforce_page(page), self.settings.links
-        return part.of(page if links == "keep" else remove_links(page, links))
-
-    def _read_each(self, urls: Iterable[str], part: Excerpt, timeout: float | None = None) -> Flow[_Pages]:
-        from .layers._layer import reads_batches
-
-        urls = as_urls(urls)
-        limit = self.settings.read_timeout * ceil(len(urls) / _MAX_CONCURRENT_READS) if timeout is None else timeout
-        with time_limit(limit):
-            ready = (yield from self._read_batches(urls)) if reads_batches(self.reader) else {}
-            pages = [self._read_one(url, part, ready.get(url)) for url in urls]
-            return (yield Gather(pages, limit=_MAX_CONCURRENT_READS))  # type: ignore[no-any-return]
-
-    def _read_batches(self, urls: Sequence[str]) -> Flow[dict[str, Page | WebSearchError]]:
-        """Read many pages in as few requests as the reader needs; leave out URLs that may not be read at all."""
-        from .layers._layer import batch_size, read_many
-
-        targets: dict[str, str] = {}
-        for url in urls:
-            with suppress(WebSearchError):  # raised again when it is its turn
-                target = strip_fragment(url)
-                self.settings.domains.check(target)
-                targets[url] = target
-        several = list(dict.fromkeys(targets.values()))
-        size = batch_size(self.reader)
-        batches = [several[start : start + size] for start in range(0, len(several), size)]
-        name = self.reader.name
-        answers = yield Gather([contain_bugs(partial(read_many, self.reader, batch), name) for batch in batches])
-        pages: dict[str, Page | WebSearchError] = {}
-        for batch, answer in zip(batches, answers, strict=True):
-            each = [answer] * len(batch) if isinstance(answer, WebSearchError) else answer
-            pages |= dict(zip(batch, each, strict=True))
-        return {url: pages[target] for url, target in targets.items()}
-
-    def _make_excerpt(self, options: ReadOptions) -> Flow[Excerpt]:
-        """Limits of the call replace those of the settings, and a limit in tokens replaces one in characters."""
-        yield from _load_reader()
-        from .reading import Excerpt, ReadOptions
-
-        check_names(options, ReadOptions.__annotations__, InvalidOption)
-        part: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-        if not {"max_length", "max_tokens"} & set(part):
-            settings = self.settings
-            part |= {"max_tokens": settings.max_tokens} if settings.max_tokens else {"max_length": settings.max_length}
-        return Excerpt(count=self.token_counter, **part)
 
 
 def preload() -> None:
@@ -520,16 +390,6 @@ def preload() -> None:
 
     with suppress(ConfigurationError):  # of a plug-in: raised again by whoever names one
         known()
-
-
-_reader_is_loaded = Event()
-
-
-def _load_reader() -> Flow[None]:
-    """Import the parsers of pages, which takes a while: not on an event loop."""
-    if not _reader_is_loaded.is_set():
-        yield Call(import_module, "websearch_core.reading")
-        _reader_is_loaded.set()
 
 
 remember_files()

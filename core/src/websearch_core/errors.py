@@ -11,6 +11,7 @@ What can go wrong, and whose fault it is.
     ├── UnsupportedOption    (ValueError)       this provider does not support an option
     ├── UnsafeURL            (ValueError)       this address must not be opened from here
     │   └── DomainNotAllowed                    the domain policy does not allow it
+    ├── DisallowedByRobots   (PermissionError)  the site's robots.txt closes the page to programs
     ├── BudgetExceeded                          the caller's own limit is used up
     └── ServiceError                            the service or the network failed
         ├── AuthenticationError (PermissionError)   the key is wrong or may not do this
@@ -52,6 +53,7 @@ __all__ = [
     "Blocked",
     "BudgetExceeded",
     "ConfigurationError",
+    "DisallowedByRobots",
     "DomainNotAllowed",
     "InvalidOption",
     "MissingKey",
@@ -134,6 +136,12 @@ class DomainNotAllowed(UnsafeURL):
     """The page, or one that it redirects to, is outside ``allowed_domains`` or inside ``blocked_domains``."""
 
     code = "domain_not_allowed"
+
+
+class DisallowedByRobots(WebSearchError, PermissionError):
+    """The ``robots.txt`` of the page's site, or of one that it redirects to, asks programs not to read the page."""
+
+    code = "disallowed_by_robots"
 
 
 class BudgetExceeded(WebSearchError):

@@ -33,8 +33,10 @@ __all__ = [
     "Event",
     "Exchange",
     "Failover",
+    "Hedged",
     "Hook",
     "Joined",
+    "LeftOut",
     "ReadEnd",
     "ReadStart",
     "SearchEnd",
@@ -193,6 +195,42 @@ class Failover(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Hedged(Event):
+    """
+    A provider has not answered yet, and the next one is asked too; the first answer counts.
+
+    Args:
+        provider: The name of the first one.
+        next_provider: The name of the next one.
+        seconds: How long the first one has had.
+
+    """
+
+    name: ClassVar[str] = "hedged"
+
+    provider: str
+    next_provider: str
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOut(Event):
+    """
+    `websearch_core.layers.Fuse` leaves out a provider that failed, and merges what the others found.
+
+    Args:
+        provider: The name of the provider.
+        error: How it failed.
+
+    """
+
+    name: ClassVar[str] = "left_out"
+
+    provider: str
+    error: BaseException
+
+
+@dataclass(frozen=True, kw_only=True)
 class Joined(Event):
     """
     A call got the answer of an identical one that was under way, and sent nothing itself.
@@ -210,12 +248,13 @@ class Joined(Event):
 @dataclass(frozen=True, kw_only=True)
 class CacheHit(Event):
     """
-    An answer or a page comes from the cache, and nothing is sent.
+    An answer or a page comes from the cache. Unless ``validated``, nothing was sent for it.
 
     Args:
         provider: The name of the provider that gave it.
         age: How long ago, in seconds.
         stale: True if it is too old, but the service failed.
+        validated: True if it was too old, but the site of the page says that it has not changed. That was asked.
 
     """
 
@@ -224,6 +263,7 @@ class CacheHit(Event):
     provider: str
     age: float
     stale: bool = False
+    validated: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,10 +8,10 @@ exchanges is a generator: a *flow* yields what it wants done and gets the answer
         response = yield Request(url="https://api.example/search", params={"q": query.text})
         return parse(response)
 
-A flow may yield five effects: `Request`, `Sleep`, `Call`, `Gather` and `Share`. Everything else (retries, fallback,
-redirects, polling) is ordinary Python around a ``yield``. Only the two drivers below, `run` and `arun`, know whether a
-call is blocking or asynchronous, so nothing above them is written twice. In tests, `websearch_core.testing.play`
-drives.
+A flow may yield six effects: `Request`, `Sleep`, `Call`, `Gather`, `Share` and `Hedge`. Everything else (retries,
+fallback, redirects, polling) is ordinary Python around a ``yield``. Only the two drivers below, `run` and `arun`, know
+whether a call is blocking or asynchronous, so nothing above them is written twice. In tests,
+`websearch_core.testing.play` drives.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ import json
 import math
 import re
 import time
-from collections.abc import Awaitable, Callable, Generator, Hashable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Hashable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, Self, TypeAlias, TypeVar, cast
 
 from ._bugs import as_error
 from ._deadline import in_time, time_left
 from ._flights import Flights, Shared
+from ._hedges import Leg, ahedge, hedge
 from ._text.rates import RateLimit, parse_rate_limits
 from ._threads import in_thread
 from .errors import TimedOut, WebSearchError
@@ -41,12 +42,14 @@ __all__ = [
     "Effect",
     "Flow",
     "Gather",
+    "Hedge",
     "Request",
     "Response",
     "Send",
     "Share",
     "Shared",
     "Sleep",
+    "Transport",
     "arun",
     "run",
 ]
@@ -76,6 +79,10 @@ class Request:
         target: The URL of the page that the service should open for us, or several; the guard checks them.
         judge_target: True if that service may be inside this network, where internal names resolve: the name in
             ``target`` is then resolved here and its addresses judged, before anything is sent.
+        crawl_delay: Seconds that the host of the page asks for between two requests. `websearch_core.layers.Robots`
+            sets it, and `websearch_core.layers.Throttle` waits.
+        transport: Gets a guarded page in another way than over a connection of ours, such as with a browser. It is
+            called with the request, the guard and the queue for look-ups.
 
     """
 
@@ -90,6 +97,8 @@ class Request:
     guarded: bool = False
     target: str | tuple[str, ...] | None = None
     judge_target: bool = False
+    crawl_delay: float = 0.0
+    transport: Transport | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,10 +160,19 @@ class Call:
     For anything that is not HTTP: parsing a large page, a database, a browser, a vendor's SDK.
     """
 
+    _asynchronous: Callable[[], Awaitable[Any]] | None = None
+
     def __init__(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
         self.function: Callable[..., Any] = function
         self.args: tuple[Any, ...] = args
         self.kwargs: dict[str, Any] = kwargs
+
+    @classmethod
+    def either(cls, blocking: Callable[[], Any], asynchronous: Callable[[], Awaitable[Any]] | None) -> Self:
+        """Return a call of *blocking* in blocking code, and of *asynchronous*, if there is one, on an event loop."""
+        call = cls(blocking)
+        call._asynchronous = asynchronous
+        return call
 
     def __repr__(self) -> str:
         return f"Call({getattr(self.function, '__qualname__', self.function)!s})"
@@ -193,10 +211,40 @@ class Share:
     make: Callable[[], Flow[Any]]
 
 
-Effect: TypeAlias = Request | Sleep | Call | Gather | Share
+@dataclass(frozen=True)
+class Hedge:
+    """
+    Two flows, of which the second begins only if the first is late; the first answer ends the other flow.
+
+    The answer is a pair: how each ended. That is its result, its `WebSearchError`, or None if it never began or was
+    ended. Both errors are in it only if both failed. A flow that is ended is closed, as if its call was cancelled.
+
+    Args:
+        first: The flow to begin with.
+        make_second: Called after that time; returns the other flow, or None if there shall be none.
+        after: Seconds after which the first is late.
+
+    """
+
+    first: Flow[Any]
+    make_second: Callable[[], Flow[Any] | None]
+    after: float
+
+    def wrap(self, layer: Callable[[Flow[Any]], Flow[Any]]) -> Hedge:
+        """Return the same with *layer* around both flows."""
+
+        def make_second() -> Flow[Any] | None:
+            second = self.make_second()
+            return None if second is None else layer(second)
+
+        return Hedge(layer(self.first), make_second, self.after)
+
+
+Effect: TypeAlias = Request | Sleep | Call | Gather | Share | Hedge
 Flow: TypeAlias = Generator[Effect, Any, _T]
 Send: TypeAlias = Callable[[Request], Response]
 AsyncSend: TypeAlias = Callable[[Request], Awaitable[Response]]
+Transport: TypeAlias = Callable[..., Future[Response]]
 
 
 def run(flow: Flow[_T], send: Send) -> _T:
@@ -257,6 +305,13 @@ def _perform(effect: Effect, send: Send) -> Any:
                 return list(threads.map(lambda job: job[0].run(one, job[1]), [(copy_context(), f) for f in flows]))
         case Share(flights, key, make):
             return flights.share(key, lambda: run(make(), send))
+        case Hedge(first, make_second, after):
+
+            def find_leg() -> Callable[[Leg], Any] | None:
+                second = make_second()
+                return None if second is None else _make_leg(second, send)
+
+            return hedge(_make_leg(first, send), find_leg, after)
         case _:
             raise _make_effect_error(effect)
 
@@ -268,6 +323,8 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
         case Sleep(seconds):
             return await asyncio.sleep(_check_pause(seconds))
         case Call():
+            if effect._asynchronous is not None:  # noqa: SLF001 - the driver of this effect
+                return await _in_time(effect._asynchronous())  # noqa: SLF001
             if inspect.iscoroutinefunction(effect.function):
                 return await _in_time(effect())
             return await _in_time(in_thread(effect))
@@ -288,13 +345,36 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
             return [task.result() for task in tasks]
         case Share(flights, key, make):
             return await flights.ashare(key, lambda: arun(make(), send))
+        case Hedge(first, make_second, after):
+
+            def find_second() -> Callable[[], Coroutine[Any, Any, Any]] | None:
+                second = make_second()
+                return None if second is None else lambda: arun(second, send)
+
+            return await ahedge(lambda: arun(first, send), find_second, after)
         case _:
             raise _make_effect_error(effect)
 
 
+def _make_leg(flow: Flow[Any], send: Send) -> Callable[[Leg], Any]:
+    """Return work that runs *flow* until nobody needs its answer any more."""
+
+    def work(leg: Leg) -> Any:
+        def send_if_needed(request: Request) -> Response:
+            leg.check()
+            try:
+                return send(request)
+            finally:
+                leg.check()
+
+        return run(flow, send_if_needed)
+
+    return work
+
+
 def _make_effect_error(effect: object) -> TypeError:
     return TypeError(
-        f"a flow may ask for a Request, Sleep, Call, Gather or Share, not for {effect!r}; search and read of a "
+        f"a flow may ask for a Request, Sleep, Call, Gather, Share or Hedge, not for {effect!r}; search and read of a "
         "provider are generators, and websearch_core.provider.from_function makes one of a function that returns its "
         "answer"
     )

@@ -73,7 +73,9 @@ class SearchOptions(TypedDict, total=False):
 class _Model(BaseModel):
     """A frozen value that rejects misspelt fields."""
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        frozen=True, extra="forbid", ser_json_bytes="base64", val_json_bytes="base64"
+    )
 
 
 class SearchQuery(_Model):
@@ -232,7 +234,8 @@ class SearchResponse(_Model):
         images: The images found, if the query asked for them.
         suggestions: Other queries that the service proposes.
         notes: What the caller should know about how this was found, as sentences.
-        outcomes: How asking each provider of a chain ended, in order; empty if only one was chosen.
+        outcomes: How asking each provider ended, in order, with those that failed; of a response that did not come from
+            a `WebSearch`, empty.
         request_id: The service's ID of this request, to quote to its support.
         cost: The cost in US dollars, as reported by the service.
         usage: What else the service says it charged or consumed, by unit: ``{"credits": 2}``, ``{"tokens": 812}``.
@@ -323,11 +326,13 @@ class Page(_Model):
         site_name: The name of the site, if the page states one.
         links: Absolute http(s) URLs that the page links to.
         provider: The name of the provider that read it.
+        rendered: True if a browser of ours ran its scripts.
+        files: What was asked for besides the text, by file name, such as ``screenshot.png``; base64 in JSON.
         citation_id: The number to cite it by, as in ``[1]``; 0 if it has none, as outside a conversation.
         cost: The cost in US dollars, as reported by the service.
         usage: What else the service says it charged or consumed, by unit, as for `SearchResponse`.
         notes: What the caller should know about how this was read, as sentences.
-        outcomes: How asking each reader of a chain ended, in order; empty if only one was chosen.
+        outcomes: How asking each reader ended, in order, as for `SearchResponse`.
 
     """
 
@@ -351,6 +356,8 @@ class Page(_Model):
     site_name: str | None = None
     links: tuple[str, ...] = Field(default=(), repr=False)
     provider: str = ""
+    rendered: bool = False
+    files: dict[str, bytes] = Field(default_factory=dict, repr=False)
     citation_id: int = 0
     cost: float | None = None
     usage: dict[str, float] = Field(default_factory=dict)

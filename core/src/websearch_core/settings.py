@@ -83,6 +83,9 @@ class Settings(BaseModel):
         attempts: How often to send a request whose failures may be temporary.
         cache: Keep answers and pages, and give them again: ``true``, or for how many seconds, or where (a path, or a
             URL of Redis). By default, nothing is kept.
+        robots: Read only pages that the ``robots.txt`` of their site allows.
+        throttle: A URL of Redis in which programs share the limits of services and hosts. By default, each process
+            keeps to them alone.
         max_length: Maximum characters of one part of a page.
         max_tokens: Maximum tokens of one part of a page, and of a tool's text. It replaces ``max_length``.
         links: What to do with the links in pages: ``keep`` them, keep only their ``text``, or ``drop`` them.
@@ -114,6 +117,8 @@ class Settings(BaseModel):
     connect_timeout: Annotated[float, FoundFile(at_most=60)] = Field(default=5.0, gt=0)
     attempts: Annotated[int, FoundFile(at_most=5)] = Field(default=3, ge=1)
     cache: Annotated[bool | float | str | None, BeforeValidator(parse_switch), FoundFile(at_most=False)] = None
+    robots: bool = False
+    throttle: str | None = Field(default=None, repr=False)  # a URL may have a password
     max_length: Annotated[int, FoundFile(at_most=100_000)] = Field(default=15_000, ge=1)
     max_tokens: Annotated[int | None, FoundFile(at_most=25_000, replaces="max_length")] = Field(default=None, ge=1)
     links: Literal["keep", "text", "drop"] = "keep"

@@ -117,7 +117,8 @@ def test_search_in_json_is_the_documented_schema(websearch, local):
     done = websearch("search", "--search-provider", "local", "kelp", "--format", "json")
 
     answer, expected = json.loads(done.stdout), search_as_json(_response(local, "kelp"))
-    assert {**answer, "elapsed": None} == expected
+    times = {"elapsed": None, "outcomes": [{**answer["outcomes"][0], "seconds": None}]}
+    assert {**answer, **times} == {**expected, "outcomes": [{**expected["outcomes"][0], "seconds": None}]}
 
 
 def _response(local, text):
@@ -283,6 +284,25 @@ def test_read_takes_a_page_from_the_index(websearch, local):
     done = websearch("read", "https://sea.example/kelp", "--reader", "local", "-f", "markdown", "--max-length", 40)
 
     assert "kelp is an alga." in done.stdout
+
+
+@pytest.mark.enable_socket
+def test_robots_txt_is_obeyed_by_option_only(websearch, site):
+    closed = f"{site.url}/staff/rota.txt"
+    read = websearch("read", closed, "--allow-address", site.url)
+    refused = websearch("read", closed, "--allow-address", site.url, "--robots")
+
+    assert read.exit_code == 0
+    assert refused.exit_code == 3
+    assert refused.stderr.startswith("ERROR [disallowed_by_robots]")
+    assert websearch("read", site.url, "--allow-address", site.url, "--robots").exit_code == 0
+
+
+def test_robots_txt_concerns_no_search(websearch):
+    done = websearch("search", "kelp", "--robots")
+
+    assert done.exit_code == 2
+    assert "--read-top" in done.stderr
 
 
 # index

@@ -19,10 +19,9 @@ from hypothesis import strategies as st
 
 from websearch_core._text.terms import index_text, query_terms, split_terms
 from websearch_core.errors import BadResponse, ConfigurationError, InvalidOption, PageNotFound, Unavailable, UnsafeURL
-from websearch_core.flow import Gather, Request, Response, Sleep, arun, run
+from websearch_core.flow import Gather, Request, Response, Share, Shared, Sleep, arun, run
 from websearch_core.index import Index, crawl
 from websearch_core.index._report import Skipped
-from websearch_core.index._robots import Robots
 from websearch_core.index._snippet import make_snippet, strip_markdown
 from websearch_core.index._store import address
 from websearch_core.models import Page, SearchQuery
@@ -522,53 +521,6 @@ def test_pipes_and_large_files_are_skipped(index, tmp_path, monkeypatch):
     assert not index.path.exists()
 
 
-# robots.txt
-
-
-@pytest.mark.parametrize(
-    ("text", "path", "allowed"),
-    [
-        ("", "/a", True),
-        ("User-agent: *\nDisallow: /staff/", "/staff/rota", False),
-        ("User-agent: *\nDisallow: /staff/", "/staffing", True),
-        ("User-agent: *\nDisallow:", "/a", True),
-        ("User-agent: *\nDisallow: /", "/", False),
-        ("User-agent: *\nDisallow: /a\nAllow: /a/b", "/a/b/c", True),
-        ("User-agent: *\nAllow: /a\nDisallow: /a", "/a", True),
-        ("User-agent: *\nDisallow: /*?tag=", "/blog/?tag=x", False),
-        ("User-agent: *\nDisallow: /*?tag=", "/blog/", True),
-        ("User-agent: *\nDisallow: /*.pdf$", "/a.pdf", False),
-        ("User-agent: *\nDisallow: /*.pdf$", "/a.pdf?x", True),
-        ("User-agent: *\nDisallow: /exact$", "/exact", False),
-        ("User-agent: *\nDisallow: /exact$", "/exactly", True),
-        ("user-agent: other\nDisallow: /", "/a", True),
-        ("User-agent: *\nDisallow: /\n\nUser-agent: WebSearch-Core\nDisallow: /b", "/a", True),
-        ("User-agent: x\nUser-agent: *\nDisallow: /a # why", "/a", False),
-        ("\ufeffUser-agent: *\r\nDisallow: /%7ejoe", "/~joe", False),
-        ("User-agent: *\nDisallow: /ä", "/%C3%A4/", False),
-        ("Disallow: /", "/a", True),
-        ("<html>not here</html>", "/a", True),
-    ],
-)
-def test_robots_txt_is_obeyed(text, path, allowed):
-    assert Robots(text).allows(f"https://sea.example{path}") is allowed
-
-
-def test_many_stars_do_not_take_long():
-    robots = Robots(f"User-agent: *\nDisallow: /{'a*' * 5000}b$")
-    started = time.thread_time()
-
-    assert robots.allows("https://sea.example/" + "a" * 8000)
-    assert time.thread_time() - started < 5
-
-
-@pytest.mark.parametrize(
-    ("line", "seconds"), [("2", 2.0), ("0.5", 0.5), ("86400", 30.0), ("9999", 30.0), ("soon", 0.0)]
-)
-def test_the_crawl_delay_is_bounded(line, seconds):
-    assert Robots(f"User-agent: *\nCrawl-delay: {line}").delay == seconds
-
-
 # Crawling
 
 
@@ -619,7 +571,7 @@ def test_a_site_is_crawled_within_its_origin_and_robots_txt(index):
     assert index.urls() == sorted(urls) == kept
     assert (report.added, report.left) == (4, 0)
     assert {one.what: one.why for one in report.skipped} == {
-        "https://sea.example/staff/rota": "robots.txt asks robots to stay away",
+        "https://sea.example/staff/rota": "the site's robots.txt asks programs not to read this page",
         "https://sea.example/gone": "direct read failed: 404 Not Found",
         "https://sea.example/away": "the page redirects to another site",
     }
@@ -749,14 +701,33 @@ def test_redirects_of_robots_txt_are_followed(index):
 
 def test_a_crawl_delay_makes_the_crawl_sequential(index):
     web = Web({**SITE, "https://sea.example/robots.txt": "User-agent: *\nCrawl-delay: 3"})
+
+    def until_gather(flow):
+        """Return the first Gather of the flow."""
+        effect = next(flow)
+        while not isinstance(effect, Gather):
+            if isinstance(effect, Share):
+                answer = Shared(run(effect.make(), web.send), is_first=True)
+            else:
+                answer = web.send(effect) if isinstance(effect, Request) else effect()
+            effect = flow.send(answer)
+        return effect
+
     flow = crawl("https://sea.example/", index, Direct(), most=2)
-    effect = next(flow)
-    while not isinstance(effect, Gather):
-        effect = flow.send(web.send(effect) if isinstance(effect, Request) else effect())
+    effect = until_gather(flow)
     gathered = [(effect.limit, next(visit)) for visit in effect.flows]
     flow.close()
 
     assert gathered == [(1, Sleep(3.0))]
+
+
+def test_a_page_that_robots_txt_closes_is_not_fetched_after_a_redirect_either(index):
+    web = Web({**SITE, "https://sea.example/c": "-> /staff/rota"})
+
+    report = run(crawl("https://sea.example/", index, Direct()), web.send)
+
+    assert "https://sea.example/staff/rota" not in web.asked
+    assert "https://sea.example/c" in {one.what for one in report.skipped}
 
 
 # Measured

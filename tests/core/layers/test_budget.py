@@ -538,7 +538,7 @@ def test_settings_have_a_budget(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("layers", [None, [Budget(limit="1 call")]])
 def test_one_budget_is_enough(layers):
-    with pytest.raises(ConfigurationError, match="budget: is for the default Budget"):
+    with pytest.raises(ConfigurationError, match="budget: is for the default layers"):
         WebSearch(Sea(), budget="2 calls", layers=layers)
 
 

@@ -585,7 +585,7 @@ def test_attempts_configure_the_default_retry():
     assert retry_of(WebSearch(Stub(), attempts=5)).attempts == 5
     assert retry_of(WebSearch(Stub(), attempts=5, layers=[Around()])).attempts == 5
     for given in ([Retry(attempts=2)], None):
-        with pytest.raises(ConfigurationError, match="attempts: is for the default Retry"):
+        with pytest.raises(ConfigurationError, match="attempts: is for the default layers"):
             WebSearch(Stub(), attempts=5, layers=given)
 
 

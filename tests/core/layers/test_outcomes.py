@@ -1,4 +1,4 @@
-"""A chain says how asking each provider ended, and may move on when one finds nothing."""
+"""Answers say how asking each provider ended; a chain may move on when one finds nothing."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 from websearch_core import WebSearch
 from websearch_core import errors as e
 from websearch_core.errors import AllProvidersFailed, ConfigurationError, Unavailable
-from websearch_core.events import Failover, listen
+from websearch_core.events import Failover, LeftOut, listen
 from websearch_core.flow import Request
-from websearch_core.layers import Fallback, Retry
+from websearch_core.layers import Cache, Fallback, Fuse, Retry
 from websearch_core.models import Outcome, Page, SearchQuery, SearchResponse, SearchResult
 from websearch_core.render import page_as_json, search_as_json
 from websearch_core.testing import play, reply
@@ -90,19 +90,109 @@ def test_outcomes_are_in_the_response_and_in_its_json(concurrent):
 
 def test_the_time_of_each_is_measured(monkeypatch):
     now = iter([0.0, 1.5, 2.0, 2.25])
-    monkeypatch.setattr("websearch_core.layers._fallback.monotonic", lambda: next(now))
+    monkeypatch.setattr("websearch_core.layers._trail.monotonic", lambda: next(now))
     chain = Fallback((Service("a", fails=Unavailable("x")), Service("b", HIT)))
 
     assert [one.seconds for one in play(chain.search(KELP), reply()).result.outcomes] == [1.5, 0.25]
 
 
-def test_a_single_provider_has_no_outcomes():
-    class Here(Service):
-        def search(self, query):
-            return SearchResponse(query=query.text, provider=self.name, results=self.results)
-            yield
+class Local(Service):
+    """Answers without a request; some pages cannot be read."""
 
-    assert WebSearch(Here("one", HIT)).search("kelp").outcomes == ()
+    def search(self, query):
+        if self.fails:
+            raise self.fails
+        return SearchResponse(query=query.text, provider=self.name, results=self.results)
+        yield
+
+    def read(self, url):
+        if self.fails:
+            raise self.fails
+        return Page(url=url, final_url=url, content="Kelp.", provider=self.name)
+        yield
+
+
+class LocalBatch(Local):
+    def read_many(self, urls):
+        return [Unavailable("no") if "dead" in url else Page(url=url, provider=self.name) for url in urls]
+        yield
+
+
+def call(web, concurrent, method, *arguments):
+    answer = getattr(web, f"a{method}" if concurrent else method)(*arguments)
+    return asyncio.run(answer) if concurrent else answer
+
+
+both = pytest.mark.parametrize("concurrent", [False, True], ids=["blocking", "async"])
+
+
+@both
+def test_a_single_provider_has_an_outcome(concurrent):
+    web = WebSearch(Local("one", HIT))
+
+    assert brief(call(web, concurrent, "search", "kelp")) == [("one", "ok", None)]
+    assert brief(call(web, concurrent, "read", "https://a.example/")) == [("one", "ok", None)]
+    assert brief(call(WebSearch(Local("none")), concurrent, "search", "kelp")) == [("none", "empty", None)]
+
+
+@both
+def test_pages_of_one_batch_have_outcomes(concurrent):
+    web = WebSearch(LocalBatch("batch", HIT))
+    dead, alive = call(web, concurrent, "read_many", ["https://x.example/dead", "https://x.example/"])
+
+    assert isinstance(dead, Unavailable)
+    assert brief(alive) == [("batch", "ok", None)]
+
+
+@both
+def test_every_member_of_a_fusion_has_an_outcome_and_a_hook_hears_who_is_left_out(concurrent):
+    heard = []
+    down, picky = (
+        Local("down", fails=e.RateLimited("slow")),
+        Local("picky", fails=e.UnsupportedOption("no", options=("topic",))),
+    )
+    members = [Local("up", HIT), down, Local("none"), picky]
+    web = WebSearch(members, fuse=True, layers=[Retry(attempts=1)], on_event=heard.append)
+    response = call(web, concurrent, "search", "kelp")
+
+    assert brief(response) == [
+        ("up", "ok", None),
+        ("down", "rate_limited", "rate_limited"),
+        ("none", "empty", None),
+        ("picky", "skipped", "unsupported_option"),
+    ]
+    assert response.notes == ("down failed (rate_limited): left out", "picky does not support topic: left out")
+    left_out = [event.as_json() for event in heard if isinstance(event, LeftOut)]
+    assert sorted(left_out, key=lambda data: data["provider"]) == [
+        {"provider": "down", "error": "rate_limited"},
+        {"provider": "picky", "error": "unsupported_option"},
+    ]
+
+
+def test_a_chain_inside_another_layer_tells_its_own_outcomes():
+    chain = Fallback((Local("down", fails=Unavailable("x")), Local("up", HIT)))
+    response = WebSearch(Fuse((chain, Local("other"))), layers=None).search("kelp")
+
+    assert brief(response) == [("down", "failed", "unavailable"), ("up", "ok", None), ("other", "empty", None)]
+
+
+def test_an_answer_from_the_cache_says_nothing_of_those_who_were_asked_before(tmp_path):
+    chain = Fallback((Local("down", fails=Unavailable("x")), Local("up", HIT)))
+    web = WebSearch(chain, layers=[Cache(location=tmp_path / "a.db")])
+
+    assert [one[1] for one in brief(web.search("kelp"))] == ["failed", "ok"]
+    assert brief(web.search("kelp")) == [("down|up", "ok", None)]
+
+
+def test_a_stale_answer_says_how_the_service_failed(tmp_path):
+    sea = Local("sea", HIT)
+    web = WebSearch(sea, layers=[Cache(location=tmp_path / "a.db", max_age=0), Retry(attempts=1)])
+    web.search("kelp")
+    sea.fails = Unavailable("down")
+    stale = web.search("kelp")
+
+    assert stale.results
+    assert brief(stale) == [("sea", "failed", "unavailable")]
 
 
 def test_an_empty_answer_is_an_answer_by_default():

@@ -50,7 +50,7 @@ def clock(monkeypatch):
             return self.now
 
     clock = Clock()
-    monkeypatch.setattr("websearch_core.layers._retry_budget.monotonic", clock)
+    monkeypatch.setattr("websearch_core.layers._bucket.monotonic", clock)
     return clock
 
 

@@ -22,7 +22,6 @@ from websearch_core.layers._layer import parts
 from websearch_core.models import Page, SearchQuery, SearchResponse
 from websearch_core.provider import Limits, from_function
 from websearch_core.providers.arxiv import ArXiv
-from websearch_core.providers.direct import Direct
 from websearch_core.providers.duckduckgo import DuckDuckGo
 from websearch_core.testing import play, reply
 
@@ -255,14 +254,6 @@ def test_parsing_after_a_request_does_not_wait(simulate):
     simulation.run()
 
     assert times(simulation) == [0, 0]
-
-
-def test_pages_that_are_read_from_here_are_not_throttled_whatever_their_sites_say():
-    layer = Throttle(Direct())
-    html = reply(b"<p>Kelp</p>", retry_after="30")
-    page = Page(url="https://a.example/")
-    for _ in range(2):
-        assert play(layer.read("https://a.example/"), html, page).pauses == []
 
 
 def test_a_wait_is_announced_once(simulate):

@@ -103,7 +103,7 @@ class Reader:
         self._runner = asyncio.Runner() if colour == "async" else None
         self.wire = AsyncWire(core.AsyncMockStream) if self._runner else BlockingWire(core.MockStream)
         client = self._runner.run(self._async_client()) if self._runner else self._sender._client(guarded=True)
-        client._transport._pool._network_backend._inner = self.wire
+        client._client._transport._pool.inner._network_backend._inner = self.wire
 
     async def _async_client(self):
         return await self._sender._get_loop_clients().client(guarded=True)

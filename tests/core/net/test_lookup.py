@@ -55,8 +55,9 @@ async def hanging(sender, count, seconds=20.0):
 
     tasks = [asyncio.create_task(one(n)) for n in range(count)]
     await asyncio.sleep(0)
-    while len(threads()) < min(count, MAX_RUNNING):
-        await asyncio.sleep(0.01)
+    async with asyncio.timeout(seconds):
+        while len(threads()) < min(count, MAX_RUNNING):
+            await asyncio.sleep(0.01)
     return tasks
 
 
@@ -108,7 +109,7 @@ def test_blocking_calls_do_not_hold_each_other_up_either(system, server, http):
 
 async def test_whoever_gave_up_waiting_is_not_looked_up(system):
     one = sender(system)
-    tasks = await hanging(one, MAX_RUNNING + 5, seconds=0.2)
+    tasks = await hanging(one, MAX_RUNNING + 5, seconds=1)
     failures = await asyncio.gather(*tasks, return_exceptions=True)
 
     assert {type(failure) for failure in failures} == {TimedOut}

@@ -535,10 +535,14 @@ def test_a_url_that_cannot_be_sent_is_a_configuration_error(library):
 
 def test_the_log_of_the_http_library_holds_no_query(server, http, library, caplog):
     server.answers["/search"] = http(b"")
-    caplog.set_level(logging.INFO)
+    caplog.set_level(logging.DEBUG)
+    private = Request(url=server.url + "/search", params={"q": "very private"})
     sender = Sender(OPEN, library=library)
-    sender.send(Request(url=server.url + "/search", params={"q": "very private"}))
+    sender.send(private)
     sender.close()
+    assert "send_request_headers" in caplog.text
+    with importlib.import_module(library).Client() as own:
+        Sender(OPEN, client=own).send(private)
 
     assert "/search" in caplog.text
     assert "private" not in caplog.text
@@ -646,13 +650,18 @@ def test_a_key_that_a_redirect_repeats_is_in_no_location(server, send):
 
 
 def test_the_private_attributes_of_httpx_still_exist(library):
-    """If this fails, connections bypass the guard: see `websearch_core._net.sender._make_client`."""
+    """If this fails, connections bypass the guard: see `websearch_core._net.clients.DirectClient`."""
     http = importlib.import_module(library)
+    core = importlib.import_module({"httpx": "httpcore", "httpx2": "httpcore2"}[library])
 
     for client in (http.Client(), http.AsyncClient()):
         assert client._transport._pool._network_backend is not None
+        assert callable(client._transport._pool.create_connection)
+        assert client._transport_for_url(http.URL("http://a.example/")) is client._transport
         assert isinstance(client._mounts, dict)
     sender = Sender(OPEN, library=library)
-    assert sender._client(True)._transport._pool._network_backend._guard is OPEN
-    assert sender._client(False)._transport._pool._network_backend._guard is None
+    for guarded, guard in ((True, OPEN), (False, None)):
+        pool = sender._client(guarded)._client._transport._pool
+        assert pool.inner._network_backend._guard is guard
+        assert pool.inner.create_connection(core.Origin(b"http", b"a.example", 80))._network_backend._guard is guard
     sender.close()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from .._choices import Format
-from ..errors import ServiceError, UnsafeURL, WebSearchError
+from ..errors import DisallowedByRobots, ServiceError, UnsafeURL, WebSearchError
 from .escaping import escape_json, escape_line, join_lines, strip_controls
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def print_warning(text: str) -> None:
 
 def exit_code(error: type[WebSearchError]) -> int:
     """Return the exit code for errors of a class."""
-    if issubclass(error, UnsafeURL):
+    if issubclass(error, UnsafeURL | DisallowedByRobots):
         return 3
     return 1 if issubclass(error, ServiceError) else 2
 

@@ -10,22 +10,35 @@ from __future__ import annotations
 
 import asyncio
 import math
+from contextlib import suppress
 from typing import Any, cast
 
 from .._deadline import _MIN_TIMEOUT, clamp
+from .._hedges import current_leg
 from ..errors import TimedOut, Unavailable, UnsafeURL
 from .guard import Guard
 from .lookup import Line
 from .resolve import aresolve, resolve
 
+_MAX_WAITING = 2**16  # bytes that are kept to be sent together
+_BOTH_WAYS = 2  # SHUT_RDWR
 _STAGGER = 0.25  # seconds until the next address is tried beside the first (RFC 8305)
 
 
 class GuardedBackend:
-    """An httpcore network backend that connects only where the guard allows it, and only before the deadline."""
+    """
+    An httpcore network backend that connects only where the guard allows it, and only before the deadline.
 
-    def __init__(self, inner: Any, guard: Guard | None, line: Line) -> None:
-        self._inner, self._guard, self._line = inner, guard, line
+    Args:
+        core: The module ``httpcore`` or ``httpcore2``.
+        inner: Its network backend, which opens the connections.
+        guard: The policy for pages; None allows all addresses.
+        line: The queue for look-ups of names.
+
+    """
+
+    def __init__(self, core: Any, inner: Any, guard: Guard | None, line: Line) -> None:
+        self._core, self._inner, self._guard, self._line = core, inner, guard, line
 
     def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> Any:
         addresses = resolve(self._line, self._guard, _decode_host(host), port, timeout)
@@ -34,7 +47,7 @@ class GuardedBackend:
             share = (clamp(timeout) or math.inf) / (len(addresses) - n)
             try:
                 allowed = max(share, _MIN_TIMEOUT) if share < math.inf else None
-                return _Stream(self._inner.connect_tcp(address, port, allowed, **options))
+                return _Stream(self._core, self._inner.connect_tcp(address, port, allowed, **options))
             except Exception as error:  # noqa: BLE001 - of any kind: the next address may work
                 failure = error
         raise failure or Unavailable("the name has no address")
@@ -47,19 +60,42 @@ class GuardedBackend:
 
 
 class _Stream:
-    """An httpcore network stream on which nothing outlasts the deadline."""
+    """
+    An httpcore network stream on which nothing outlasts the deadline.
 
-    def __init__(self, inner: Any) -> None:
-        self._inner = inner
+    What is written is sent before the next read: the head and the body of a request leave in one piece.
+    """
+
+    def __init__(self, core: Any, inner: Any) -> None:
+        self._core, self._inner = core, inner
+        self._unsent = b""
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return cast("bytes", self._inner.read(max_bytes, clamp(timeout)))
+        if self._unsent:
+            with suppress(self._core.WriteError):  # the server may have answered before it hung up
+                self._send(timeout)
+        leg = current_leg()
+        if leg is None:
+            return cast("bytes", self._inner.read(max_bytes, clamp(timeout)))
+        with leg.interruptible(self._shut_down):
+            return cast("bytes", self._inner.read(max_bytes, clamp(timeout)))
+
+    def _shut_down(self) -> None:
+        """Wake the thread that reads; it finds that the connection has ended."""
+        with suppress(OSError):
+            self.get_extra_info("socket").shutdown(_BOTH_WAYS)
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._inner.write(buffer, clamp(timeout))
+        self._unsent += buffer
+        if len(self._unsent) > _MAX_WAITING:
+            self._send(timeout)
+
+    def _send(self, timeout: float | None) -> None:
+        unsent, self._unsent = self._unsent, b""
+        self._inner.write(unsent, clamp(timeout))
 
     def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> _Stream:
-        return _Stream(self._inner.start_tls(ssl_context, server_hostname, clamp(timeout)))
+        return _Stream(self._core, self._inner.start_tls(ssl_context, server_hostname, clamp(timeout)))
 
     def get_extra_info(self, info: str) -> Any:
         return self._inner.get_extra_info(info)
@@ -78,7 +114,7 @@ class AsyncGuardedBackend:
         try:
             async with asyncio.timeout(timeout):
                 addresses = await aresolve(self._line, self._guard, _decode_host(host), port)
-                return _AsyncStream(await self._race(addresses, port, options))
+                return await self._race(addresses, port, options)
         except TimeoutError as error:
             raise TimedOut("no connection within the time allowed") from error
 
@@ -99,7 +135,7 @@ class AsyncGuardedBackend:
                     if attempt.exception() is None:
                         attempts |= done - {attempt}
                         return attempt.result()
-                    failure = _unwrap(attempt.exception())
+                    failure = attempt.exception()
         finally:
             for attempt in attempts:
                 attempt.add_done_callback(_close_loser)
@@ -111,29 +147,6 @@ class AsyncGuardedBackend:
 
     async def sleep(self, seconds: float) -> None:
         await self._inner.sleep(seconds)
-
-
-def _unwrap(error: BaseException | None) -> BaseException | None:
-    """Return the one exception in a group: anyio's task groups wrap what is no OSError."""
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    return error
-
-
-class _AsyncStream:
-    """An httpcore network stream that closes if its TLS handshake is cancelled; httpcore closes it for errors only."""
-
-    def __init__(self, inner: Any) -> None:
-        self._inner = inner
-        self.read, self.write, self.aclose = inner.read, inner.write, inner.aclose
-        self.get_extra_info = inner.get_extra_info
-
-    async def start_tls(self, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return await self._inner.start_tls(*args, **kwargs)
-        except BaseException:
-            await self._inner.aclose()
-            raise
 
 
 def _close_loser(attempt: asyncio.Task[Any]) -> None:

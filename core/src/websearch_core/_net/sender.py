@@ -1,5 +1,5 @@
 """
-Send requests: the only module that knows the HTTP libraries.
+Send requests.
 
 There are two kinds of request. Those to a *service* go where the operator configured, with a key, through the proxies
 of the environment. Those for a *page* go where a model or a stranger points: guarded, over HTTP/1.1, without proxy,
@@ -10,48 +10,34 @@ a body than requested. Works with ``httpx`` and with ``httpx2``, its maintained 
 from __future__ import annotations
 
 import asyncio
-import importlib
-import logging
-import os
 import ssl
-import sys
 import threading
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager
-from contextvars import ContextVar
-from functools import cache, partial
-from http.cookiejar import CookieJar, DefaultCookiePolicy
-from importlib.metadata import version
-from typing import Any, Literal
-from urllib.parse import urlsplit
+from dataclasses import replace
+from functools import partial
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from .._deadline import clamp, in_time, time_left, timeout_left
 from .._forks import start_over_after_fork
-from .._redaction import keys_in, redact_response, without_keys
+from .._redaction import redact_response
 from .._threads import in_thread
 from .._urls import locate
-from ..errors import BadResponse, ConfigurationError, TimedOut, Unavailable, UnsafeURL, WebSearchError
+from ..errors import BadResponse, TimedOut
 from ..flow import Request, Response
-from .backend import AsyncGuardedBackend, GuardedBackend
 from .body import OFFERED, BoundedBody
+from .clients import MAX_CONCURRENT, AsyncDirectClient, DirectClient, Library, user_agent
+from .failures import redact_logs, translate_errors
 from .guard import Guard
 from .lookup import FOR_PAGES, FOR_SERVICES, Line
 from .resolve import aresolve, resolve
 
-Library = Literal["httpx", "httpx2"]
-
-# Requests for pages, and as many to services, per event loop. A pool that has to queue requests becomes slow.
-_MAX_CONCURRENT = 100
 _MAX_HEADERS = 256  # h11 limits the header block to 100 KiB
-_HIDDEN_LOCATION = "websearch_location"
 _of_parents: list[object] = []  # in a forked process; collecting them would disturb the parent
-_LOGGERS = (  # a logger's filter does not see the records of its child loggers
-    *("httpx", "httpx2"),
-    *(f"httpcore.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")),
-    *(f"httpcore2.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")),
-)
 
 
 class Sender:
@@ -85,8 +71,7 @@ class Sender:
         self._start()
 
     def _start(self) -> None:
-        for name in _LOGGERS:
-            logging.getLogger(name).addFilter(_log_redaction)
+        redact_logs()
         self._lines = {True: Line(FOR_PAGES), False: Line(FOR_SERVICES)}
         self._open()
         start_over_after_fork(self)
@@ -96,6 +81,7 @@ class Sender:
         self._clients: dict[bool, Any] = {}
         self._end = weakref.finalize(self, _close, self._clients)  # closing is optional
         self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopClients] = WeakKeyDictionary()
+        self._slots = {guarded: threading.Semaphore(MAX_CONCURRENT) for guarded in self._lines}
 
     def start_over(self) -> None:
         """Leave the connections to the parent process, without closing them."""
@@ -106,7 +92,7 @@ class Sender:
     def __getstate__(self) -> dict[str, Any]:
         if self._own_client or self._own_async_client:
             raise TypeError("a WebSearch with an HTTP client of the caller's own cannot be copied or pickled")
-        alive = {"_lock", "_clients", "_end", "_loops", "_lines"}
+        alive = {"_lock", "_clients", "_end", "_loops", "_lines", "_slots"}
         return {name: value for name, value in self.__dict__.items() if name not in alive}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -122,13 +108,15 @@ class Sender:
             ServiceError: There was no answer, or it was late or malformed.
 
         """
+        if request.transport is not None:
+            return self._wait(self._hand_over(request))
         client = self._client(request.guarded)
         if client is self._own_client:  # its sockets do not know our deadline
             return in_time(partial(self._send, client, request))
         return self._send(client, request)
 
     def _send(self, client: Any, request: Request) -> Response:
-        with _translate_errors(request):
+        with translate_errors(request), _take_slot(self._slots[request.guarded]):
             for target in self._check_targets(request):
                 resolve(self._lines[True], self.guard, *target, self._connect_timeout)
             reply = client.send(self._build_request(client, request), stream=True, follow_redirects=False)
@@ -145,8 +133,12 @@ class Sender:
 
     async def asend(self, request: Request) -> Response:
         """Do the same as `send` on the running event loop."""
+        if request.transport is not None:
+            with translate_errors(request):
+                async with asyncio.timeout(timeout_left()):
+                    return await asyncio.wrap_future(self._hand_over(request))
         here = self._get_loop_clients()
-        with _translate_errors(request):
+        with translate_errors(request):
             async with asyncio.timeout(timeout_left()), here.slots[request.guarded]:
                 for target in self._check_targets(request):
                     await aresolve(self._lines[True], self.guard, *target, self._connect_timeout)
@@ -155,12 +147,29 @@ class Sender:
                 try:
                     body = _start_body(reply, request)
                     if body is not None:
-                        async for chunk in _achunks(reply):
+                        async for chunk in _aiter_chunks(reply):
                             if not body.add(chunk):
                                 break
                 finally:
                     await reply.aclose()
                 return _make_response(request, reply, body)
+
+    def _hand_over(self, request: Request) -> Future[Response]:
+        """Let the transport of *request* get the page, under the guard that judges our own connections."""
+        if request.transport is None or not request.guarded:
+            raise AssertionError("a transport is for pages, which are guarded")
+        checked = replace(request, url=self.guard.check(request.url))
+        clamp(None)
+        return request.transport(checked, self.guard, self._lines[True])
+
+    def _wait(self, answer: Future[Response]) -> Response:
+        try:
+            return answer.result(timeout_left())
+        except FutureTimeout as error:
+            if answer.done():  # the answer is itself a timeout
+                raise
+            answer.cancel()
+            raise TimedOut("no answer within the time allowed") from error
 
     def close(self) -> None:
         """Close the connections of blocking calls."""
@@ -180,7 +189,7 @@ class Sender:
             return self._own_client
         with self._lock:
             if guarded not in self._clients:
-                self._clients[guarded] = self._new("Client", self.guard if guarded else None, self._lines[guarded])
+                self._clients[guarded] = self._new(DirectClient, self.guard if guarded else None, self._lines[guarded])
             return self._clients[guarded]
 
     def _get_loop_clients(self) -> _LoopClients:
@@ -216,10 +225,8 @@ class Sender:
 class _LoopClients:
     """The clients of one event loop. They close with the loop, which closes its async generators on shutdown."""
 
-    def __init__(
-        self, new: Callable[[str, Guard | None, Line], Any], guard: Guard, lines: dict[bool, Line], own: Any
-    ) -> None:
-        self.slots = {guarded: asyncio.Semaphore(_MAX_CONCURRENT) for guarded in lines}  # pages do not block services
+    def __init__(self, new: Callable[..., Any], guard: Guard, lines: dict[bool, Line], own: Any) -> None:
+        self.slots = {guarded: asyncio.Semaphore(MAX_CONCURRENT) for guarded in lines}  # pages do not block services
         self._new, self._guard, self._lines, self._own = new, guard, lines, own
         self._lifetimes: dict[bool, AsyncGenerator[Any, None]] = {}
         self._clients: dict[bool, Any] = {}
@@ -241,7 +248,7 @@ class _LoopClients:
 
     async def _keep_client(self, guarded: bool) -> AsyncGenerator[Any, None]:
         # In a thread, since it imports the HTTP library and loads certificates.
-        new = partial(self._new, "AsyncClient", self._guard if guarded else None, self._lines[guarded])
+        new = partial(self._new, AsyncDirectClient, self._guard if guarded else None, self._lines[guarded])
         client = await in_thread(new)
         try:
             yield client
@@ -253,49 +260,26 @@ class _LoopClients:
             await lifetime.aclose()
 
 
+def _make_client(
+    library: Library, verify: ssl.SSLContext | None, kind: type[DirectClient], guard: Guard | None, line: Line
+) -> DirectClient:
+    return kind(library, verify, guard, line)
+
+
 def _close(clients: dict[bool, Any]) -> None:
     while clients:
         clients.popitem()[1].close()
 
 
-@cache
-def user_agent() -> str:
-    """Return the default ``User-Agent``."""
-    return f"websearch-core/{version('websearch-core')}"
-
-
-def _make_client(library: Library, verify: ssl.SSLContext | None, kind: str, guard: Guard | None, line: Line) -> Any:
-    """Make a client that connects through our backend: judged for pages, and bounded in time for all."""
-    http = importlib.import_module(library)
-    client = getattr(http, kind)(
-        trust_env=guard is None,  # proxies and certificates of the environment must not affect pages
-        verify=verify or http.create_ssl_context(trust_env=guard is None),
-        # As many are kept as there may be: beyond max_keepalive_connections httpcore closes every idle connection, even
-        # one that another thread is about to use.
-        limits=http.Limits(
-            max_connections=_MAX_CONCURRENT, max_keepalive_connections=_MAX_CONCURRENT, keepalive_expiry=30
-        ),
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-        event_hooks={"response": [_ahide_location if kind == "AsyncClient" else _hide_location]},
-    )
-    wrap = AsyncGuardedBackend if kind == "AsyncClient" else GuardedBackend
-    for transport in (client._transport, *client._mounts.values()):
-        if transport is not None:  # None for hosts in NO_PROXY
-            pool = transport._pool  # httpx has no public way; tests/core/net/test_sender.py pins it
-            pool._network_backend = wrap(pool._network_backend, guard, line)
-    return client
-
-
-def _hide_location(reply: Any) -> None:
-    """Hide the Location header: httpx parses it even with redirects off, and fails on bad ones."""
-    if not 300 <= reply.status_code < 400:
-        return
-    reply.extensions[_HIDDEN_LOCATION] = [value for name, value in reply.headers.raw if name.lower() == b"location"]
-    reply.headers.pop("location", None)
-
-
-async def _ahide_location(reply: Any) -> None:
-    _hide_location(reply)
+@contextmanager
+def _take_slot(slots: threading.Semaphore) -> Iterator[None]:
+    """Wait for one of the *slots*, until the deadline."""
+    if not slots.acquire(timeout=timeout_left()):
+        raise TimeoutError
+    try:
+        yield
+    finally:
+        slots.release()
 
 
 def _start_body(reply: Any, request: Request) -> BoundedBody | None:
@@ -309,24 +293,23 @@ def _start_body(reply: Any, request: Request) -> BoundedBody | None:
     return BoundedBody(reply.headers.get("content-encoding", ""), request.max_bytes)
 
 
-def _iter_chunks(reply: Any) -> Iterator[bytes]:
-    return iter([reply.content]) if reply.is_stream_consumed else reply.iter_raw()
+def _iter_chunks(reply: Any) -> Iterable[bytes]:
+    chunks: Iterable[bytes] = [reply.content] if reply.is_stream_consumed else reply.stream
+    return chunks
 
 
-async def _achunks(reply: Any) -> AsyncIterator[bytes]:
-    if reply.is_stream_consumed:
-        yield reply.content
-    else:
-        async for chunk in reply.aiter_raw():
-            yield chunk
+def _aiter_chunks(reply: Any) -> AsyncIterable[bytes]:
+    chunks: AsyncIterable[bytes] = _whole(reply.content) if reply.is_stream_consumed else reply.stream
+    return chunks
+
+
+async def _whole(content: bytes) -> AsyncIterator[bytes]:
+    yield content
 
 
 def _make_response(request: Request, reply: Any, body: BoundedBody | None) -> Response:
     headers: dict[str, str] = {}
-    for raw_name, raw_value in [
-        *reply.headers.raw,
-        *((b"location", to) for to in reply.extensions.get(_HIDDEN_LOCATION, ())),
-    ]:
+    for raw_name, raw_value in reply.headers.raw:
         name, value = raw_name.decode("latin-1").lower(), _decode_header(raw_value)
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     response = Response(
@@ -345,110 +328,3 @@ def _decode_header(value: bytes) -> str:
         return value.decode("utf-8")
     except UnicodeDecodeError:
         return value.decode("latin-1")
-
-
-@contextmanager
-def _translate_errors(request: Request) -> Iterator[None]:
-    """Raise our errors instead of the HTTP library's, whose messages may contain URLs and internal addresses."""
-    place = "the page's server" if request.guarded else "the service"
-    late = f"no answer from {place} within the time allowed"
-    sending = _sending.set(request)
-    try:
-        with _remove_request(request):
-            yield
-    except WebSearchError:
-        raise
-    except TimeoutError as error:
-        raise TimedOut(late) from error
-    except _find_error_types("TimeoutException") as error:
-        raise TimedOut(late) from error
-    except _find_error_types("LocalProtocolError", "UnsupportedProtocol", "InvalidURL") as error:
-        if request.guarded:  # a page may have chosen the URL
-            raise UnsafeURL("no request can be sent to this URL") from error
-        raise ConfigurationError(
-            f"{urlsplit(request.url).netloc!r} is not a host that a request can be sent to"
-        ) from error
-    except _find_error_types("ConnectError") as error:
-        reason = _find_root_cause(error)
-        failure = Unavailable(f"cannot connect to {place}{_describe_cause(reason)}")
-        failure.temporary = not isinstance(reason, ssl.SSLError)
-        raise failure from error
-    except UnicodeError as error:  # the caller's own client failed to parse a redirect's Location
-        raise BadResponse(f"{place} redirects to an invalid URL") from error
-    except _find_error_types("HTTPError", "StreamError") as error:
-        raise Unavailable(f"{place} broke off its answer") from error
-    finally:
-        _sending.reset(sending)
-
-
-@contextmanager
-def _remove_request(request: Request) -> Iterator[None]:
-    """Remove the request and its keys from any error raised: our errors are chained to those of the HTTP library."""
-    try:
-        yield
-    except Exception as error:
-        keys = keys_in(request)
-        for one in _walk_chain(error):
-            for name, value in vars(one).items():
-                if isinstance(value, _find_error_types("Request", "Response")):
-                    vars(one)[name] = None
-            if any(isinstance(arg, str) and without_keys(arg, keys) != arg for arg in one.args):
-                one.args = tuple(without_keys(arg, keys) if isinstance(arg, str) else arg for arg in one.args)
-        raise
-
-
-def _walk_chain(error: BaseException) -> list[BaseException]:
-    """Return *error*, and all errors in its chain of causes and contexts."""
-    found: list[BaseException] = []
-    waiting: list[BaseException | None] = [error]
-    while waiting:
-        one = waiting.pop()
-        if one is not None and not any(one is other for other in found):
-            found.append(one)
-            waiting += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
-    return found
-
-
-class _LogRedaction(logging.Filter):
-    """
-    Removes queries, and keys that a service repeats, from the logs of the HTTP library.
-
-    These logs have the URL of every request and, at debug level, the headers of every answer.
-    """
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        request = _sending.get()
-        if request is None:
-            return True
-        if isinstance(record.args, tuple):
-            args: tuple[Any, ...] = record.args
-            record.args = tuple(arg.copy_with(query=None) if hasattr(arg, "copy_with") else arg for arg in args)
-        message = record.getMessage()
-        redacted = without_keys(message, keys_in(request))
-        if redacted != message:
-            record.msg, record.args = redacted, ()
-        return True
-
-
-_sending: ContextVar[Request | None] = ContextVar("websearch_request", default=None)
-_log_redaction = _LogRedaction()
-
-
-def _find_error_types(*names: str) -> tuple[type[Exception], ...]:
-    """Return these exceptions of all loaded HTTP libraries: the caller's own client may use the other one."""
-    loaded = [sys.modules[name] for name in ("httpx", "httpx2") if name in sys.modules]
-    return tuple(getattr(library, name) for library in loaded for name in names)
-
-
-def _find_root_cause(error: BaseException | None) -> OSError | None:
-    """Return the error of the operating system or TLS that caused an error of an HTTP library."""
-    while error is not None and not (isinstance(error, OSError) and error.strerror):
-        error = error.__cause__ or error.__context__
-    return error
-
-
-def _describe_cause(reason: OSError | None) -> str:
-    """Describe *reason* without addresses and names, which may be internal ones."""
-    if reason is None:
-        return ""
-    return f": {reason.reason if isinstance(reason, ssl.SSLError) else os.strerror(reason.errno or 0)}"

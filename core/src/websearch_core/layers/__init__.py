@@ -29,9 +29,11 @@ from ._caching.backend import CacheBackend, CacheStats
 from ._fallback import Fallback
 from ._fuse import Fuse
 from ._layer import Layer, Rank, leaves
+from ._rate_limiter import RateLimiter
 from ._relax import Relax
 from ._rerank import Rerank
 from ._retry import Retry
+from ._robots import Robots
 from ._single_flight import SingleFlight
 from ._throttle import Throttle
 
@@ -45,9 +47,11 @@ __all__ = [
     "Fuse",
     "Layer",
     "Rank",
+    "RateLimiter",
     "Relax",
     "Rerank",
     "Retry",
+    "Robots",
     "SingleFlight",
     "Throttle",
     "charge_to",
@@ -66,6 +70,7 @@ _BUILT_IN: Mapping[str, type[Layer]] = MappingProxyType(
         "relax": Relax,
         "rerank": Rerank,
         "retry": Retry,
+        "robots": Robots,
         "single_flight": SingleFlight,
         "throttle": Throttle,
     }

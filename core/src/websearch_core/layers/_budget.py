@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar, get_args
 
+from .._effects import Auxiliary, intercept
 from ..errors import ConfigurationError, Unavailable, WebSearchError
 from ..events import Charge, emit
-from ..flow import Call, Effect, Flow, Gather, Request, Share, Sleep
+from ..flow import Call, Flow, Request
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._ports import Provider, Role
 from ._account import Account, Runs, current_account
@@ -186,29 +187,10 @@ class _Meter:
 
     def watch(self, flow: Flow[T]) -> Flow[T]:
         """Run *flow*, and charge each request after the first if requests are what costs."""
-        if not isinstance(flow, Generator):  # the driver says what is wrong with it
-            return (yield from flow)
-        try:
-            effect = next(flow)
-            while True:
-                try:
-                    answer = yield from self._pass_on(effect)
-                except BaseException as error:  # noqa: BLE001 - raised again, inside the flow
-                    effect = flow.throw(error)
-                else:
-                    effect = flow.send(answer)
-        except StopIteration as stop:
-            result: T = stop.value
-            return result
-        finally:
-            flow.close()
+        return intercept(flow, self._pass_on)
 
-    def _pass_on(self, effect: Effect) -> Flow[Any]:
-        if isinstance(effect, Gather):
-            return (yield Gather([self.watch(one) for one in effect.flows], effect.limit))
-        if isinstance(effect, Share):
-            return (yield replace(effect, make=lambda: self.watch(effect.make())))
-        if not isinstance(effect, Sleep):
+    def _pass_on(self, effect: Request | Call) -> Flow[Any]:
+        if not isinstance(effect, Auxiliary):
             with self._lock:
                 is_first, self.has_sent = not self.has_sent, True
             if isinstance(effect, Request) and not is_first and self.estimate.request != Amount():

@@ -9,10 +9,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
+from time import monotonic
 from typing import Any, ClassVar, Self, TypeVar
 
 from .._deadline import Deadline, deadline, until
-from .._scope import current_policy, wants_fresh
+from .._outcomes import Outcome
+from .._scope import current_policy, describe_choices, reads_on, wants_fresh
 from .._urls import canonicalize
 from ..errors import (
     BadResponse,
@@ -32,15 +34,17 @@ from ..models import Page, SearchQuery, SearchResponse
 from ..provider._ports import Provider, needs_network
 from ._caching.backend import CacheBackend, MemoryBackend
 from ._caching.entries import VERSION, Entry
+from ._caching.http import Unchanged, Watch
 from ._caching.store import Store, open_backend
 from ._identity import describe_provider, describe_query, identify
-from ._layer import ProviderWrapper, Rank, check_number, leaves, read_many, reader, searcher
+from ._layer import ProviderWrapper, Rank, check_number, leaves, read_each, read_many, reader, reads_batches, searcher
 from ._single_flight import free
 
 A = TypeVar("A", SearchResponse, Page)
 
 _FAILURES = (Unavailable, TimedOut, RateLimited, QuotaExhausted, Blocked, BadResponse)
 _GONE = {404, 410}
+_ASK = 86_400.0  # seconds for which an entry is kept after its time, to ask whether it has changed
 _IN_MEMORY = 64 * 2**20  # bytes of what must not be kept in a file
 
 
@@ -152,19 +156,24 @@ class Cache(ProviderWrapper):
         provider = reader(self, self.inner)
         if not _is_remote(provider):
             return (yield from read_many(provider, urls))
+        if not reads_batches(provider):
+            return (yield from read_each(self, urls))
         keys = [self._page_key(provider, url) for url in urls]
         entries: list[Entry | None] = yield from self._load(Page, *keys)
         fresh = {url: entry for url, entry in zip(urls, entries, strict=True) if entry and self._is_fresh(entry)}
         rest = [url for url in urls if url not in fresh]
+        began = monotonic()
         try:
             pages = (yield from read_many(provider, rest)) if rest else []
         except _FAILURES as failure:
             pages = [failure] * len(rest)
+        seconds = monotonic() - began
         read = dict(zip(rest, pages, strict=True))
-        yield from self._save({key: read[url] for key, url in zip(keys, urls, strict=True) if url in read})
+        new = {key: self._make_entry(read[url]) for key, url in zip(keys, urls, strict=True) if url in read}
+        yield from self._save(new)
         answers: list[Page | WebSearchError] = []
         for url, entry in zip(urls, entries, strict=True):
-            answer = self._give(fresh[url]) if url in fresh else self._replace_failure(read[url], entry)
+            answer = self._give(fresh[url]) if url in fresh else self._replace_failure(read[url], entry, seconds)
             answers.append(_named(url, answer) if isinstance(answer, Page) else answer)
         return answers
 
@@ -173,15 +182,29 @@ class Cache(ProviderWrapper):
         if entry and self._is_fresh(entry):
             answer: A | WebSearchError = self._give(entry)
         else:
-            try:
-                answer = yield from ask()
-            except (PageNotFound, *_FAILURES) as failure:
-                answer = failure
-            yield from self._save({key: answer})
-            answer = self._replace_failure(answer, entry)
+            answer = yield from self._ask(key, entry, ask, Watch(entry.validators if entry else None))
         if isinstance(answer, WebSearchError):
             raise answer
         return answer
+
+    def _ask(self, key: str, entry: Entry | None, ask: Callable[[], Flow[A]], watch: Watch) -> Flow[A | WebSearchError]:
+        """Ask the service, or if *entry* has validators, the site whether it still holds."""
+        began = monotonic()
+        try:
+            answer: A | WebSearchError = yield from watch.watch(ask())
+        except Unchanged:
+            assert entry is not None
+            is_kept = watch.lifetime.is_storable
+            yield from self._save({key: entry.renew(watch.lifetime) if is_kept else None}, erase=not is_kept)
+            return self._give(entry, validated=True)  # type: ignore[no-any-return]
+        except (PageNotFound, *_FAILURES) as failure:
+            answer = failure
+        seconds = monotonic() - began
+        if watch.lifetime.is_storable:
+            yield from self._save({key: self._make_entry(answer, watch)})
+        elif entry:
+            yield from self._save({key: None}, erase=True)
+        return self._replace_failure(answer, entry, seconds)
 
     def _load(self, kind: type[SearchResponse | Page], *keys: str) -> Flow[list[Entry | None]]:
         if wants_fresh():
@@ -189,16 +212,34 @@ class Cache(ProviderWrapper):
         found: list[Entry | None] = yield from self._use(self._store.load, *keys)
         return [entry if entry and isinstance(entry.answer, (kind, PageNotFound)) else None for entry in found]
 
-    def _save(self, answers: Mapping[str, SearchResponse | Page | WebSearchError]) -> Flow[None]:
-        new: dict[str, tuple[Entry, float]] = {}
-        for key, answer in answers.items():
-            if isinstance(answer, SearchResponse | Page):
-                new[key] = Entry.of(answer), self.max_age + self.stale_if_error
-            elif isinstance(answer, PageNotFound) and answer.status in _GONE:
-                new[key] = Entry.of(answer), self.missing_age
+    def _make_entry(self, answer: SearchResponse | Page | WebSearchError, watch: Watch | None = None) -> Entry | None:
+        """Return an entry for an answer, or for a page that does not exist; None for other failures."""
+        if not isinstance(answer, SearchResponse | Page) and getattr(answer, "status", None) not in _GONE:
+            return None
+        if not isinstance(answer, SearchResponse | Page | PageNotFound):
+            return None
+        return Entry.of(answer, watch.lifetime, watch.validators) if watch else Entry.of(answer)
+
+    def _save(self, entries: Mapping[str, Entry | None], *, erase: bool = False) -> Flow[None]:
+        """Keep *entries*; None for a key keeps what is there, or erases it."""
+        new = {key: (entry, self._find_ttl(entry)) for key, entry in entries.items() if entry or erase}
         if new:
             with suppress(TimedOut):  # the answer is there, even if there is no more time to keep it
                 yield from self._use(self._store.save, new)
+
+    def _find_ttl(self, entry: Entry | None) -> float:
+        """Return for how many seconds to keep *entry*: while it may be given, read on in, or asked about."""
+        if entry is None:
+            return 1.0
+        fresh, stale = self._find_bounds(entry)
+        if entry.missing:
+            return fresh
+        return max(self.max_age, fresh + max(stale, _ASK if entry.validators else 0.0))
+
+    def _find_bounds(self, entry: Entry) -> tuple[float, float]:
+        """Return the seconds for which *entry* is fresh, and then stale."""
+        fresh = min(self.missing_age if entry.missing else self.max_age, inf if entry.fresh is None else entry.fresh)
+        return fresh, min(self.stale_if_error, inf if entry.stale is None else entry.stale)
 
     def _use(self, work: Callable[..., Any], *arguments: Any) -> Flow[Any]:
         """Do *work* off the event loop; a blocking call needs no other thread for what ends soon by itself."""
@@ -206,21 +247,24 @@ class Cache(ProviderWrapper):
             return (yield Call(work, *arguments))
 
     def _is_fresh(self, entry: Entry) -> bool:
-        return entry.age < (self.missing_age if entry.missing else self.max_age)
+        """Return whether *entry* may be given without asking; who reads on needs the page that it began with."""
+        fresh, _ = self._find_bounds(entry)
+        return entry.age < (self.max_age if reads_on() and not entry.missing else fresh)
 
-    def _give(self, entry: Entry, *, stale: bool = False) -> Any:
-        emit(CacheHit(provider=self.name, age=entry.age, stale=stale))
+    def _give(self, entry: Entry, *, stale: bool = False, validated: bool = False) -> Any:
+        emit(CacheHit(provider=self.name, age=entry.age, stale=stale, validated=validated))
         answer: Any = entry.answer
-        return answer if isinstance(answer, PageNotFound) else free(answer)
+        return answer if isinstance(answer, PageNotFound) else free(answer, outcomes=())  # nobody was asked
 
-    def _replace_failure(self, answer: A | WebSearchError, entry: Entry | None) -> A | WebSearchError:
-        """Return what *entry* holds if the service failed and it is not too old for that."""
+    def _replace_failure(self, answer: A | WebSearchError, entry: Entry | None, seconds: float) -> A | WebSearchError:
+        """Return what *entry* holds if the service failed, after *seconds*, and it is not too old for that."""
         if not isinstance(answer, _FAILURES) or entry is None or entry.missing:
             return answer
-        if entry.age >= self.max_age + self.stale_if_error:
+        if entry.age >= sum(self._find_bounds(entry)):
             return answer
-        stale: A = self._give(entry, stale=True)
-        return stale.with_notes(f"{self.name} failed ({answer.code}); from the cache, {_describe_age(entry.age)} old")
+        old: A = self._give(entry, stale=True)
+        old = old.model_copy(update={"outcomes": (Outcome.of_failure(self.name, seconds, answer),)})
+        return old.with_notes(f"{self.name} failed ({answer.code}); from the cache, {_describe_age(entry.age)} old")
 
     def _page_key(self, provider: Provider, url: str) -> str:
         """Return the key of a page, which also says what its reader may open: others may not get it."""
@@ -228,7 +272,7 @@ class Cache(ProviderWrapper):
             canonical = canonicalize(url)
         except UnsafeURL:
             canonical = url  # for the reader to refuse
-        return self._key(provider, ["read", canonical, current_policy()])
+        return self._key(provider, ["read", canonical, current_policy(), *describe_choices()])
 
     def _key(self, provider: Provider, what: Sequence[Any]) -> str:
         return identify(provider, [VERSION, self.tenant, self._described, what])

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from time import monotonic
-from typing import ClassVar, Generic, TypeVar
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import ClassVar, TypeVar
 
 from .._bugs import contain_bugs
 from .._deadline import time_left, time_limit
-from .._outcomes import Outcome
+from .._observe import is_empty
 from ..errors import (
-    AllProvidersFailed,
     ConfigurationError,
     ServiceError,
+    TimedOut,
     UnsupportedOption,
     WebSearchError,
 )
-from ..events import Failover, emit
-from ..flow import Flow
+from ..events import Failover, Hedged, emit
+from ..flow import Flow, Hedge
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._ports import Provider
-from ._layer import Rank, empty_error, options_of, read_many, reader, searcher
+from ._hedging import Hedging
+from ._layer import Rank, check_number, empty_error, options_of, read_many, reader, searcher
+from ._single_flight import is_free
+from ._trail import NothingFound, Trail, Turn
 
 A = TypeVar("A", SearchResponse, Page)
 
@@ -40,6 +43,13 @@ class Fallback:
         tacit: The errors that the note does not mention.
         on_empty: Whether the next provider is also asked if one finds nothing. If none finds anything, the first empty
             answer is returned.
+        hedge: When to ask the next provider too, without giving up the first: after so many seconds, or after a
+            percentile of the times that the provider took lately, such as ``"p95"``. The first answer counts, and the
+            other call is cancelled. None waits for each provider. Batches of pages (``read_many``) are never hedged.
+        hedge_share: The share of calls that may be hedged, so that a slow provider does not double the requests.
+
+    Raises:
+        ConfigurationError: A value is invalid.
 
     """
 
@@ -49,16 +59,22 @@ class Fallback:
     after: tuple[type[WebSearchError], ...] = (ServiceError, UnsupportedOption)
     tacit: tuple[type[WebSearchError], ...] = ()
     on_empty: bool = False
+    hedge: float | str | None = None
+    hedge_share: float = 0.05
+    _hedging: Hedging | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        for field in ("after", "tacit"):
-            kinds = getattr(self, field)
+        for name in ("after", "tacit"):
+            kinds = getattr(self, name)
             if not isinstance(kinds, tuple) or not all(
                 isinstance(k, type) and issubclass(k, WebSearchError) for k in kinds
             ):
-                raise ConfigurationError(f"Fallback: {field}: must be a tuple of classes of websearch_core.errors")
+                raise ConfigurationError(f"Fallback: {name}: must be a tuple of classes of websearch_core.errors")
         if not isinstance(self.on_empty, bool):
             raise ConfigurationError("Fallback: on_empty: must be True or False")
+        check_number(self, "hedge_share", minimum=0)
+        if self.hedge is not None:
+            object.__setattr__(self, "_hedging", Hedging(self.hedge, self.hedge_share))
 
     @property
     def name(self) -> str:
@@ -94,21 +110,22 @@ class Fallback:
         if not self.inner:
             raise empty_error(self)
         answers: dict[str, Page | WebSearchError] = {}
-        trails: dict[str, _Trail[Page]] = {url: _Trail(self.tacit) for url in urls}
-        for turn, provider in enumerate(self.inner):
+        trails: dict[str, Trail[Page]] = {url: Trail(self.tacit) for url in urls}
+        for n, provider in enumerate(self.inner, 1):
             left = [url for url in trails if url not in answers]
-            began = monotonic()
-            with time_limit(time_left() / (len(self.inner) - turn)):
+            turn: Turn[Page] = Turn(provider)
+            with time_limit(time_left() / (len(self.inner) - n + 1)):
                 found = yield from self._read_all(provider, left)
-            for url, answer in found.items():
-                trail = trails[url]
-                if isinstance(answer, self.after):
-                    trail.add_failure(provider, answer, monotonic() - began)
-                    self._announce(provider, answer, turn + 1)
-                elif isinstance(answer, WebSearchError):
-                    answers[url] = answer
+            turn.stop()
+            for url, end in found.items():
+                if isinstance(end, WebSearchError) and not isinstance(end, self.after):
+                    answers[url] = end
+                    continue
+                trails[url].add(replace(turn, end=end))
+                if isinstance(end, Page):
+                    answers[url] = trails[url].finish(end, provider)
                 else:
-                    answers[url] = trail.finish(answer, provider, monotonic() - began)
+                    self._announce(provider, end, self.inner[n:])
         return [answers.get(url) or trails[url].fail() for url in urls]
 
     def _read_all(self, provider: Provider, urls: Sequence[str]) -> Flow[dict[str, Page | WebSearchError]]:
@@ -123,74 +140,74 @@ class Fallback:
     def _try_each(self, ask: Callable[[Provider], Flow[A]]) -> Flow[A]:
         if not self.inner:
             raise empty_error(self)
-        trail: _Trail[A] = _Trail(self.tacit)
-        for turn, provider in enumerate(self.inner):
-            began = monotonic()
-            with time_limit(time_left() / (len(self.inner) - turn)):
-                try:
-                    answer = yield from ask(provider)
-                except self.after as failure:
-                    trail.add_failure(provider, failure, monotonic() - began)
-                    self._announce(provider, failure, turn + 1)
-                    continue
-            if self.on_empty and _is_empty(answer):
-                trail.add_empty(provider, answer, monotonic() - began)
-                self._announce(provider, None, turn + 1)
-                continue
-            return trail.finish(answer, provider, monotonic() - began)
+        trail: Trail[A] = Trail(self.tacit)
+        left = list(self.inner)
+        while left:
+            turns = yield from self._take_turns(ask, left)
+            for turn in turns:
+                trail.add(turn)
+            for turn in turns:
+                if turn.answer is not None:
+                    return trail.finish(turn.answer, turn.provider)
+            self._announce(turns[-1].provider, turns[-1].end, left)
         return trail.finish_empty()
 
-    def _announce(self, provider: Provider, failure: WebSearchError | None, turn: int) -> None:
-        if turn < len(self.inner) and not isinstance(failure, self.tacit):
-            emit(Failover(provider=provider.name, next_provider=self.inner[turn].name, error=failure))
+    def _take_turns(self, ask: Callable[[Provider], Flow[A]], left: list[Provider]) -> Flow[list[Turn[A]]]:
+        """Ask the first of those who are left, and the next one too if that is late; take them from the list."""
+        turn: Turn[A] = Turn(left.pop(0))
+        after = self._hedging.begin(turn.provider.name) if self._hedging else None
+        if after is not None and left:
+            turns = yield from self._hedge(turn, ask, left, after)
+        else:
+            turns = [turn]
+            lost: tuple[type[WebSearchError], ...] = (*self.after, NothingFound)
+            try:
+                turn.end = yield from self._ask(turn, ask, len(left))
+            except lost as failure:
+                turn.end = failure
+        for one in turns:
+            if self._hedging and (one.end is None or (one.answer is not None and not is_free(one.answer))):
+                self._hedging.add_time(one.provider.name, one.measure())
+        return turns
 
+    def _hedge(
+        self, first: Turn[A], ask: Callable[[Provider], Flow[A]], left: list[Provider], after: float
+    ) -> Flow[list[Turn[A]]]:
+        turns = [first]
 
-class _Trail(Generic[A]):
-    """Who has been asked, and how it ended."""
+        def begin(turn: Turn[A]) -> Flow[A]:
+            return contain_bugs(partial(self._ask, turn, ask, len(left)), turn.provider.name, "search")
 
-    def __init__(self, tacit: tuple[type[WebSearchError], ...]) -> None:
-        self._tacit = tacit
-        self._outcomes: list[Outcome] = []
-        self._words: list[str] = []
-        self._failures: list[WebSearchError] = []
-        self._empty: list[A] = []
+        def make_second() -> Flow[A] | None:
+            if self._hedging is None or not self._hedging.take():
+                return None
+            turns.append(Turn(left.pop(0)))
+            first.late_after = after
+            emit(Hedged(provider=first.provider.name, next_provider=turns[1].provider.name, seconds=after))
+            return begin(turns[1])
 
-    def add_failure(self, provider: Provider, failure: WebSearchError, seconds: float) -> None:
-        self._failures.append(failure)
-        self._outcomes.append(Outcome.of_failure(provider.name, seconds, failure))
-        if not isinstance(failure, self._tacit):
-            self._words.append(f"{provider.name} failed ({failure.code})")
+        ends = yield Hedge(begin(first), make_second, after)
+        for turn, end in zip(turns, ends, strict=False):
+            turn.end = end
+        if not any(turn.answer for turn in turns):
+            for turn in turns:
+                turn.end = turn.end or TimedOut("no answer within the time allowed", provider=turn.provider.name)
+                if isinstance(turn.end, WebSearchError) and not isinstance(turn.end, (*self.after, NothingFound)):
+                    raise turn.end
+        return turns
 
-    def add_empty(self, provider: Provider, answer: A, seconds: float) -> None:
-        self._empty.append(answer)
-        self._outcomes.append(Outcome.of_answer(provider.name, seconds, empty=True))
-        self._words.append(f"{provider.name} found nothing")
+    def _ask(self, turn: Turn[A], ask: Callable[[Provider], Flow[A]], others: int) -> Flow[A]:
+        """Ask one provider, for its share of the time; if the next may find something, nothing found is a failure."""
+        try:
+            with time_limit(time_left() / (others + 1)):
+                answer = yield from ask(turn.provider)
+        finally:
+            turn.stop()
+        if self.on_empty and is_empty(answer):
+            raise NothingFound(answer)
+        return answer
 
-    def finish(self, answer: A, provider: Provider, seconds: float) -> A:
-        """Return *answer* with the outcomes, and a note about those who did not answer."""
-        self._outcomes.append(Outcome.of_answer(provider.name, seconds, empty=_is_empty(answer)))
-        return self._complete(answer, f"answered by {provider.name}")
-
-    def finish_empty(self) -> A:
-        """
-        Return the first empty answer.
-
-        Raises:
-            AllProvidersFailed: There is none.
-
-        """
-        if not self._empty:
-            raise self.fail()
-        return self._complete(self._empty[0])
-
-    def fail(self) -> AllProvidersFailed:
-        reasons = "; ".join(str(failure) for failure in self._failures)
-        return AllProvidersFailed(f"every provider failed: {reasons}", self._failures)
-
-    def _complete(self, answer: A, *end: str) -> A:
-        note = ["; ".join([*self._words, *end])] if self._words else []
-        return answer.model_copy(update={"outcomes": tuple(self._outcomes)}).with_notes(*note)
-
-
-def _is_empty(answer: SearchResponse | Page) -> bool:
-    return isinstance(answer, SearchResponse) and not (answer.results or answer.answer or answer.images)
+    def _announce(self, provider: Provider, end: object, left: Sequence[Provider]) -> None:
+        if left and not isinstance(end, self.tacit):
+            error = end if isinstance(end, WebSearchError) and not isinstance(end, NothingFound) else None
+            emit(Failover(provider=provider.name, next_provider=left[0].name, error=error))

@@ -6,10 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from time import monotonic
+from typing import Any, ClassVar, NamedTuple
 
 from .._bugs import contain_bugs
 from .._deadline import time_left, time_limit
+from .._observe import find_outcomes
+from .._outcomes import Outcome
 from ..errors import (
     AllProvidersFailed,
     BudgetExceeded,
@@ -18,6 +21,7 @@ from ..errors import (
     UnsupportedOption,
     WebSearchError,
 )
+from ..events import LeftOut, emit
 from ..flow import Flow, Gather
 from ..models import SearchQuery, SearchResponse, SearchResult
 from ..provider._ports import Provider
@@ -28,14 +32,21 @@ from ._merge import Answer, merge_answers
 _LEFT_OUT = (ServiceError, UnsupportedOption, BudgetExceeded)  # after any other error, the search fails
 
 
+class _Asked(NamedTuple):
+    """How asking one provider ended."""
+
+    found: Answer | WebSearchError
+    outcomes: tuple[Outcome, ...]
+
+
 @dataclass(frozen=True)
 class Fuse:
     """
     Search with several providers at once, and merge their results by reciprocal rank fusion.
 
     A page that several of them find comes first; ``found_by`` says who found it, and at which rank. A provider that
-    fails, is too slow or does not support an option is left out, with a note. With this layer, pages are still read by
-    one reader after the other.
+    fails, is too slow or does not support an option is left out, with a note, a `LeftOut` for a hook, and its outcome
+    in ``outcomes``. With this layer, pages are still read by one reader after the other.
 
     Args:
         inner: The providers to ask; omit it in ``WebSearch(layers=[Fuse(...)])``.
@@ -90,14 +101,11 @@ class Fuse:
         """
         if not self.inner:
             raise empty_error(self)
-        asks = [
-            contain_bugs(partial(self._ask, provider, deepen(query, provider, self.depth)), provider.name, "search")
-            for provider in self.inner
-        ]
+        asks = [self._ask(provider, deepen(query, provider, self.depth)) for provider in self.inner]
         with time_limit(time_left() * self.patience):
-            found: Sequence[Answer | WebSearchError] = yield Gather(asks, limit=len(asks))
-        answers = [one for one in found if isinstance(one, Answer)]
-        failures = [one for one in found if isinstance(one, WebSearchError)]
+            asked: Sequence[_Asked] = yield Gather(asks, limit=len(asks))
+        answers = [one.found for one in asked if isinstance(one.found, Answer)]
+        failures = [one.found for one in asked if isinstance(one.found, WebSearchError)]
         if fatal := _find_fatal(failures, alone=not answers):
             raise fatal
         if not answers:
@@ -105,14 +113,25 @@ class Fuse:
             raise AllProvidersFailed(f"every provider failed: {reasons}", failures)
         merged = merge_answers(answers, self.k)
         notes = [
-            _describe_absence(provider.name, one)
-            for provider, one in zip(self.inner, found, strict=True)
-            if isinstance(one, WebSearchError)
+            _describe_absence(provider.name, one.found)
+            for provider, one in zip(self.inner, asked, strict=True)
+            if isinstance(one.found, WebSearchError)
         ]
         results = take_page(merged.results, query, self.depth)
-        return merged.model_copy(update={"results": results, "notes": (*merged.notes, *notes)})
+        outcomes = tuple(outcome for one in asked for outcome in one.outcomes)
+        return merged.model_copy(update={"results": results, "notes": (*merged.notes, *notes), "outcomes": outcomes})
 
-    def _ask(self, provider: Provider, query: SearchQuery) -> Flow[Answer]:
+    def _ask(self, provider: Provider, query: SearchQuery) -> Flow[_Asked]:
+        began = monotonic()
+        try:
+            answer = yield from contain_bugs(partial(self._search, provider, query), provider.name, "search")
+        except WebSearchError as failure:
+            if isinstance(failure, _LEFT_OUT):
+                emit(LeftOut(provider=provider.name, error=failure))
+            return _Asked(failure, (Outcome.of_failure(provider.name, monotonic() - began, failure),))
+        return _Asked(answer, find_outcomes(answer.response, provider.name, monotonic() - began))
+
+    def _search(self, provider: Provider, query: SearchQuery) -> Flow[Answer]:
         response = yield from searcher(self, provider).search(query)
         return Answer(provider.name, response, [_find_engines(provider, result) for result in response.results])
 

@@ -26,6 +26,7 @@ class Rank(IntEnum):
     and is charged to the budget, and an answer from the cache is free. Any number in between is a valid rank.
     """
 
+    ROBOTS = 5
     THROTTLE = 10
     BUDGET = 20
     RETRY = 30
@@ -150,11 +151,11 @@ def read_many(provider: Provider, urls: Sequence[str]) -> Flow[list[Page | WebSe
 
     """
     if not reads_batches(provider):
-        return (yield from _read_each(provider, urls))
+        return (yield from read_each(provider, urls))
     try:
         pages = yield from cast("BatchReader", provider).read_many(urls)
     except UnsafeURL:  # of one of them
-        return (yield from _read_each(provider, urls))
+        return (yield from read_each(provider, urls))
     if len(pages) != len(urls):
         raise BadResponse(
             f"{provider.name} read failed: {len(pages)} answers for {len(urls)} pages", provider=provider.name
@@ -162,7 +163,8 @@ def read_many(provider: Provider, urls: Sequence[str]) -> Flow[list[Page | WebSe
     return pages
 
 
-def _read_each(provider: Provider, urls: Sequence[str]) -> Flow[list[Page | WebSearchError]]:
+def read_each(provider: Provider, urls: Sequence[str]) -> Flow[list[Page | WebSearchError]]:
+    """Read pages with *provider*, each on its own; return for each URL, in order, the page or its error."""
     reading = cast("PageReader", provider)
     return (yield Gather([contain_bugs(partial(reading.read, url), provider.name) for url in urls]))  # type: ignore[no-any-return]
 

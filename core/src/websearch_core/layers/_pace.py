@@ -14,7 +14,7 @@ from .._text.rates import RateLimit
 _STEP = 0.25  # seconds; whoever waits longer looks again, since somebody in front may have left
 _BLINK = 0.02  # seconds; nobody knows when a request that is under way ends
 _LONGEST_REST = 60.0  # seconds; then a request finds out whether the service still means it
-_DAY = 86_400.0
+DAY = 86_400.0
 
 
 @dataclass(eq=False)
@@ -23,16 +23,19 @@ class Ticket:
     A place in the queue for one request.
 
     Args:
-        endpoint: The URL that it goes to, without its query.
+        endpoint: What it goes to: a limit that a response states is one for this endpoint.
+        longest: Seconds after which the request has ended, whatever happens.
 
     """
 
     endpoint: str
+    longest: float
+    has_left: bool = False
 
 
 class Pace:
     """
-    The queue of the requests to one service, for all threads and event loops.
+    The queue of the requests to one service or host, for all threads and event loops.
 
     Nobody sleeps in here. Whoever wants to send takes a `Ticket`, asks `wait` how long to pause until it is 0, and
     always gives the ticket back with `leave`. Requests go in the order of their tickets; one whose endpoint rests does
@@ -41,12 +44,15 @@ class Pace:
     Args:
         interval: Seconds between the beginnings of two requests.
         concurrent: Maximum number of requests at a time; None for any number.
+        burst: How many requests may begin without an interval after a long pause.
 
     """
 
-    def __init__(self, interval: float, concurrent: int | None) -> None:
-        self._interval = interval
-        self._concurrent = concurrent
+    is_shared = False  # with other processes: then `wait` blocks for a moment
+
+    def __init__(self, interval: float, concurrent: int | None, burst: int = 1) -> None:
+        self._interval, self._concurrent, self._burst = interval, concurrent, burst
+        self._given = interval, concurrent, burst
         self._next = 0.0
         self._queue: list[Ticket] = []
         self._sent: set[Ticket] = set()
@@ -60,53 +66,87 @@ class Pace:
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._interval, self._concurrent)
+        return type(self), self._given
 
-    def enter(self, endpoint: str) -> Ticket:
-        """Return the last place of the queue."""
-        ticket = Ticket(endpoint)
+    @property
+    def is_idle(self) -> bool:
+        """Whether a new queue would be the same as this one."""
+        with self._lock:
+            now = monotonic()
+            is_resting = any(until > now for until in self._rests.values())
+            return not (self._queue or self._sent or is_resting or self._next > now)
+
+    def enter(self, endpoint: str, longest: float = 60.0) -> Ticket:
+        """Return the last place of the queue, for a request that takes at most *longest* seconds."""
+        ticket = Ticket(endpoint, longest)
         with self._lock:
             self._queue.append(ticket)
         return ticket
 
+    def slow_down(self, interval: float) -> None:
+        """Keep at least *interval* seconds between the beginnings of two requests, and send one at a time."""
+        with self._lock:
+            usual, concurrent, burst = self._given
+            self._interval = max(interval, usual)
+            self._concurrent, self._burst = (1, 1) if interval else (concurrent, burst)
+
+    def rest(self, endpoint: str) -> float:
+        """Return the seconds that *endpoint* still rests."""
+        with self._lock:
+            return self._find_rest(endpoint, monotonic())
+
     def wait(self, ticket: Ticket) -> float:
         """Return 0 if the request may be sent now, which is then counted, or else the seconds it will have to wait."""
         with self._lock:
-            now = monotonic()
-            rest = self._rests.get(ticket.endpoint, 0.0) - now
-            if rest > 0:
-                return rest
-            place = self._count_ahead(ticket, now)
-            due = self._next + place * self._interval - now
-            if due > 0:
-                return due
-            if place or self._is_full():
-                return _BLINK
-            self._next = now + self._interval
-            self._queue.remove(ticket)
-            self._sent.add(ticket)
-            return 0.0
+            if ticket.has_left:
+                return 0.0
+            wait = self._find_wait(ticket, monotonic())
+            if not wait:
+                self._send(ticket)
+            return wait
 
     def leave(self, ticket: Ticket) -> None:
         """Give the place back: the request has ended, or was never sent."""
         with self._lock:
+            ticket.has_left = True
             if ticket in self._sent:
                 self._sent.remove(ticket)
             elif ticket in self._queue:  # else it is the parent's, after a fork
                 self._queue.remove(ticket)
 
-    def learn(self, endpoint: str, limits: Iterable[RateLimit]) -> None:
+    def learn(self, endpoint: str, limits: Iterable[RateLimit], *, below: float = DAY) -> None:
         """
         Let an endpoint rest until a limit that is used up begins again.
 
-        Limits of a day or longer are left to the service: it may sell more, and says so itself when it does not.
+        Limits of a day or longer (*below*) are left to the service: it may sell more, and says so itself when it does
+        not.
         """
-        waits = [rest for limit in limits if limit.is_exhausted and 0 < (rest := _until_reset(limit)) < _DAY]
+        waits = [rest for limit in limits if limit.is_exhausted and 0 < (rest := _until_reset(limit, below)) < below]
         if waits:
-            with self._lock:
-                now = monotonic()
-                self._rests = {there: until for there, until in self._rests.items() if until > now}
-                self._rests[endpoint] = max(self._rests.get(endpoint, 0), now + min(max(waits), _LONGEST_REST))
+            self._start_rest(endpoint, min(max(waits), _LONGEST_REST))
+
+    def _start_rest(self, endpoint: str, seconds: float) -> None:
+        with self._lock:
+            now = monotonic()
+            self._rests = {there: until for there, until in self._rests.items() if until > now}
+            self._rests[endpoint] = max(self._rests.get(endpoint, 0), now + seconds)
+
+    def _find_wait(self, ticket: Ticket, now: float) -> float:
+        if rest := self._find_rest(ticket.endpoint, now):
+            return rest
+        place = self._count_ahead(ticket, now)
+        due = self._next + (place + 1 - self._burst) * self._interval - now
+        if due > 0:
+            return due
+        return _BLINK if place or self._is_full() else 0.0
+
+    def _send(self, ticket: Ticket) -> None:
+        self._next = max(self._next, monotonic()) + self._interval
+        self._queue.remove(ticket)
+        self._sent.add(ticket)
+
+    def _find_rest(self, endpoint: str, now: float) -> float:
+        return max(0.0, self._rests.get(endpoint, 0.0) - now)
 
     def _count_ahead(self, ticket: Ticket, now: float) -> int:
         ahead = self._queue[: self._queue.index(ticket)]
@@ -121,7 +161,7 @@ def shorten(wait: float) -> float:
     return min(wait, _STEP)
 
 
-def _until_reset(limit: RateLimit) -> float:
-    if (limit.window or 0) >= _DAY:
+def _until_reset(limit: RateLimit, below: float) -> float:
+    if (limit.window or 0) >= below:
         return 0.0
     return (limit.window or 0.0) if limit.reset is None else limit.reset

@@ -15,10 +15,12 @@ from ..flow import Flow, Sleep
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import FoundFile
 from ..provider._ports import opens_pages
+from ._bucket import Bucket
 from ._layer import ProviderWrapper, Rank, check_number, leaves, read_many, reader, searcher
-from ._retry_budget import RetryBudget
 
 T = TypeVar("T")
+
+_PER_SECOND = 0.1  # retries gained by waiting
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Retry(ProviderWrapper):
     pause: Annotated[float, FoundFile(at_most=10)] = 0.5
     longest: Annotated[float, FoundFile(at_most=60)] = 10.0
     budget: float | None = 0.2
-    _retries: RetryBudget = field(init=False, repr=False, compare=False)
+    _retries: Bucket = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_number(self, "attempts", minimum=1, integer=True)
@@ -61,7 +63,7 @@ class Retry(ProviderWrapper):
         if self.budget is not None:
             check_number(self, "budget", minimum=0)
         own_sites = self.inner is not None and any(map(opens_pages, leaves(self.inner)))
-        object.__setattr__(self, "_retries", RetryBudget(None if own_sites else self.budget))
+        object.__setattr__(self, "_retries", Bucket(None if own_sites else self.budget, per_second=_PER_SECOND))
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, more than once if necessary."""
@@ -90,7 +92,7 @@ class Retry(ProviderWrapper):
                 pause = self._pause(failure, len(tried))
                 if not failure.temporary or len(tried) >= self.attempts or pause > min(self.longest, time_left()):
                     raise
-                if not self._retries.take_retry():
+                if not self._retries.take():
                     failure.add_note(f"Not tried again: {self.name} has failed often, and its retries are used up.")
                     raise
                 emit(Wait(provider=self.name, seconds=pause, reason="retry", attempt=len(tried), error=failure))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 from .._flights import Flights
-from .._scope import wants_fresh
+from .._scope import describe_choices, reads_on, wants_fresh
 from ..errors import WebSearchError
 from ..events import Joined, emit
 from ..flow import Flow, Share, Shared
@@ -50,17 +50,18 @@ class SingleFlight(ProviderWrapper):
     def read(self, url: str, /) -> Flow[Page]:
         """Read, or wait for the page if it is being read."""
         provider = reader(self, self.inner)
-        return (yield from self._share(provider, ["read", url], lambda: provider.read(url)))
+        return (yield from self._share(provider, ["read", url, *describe_choices()], lambda: provider.read(url)))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages, or wait for them if the same ones are being read."""
         provider = reader(self, self.inner)
-        key = identify(provider, ["read_many", *urls])
+        key = identify(provider, ["read_many", *urls, *describe_choices()])
         shared: Shared = yield Share(self._flights, (wants_fresh(), key), lambda: read_many(provider, urls))
         return [self._settle(page, shared) if isinstance(page, Page) else page for page in shared.value]
 
     def _share(self, provider: Provider, what: list[Any], make: Callable[[], Flow[A]]) -> Flow[A]:
-        shared: Shared = yield Share(self._flights, (wants_fresh(), identify(provider, what)), make)
+        key = wants_fresh(), reads_on(), identify(provider, what)
+        shared: Shared = yield Share(self._flights, key, make)
         answer: A = shared.value
         return self._settle(answer, shared)
 
@@ -71,6 +72,11 @@ class SingleFlight(ProviderWrapper):
         return free(answer)
 
 
-def free(answer: A) -> A:
-    """Return *answer* without what it cost, for a caller that it cost nothing."""
-    return answer.model_copy(update={"cost": 0.0, "usage": {}})
+def free(answer: A, **update: object) -> A:
+    """Return *answer* without what it cost, for a caller that it cost nothing, and with other fields to *update*."""
+    return answer.model_copy(update={"cost": 0.0, "usage": {}, **update})
+
+
+def is_free(answer: SearchResponse | Page) -> bool:
+    """Return whether *answer* was kept or shared, so that its time says nothing about the service."""
+    return answer.cost == 0 and not answer.usage

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import copy
 import math
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
-from .._deadline import time_left
+from .._deadline import Deadline, time_left, until
+from .._effects import Auxiliary, AuxiliaryCall, intercept
 from ..errors import ConfigurationError, RateLimited, WebSearchError
 from ..events import Wait, emit
-from ..flow import Call, Flow, Gather, Request, Response, Share, Sleep
+from ..flow import Call, Flow, Request, Response, Sleep
 from ..models import Page, SearchQuery, SearchResponse
-from ..provider._declare import is_vendor
+from ..provider._declare import destinations, is_vendor
 from ..provider._ports import Provider, opens_pages
+from ._hosts import Hosts
+from ._identity import identify
 from ._layer import ProviderWrapper, Rank, check_number, leaves, read_many, reader, searcher
-from ._pace import Pace, shorten
+from ._pace import DAY, Pace, Ticket, shorten
+from ._rate_limiter import RateLimiter, check_limiter, wait_for
+from ._shared_pace import SharedLimits, make_pace
 
 T = TypeVar("T")
+
+_LONGEST_REQUEST = 60.0  # seconds; then one that no deadline ends is taken for ended where processes share the limits
+_LONGEST_HOST_REST = 10.0  # seconds; a host that asks for a longer one is not waited for
+_BUSY = {429, 503}  # what `Retry-After` of a host is believed with
 
 
 @dataclass(frozen=True)
@@ -29,20 +39,31 @@ class Throttle(ProviderWrapper):
     What it keeps to are the limits that the service documents for everybody (`websearch_core.provider.Limits`), and
     those that its responses state: after ``X-RateLimit-Remaining: 0`` or ``Retry-After``, requests to the same endpoint
     wait until the reset, for at most a minute. All calls of one `WebSearch` share it, in threads and on event loops,
-    searches and pages, first attempts and retries; they are served in order. Processes do not share it.
+    searches and pages, first attempts and retries; they are served in order. With *shared*, so do processes and
+    machines. Services at a ``base_url`` of your own have no documented limits.
 
-    A wait that does not fit the time that is left is the error `RateLimited`, at once and without sending anything. The
-    built-in reader, which sends to the sites of pages, and services at a ``base_url`` of your own have no documented
-    limits.
+    Pages that are fetched from here have a queue for each host, with its port: four requests at a time, and after the
+    first ten one every 0.2 seconds. A ``Crawl-delay`` that `Robots` found makes it slower. After a 429 or 503 with
+    ``Retry-After``, the host rests. By default, hosts that only ``allow`` can open because their address is not a
+    public one, such as 127.0.0.1, are fetched from without a limit.
+
+    A wait that does not fit the time that is left is the error `RateLimited`, at once and without sending anything, and
+    so is a host that asks for more than ten seconds of rest.
 
     Args:
         inner: The provider to ask; omit it in ``WebSearch(layers=[Throttle(...)])``.
         requests_per_second: How many requests to begin in a second, evenly spaced, such as 0.5; instead of what is
             documented. ``inf`` means no limit.
         concurrent: How many requests may be under way at a time; instead of what is documented.
+        host_requests_per_second: The same for each host of pages, after the first ten requests; instead of 5.
+        host_concurrent: How many requests to each host of pages may be under way at a time; instead of 4.
+        shared: A URL of Redis (``redis://localhost:6379/0``), version 5 or newer, in which all programs that name it
+            share their limits, for each service and key. While it does not answer, each process keeps to them alone.
+        rate_limiter: What each request waits for as well, such as the ``InMemoryRateLimiter`` of LangChain or the
+            ``TokenBucketRateLimiter`` of LlamaIndex; it may be shared with a chat model.
 
     Raises:
-        ConfigurationError: A value is invalid.
+        ConfigurationError: A value is invalid, or the package ``redis`` is not installed.
 
     """
 
@@ -50,19 +71,44 @@ class Throttle(ProviderWrapper):
 
     requests_per_second: float | None = None
     concurrent: int | None = None
+    host_requests_per_second: float | None = None
+    host_concurrent: int | None = None
+    shared: str | None = field(default=None, repr=False)  # it may have a password
+    rate_limiter: RateLimiter | None = field(default=None, repr=False)
     _pace: Pace = field(init=False, repr=False, compare=False)
+    _hosts: Hosts = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.requests_per_second is not None:
-            check_number(self, "requests_per_second", minimum=0)
-            if self.requests_per_second == 0:
-                raise ConfigurationError("Throttle: requests_per_second: must be more than 0")
-        if self.concurrent is not None:
-            check_number(self, "concurrent", minimum=1, integer=True)
+        for name in ("requests_per_second", "host_requests_per_second"):
+            if getattr(self, name) is not None:
+                check_number(self, name, minimum=0)
+                if getattr(self, name) == 0:
+                    raise ConfigurationError(f"Throttle: {name}: must be more than 0")
+        for name in ("concurrent", "host_concurrent"):
+            if getattr(self, name) is not None:
+                check_number(self, name, minimum=1, integer=True)
+        if self.rate_limiter is not None:
+            check_limiter(self.rate_limiter)
+        limits = None if self.shared is None else SharedLimits(self.shared)
+        self._set_up(Hosts(self.host_requests_per_second, self.host_concurrent, limits))
+
+    def _set_up(self, hosts: Hosts) -> None:
         found = leaves(self.inner) if self.inner is not None else []
         rate = self.requests_per_second or _strictest(found, "requests_per_second") or math.inf
         concurrent = self.concurrent or _strictest(found, "concurrent")
-        object.__setattr__(self, "_pace", Pace(1 / rate, concurrent))
+        pace = make_pace(hosts.shared, partial(_identify, self.inner), 1 / rate, concurrent)
+        object.__setattr__(self, "_pace", pace)
+        object.__setattr__(self, "_hosts", hosts)
+
+    def wrap(self, inner: Provider, /) -> Self:
+        """Return a copy of this layer around *inner*; hosts of pages have the same queue under each."""
+        wrapped = super().wrap(inner)
+        wrapped._set_up(self._hosts)  # noqa: SLF001 - an instance of this class
+        return wrapped
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Return a copy with empty queues and the same rate limiter, which others may share."""
+        return replace(self, inner=copy.deepcopy(self.inner, memo))
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, when it is time."""
@@ -70,71 +116,87 @@ class Throttle(ProviderWrapper):
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read, when it is time."""
-        return self._pass_on(reader(self, self.inner).read(url))
+        return self._pass_on(reader(self, self.inner).read(url), url)
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages, when it is time."""
         return self._pass_on(read_many(reader(self, self.inner), urls))
 
-    def _pass_on(self, flow: Flow[T]) -> Flow[T]:
-        """Perform the effects of *flow*, and wait before those that send something to the service."""
-        if not isinstance(flow, Generator):  # the driver says what is wrong with it
-            return (yield from flow)
-        try:
-            effect = next(flow)
-            sends_requests = False
-            while True:
-                sends_requests = sends_requests or isinstance(effect, Request)
-                try:
-                    # A provider without requests leaves sending to a library, such as the vendor's, in a Call.
-                    if (isinstance(effect, Request) and not effect.guarded) or (
-                        isinstance(effect, Call) and not sends_requests
-                    ):
-                        answer = yield from self._send(effect)
-                    elif isinstance(effect, Gather):
-                        answer = yield Gather([self._pass_on(one) for one in effect.flows], effect.limit)
-                    elif isinstance(effect, Share):
-                        answer = yield replace(effect, make=partial(self._start, effect.make))
-                    else:
-                        answer = yield effect
-                except Exception as error:  # noqa: BLE001 - raised again, inside the flow
-                    effect = flow.throw(error)
-                else:
-                    effect = flow.send(answer)
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]
-        finally:
-            flow.close()
+    def _pass_on(self, flow: Flow[T], url: str = "") -> Flow[T]:
+        """Perform the effects of *flow*, and wait before those that send something to the service or the host."""
+        fetches = bool(url) and self.inner is not None and any(map(opens_pages, leaves(self.inner)))
+        sends_requests = False
 
-    def _start(self, make: Callable[[], Flow[T]]) -> Flow[T]:
-        return self._pass_on(make())
+        def perform(effect: Request | Call) -> Flow[Any]:
+            nonlocal sends_requests
+            if isinstance(effect, Request):
+                sends_requests = True
+                return (yield from self._send(effect, effect.url if effect.guarded else None))
+            # A provider without requests leaves sending to a library, such as the vendor's, in a Call.
+            if sends_requests or isinstance(effect, Auxiliary):
+                return (yield effect)
+            return (yield from self._send(effect, url if fetches else None))
 
-    def _send(self, effect: Request | Call) -> Flow[Any]:
-        endpoint = effect.url.partition("?")[0] if isinstance(effect, Request) else ""
-        ticket = self._pace.enter(endpoint)
+        return intercept(flow, perform)
+
+    def _send(self, effect: Request | Call, page: str | None) -> Flow[Any]:
+        """
+        Send *effect* when it is time.
+
+        Args:
+            effect: A request, or a call of a library.
+            page: The URL of the page that is fetched; None for a service.
+
+        """
+        pace = self._pace if page is None else self._hosts.find(page)
+        endpoint = effect.url.partition("?")[0] if isinstance(effect, Request) and page is None else ""
+        if self.rate_limiter is not None:
+            yield from wait_for(self.rate_limiter, self.name)
+        if page is not None and isinstance(effect, Request) and not isinstance(effect, Auxiliary):
+            pace.slow_down(effect.crawl_delay)
+        ticket = pace.enter(endpoint, min(time_left(), _LONGEST_REQUEST))
         announced = False
         try:
-            while wait := self._pace.wait(ticket):
-                self._check_time(wait)
+            while wait := (yield from _ask(pace, ticket)):
+                self._check_time(wait, 0.0 if page is None else pace.rest(endpoint))
                 if not announced:
                     announced = True
                     emit(Wait(provider=self.name, seconds=wait, reason="throttle"))
                 yield Sleep(shorten(wait))
             answer = yield effect
         finally:
-            self._pace.leave(ticket)
-        if isinstance(answer, Response):
-            self._pace.learn(endpoint, answer.rate_limits)
+            pace.leave(ticket)
+        if isinstance(answer, Response) and (page is None or answer.status in _BUSY):
+            pace.learn(endpoint, answer.rate_limits, below=DAY if page is None else math.inf)
         return answer
 
-    def _check_time(self, wait: float) -> None:
+    def _check_time(self, wait: float, host_rest: float) -> None:
         if wait > time_left():
-            raise RateLimited(
-                f"{self.name} request not sent: the service's limits ask for a wait of {wait:.1f} s, "
-                "which does not fit the time that is left",
-                provider=self.name,
-                retry_after=math.ceil(wait * 10) / 10,  # in steps that a person reads
-            )
+            why = f"the service's limits ask for a wait of {wait:.1f} s, which does not fit the time that is left"
+        elif host_rest > _LONGEST_HOST_REST:
+            why = f"the page's host asked to be left alone for another {host_rest:.0f} s"
+        else:
+            return
+        raise RateLimited(
+            f"{self.name} request not sent: {why}",
+            provider=self.name,
+            retry_after=math.ceil(wait * 10) / 10,  # in steps that a person reads
+        )
+
+
+def _ask(pace: Pace, ticket: Ticket) -> Flow[float]:
+    """Return how long to wait; whom processes share is asked off the event loop, and answers soon."""
+    if not pace.is_shared:
+        return pace.wait(ticket)
+    with until(Deadline()):
+        wait: float = yield AuxiliaryCall(pace.wait, ticket)
+    return wait
+
+
+def _identify(provider: Provider | None) -> str:
+    """Return a text that is the same for all who use the same service with the same key; it does not reveal the key."""
+    inside = leaves(provider) if provider is not None else []
+    return "".join(identify(one, ["throttle", one.name, sorted(destinations(one).values())]) for one in inside)
 
 
 def _strictest(providers: Sequence[Provider], limit: Literal["requests_per_second", "concurrent"]) -> Any:

@@ -18,6 +18,7 @@ from ..errors import (
     BadResponse,
     Blocked,
     ConfigurationError,
+    DisallowedByRobots,
     InvalidOption,
     MissingKey,
     NeedsBrowser,
@@ -88,6 +89,7 @@ from ._reading import (
 from ._requests import bearer, post_json
 from ._results import Getter, in_domains, join_names, parse_images, parse_results, plain_text, take_results
 from ._service import FREE, Price, Service
+from ._stubs import find_stub, says_the_same
 
 __all__ = [
     "COUNTRIES",
@@ -108,6 +110,7 @@ __all__ = [
     "Blocked",
     "Call",
     "ConfigurationError",
+    "DisallowedByRobots",
     "Env",
     "Flow",
     "FoundFile",
@@ -170,6 +173,7 @@ __all__ = [
     "find_language",
     "find_message",
     "find_records",
+    "find_stub",
     "first_heading",
     "follow_pages",
     "from_function",
@@ -199,6 +203,7 @@ __all__ = [
     "read_alone",
     "redact",
     "retry_after",
+    "says_the_same",
     "take_results",
     "time_left",
     "unexpected_format",

@@ -62,7 +62,28 @@ _PLEA = re.compile(
 )
 _SCRIPT = re.compile(rb"<script\b", re.IGNORECASE)
 _NOSCRIPT = re.compile(rb"<noscript\b[^>]{0,200}>[^<]{0,200}(?:<[^/][^<]{0,200}){0,5}java\s?script", re.IGNORECASE)
-_WAITING = re.compile(r"(?:loading|please wait|initiali[sz]ing|redirecting)\W{0,5}", re.IGNORECASE)
+_WAITING = re.compile(
+    r"(?:(?:loading|please wait|just a moment|one moment|initiali[sz]ing|redirecting|computing)\W{0,5}"
+    r"|(?:loading|fetching|connecting|preparing|starting)(?: [\w']{1,20}){0,4} ?(?:\.{3}|\u2026)"
+    r"|(?:l\xe4dt|wird geladen|bitte warten|chargement(?: en cours)?|cargando|carregando"
+    r"|caricamento(?: in corso)?|laden|\u0142adowanie|\u0437\u0430\u0433\u0440\u0443\u0437\u043a\u0430|y\xfckleniyor"
+    r"|\u8aad\u307f\u8fbc\u307f\u4e2d|\u52a0\u8f7d\u4e2d|\u6b63\u5728\u52a0\u8f7d)\W{0,5})",
+    re.IGNORECASE,
+)
+# Where scripts put the page, if nothing is there yet: the main part, the root of an application, a custom element.
+_EMPTY_MAIN = re.compile(rb"<main\b[^>]{0,500}>(?:\s|<!--[^>]{0,200}-->){0,50}</main>", re.IGNORECASE)
+_EMPTY_ROOT = re.compile(
+    rb"<div\b[^>]{0,200}\bid\s{0,5}=\s{0,5}[\"']?(?:root|app|__next|__nuxt|app-root|react-root|svelte)[\"'\s>]"
+    rb"[^<]{0,200}(?<=>)\s{0,50}</div>"
+    rb"|<([a-z][a-z0-9]{0,30}-[a-z0-9-]{1,50})\b[^>]{0,300}>\s{0,50}</\1>",
+    re.IGNORECASE,
+)
+_UNSHOWN = frozenset({b"script", b"style", b"noscript", b"title", b"template"})
+_WORD = re.compile(r"\b[^\W_]{4,}\b")
+_FIRST = 5  # words of a text that are looked for in the page
+_MAX_AROUND = 600  # characters around an empty main part: navigation, a banner
+_MAX_MENU = 100  # characters of links, which are all that a page says
+_LINK = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
 
 
 def find_challenge(response: Response, text: str | None = None) -> str | None:
@@ -95,21 +116,54 @@ def find_challenge_text(title: str, text: str) -> str | None:
     return next((name for name, marks in _BY_TEXT if marks.search(f"{title}\n{text}")), None)
 
 
+def asks_for_scripts(text: str) -> bool:
+    """Return whether a short text asks its reader to switch scripts on."""
+    return _NAMED.search(text) is not None and _PLEA.search(text) is not None
+
+
 def needs_scripts(text: str, source: bytes) -> bool:
     """
     Return whether a page says nothing without running its scripts.
 
     Args:
-        text: The text of the page. Asking for scripts, or to wait, is saying nothing.
+        text: The text of the page, as Markdown. Asking for scripts, or to wait, is saying nothing, and so is
+            a menu, or a few words around a main part that is empty.
         source: Its HTML.
 
     """
-    said = text.strip()
+    said = _LINK.sub(r"\1", text).strip()
     if not said:
         return True
-    if len(said) > _PLEA_LENGTH or not _SCRIPT.search(source):
+    source = source[:_MOST_SOURCE]
+    if len(said) > _MAX_AROUND or not _SCRIPT.search(source):
         return False
+    if _EMPTY_MAIN.search(source) and _is_shown(said, source):
+        return True
+    if len(said) > _PLEA_LENGTH:
+        return False
+    if _EMPTY_ROOT.search(source) and _is_shown(said, source):
+        return True
+    if len(said) <= _MAX_MENU and not re.search(r"\w", _LINK.sub("", text)):
+        return True
     if _NAMED.search(said) and (_PLEA.search(said) or _NOSCRIPT.search(source)):
         return True
     last = said.splitlines()[-1]
     return _WAITING.fullmatch(last.lstrip("#* ").strip()) is not None
+
+
+def _is_shown(said: str, source: bytes) -> bool:
+    """Return whether a text stands in the page, and not only in its data or in ``<noscript>``."""
+    shown, inside = [], b""
+    for piece in source.split(b"<"):
+        if inside:
+            inside = b"" if piece[: len(inside)].lower() == inside else inside
+            continue
+        tag, _, text = piece.partition(b">")
+        name = tag.split(maxsplit=1)[0].lower() if tag.strip() else b""
+        if name in _UNSHOWN:
+            inside = b"/" + name
+        else:
+            shown.append(text)
+    words = _WORD.findall(said)[:_FIRST]
+    visible = b" ".join(shown).decode("utf-8", "replace")
+    return bool(words) and all(word in visible for word in words)

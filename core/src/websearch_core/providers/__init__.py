@@ -22,6 +22,7 @@ from ._info import ProviderInfo, get, get_all, get_configured, get_default
 if TYPE_CHECKING:
     from .arxiv import ArXiv
     from .brave import Brave
+    from .browser import Browser
     from .crossref import Crossref
     from .ddgs import Ddgs
     from .direct import Direct
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ArXiv",
     "Brave",
+    "Browser",
     "Crossref",
     "Ddgs",
     "Direct",

@@ -6,6 +6,9 @@ cookies, credentials or referrer. A page that answers with status 400 or above i
 `AccessDenied` (it needs a login or payment), `PageNotFound`. A challenge against robots is `Blocked` too, whatever its
 status, and a page that says nothing without running its scripts is `NeedsBrowser`. In a chain, the next reader is tried
 after each of them: ``reader="direct,jina"``.
+
+It asks for Markdown first, as agents do, and takes it if it says something; otherwise it asks once more, for HTML. With
+``follow_alternates`` it also reads the Markdown that an HTML page names (``<link rel="alternate">``, RFC 8288).
 """
 
 from __future__ import annotations
@@ -16,10 +19,14 @@ from urllib.parse import urljoin, urlsplit
 
 from pydantic import Field
 
+from websearch_core._deadline import time_limit
+from websearch_core._scope import current_choices
+from websearch_core._urls import Origin, find_origin
 from websearch_core.provider import (
     BadResponse,
     Blocked,
     Call,
+    DisallowedByRobots,
     Flow,
     FoundFile,
     NeedsBrowser,
@@ -32,15 +39,27 @@ from websearch_core.provider import (
     UnsupportedContent,
     error_for,
     find_challenge,
+    find_stub,
     needs_scripts,
     page_meaning,
     provider,
+    says_the_same,
+    time_left,
 )
 
 _REDIRECTS = {301, 302, 303, 307, 308}
 _READ = {200, 203, 206}
 _HTML = {"text/html", "application/xhtml+xml"}
-_ACCEPT = "text/html,application/xhtml+xml,text/markdown,text/plain;q=0.9,application/json;q=0.8,*/*;q=0.5"
+_MARKDOWN = {"text/markdown", "text/x-markdown"}
+_OTHERS = "text/plain;q=0.8, application/json;q=0.7, */*;q=0.5"
+_HTML_FIRST = f"text/html, application/xhtml+xml, {_OTHERS}"
+_MARKDOWN_FIRST = f"text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, {_OTHERS}"
+_REFUSED = {406, 415}  # a server that takes the preference for a condition
+_NO_PAGE = {401, 402, 403, 407, 410, 429, 451}  # whatever the format
+_FACTS = (
+    "title", "language", "author", "published", "modified", "description", "canonical_url", "site_name", "links",
+)  # fmt: skip
+_MARKDOWN_FILE = re.compile(r"\.(?:mdx?|markdown|qmd|txt)\Z", re.IGNORECASE)
 
 
 @provider
@@ -59,6 +78,9 @@ class Direct:
             inline styles. Slower, and loses text that scripts would show.
         isolate: Parse pages in other processes. ``True``: always, so that a page that crashes the parser affects only
             itself. ``False``: never. Unset: where it is faster, for large pages and for many in parallel.
+        prefer_markdown: Ask for Markdown first, and for HTML only if the site has no Markdown, or only a stub of it.
+        follow_alternates: Read the Markdown that an HTML page names as its alternate instead of the HTML, if it is at
+            the same origin and says what the page says. One more request for each such page.
         processes: Maximum number of these processes. Unset: the number of cores, at most 8.
 
     """
@@ -73,21 +95,100 @@ class Direct:
     user_agent: str = "Mozilla/5.0 (compatible; websearch-core; +https://pypi.org/project/websearch-core)"
     links: Literal["keep", "text", "drop"] = "keep"
     style_sheets: bool = False
+    prefer_markdown: bool = True
+    follow_alternates: bool = False
     isolate: bool | None = None
     processes: Annotated[int, Field(ge=1)] | None = None
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*."""
+        if not self.prefer_markdown or current_choices().menus:
+            return (yield from self._read(url, _HTML_FIRST))
+        response, here = yield from self._fetch(url, _MARKDOWN_FIRST)
+        if not _offers_markdown(response):
+            return (yield from self._html(response, url, here))
+        return (yield from self._markdown(response, url, here))
+
+    def _read(self, url: str, accept: str) -> Flow[Page]:
+        response, here = yield from self._fetch(url, accept)
+        return (yield from self._html(response, url, here))
+
+    def _markdown(self, response: Response, url: str, here: str) -> Flow[Page]:
+        """Return the Markdown that the site offers; if it does not say what the page says, ask for HTML instead."""
+        page: Page | None = None
+        try:
+            page = yield from self._page(response, url, here)
+            stub = find_stub(page.title, page.content)
+        except ServiceError:
+            if response.status in _NO_PAGE:
+                raise
+            stub = "cannot be read"
+        if page and (not stub or _MARKDOWN_FILE.search(urlsplit(here).path)):
+            return page
+        try:
+            other: Page = yield from self._read(url, _HTML_FIRST)
+        except ServiceError:
+            if page and stub == "says next to nothing":  # but something, and the HTML not even that
+                return page
+            raise
+        if other.media_type in _MARKDOWN or response.status in _REFUSED:
+            return other
+        return other.with_notes(f"the Markdown that the site offers {stub}: this is its HTML")
+
+    def _html(self, response: Response, url: str, here: str) -> Flow[Page]:
+        """Return the page, or the Markdown that it names as its alternate, if that says what the page says."""
+        there: str | None = yield from self._find_alternate(response, here)
+        if not there:
+            return (yield from self._page(response, url, here))
+        page: Page | NeedsBrowser
+        try:
+            page = yield from self._page(response, url, here)
+        except NeedsBrowser as error:
+            page = error
+        markdown = yield from self._alternate(there)
+        if isinstance(page, NeedsBrowser):
+            if markdown is None:
+                raise page
+            page = Page(url=url, final_url=here)
+        elif markdown is None or not (yield Call(says_the_same, markdown.content, page.content)):
+            return page.with_notes("the Markdown that the page names could not be used: this is its HTML")
+        known = {name: fact for name in _FACTS if (fact := getattr(page, name))}
+        markdown = markdown.model_copy(update={"url": url, "final_url": here, **known})
+        return markdown.with_notes("this is the Markdown that the page names as its alternate")
+
+    def _find_alternate(self, response: Response, here: str) -> Flow[str | None]:
+        if not self.follow_alternates or response.status not in _READ or _declared(response) not in {"", *_HTML}:
+            return None
+        if current_choices().menus or (b"markdown" not in response.content and "link" not in response.headers):
+            return None
+        found: str | None = yield Call(_parse_links, response, here)
+        return found
+
+    def _alternate(self, there: str) -> Flow[Page | None]:
+        """Return the Markdown at *there*, or None if that says nothing; in at most half of the time left."""
+        try:
+            with time_limit(time_left() / 2):
+                response, final = yield from self._fetch(there, _MARKDOWN_FIRST, origin=find_origin(there))
+                page: Page = yield from self._page(response, there, final)
+        except (ServiceError, UnsafeURL, DisallowedByRobots):
+            return None
+        is_text = page.media_type in {"text/plain", *_MARKDOWN}
+        return page if is_text and not find_stub(page.title, page.content) else None
+
+    def _fetch(self, url: str, accept: str, origin: Origin | None = None) -> Flow[tuple[Response, str]]:
+        """Fetch *url*, and return the response with the URL that redirects led to, within *origin* if it is given."""
         here = url
         for _ in range(self.max_redirects + 1):
-            response = yield self._request(here)
+            response: Response = yield self._request(here, accept)
             if response.status not in _REDIRECTS:
-                return (yield from self._page(response, url, here))
+                return response, here
             here = self._follow(response, here)
+            if origin and find_origin(here) != origin:
+                raise UnsafeURL("the Markdown of the page redirects to another site")
         raise BadResponse(f"direct read failed: more than {self.max_redirects} redirects", provider=self.name)
 
-    def _request(self, url: str) -> Request:
-        headers = {"User-Agent": self.user_agent, "Accept": _ACCEPT, "Accept-Language": "en;q=0.8,*;q=0.5"}
+    def _request(self, url: str, accept: str) -> Request:
+        headers = {"User-Agent": self.user_agent, "Accept": accept, "Accept-Language": "en;q=0.8,*;q=0.5"}
         return Request(url=url, headers=headers, max_bytes=self.max_bytes, guarded=True)
 
     def _follow(self, response: Response, here: str) -> str:
@@ -153,3 +254,19 @@ class Direct:
         if needs_scripts(page.content, response.content):
             message = "direct read failed: the page says nothing without running its scripts"
             raise NeedsBrowser(message, provider=self.name, status=response.status)
+
+
+def _offers_markdown(response: Response) -> bool:
+    """Return whether the site answers with Markdown, or with an error to the request for it."""
+    return _declared(response) in _MARKDOWN or response.status in _REFUSED
+
+
+def _declared(response: Response) -> str:
+    return response.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def _parse_links(response: Response, here: str) -> str | None:
+    from ..reading import find_markdown_alternate
+
+    headers = response.headers
+    return find_markdown_alternate(response.content, here, headers.get("content-type"), headers.get("link", ""))

@@ -15,6 +15,7 @@ from ._excerpt.passages import pick_passages
 from ._excerpt.spec import Excerpt, ReadOptions
 from ._excerpt.window import cut_window
 from ._formats import convert
+from ._html.alternates import find_markdown_alternate as find_markdown_alternate
 from ._html.page import read_html
 from ._links import Links
 from ._markdown.sanitizer import is_safe as is_safe

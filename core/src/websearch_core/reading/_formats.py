@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..errors import UnsupportedContent
 from ..models import Page
+from ._documents.markdown import is_markdown, read_markdown
 from ._documents.text import read_text
 from ._html.page import read_html
 from ._links import MAX_LINKS, Links
@@ -71,6 +72,8 @@ def _read(data: bytes, url: str, kind: str, content_type: str | None, links: Lin
         from ._documents.sitemap import read_sitemap
 
         return read_sitemap(data, url, kind, content_type) or read_text(data, url, kind, content_type)
+    if is_markdown(kind, url):
+        return read_markdown(data, url, kind, content_type)
     if is_text(kind):
         return read_text(data, url, kind, content_type)
     unnamed = kind[:200] if named(kind) != kind else None

@@ -10,6 +10,7 @@ import codecs
 import re
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
+MARKDOWN = frozenset({"text/markdown", "text/x-markdown"})
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -59,6 +60,9 @@ _HTML = re.compile(
     rb"<(?:!doctype\s+html|(?:html|head|body|script|style|title|meta|link|iframe|main|article|section|div|table|font|"
     rb"h1|br|p|a|b)(?=[\s/>]))",
     re.IGNORECASE | re.DOTALL,
+)
+_DOCUMENT = re.compile(
+    rb"\s*(?:<!--(?:(?!-->).)*+-->\s*)*+<(?:!doctype\s+html|html|head)(?=[\s/>])", re.IGNORECASE | re.DOTALL
 )
 _ROOT = re.compile(
     rb"(?:\s|<\?[^>]*>|<!--(?:(?!-->).)*+-->|<!doctype\s+(?!html)[^<>\[]*+>)*+"
@@ -161,7 +165,7 @@ def media_type(data: bytes, content_type: str | None = None) -> str:
             return _look_inside(data, kind) or (stated if stated and known_better else kind)
     narrow = _to_ascii(head)
     if stated in _TRUSTED and not _BINARY.search(narrow):
-        return stated
+        return "text/html" if stated in MARKDOWN and _DOCUMENT.match(narrow) else stated
     if root := _ROOT.match(narrow):
         kept = stated if stated and stated.endswith("xml") and stated not in HTML else "application/xml"
         return _ROOTS.get(root[1].lower(), kept)

@@ -83,7 +83,7 @@ class FakeWeb:
         self.queries.append(query.text)
         self.searches.append(query)
         yield Sleep(self.delay)
-        self._fail(query.text)
+        yield Call(self._fail, query.text)  # what stands for sending, so that layers treat it as such
         results = _look_up(query.text, self.results) if isinstance(self.results, Mapping) else self.results
         return self._respond(query, results or ())
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from .._redaction import redact_response
-from ..flow import Call, Effect, Flow, Request, Response, Share, Shared, Sleep
+from ..errors import WebSearchError
+from ..flow import Call, Effect, Flow, Hedge, Request, Response, Share, Shared, Sleep
 
 _T = TypeVar("_T")
 
@@ -66,13 +67,15 @@ def play(flow: Flow[_T], *answers: object) -> Outcome[_T]:
 
 
 def _run_shared(flow: Flow[_T]) -> Flow[_T]:
-    """Run what *flow* shares as a part of it: nobody else is there to share it with."""
+    """Run what *flow* shares or hedges as a part of it: nobody else is there, and nothing is late."""
     try:
         effect = next(flow)
         while True:
             try:
                 if isinstance(effect, Share):
                     answer: object = Shared((yield from _run_shared(effect.make())), is_first=True)
+                elif isinstance(effect, Hedge):
+                    answer = (yield from _run_first(effect.first)), None
                 else:
                     answer = yield effect
             except Exception as error:  # noqa: BLE001 - raised again, inside the flow
@@ -83,6 +86,14 @@ def _run_shared(flow: Flow[_T]) -> Flow[_T]:
         return stop.value  # type: ignore[no-any-return]
     finally:
         flow.close()
+
+
+def _run_first(flow: Flow[object]) -> Flow[object]:
+    """Run the first flow of a `Hedge`, which is never late here."""
+    try:
+        return (yield from _run_shared(flow))
+    except WebSearchError as error:
+        return error
 
 
 def reply(body: object = b"", status: int = 200, **headers: str) -> Response:

@@ -12,6 +12,7 @@ from ..arguments import (
     Form,
     NoCache,
     ProviderOption,
+    Robots,
     Timeout,
     fresh_if,
     parse_options,
@@ -65,6 +66,7 @@ def read(
     allow_address: AllowAddress = None,
     timeout: Timeout = None,
     no_cache: NoCache = False,
+    robots: Robots = False,
     form: Form = "text",
 ) -> None:
     """Read a page."""
@@ -79,7 +81,9 @@ def read(
             given.setdefault(registered_name(reader), {})["base_url"] = base_url
         from ...client import WebSearch
 
-        web = WebSearch(reader=reader, provider_options=given, allow=allow_address, timeout=timeout)
+        web = WebSearch(
+            reader=reader, provider_options=given, allow=allow_address, timeout=timeout, robots=robots or None
+        )
         with web, show_progress("Reading"), fresh_if(no_cache):
             require_used(given, web)
             page = web.read(url, max_length=max_length, max_tokens=max_tokens, offset=offset, query=query, find=find)

@@ -13,6 +13,7 @@ from ..arguments import (
     Form,
     NoCache,
     ProviderOption,
+    Robots,
     Timeout,
     fresh_if,
     list_words,
@@ -91,6 +92,7 @@ def search(
     allow_address: AllowAddress = None,
     timeout: Timeout = None,
     no_cache: NoCache = False,
+    robots: Robots = False,
     form: Form = "text",
 ) -> None:
     """Search the web."""
@@ -117,6 +119,8 @@ def search(
             raise InvalidOption("query: it is empty; give the words to search for")
         if reader and not read_top:
             raise ConfigurationError("--reader: also say how many results to read, with --read-top")
+        if robots and not read_top:
+            raise ConfigurationError("--robots: also say how many results to read, with --read-top")
         given = parse_options(option)
         from ...client import WebSearch
 
@@ -127,6 +131,7 @@ def search(
             provider_options=given,
             allow=allow_address,
             timeout=timeout,
+            robots=robots or None,
         )
         with web, show_progress("Searching"), fresh_if(no_cache):
             require_used(given, web)

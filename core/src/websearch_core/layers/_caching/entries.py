@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
+from math import inf
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ...errors import PageNotFound
 from ...models import Page, SearchResponse
+from .http import Lifetime, Validators
 
 VERSION = 1  # of the entries; also a part of their keys
 _FUTURE = 60.0  # seconds; clocks differ
+_ANY = Lifetime()
 
 
 class _Missing(BaseModel):
@@ -22,6 +25,10 @@ class _Missing(BaseModel):
     message: str
     provider: str | None = None
     status: int | None = None
+
+    @classmethod
+    def of(cls, error: PageNotFound) -> _Missing:
+        return cls(message=str(error), provider=error.provider, status=error.status)
 
 
 class Entry(BaseModel):
@@ -34,6 +41,9 @@ class Entry(BaseModel):
         response: A response; or else
         page: a page; or else
         missing: that there is none.
+        fresh: Seconds in which the site of a page lets it be given without asking; None if it does not say.
+        stale: Seconds after that in which it lets it be given if it cannot be asked; None if it does not say.
+        validators: How to ask whether a page has changed.
 
     """
 
@@ -44,17 +54,33 @@ class Entry(BaseModel):
     response: SearchResponse | None = None
     page: Page | None = None
     missing: _Missing | None = None
+    fresh: float | None = None
+    stale: float | None = None
+    validators: Validators | None = None
 
     @classmethod
-    def of(cls, answer: SearchResponse | Page | PageNotFound) -> Entry:
+    def of(
+        cls,
+        answer: SearchResponse | Page | PageNotFound,
+        lifetime: Lifetime = _ANY,
+        validators: Validators | None = None,
+    ) -> Entry:
         """Return an entry of *answer*, as of now."""
-        now = time.time()
-        if isinstance(answer, SearchResponse):
-            return cls.model_construct(stored=now, response=answer)
-        if isinstance(answer, Page):
-            return cls.model_construct(stored=now, page=answer)
-        missing = _Missing(message=str(answer), provider=answer.provider, status=answer.status)
-        return cls.model_construct(stored=now, missing=missing)
+        return cls.model_construct(
+            stored=time.time(),
+            response=answer if isinstance(answer, SearchResponse) else None,
+            page=answer if isinstance(answer, Page) else None,
+            missing=_Missing.of(answer) if isinstance(answer, PageNotFound) else None,
+            fresh=_as_bound(lifetime.fresh),
+            stale=_as_bound(lifetime.stale),
+            validators=validators,
+        )
+
+    def renew(self, lifetime: Lifetime) -> Entry:
+        """Return the same, as of now: its site says that it holds, and perhaps for how long."""
+        said = {"fresh": _as_bound(lifetime.fresh), "stale": _as_bound(lifetime.stale)}
+        known = {name: value for name, value in said.items() if value is not None}
+        return self.model_copy(update={"stored": time.time(), **known})
 
     @property
     def age(self) -> float:
@@ -70,6 +96,10 @@ class Entry(BaseModel):
         answer = self.response or self.page
         assert answer is not None
         return answer
+
+
+def _as_bound(seconds: float) -> float | None:
+    return seconds if seconds < inf else None
 
 
 def encode(entry: Entry) -> bytes | None:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from ...errors import ConfigurationError
 from .backend import CacheStats
 
+SCHEMES = ("redis://", "rediss://", "unix://")
 _PREFIX = "websearch:"
 _MAX_BYTES = 16 * 2**20  # of one entry
 _TIMEOUT = 0.25  # seconds; parameters of the URL win
@@ -74,11 +75,21 @@ class RedisBackend:
 
     def _get_client(self) -> Any:
         if self._client is None:
-            from redis import Redis
-            from redis.backoff import NoBackoff
-            from redis.retry import Retry
-
-            self._client = Redis.from_url(
-                self._url, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT, retry=Retry(NoBackoff(), 0)
-            )
+            self._client = connect(self._url)
         return self._client
+
+
+def connect(url: str) -> Any:
+    """
+    Return a client of the Redis at *url*, which gives up soon. It opens no connection yet.
+
+    Raises:
+        ValueError: That is not a URL of Redis.
+
+    """
+    from redis import Redis
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
+
+    retry = Retry(NoBackoff(), 0)
+    return Redis.from_url(url, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT, retry=retry)

@@ -10,11 +10,10 @@ from typing import Any
 
 from .backend import CacheBackend, MemoryBackend
 from .entries import Entry, decode, encode
-from .redis import RedisBackend
+from .redis import SCHEMES, RedisBackend
 from .sqlite import NotACacheError, SQLiteBackend
 
 _REST = 10.0  # seconds for which a backend that failed is left alone
-_SCHEMES = ("redis://", "rediss://", "unix://")
 _log = logging.getLogger(__name__)
 
 
@@ -28,7 +27,7 @@ def open_backend(location: str | Path | CacheBackend | None, max_bytes: int) -> 
     """
     if location is None:
         return SQLiteBackend(default_path(), max_bytes, may_replace=True)
-    if isinstance(location, str) and location.startswith(_SCHEMES):
+    if isinstance(location, str) and location.startswith(SCHEMES):
         return RedisBackend(location)
     if isinstance(location, str | Path):
         return SQLiteBackend(Path(location).expanduser(), max_bytes)
@@ -59,10 +58,10 @@ class Store:
             found.append(decode(data) if isinstance(data, bytes) else None)
         return found
 
-    def save(self, entries: dict[str, tuple[Entry, float]]) -> None:
-        """Keep *entries*, each for its seconds."""
+    def save(self, entries: dict[str, tuple[Entry | None, float]]) -> None:
+        """Keep *entries*, each for its seconds; None replaces what is there by nothing."""
         for key, (entry, ttl) in entries.items():
-            data = encode(entry)
+            data = encode(entry) if entry else b""
             if data is not None:
                 self._try("set", key, data, ttl)
 

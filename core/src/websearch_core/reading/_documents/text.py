@@ -1,4 +1,4 @@
-"""Read formats that are text already, or nearly: Markdown, plain text, JSON, CSV, XML."""
+"""Read formats that are text already, or nearly: plain text, JSON, CSV, XML."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from .._markdown.fences import fence_code
 from .._page import TITLE_LENGTH, make_page
 from .rows import MAX_COLUMNS, lay_out
 
-_MAX_CHARACTERS = 2_000_000
+MAX_CHARACTERS = 2_000_000
 _MAX_JSON_LENGTH = 1_000_000  # characters: eight of them can become an object of 200 bytes
 _TABLES = {"text/csv": ",", "application/csv": ",", "text/tab-separated-values": "\t"}
 _JSON_LINES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"})
-_PLAIN = frozenset({"text/plain", "text/markdown", "text/x-markdown"})
 _TITLE = re.compile(r"^#{1,2} +(.+)$", re.MULTILINE)
 
 
@@ -35,9 +34,9 @@ def read_text(data: bytes, url: str, media_type: str, content_type: str | None =
         content_type: The value of the HTTP header, if any, for its charset.
 
     """
-    text, decoding = decode(data, content_type, markup=media_type.endswith("xml"), most=_MAX_CHARACTERS + 1)
-    cut = len(text) > _MAX_CHARACTERS
-    text, invisible = strip_invisible(text[:_MAX_CHARACTERS])
+    text, decoding = decode(data, content_type, markup=media_type.endswith("xml"), most=MAX_CHARACTERS + 1)
+    cut = len(text) > MAX_CHARACTERS
+    text, invisible = strip_invisible(text[:MAX_CHARACTERS])
     links: tuple[str, ...] = ()
     if media_type in _JSON_LINES:
         content, note = fence_code(text.strip(), "json"), None
@@ -50,7 +49,7 @@ def read_text(data: bytes, url: str, media_type: str, content_type: str | None =
     else:
         content, note = text, None
         links = _addresses(text)
-    heading = _TITLE.search(content) if media_type in _PLAIN else None
+    heading = _TITLE.search(content) if media_type == "text/plain" else None
     notes = (
         *([decoding] if decoding else []),
         *removal_note(invisible),
@@ -79,7 +78,7 @@ def _json(text: str) -> tuple[str, str | None]:
     formatted = io.StringIO()
     try:
         for piece in json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(json.loads(text)):
-            if formatted.tell() > _MAX_CHARACTERS:
+            if formatted.tell() > MAX_CHARACTERS:
                 note = "the JSON is longer than is read: this is its beginning"
                 return fence_code(formatted.getvalue(), "json"), note
             formatted.write(piece)
@@ -100,7 +99,7 @@ def _table(text: str, delimiter: str) -> tuple[str, str | None]:
         return text, "the table could not be parsed: this is its text"
     if columns < 1:
         return "", None
-    table, written = lay_out(_rows(text, delimiter), columns, _MAX_CHARACTERS)
+    table, written = lay_out(_rows(text, delimiter), columns, MAX_CHARACTERS)
     wide = f"{columns} columns" if columns <= MAX_COLUMNS else f"of {columns} columns, the first {MAX_COLUMNS}"
     if written < count - 1:
         return table, f"{wide}; of {count - 1} rows, the first {written}"

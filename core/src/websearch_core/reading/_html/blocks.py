@@ -92,7 +92,9 @@ class TextBlocks:
                 yield href
 
 
-def find_blocks(body: LexborNode | None, *, sheets: Sheets | None = None, opens: bool = True) -> TextBlocks:
+def find_blocks(
+    body: LexborNode | None, *, sheets: Sheets | None = None, opens: bool = True, rendered: bool = False
+) -> TextBlocks:
     """
     Walk over the parsed page, and keep what a reader can see.
 
@@ -104,13 +106,14 @@ def find_blocks(body: LexborNode | None, *, sheets: Sheets | None = None, opens:
         body: The element to walk over.
         sheets: The style sheets of the page, if they count.
         opens: False for HTML without scripts, and so without controls: hidden text there stays hidden.
+        rendered: True for what a browser shows: scripts have run, and what they left hidden stays hidden.
 
     """
     seen = _Walk(body, frozenset(), sheets, opens=opens, noscript=False)
     if opens and sheets and seen.waits_for_scripts():
         sheets = sheets.without_closed()
         seen = _Walk(body, frozenset(), sheets, opens=opens, noscript=False)
-    opened = seen.shown_by_scripts() if opens else frozenset()
+    opened = seen.shown_by_scripts() if opens and not rendered else frozenset()
     if opened:
         seen = _Walk(body, opened, sheets, opens=opens, noscript=False)
     if seen.characters < _MIN_LENGTH and body is not None and body.css_first("noscript"):

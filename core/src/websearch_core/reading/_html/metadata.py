@@ -54,6 +54,7 @@ _MODIFIED = (
 _PUBLISHED_KEYS = ("datePublished", "dateCreated", "uploadDate", "datePosted")
 _LANGUAGES = ("content-language", "dc.language", "dcterms.language", "language", "og:locale")
 _SITES = ("og:site_name", "application-name", "apple-mobile-web-app-title", "dc.publisher", "citation_journal_title")
+_TIERS = ("article:content_tier", "og:article:content_tier", "article_content_tier", "content_tier")
 _MOBILE = re.compile(r"^(?:www\d?|m|mobile|amp)\.|(?<=\.)m\.")
 _NO_DATES = frozenset({"1969-12-31", "1970-01-01"})  # Unix time 0, in UTC and west of it: no date
 _DAY_IN_PATH = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?=[/-]|$)")
@@ -73,6 +74,7 @@ class Metadata:
         language: BCP 47 tag.
         canonical_url: The URL that it gives as its own, if on the same site.
         site_name: What the site calls itself.
+        tier: Whether it is ``free``, ``metered`` or ``locked``, in its own word.
         linked: Its JSON-LD.
         about: The JSON-LD thing that the page is about; empty if there is none, or too many of one kind.
 
@@ -86,6 +88,7 @@ class Metadata:
     language: str | None = None
     canonical_url: str | None = None
     site_name: str | None = None
+    tier: str = ""
     linked: JsonLd = field(default=JsonLd(), repr=False, compare=False)
     about: Thing = field(default_factory=dict, repr=False, compare=False)
 
@@ -134,6 +137,7 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
         language=language_of((_attribute(document, "html", "lang"), *metas(_LANGUAGES), data.text(main, "inLanguage"))),
         canonical_url=_canonical((_attribute(document, 'link[rel="canonical"]', "href"), *metas(("og:url",))), url),
         site_name=site or None,
+        tier=next(metas(_TIERS), "").lower(),
         linked=data,
         about=main,
     )

@@ -20,6 +20,7 @@ from .parse import parse
 from .select import select_content
 from .structured_data import markup_from_data
 from .tree import build_tree
+from .walls import find_wall, wall_notes
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -36,6 +37,7 @@ def read_html(
     *,
     links: Links = "keep",
     style_sheets: bool = False,
+    rendered: bool = False,
 ) -> Page:
     """
     Read an HTML page: its main part as Markdown, and its metadata.
@@ -50,6 +52,7 @@ def read_html(
         max_length: The maximum number of characters of Markdown; by default there is no limit.
         links: ``keep`` links with their targets, keep only their ``text``, or ``drop`` them with their text.
         style_sheets: Whether rules in the page's own ``<style>`` elements hide text too.
+        rendered: Whether scripts have run already: then none will show what is hidden, however long it is.
 
     Raises:
         InvalidOption: *max_length* is less than 1.
@@ -62,8 +65,11 @@ def read_html(
     del text
     document = parse(hardened.source)
     facts = read_metadata(document, url)
+    wall = find_wall(document, facts, hardened.source)
     base = _base(document.css_first("base[href]"), url)
-    blocks = find_blocks(document.body, sheets=read_sheets(document, hardened) if style_sheets else None)
+    blocks = find_blocks(
+        document.body, sheets=read_sheets(document, hardened) if style_sheets else None, rendered=rendered
+    )
     cut, simpler = beginning or hardened.cut or blocks.cut, hardened.simpler
     del document, hardened  # free their memory for the next steps
     kept = select_content(blocks, url, facts)
@@ -85,6 +91,7 @@ def read_html(
         *(["elements were nested too deeply: some structure is lost"] if simpler or main.flattened else []),
         *(["this is what the page tells readers without scripts"] if blocks.scriptless else []),
         *(["the page shows its text only by scripts: this is what its data says"] if from_data else []),
+        *wall_notes(wall, facts, blocks, content),
         *([] if content else ["the page has no text that can be read without running its scripts"]),
     ]
     stated = declared(content_type)

@@ -1,0 +1,61 @@
+"""Scroll through a page, and open what a reader would open."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from .scripts import call
+from .settle import settle
+
+if TYPE_CHECKING:
+    from .settle import Clock
+
+_MAX_SCREENS = 40
+_MAX_GROWTHS = 10  # times that a page became longer because it was scrolled
+_MAX_ROUNDS = 4  # of opening: what was opened may hold more to open
+_MAX_TABS = 12
+_STEP = 300  # milliseconds of the page's time for each screen
+_FRAME = 0.02  # seconds for the browser to tell the page's observers
+
+
+async def scroll(clock: Clock) -> None:
+    """Scroll to the end of the page, or as far as the limits allow; what comes by that is waited for."""
+    tab, screens, growths = clock.tab, 0, 0
+    height = await call(tab, "measure")
+    while True:
+        moved = await call(tab, "scroll")
+        if not moved and not screens:
+            return
+        screens += moved
+        await asyncio.sleep(_FRAME)
+        await clock.advance(_STEP)
+        if not moved or tab.network.loading:
+            await settle(clock, quiet=500)
+        grown = await call(tab, "measure")
+        if grown > height:
+            growths += 1
+        elif not moved:
+            break
+        height = grown
+        if clock.left <= 0 or growths > _MAX_GROWTHS or screens >= _MAX_SCREENS:
+            tab.note("the page goes on: it was not scrolled to its end")
+            break
+    if growths:
+        tab.note("the page was scrolled to load more of it")
+    await call(tab, "scrollBack")
+    await clock.advance(_STEP)
+    if await call(tab, "countGone"):
+        tab.note("the page shows only some rows of a list at a time: those seen while scrolling are included")
+
+
+async def open_all(clock: Clock) -> None:
+    """Open details, accordions and tabs, and press what shows more of the text."""
+    for _ in range(_MAX_ROUNDS):
+        if clock.left <= 0 or not await call(clock.tab, "open"):
+            break
+        await settle(clock, quiet=1_000)
+    for _ in range(_MAX_TABS):
+        if clock.left <= 0 or not await call(clock.tab, "nextTab"):
+            break
+        await settle(clock, quiet=500)

@@ -1,0 +1,101 @@
+"""Find an installed Chromium: Chromium itself, Chrome, Edge, or its headless shell, which needs the least memory."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..errors import ConfigurationError
+
+# The suite of attacks passed with these: their versions are on the page docs/browser.md, too.
+PROVEN = ("156.0.8078.79",)
+
+INSTALL = (
+    "Debian and Ubuntu: apt-get install chromium-headless-shell chromium-sandbox (or chromium); "
+    "macOS: brew install --cask chromium, or Google Chrome; "
+    "Windows: Google Chrome, or Edge, which is there already; "
+    "any system, and containers: npx playwright install --with-deps --only-shell chromium"
+)
+
+# Debian's /usr/bin/chromium is a script that adds flags of the system; the program itself is beside its data.
+_LINUX = (
+    "/usr/lib/chromium/chromium-headless-shell",
+    "/usr/lib/chromium/chromium",
+    "/usr/lib64/chromium-browser/headless_shell",
+    "/usr/lib64/chromium-browser/chromium-browser",
+    "/opt/google/chrome/chrome",
+    "/opt/microsoft/msedge/msedge",
+)
+_ON_PATH = (
+    *("chromium-headless-shell", "headless_shell", "chromium", "chromium-browser"),
+    *("google-chrome", "google-chrome-stable", "microsoft-edge", "microsoft-edge-stable"),
+)
+_MAC = (
+    "Chromium.app/Contents/MacOS/Chromium",
+    "Google Chrome.app/Contents/MacOS/Google Chrome",
+    "Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+)
+_WINDOWS = (
+    r"Chromium\Application\chrome.exe",
+    r"Google\Chrome\Application\chrome.exe",
+    r"Microsoft\Edge\Application\msedge.exe",
+)
+_PLAYWRIGHT = (  # newest first, once sorted; the shell before the whole browser
+    "chromium_headless_shell-*/*/*headless*shell*",
+    "chromium-*/*/chrome",
+    "chromium-*/*/chrome.exe",
+    "chromium-*/*/*.app/Contents/MacOS/*",
+)
+
+
+def find_browser(path: Path | None = None, *, platform: str = sys.platform) -> Path:
+    """
+    Return the program to start.
+
+    Args:
+        path: The program that the user chose, if any.
+        platform: The operating system, as `sys.platform` names it.
+
+    Raises:
+        ConfigurationError: There is none; the message says how to get one.
+
+    """
+    if path is not None:
+        if not _is_program(path):
+            raise ConfigurationError(f"browser_path: {path} is not a program")
+        return path
+    for candidate in _candidates(platform):
+        if _is_program(candidate):
+            return candidate
+    raise ConfigurationError(f"the reader browser needs Chromium, Chrome or Edge, and found none. {INSTALL}")
+
+
+def _candidates(platform: str) -> Iterator[Path]:
+    if platform == "win32":
+        roots = [os.environ.get(name) for name in ("LOCALAPPDATA", "PROGRAMFILES", "PROGRAMFILES(X86)")]
+        yield from (Path(root, place) for place in _WINDOWS for root in roots if root)
+    elif platform == "darwin":
+        yield from (Path(root, place) for place in _MAC for root in ("/Applications", Path.home() / "Applications"))
+    else:
+        yield from map(Path, _LINUX)
+        yield from (Path(found) for name in _ON_PATH if (found := shutil.which(name)))
+    yield from _find_in_playwright(platform)
+
+
+def _find_in_playwright(platform: str) -> Iterator[Path]:
+    """Yield the browsers that Playwright has downloaded, as many containers have them."""
+    folders = {
+        "win32": Path(os.environ.get("LOCALAPPDATA", ""), "ms-playwright"),
+        "darwin": Path.home() / "Library" / "Caches" / "ms-playwright",
+    }
+    chosen = os.environ.get("PLAYWRIGHT_BROWSERS_PATH", "")
+    folder = Path(chosen) if chosen not in {"", "0"} else folders.get(platform, Path.home() / ".cache/ms-playwright")
+    for pattern in _PLAYWRIGHT:
+        yield from sorted(folder.glob(pattern), reverse=True)
+
+
+def _is_program(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)

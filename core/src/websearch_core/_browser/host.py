@@ -1,0 +1,345 @@
+"""
+The browsers of this Python process: one for each way to start it, usually one.
+
+They live on an event loop in a thread of its own, so that blocking callers and any number of event loops share them. A
+browser is started for the first page, ended after a while without one, at exit, and when it no longer answers; one that
+crashed is replaced for the next page. A forked child has none of its parent's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import math
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from concurrent.futures import Future
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from .._net.gate import Gate, Limits, find_own_address
+from .._net.guard import Guard
+from .._net.lookup import FOR_PAGES, Line
+from ..errors import BadResponse, TooLarge, Unavailable, WebSearchError
+from .launch import Launch, Process
+from .pipe import CommandFailed, Connection, Gone, Session
+from .tab import Tab
+
+T = TypeVar("T")
+
+_MAX_IDLE = 60.0  # seconds without a page, after which a browser is ended
+_START = 30.0  # seconds for a browser to start
+_CLOSE = 5.0  # seconds for a page to close: a browser that needs more is ended
+_CRASH = 2.0  # seconds in which a page learns that its renderer was ended
+_POLL = 0.05  # seconds between looks at the memory of renderers
+
+
+class Browser:
+    """
+    A browser process, for the event loop of `Host`.
+
+    Args:
+        launch: How to start it.
+
+    """
+
+    def __init__(self, launch: Launch) -> None:
+        self.launch = launch
+        self.version = ""
+        self._slots = asyncio.Semaphore(launch.pages_at_once)
+        self._tabs: dict[str, Tab] = {}
+        self._started = asyncio.ensure_future(self._start())
+        self._started.add_done_callback(lambda task: task.cancelled() or task.exception())
+        self._watching: asyncio.Task[None] | None = None
+        self._resting: asyncio.TimerHandle | None = None
+        self._process: Process | None = None
+        self._is_broken = False
+        self._ended_one = -math.inf  # when a renderer was ended
+
+    @property
+    def is_usable(self) -> bool:
+        """False if it has ended, cannot be started or no longer answers."""
+        failed = self._started.done() and (self._started.cancelled() or self._started.exception() is not None)
+        return not (failed or self._is_broken)
+
+    @asynccontextmanager
+    async def open_tab(self, guard: Guard, line: Line, limits: Limits, max_size: int) -> AsyncIterator[Tab]:
+        """
+        Open an empty page, once one of the places for pages is free, and drop it with all it had at the end.
+
+        Args:
+            guard: Judges where it may go.
+            line: The queue for its look-ups.
+            limits: What it may use of the network.
+            max_size: Maximum bytes of its main document, decompressed.
+
+        Raises:
+            ConfigurationError: No browser can be started here.
+            Unavailable: The browser failed.
+
+        """
+        async with self._slots:
+            await asyncio.shield(self._started)
+            self._wake()
+            try:
+                async with Gate(guard, line, limits, address=self._address) as gate:
+                    tab = await self._make_tab(gate)
+                    try:
+                        await tab.set_up(max_size)
+                        yield tab
+                    finally:
+                        gate.shut()
+                        await self._drop(tab)
+            except (Gone, CommandFailed) as error:
+                raise Unavailable("the browser ended while it read the page") from error
+            finally:
+                if not self._tabs:
+                    self._rest()
+
+    async def end(self) -> None:
+        """End the process, and remove its files."""
+        self._is_broken = True
+        for handle in (self._resting, self._watching, self._started):
+            if handle:
+                handle.cancel()
+        for tab in self._tabs.values():
+            tab.lose(Unavailable("the browser was closed"))
+        if process := self._process:
+            self._process = None
+            self._connection.close()
+            await _in_thread(process.end)
+            await self._own_gate.__aexit__()
+
+    async def _start(self) -> None:
+        self._address = await find_own_address()
+        # What belongs to no page, the browser itself, meets a gate that is shut.
+        self._own_gate = await Gate(Guard(), Line(FOR_PAGES), address=self._address).__aenter__()
+        self._own_gate.shut()
+        self._process = await _in_thread(lambda: Process(self.launch, self._own_gate.url, self._address))
+        self._connection = Connection(self._process.read_fd, self._process.write_fd)
+        self._connection.listen("", self._hear)
+        self._connection.ended.add_done_callback(lambda _: self._lose_all())
+        try:
+            async with asyncio.timeout(_START):
+                self.version = str((await self._connection.send("Browser.getVersion"))["product"])
+                await self._connection.send("Target.setDiscoverTargets", {"discover": True})
+        except (Gone, TimeoutError) as error:
+            self._is_broken = True
+            process, self._process = self._process, None
+            await _in_thread(process.end)
+            await self._own_gate.__aexit__()
+            raise process.explain() from error
+
+    async def _make_tab(self, gate: Gate) -> Tab:
+        send = self._connection.send
+        proxy = {"disposeOnDetach": True, "proxyServer": gate.url, "proxyBypassList": "<-loopback>"}
+        context = str((await send("Target.createBrowserContext", proxy))["browserContextId"])
+        mine: dict[str, Any] = {"browserContextId": context}
+        answers = await asyncio.gather(
+            send("Browser.setDownloadBehavior", {"behavior": "deny", "eventsEnabled": True, **mine}),
+            send("Browser.grantPermissions", {"permissions": [], **mine}),  # and so reject all others
+            send("Target.createTarget", {"url": "about:blank", **mine}),
+        )
+        target = str(answers[-1]["targetId"])
+        attached = await send("Target.attachToTarget", {"targetId": target, "flatten": True})
+        self._tabs[context] = tab = Tab(
+            Session(self._connection, attached["sessionId"]), gate, context, target, self._explain_crash
+        )
+        return tab
+
+    async def _drop(self, tab: Tab) -> None:
+        """Close a page. A browser that cannot do that in time is ended, and so are the other pages in it."""
+        self._tabs.pop(tab.context, None)
+        closing = asyncio.ensure_future(self._close(tab))
+        await asyncio.shield(closing)
+
+    async def _close(self, tab: Tab) -> None:
+        try:
+            async with asyncio.timeout(_CLOSE):
+                await tab.close()
+        except (Gone, CommandFailed):
+            return
+        except TimeoutError:
+            await self.end()
+
+    def _hear(self, event: str, params: dict[str, Any]) -> None:
+        if event in ("Target.targetCreated", "Target.targetInfoChanged"):
+            info = params["targetInfo"]
+            if event.endswith("Created") and (tab := self._tabs.get(info.get("browserContextId", ""))):
+                tab.hear_of_target(info["targetId"], info["type"])
+        elif event == "Browser.downloadWillBegin":
+            for tab in self._tabs.values():
+                if tab.target == params.get("frameId"):
+                    tab.hear_of_download()
+
+    def _lose_all(self) -> None:
+        """Give up all pages: the process has ended."""
+        if self._is_broken:
+            return
+        for tab in self._tabs.values():
+            tab.lose(Unavailable("the browser ended while it read the page"))
+        self._start_ending()
+
+    def _start_ending(self) -> None:
+        if not self._is_broken:
+            self._is_broken = True
+            _ending.add(task := asyncio.ensure_future(self.end()))
+            task.add_done_callback(_ending.discard)
+
+    def _wake(self) -> None:
+        if self._resting:
+            self._resting.cancel()
+            self._resting = None
+        if self._watching is None and sys.platform == "linux":
+            self._watching = asyncio.ensure_future(self._watch_memory())
+
+    def _rest(self) -> None:
+        """Without a page, stop watching, and end after a while."""
+        if self._watching:
+            self._watching.cancel()
+            self._watching = None
+        if self._resting is None:
+            self._resting = asyncio.get_running_loop().call_later(_MAX_IDLE, self._start_ending)
+
+    async def _watch_memory(self) -> None:
+        """
+        End renderers that grow too large.
+
+        V8's own limit leaves out buffers, canvases, WebAssembly and the page itself, and a limit of the system's on
+        address space ends renderers that do nothing wrong. Their pages learn of a crash.
+        """
+        while process := self._process:
+            for pid in find_descendants(process.popen.pid):
+                if resident(pid) > self.launch.memory and is_renderer(pid):
+                    self._ended_one = time.monotonic()
+                    with contextlib.suppress(OSError):
+                        os.kill(pid, signal.SIGKILL)
+            await asyncio.sleep(_POLL)
+
+    def _explain_crash(self) -> WebSearchError:
+        """Make the error for a page whose renderer has just ended."""
+        if time.monotonic() - self._ended_one < _CRASH:
+            return TooLarge(f"the page needs more than {self.launch.memory // 2**20} MiB of memory")
+        return BadResponse("the page crashed the browser's process for it")
+
+
+def find_descendants(pid: int) -> list[int]:
+    """Return the processes that *pid* started, directly or not (Linux)."""
+    found: list[int] = []
+    waiting = [pid]
+    while waiting:
+        one = waiting.pop()
+        for thread in _list_threads(one):
+            with contextlib.suppress(OSError):
+                children = [int(child) for child in Path(f"/proc/{one}/task/{thread}/children").read_text().split()]
+                found += children
+                waiting += children
+    return found
+
+
+def _list_threads(pid: int) -> list[str]:
+    try:
+        return [entry.name for entry in Path(f"/proc/{pid}/task").iterdir()]
+    except OSError:
+        return []
+
+
+def resident(pid: int) -> int:
+    """Return the resident bytes of a process; 0 if it has ended (Linux)."""
+    try:
+        fields = Path(f"/proc/{pid}/statm").read_text().split()
+    except OSError:
+        return 0
+    return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def is_renderer(pid: int) -> bool:
+    """Return whether a process of a browser is one that runs pages (Linux)."""
+    with contextlib.suppress(OSError):
+        return b"--type=renderer" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return False
+
+
+class Host:
+    """The thread with the event loop of all browsers."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Start over without a thread: after a fork, all of it belongs to the parent."""
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._browsers: dict[Launch, Browser] = {}
+
+    def submit(self, work: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
+        """Start *work* on the loop, in the context of the caller; cancelling the future cancels it."""
+        with self._lock:
+            loop = self._loop or self._make_loop()
+            return asyncio.run_coroutine_threadsafe(work(), loop)
+
+    def get_browser(self, launch: Launch) -> Browser:
+        """Return the browser to open a page in. Call it on the loop."""
+        browser = self._browsers.get(launch)
+        if browser is None or not browser.is_usable:
+            browser = self._browsers[launch] = Browser(launch)
+        return browser
+
+    def end(self) -> None:
+        """End all browsers and the thread. The next page starts over."""
+        with self._lock:
+            loop, self._loop = self._loop, None
+            browsers, self._browsers = self._browsers, {}
+        if loop is None:
+            return
+        asyncio.run_coroutine_threadsafe(_end(browsers), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        self._thread.join()
+
+    def _make_loop(self) -> asyncio.AbstractEventLoop:
+        loop = asyncio.new_event_loop()
+
+        def serve() -> None:
+            loop.run_forever()
+            loop.close()
+
+        self._thread = threading.Thread(target=serve, name="websearch-browser", daemon=True)
+        self._thread.start()
+        self._loop = loop
+        return loop
+
+
+async def _end(browsers: dict[Launch, Browser]) -> None:
+    await asyncio.gather(*(browser.end() for browser in browsers.values()), *_ending, return_exceptions=True)
+    me = asyncio.current_task()
+    left = [task for task in asyncio.all_tasks() if task is not me]
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    """Run blocking *work* in a thread of its own: at exit, pools of threads take no more."""
+    done: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits
+            done.set_exception(error)
+
+    threading.Thread(target=run, name="websearch-browser-process", daemon=True).start()
+    return await asyncio.wrap_future(done)
+
+
+_ending: set[asyncio.Task[None]] = set()  # asyncio keeps only weak references to tasks
+host = Host()
+atexit.register(host.end)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=host.forget)

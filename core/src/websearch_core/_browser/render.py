@@ -1,0 +1,106 @@
+"""Render a page: a `websearch_core.flow.Request` in, a response with what the browser shows out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from .._deadline import time_left, time_limit
+from ..errors import TimedOut
+from ..flow import Request, Response
+from .capture import Capture, capture
+from .launch import Launch
+from .snapshot import show
+
+if TYPE_CHECKING:
+    from .._net.guard import Guard
+    from .._net.lookup import Line
+    from .tab import Document, Tab
+
+_HTML = frozenset({"text/html", "application/xhtml+xml"})
+_MAX_SECONDS = 60.0  # for a page without a deadline
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rendered(Response):
+    """
+    A page as the browser shows it: ``content`` is the final DOM as HTML.
+
+    Args:
+        notes: What was refused and what was done, as sentences.
+        files: What was asked for besides, by file name.
+
+    """
+
+    notes: tuple[str, ...] = ()
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Renderer:
+    """
+    Renders pages; the value of `Request.transport`.
+
+    Args:
+        launch: How to start the browser.
+        max_requests: How many requests a page may make.
+        max_traffic: How many bytes all of them may bring, as they come over the wire.
+        captures: What to take besides the text: ``dom.html``, ``screenshot.png``, ``page.pdf``.
+
+    """
+
+    launch: Launch = field(default_factory=Launch)
+    max_requests: int = 500
+    max_traffic: int = 20 * 2**20
+    captures: tuple[Capture, ...] = ()
+
+    def __call__(self, request: Request, guard: Guard, line: Line) -> Future[Response]:
+        """Start to render the page that *request* names."""
+        from .host import host
+
+        return host.submit(lambda: self._render(request, guard, line))
+
+    async def _render(self, request: Request, guard: Guard, line: Line) -> Response:
+        from .._net.gate import Limits
+        from .host import host
+
+        limits = Limits(received=self.max_traffic, requests=self.max_requests)
+        try:
+            with time_limit(_MAX_SECONDS):
+                async with asyncio.timeout(time_left()):
+                    browser = host.get_browser(self.launch)
+                    async with browser.open_tab(guard, line, limits, request.max_bytes) as tab:
+                        return await self._read(tab, guard, request)
+        except TimeoutError as error:
+            raise TimedOut("the page did not render within the time allowed") from error
+
+    async def _read(self, tab: Tab, guard: Guard, request: Request) -> Response:
+        document = await tab.goto(request.url)
+        if document.media_type not in _HTML:
+            return _answer(document, b"")
+        shown = await show(tab, document, request.max_bytes)
+        html = shown.html.encode("utf-8", "replace")
+        here = guard.check(shown.url)
+        files = await capture(tab, self.captures, request.max_bytes)
+        return replace(_answer(shown.document, html, here, tab, cut=shown.cut), files=files)
+
+
+def _answer(
+    document: Document, content: bytes, url: str = "", tab: Tab | None = None, *, cut: bool = False
+) -> Rendered:
+    return Rendered(
+        status=document.status,
+        url=url or document.url,
+        headers=document.headers | {"content-type": document.media_type},
+        content=content,
+        truncated=cut or (tab is not None and tab.truncated),
+        notes=_notes(tab) if tab else (),
+    )
+
+
+def _notes(tab: Tab) -> tuple[str, ...]:
+    refused = tab.gate.traffic.refused
+    return (*tab.notes, *([f"{refused} request{'s were' if refused > 1 else ' was'} refused"] if refused else ()))

@@ -1,0 +1,47 @@
+"""
+The scripts that are run inside a page, in a world of their own.
+
+They see the page's elements, and nothing that its own scripts replace. They are installed on first use, and again after
+the page has moved on to another document.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..tab import Tab
+
+_FILES = ("dom.js", "probe.js", "snapshot.js", "scroll.js", "open.js", "consent.js")  # each uses those before it
+
+
+@cache
+def _source() -> str:
+    return "\n".join(files(__name__).joinpath(name).read_text("utf-8") for name in _FILES)
+
+
+async def call(tab: Tab, function: str, *arguments: object, timeout: float = 2.0) -> Any:
+    """
+    Call a function of these scripts in the page, and return its value.
+
+    Args:
+        tab: The page.
+        function: Its name.
+        arguments: What to pass, as JSON.
+        timeout: Seconds it may take.
+
+    Raises:
+        TimeoutError: The page is too busy to answer.
+        ScriptError: It failed.
+        WebSearchError: The page crashed, or the browser ended.
+
+    """
+    asked = f"[websearch.{function}({', '.join(map(json.dumps, arguments))})]"
+    # A page can name an element "websearch", which is then a property of the global object, but not its own.
+    answer = await tab.evaluate(f"Object.hasOwn(globalThis, 'websearch') ? {asked} : null", timeout=timeout)
+    if answer is None:
+        answer = await tab.evaluate(f"{_source()}\n{asked}", timeout=timeout)
+    return answer[0]

@@ -1,0 +1,158 @@
+// Decline consent walls. It never accepts: a wall that offers no way to decline is taken away, unanswered.
+//
+// Each framework: [name, its box, the controls that decline, in order of preference, and the controls that lead to them].
+// Names of elements are those that the frameworks document for styling and testing.
+(() => {
+  const { dom } = websearch;
+  const FRAMEWORKS = [
+    ["OneTrust", "#onetrust-banner-sdk,#onetrust-pc-sdk", "#onetrust-reject-all-handler,.ot-pc-refuse-all-handler,.banner-close-button.ot-close-link", "#onetrust-pc-btn-handler"],
+    ["Cookiebot", "#CybotCookiebotDialog", "#CybotCookiebotDialogBodyButtonDecline,#CybotCookiebotDialogBodyLevelButtonLevelOptinDeclineAll", "#CybotCookiebotDialogBodyLevelButtonCustomize"],
+    ["Didomi", "#didomi-popup,#didomi-notice,.didomi-popup-container", "#didomi-notice-disagree-button,.didomi-continue-without-agreeing,.didomi-components-button--disagree", "#didomi-notice-learn-more-button"],
+    ["Quantcast Choice", "#qc-cmp2-container,.qc-cmp2-container,.qc-cmp-ui-container", "#disagree-btn,.qc-cmp2-summary-buttons button[mode=secondary],.qc-cmp2-header-links button", "#more-options-btn"],
+    ["Usercentrics", "#usercentrics-root,#usercentrics-cmp-ui", '[data-testid="uc-deny-all-button"],[data-action-type="deny"],#deny,#uc-btn-deny-banner', ""],
+    ["Sourcepoint", 'div[id^="sp_message_container_"]', 'button.sp_choice_type_13,[title="Reject All" i]', "button.sp_choice_type_12"],
+    ["TrustArc", "#truste-consent-track,#consent_blackbar,.trustarc-banner-wrapper,.truste_box_overlay", "#truste-consent-required,.truste-button2,.trustarc-declineall-btn,.declineAllButtonLower", ""],
+    ["Klaro", ".klaro .cookie-notice,.klaro .cookie-modal,#klaro-cookie-notice", ".cn-decline,.cm-btn-decline", ".cn-learn-more,.cm-link"],
+    ["Osano", ".osano-cm-window,.osano-cm-dialog", ".osano-cm-denyAll,.osano-cm-deny", ".osano-cm-manage"],
+    ["Complianz", "#cmplz-cookiebanner-container,.cmplz-cookiebanner", ".cmplz-deny", ""],
+    ["Cookie Consent", ".cc-window,#cc--main,#cc-main,#cm", '.cc-deny,#cc-main [data-role="necessary"],#cc-main [data-cc="accept-necessary"],#c-s-bn[data-value="necessary"]', ""],
+    ["Google", ".fc-consent-root,ytd-consent-bump-v2-lightbox", ".fc-cta-do-not-consent,.fc-data-preferences-reject-all,.fc-reject-all", ".fc-cta-manage-options"],
+    ["CookieYes", ".cky-consent-container,.cky-modal", ".cky-btn-reject", ".cky-btn-customize"],
+    ["iubenda", "#iubenda-cs-banner", ".iubenda-cs-reject-btn,.iubenda-cs-continue-without-accepting", ".iubenda-cs-customize-btn"],
+    ["Axeptio", "#axeptio_overlay,.axeptio_mount", "#axeptio_btn_dismiss,[data-project] .ax-discardButton", ""],
+    ["tarteaucitron", "#tarteaucitronRoot #tarteaucitronAlertBig,#tarteaucitron", "#tarteaucitronAllDenied2,#tarteaucitronAllDenied", ""],
+    ["consentmanager", "#cmpbox,#cmpwrapper", "#cmpwelcomebtnno,#cmpbntnotxt,.cmpboxbtnno", ""],
+    ["CookieScript", "#cookiescript_injected,#cookiescript_injected_wrapper", "#cookiescript_reject", ""],
+    ["Termly", '[class*="termly-styles"],#termly-code-snippet-support', '[data-tid="banner-decline"]', ""],
+    ["CookieFirst", ".cookiefirst-root", '[data-cookiefirst-action="reject"]', '[data-cookiefirst-action="adjust"]'],
+    ["Civic", "#ccc", "#ccc-notify-reject,#ccc-reject-settings", ""],
+    ["Borlabs", "#BorlabsCookieBox", '[data-cookie-refuse],.brlbs-btn-accept-only-essential,._brlbs-refuse-btn a', ""],
+    ["Moove", "#moove_gdpr_cookie_info_bar", ".moove-gdpr-infobar-reject-btn", ""],
+    ["Cookie Notice", "#cookie-notice", "#cn-refuse-cookie", ""],
+    ["HubSpot", "#hs-eu-cookie-confirmation", "#hs-eu-decline-button", ""],
+    ["Shopify", "#shopify-pc__banner", "#shopify-pc__banner__btn-decline", ""],
+  ];
+  // What people call it, in the languages of Europe. A wall of no known framework is told by these words and its place.
+  const ABOUT = /cookie|consent|gdpr|rgpd|dsgvo|datenschutz|privacy|privatsph|vie priv\u00e9e|privacidad|tracking/i;
+  const DECLINE = new RegExp(
+    "\\b(?:reject|decline|deny|refuse|disagree|do not (?:accept|consent|agree|allow)|don[\u2019']t (?:accept|allow)|no,? thanks|" +
+      "without (?:accepting|agreeing|consent)|(?:only |strictly )?(?:necessary|essential|required)(?: cookies)?(?: only)?|" +
+      "ablehnen|verweigern|nur (?:notwendige|erforderliche|essenzielle)|ohne (?:einwilligung|zustimmung)|" +
+      "refuser|sans accepter|continuer sans|rechazar|solo (?:las )?necesarias|rifiuta|solo (?:i )?necessari|" +
+      "recusar|rejeitar|apenas necess\u00e1ri|weigeren|afwijzen|alleen noodzakelijk|odrzu\u0107|tylko niezb\u0119dne|" +
+      "avvis|afvis|kun n\u00f8dvendige|neka|endast n\u00f6dv\u00e4ndiga|hylk\u00e4\u00e4|vain v\u00e4ltt\u00e4m\u00e4tt\u00f6m\u00e4t|odm\u00edtnout|elutas\u00edt|reddet)",
+    "i",
+  );
+  const ACCEPT = /accept|agree|allow|consent|akzept|zustimm|erlaub|einverstanden|aceptar|permitir|accetta|acconsent|aceitar|accepteren|toestaan|zgadzam|godkend|godta|till\u00e5t|hyv\u00e4ksy|\bok\b|got it/i;
+
+  // A control that says "accept" declines nothing, whatever its name in the page is.
+  const accepts = (element) => {
+    const said = `${dom.said(element)} ${dom.attribute(element, "aria-label") ?? ""}`;
+    return ACCEPT.test(said) && !DECLINE.test(said);
+  };
+  // Where the controls of a box may be: in it, in its shadow root, in its frame if that is of this origin.
+  const placesOf = (box) => {
+    const places = [box];
+    for (const place of places) {
+      const shadow = dom.type(place) === 1 && dom.shadowRoot(place);
+      if (shadow) places.push(shadow);
+      for (const element of dom.findAllIn(place, "*")) {
+        const inner = dom.shadowRoot(element) ?? (dom.name(element) === "iframe" ? dom.inside(element) : null);
+        if (inner && places.length < 20) places.push(inner);
+      }
+    }
+    return places;
+  };
+  const controlIn = (places, selectors) => {
+    if (!selectors) return null;
+    for (const selector of selectors.split(",")) {
+      for (const place of places) {
+        for (const element of dom.findAllIn(place, selector)) if (!accepts(element) && dom.isRendered(element)) return element;
+      }
+    }
+    return null;
+  };
+  const buttonThatDeclines = (places) => {
+    for (const place of places) {
+      for (const element of dom.findAllIn(place, 'button,[role="button"],a,input[type="button"]')) {
+        const href = dom.name(element) === "a" ? dom.attribute(element, "href") ?? "#" : "#";
+        const said = dom.said(element) || dom.attribute(element, "value") || "";
+        if (said.length < 60 && /^(?:#|javascript:)/i.test(href) && DECLINE.test(said) && dom.isRendered(element)) return element;
+      }
+    }
+    return null;
+  };
+  const isShown = (box) => dom.isSeen(box) || placesOf(box).some((place) => place !== box && [...dom.findAllIn(place, "button,a,div")].some(dom.isSeen));
+
+  // A box of no known framework: it lies over the page and speaks of cookies and the like.
+  const unknownWall = () => {
+    for (const element of dom.findAll('dialog[open],[role="dialog"],[role="alertdialog"],[class*="cookie" i],[id*="cookie" i],[class*="consent" i],[id*="consent" i],[class*="gdpr" i],[id*="gdpr" i]')) {
+      const name = dom.name(element);
+      if (name === "body" || name === "html" || name === "script" || name === "style" || !dom.isSeen(element)) continue;
+      const said = dom.said(element);
+      if (said.length < 20 || said.length > 6_000 || !ABOUT.test(said)) continue;
+      const over = overPage(element);
+      if (over) return over;
+    }
+    return null;
+  };
+  const overPage = (element) => {
+    for (let at = element, up = 0; at && up < 6; at = dom.parent(at), up++) {
+      if (/^(?:body|html|main|article)$/.test(dom.name(at))) return null;
+      if (/fixed|sticky/.test(getComputedStyle(at).position) || (dom.name(at) === "dialog" && dom.has(at, "open"))) return at;
+    }
+    return null;
+  };
+  const findWall = () => {
+    for (const [name, selector, decline, more] of FRAMEWORKS) {
+      const boxes = dom.findAll(selector).filter(isShown);
+      if (boxes.length) return { name, boxes, decline, more };
+    }
+    const box = unknownWall();
+    return box && { name: "", boxes: [box], decline: "", more: "" };
+  };
+
+  // Take one step towards declining. Returns null if there is no wall, or its name and what was done.
+  const asked = new Set();
+  websearch.decline = () => {
+    const wall = findWall();
+    if (!wall) return null;
+    const places = wall.boxes.flatMap(placesOf);
+    const control = controlIn(places, wall.decline) ?? buttonThatDeclines(places);
+    if (control && !asked.has(control)) {
+      asked.add(control);
+      dom.click(control);
+      return { name: wall.name, did: "declined" };
+    }
+    const more = controlIn(places, wall.more);
+    if (more && !asked.has(more)) {
+      asked.add(more);
+      dom.click(more);
+      return { name: wall.name, did: "asked" };
+    }
+    takeAway(wall.boxes);
+    return { name: wall.name, did: "removed" };
+  };
+
+  // Remove the boxes and what darkens the page behind them, and let the page scroll again.
+  const takeAway = (boxes) => {
+    for (const box of boxes) dom.remove(box);
+    for (const element of dom.findAll("body > div,body > section,body > aside")) {
+      const style = getComputedStyle(element);
+      const rect = dom.rect(element);
+      const covers = rect.width >= innerWidth * 0.95 && rect.height >= innerHeight * 0.95;
+      if (style.position === "fixed" && covers && !dom.said(element)) dom.remove(element);
+    }
+    for (const element of [dom.root(dom.top), dom.body(dom.top)]) {
+      if (!element) continue;
+      const style = getComputedStyle(element);
+      for (const [name, value, is] of [
+        ["overflow", "visible", style.overflowY === "hidden"],
+        ["position", "static", style.position === "fixed"],
+        ["filter", "none", style.filter !== "none"],
+      ]) {
+        if (is) element.style.setProperty(name, value, "important");
+      }
+    }
+  };
+})();

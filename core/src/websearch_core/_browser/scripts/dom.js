@@ -1,0 +1,85 @@
+// What the other scripts share: the DOM read through getters that a page cannot cover by naming its elements
+// (`<input name="childNodes">` in a form, `<img name="body">`), and open shadow roots and frames of the same origin.
+(() => {
+  const property = (owner, name) => Function.prototype.call.bind(Object.getOwnPropertyDescriptor(owner.prototype, name).get);
+  const method = (owner, name) => Function.prototype.call.bind(owner.prototype[name]);
+
+  const dom = {
+    MOST_ELEMENTS: 60_000, // a little more than the reader takes
+    firstChild: property(Node, "firstChild"),
+    nextSibling: property(Node, "nextSibling"),
+    nextElement: property(Element, "nextElementSibling"),
+    lastElement: property(Element, "lastElementChild"),
+    childrenOf: property(Element, "children"),
+    parent: property(Node, "parentElement"),
+    parentNode: property(Node, "parentNode"),
+    rootNode: method(Node, "getRootNode"),
+    isConnected: property(Node, "isConnected"),
+    contains: method(Node, "contains"),
+    type: property(Node, "nodeType"),
+    data: property(CharacterData, "data"),
+    textContent: property(Node, "textContent"),
+    innerText: property(HTMLElement, "innerText"),
+    name: property(Element, "localName"),
+    attributes: property(Element, "attributes"),
+    attribute: method(Element, "getAttribute"),
+    has: method(Element, "hasAttribute"),
+    matches: method(Element, "matches"),
+    closest: method(Element, "closest"),
+    count: property(Element, "childElementCount"),
+    rect: method(Element, "getBoundingClientRect"),
+    isRendered: method(Element, "checkVisibility"),
+    find: method(Element, "querySelector"),
+    remove: method(Element, "remove"),
+    click: method(HTMLElement, "click"),
+    shadowRoot: property(Element, "shadowRoot"),
+    slotted: method(HTMLSlotElement, "assignedNodes"),
+    frameDocument: property(HTMLIFrameElement, "contentDocument"),
+    root: property(Document, "documentElement"),
+    body: property(Document, "body"),
+    state: property(Document, "readyState"),
+    address: property(Document, "URL"),
+  };
+  const top = globalThis.document;
+  dom.top = top;
+
+  // The document of a frame, or null if it is of another origin.
+  dom.inside = (frame) => {
+    try {
+      return dom.frameDocument(frame);
+    } catch {
+      return null;
+    }
+  };
+
+  // The document, its open shadow roots and frames, and theirs. Found again each time: pages add them.
+  dom.roots = () => {
+    const found = [top];
+    let seen = 0;
+    for (const root of found) {
+      for (const element of findAll(root, "*")) {
+        if (++seen > dom.MOST_ELEMENTS) return found;
+        const inner = dom.shadowRoot(element) ?? (dom.name(element) === "iframe" ? dom.inside(element) : null);
+        if (inner && found.length < 500) found.push(inner);
+      }
+    }
+    return found;
+  };
+  // By the number of the type: a document in a frame is not an instance of this window's `Document`.
+  const findAll = (where, selector) => {
+    const owner = { 9: Document, 11: DocumentFragment }[dom.type(where)] ?? Element;
+    return owner.prototype.querySelectorAll.call(where, selector);
+  };
+  dom.findAllIn = findAll;
+  dom.findAll = (selector) => dom.roots().flatMap((root) => [...findAll(root, selector)]);
+
+  // Whether people can see an element now, as far as styles say.
+  dom.isSeen = (element) => {
+    if (!dom.isRendered(element, { opacityProperty: true, visibilityProperty: true })) return false;
+    const box = dom.rect(element);
+    return box.width > 1 && box.height > 1;
+  };
+  dom.said = (element) => dom.textContent(element).replace(/\s+/g, " ").trim();
+
+  Object.defineProperty(globalThis, "websearch", { value: { dom }, configurable: true });
+})();

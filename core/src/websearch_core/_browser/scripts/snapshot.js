@@ -1,0 +1,284 @@
+// The page as HTML, with what the browser knows about the visibility of each element written into its `style`.
+//
+// The reader decides what is hidden (reading/_html/hidden.py); this script only states facts: computed values of the
+// properties that can hide, and, where only layout knows (a box without area, off the page), a declaration that says so.
+(() => {
+  const { dom } = websearch;
+  const MOST_DEPTH = 400;
+  const MOST_VALUE = 2_000; // characters of an attribute
+  const VOID = new Set("area base br col embed hr img input link meta source track wbr".split(" "));
+  const LEFT_OUT = new Set(
+    "script style noscript template object embed applet svg canvas audio video map select datalist textarea link".split(" "),
+  );
+  const DATA = /^(?:application\/ld\+json|math\/)/i; // scripts that are content
+  const OFF_PAGE = 100; // pixels
+  const FAR = 2_000;
+
+  const escapeText = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+  const escapeValue = (text) => text.replace(/&/g, "&amp;").replace(/"/g, "&quot;").replace(/</g, "&lt;");
+  const pixels = (value) => Number.parseFloat(value) || 0;
+  const alpha = (colour) => {
+    const parts = /^rgba?\(([^)]*)\)$/.exec(colour);
+    if (!parts) return colour === "transparent" ? 0 : Number.parseFloat(/\/\s*([\d.]+)\)$/.exec(colour)?.[1] ?? "1");
+    const numbers = parts[1].split(/[\s,/]+/);
+    return numbers.length > 3 ? Number.parseFloat(numbers[3]) : 1;
+  };
+
+  // Collected while scrolling and opening: what a list or a panel showed, and shows no more. See `scroll.js` and `open.js`.
+  const kept = (websearch.kept = new Map()); // by list, its rows by what they say
+
+  class Snapshot {
+    constructor(most) {
+      this.most = most;
+      this.pieces = [];
+      this.length = 0;
+      this.elements = 0;
+      this.cut = false;
+      this.foreignFrames = 0;
+      this.styles = new Map();
+    }
+
+    write(piece) {
+      this.length += piece.length;
+      if (this.length > this.most) this.cut = true;
+      else this.pieces.push(piece);
+    }
+
+    // `around` is what holds for the place: the depth, whether boxes exist there, and inherited ways to hide.
+    node(node, around) {
+      if (this.cut) return;
+      const type = dom.type(node);
+      if (type === 3) this.write(escapeText(dom.data(node)));
+      else if (type === 1) this.element(node, around);
+    }
+
+    children(element, around) {
+      const shadow = dom.shadowRoot(element);
+      const inner = { ...around, depth: around.depth + 1 };
+      if (shadow) {
+        for (let child = dom.firstChild(shadow); child; child = dom.nextSibling(child)) this.node(child, inner);
+        return;
+      }
+      const slotted = element instanceof HTMLSlotElement ? dom.slotted(element, { flatten: true }) : [];
+      if (slotted.length) for (const child of slotted) this.node(child, inner);
+      else for (let child = dom.firstChild(element); child; child = dom.nextSibling(child)) this.node(child, inner);
+    }
+
+    element(element, around) {
+      const name = dom.name(element);
+      if (name === "script") this.dataScript(element);
+      if (LEFT_OUT.has(name) || this.cut) return;
+      if (++this.elements > dom.MOST_ELEMENTS || around.depth > MOST_DEPTH) {
+        this.cut = true;
+        return;
+      }
+      const panels = websearch.panels?.get(element);
+      if (panels) return panels.forEach((html) => this.write(html));
+      if (name === "iframe" || name === "frame") return this.frame(element, around);
+      const tag = /^[a-z][a-z0-9-]*$/.test(name) ? (name === "slot" ? "span" : name) : "span";
+      const look = this.look(element, around);
+      this.write(`<${tag}${this.attributes(element, look.style)}>`);
+      if (VOID.has(tag)) return;
+      const rows = kept.get(element);
+      if (rows) this.rows(element, rows, look.around);
+      else this.children(element, look.around);
+      this.write(`</${tag}>`);
+    }
+
+    dataScript(element) {
+      if (DATA.test(dom.attribute(element, "type") ?? "")) {
+        const type = escapeValue(dom.attribute(element, "type"));
+        this.write(`<script type="${type}">${dom.textContent(element).replace(/<(?=\/script|!--)/gi, "\\u003c")}</script>`);
+      }
+    }
+
+    frame(element, around) {
+      const inside = dom.inside(element);
+      const body = inside && dom.body(inside);
+      const look = this.look(element, around);
+      if (body) {
+        this.write(`<div${look.style ? ` style="${escapeValue(look.style)}"` : ""}>`);
+        this.children(body, { ...look.around, frame: element });
+        this.write("</div>");
+      } else if (!inside && !look.style && around.hasBoxes) {
+        const box = dom.rect(element);
+        if (box.width > 150 && box.height > 50) this.foreignFrames++;
+      }
+    }
+
+    // A list that shows only some of its rows at a time: those that were seen, in order, and the ones it shows now.
+    rows(element, rows, around) {
+      if (![...rows.values()].some(websearch.isGone)) return this.children(element, around);
+      const inner = { ...around, depth: around.depth + 1 };
+      const written = new Set();
+      for (const [said, row] of rows) {
+        written.add(said);
+        this.write(row.html);
+      }
+      for (let child = dom.firstChild(element); child; child = dom.nextSibling(child)) {
+        if (dom.type(child) !== 1 || !written.has(dom.said(child))) this.node(child, inner);
+      }
+    }
+
+    attributes(element, style) {
+      let written = "";
+      for (const { name, value } of dom.attributes(element)) {
+        if (name === "style" || name === "value" || name === "srcdoc" || name === "srcset" || name === "nonce") continue;
+        if (name.startsWith("on") || value.length > MOST_VALUE || !/^[a-z][a-z0-9:_.-]*$/.test(name)) continue;
+        written += value ? ` ${name}="${escapeValue(value)}"` : ` ${name}`;
+      }
+      return style ? `${written} style="${escapeValue(style)}"` : written;
+    }
+
+    styleOf(element) {
+      let style = this.styles.get(element);
+      if (!style) this.styles.set(element, (style = getComputedStyle(element)));
+      return style;
+    }
+
+    // Return the declarations that hide the element or undo the hiding around it, and what holds inside.
+    look(element, around) {
+      if (dom.name(element) === "head" || around.isHead) return { style: "", around: { ...around, isHead: true } };
+      const style = this.styleOf(element);
+      const said = [];
+      const inside = { ...around };
+      const shows = style.display !== "none" && style.display !== "";
+      if (!shows) {
+        inside.hasBoxes = false;
+        said.push("display:none");
+      } else if (dom.has(element, "hidden") || dom.has(element, "popover") || dom.name(element) === "dialog") {
+        said.push("display:block"); // the attribute alone would hide it
+      }
+      const unseen = style.visibility !== "visible" && style.visibility !== "";
+      if (unseen !== around.unseen) said.push(`visibility:${unseen ? "hidden" : "visible"}`);
+      const font = pixels(style.fontSize);
+      const tiny = font <= 2;
+      if (tiny) said.push(`font-size:${font}px`);
+      else if (around.tiny) said.push(`font-size:${font}px`);
+      Object.assign(inside, { unseen, tiny });
+      if (Number(style.opacity) < 0.1) said.push(`opacity:${style.opacity}`);
+      if (style.filter.includes("opacity(")) said.push(`filter:${style.filter}`);
+      if (style.contentVisibility === "hidden") said.push("content-visibility:hidden");
+      if (pixels(style.letterSpacing) <= -5) said.push(`letter-spacing:${style.letterSpacing}`);
+      if (Number(style.zoom) < 0.2) said.push(`zoom:${style.zoom}`);
+      if (this.hasText(element)) {
+        const ground = this.hiddenBy(element, style);
+        if (ground) said.push(ground);
+        else if (around.clear) said.push("color:#000;background-color:#fff");
+        inside.clear = Boolean(ground) || (around.clear && !said.at(-1)?.startsWith("color:#000"));
+      }
+      if (inside.hasBoxes && !unseen) this.box(element, style, inside, said);
+      return { style: said.join(";"), around: inside };
+    }
+
+    hasText(element) {
+      for (let child = dom.firstChild(element); child; child = dom.nextSibling(child)) {
+        if (dom.type(child) === 3 && /\S/.test(dom.data(child))) return true;
+      }
+      return false;
+    }
+
+    // What hides by layout. `inside.shifts` says that something around moves its parts on purpose, as a carousel does.
+    box(element, style, inside, said) {
+      if (style.clipPath !== "none") said.push(`clip-path:${style.clipPath}`);
+      if (style.clip !== "auto" && /absolute|fixed/.test(style.position)) said.push(`clip:${style.clip}`);
+      if (Math.abs(pixels(style.textIndent)) >= OFF_PAGE) said.push(`text-indent:${style.textIndent}`);
+      if (style.display === "inline" || style.display === "contents") return;
+      const box = dom.rect(element);
+      const clips = style.overflowX !== "visible" || style.overflowY !== "visible" || /paint|strict|content/.test(style.contain);
+      if (clips && (box.width <= 1 || box.height <= 1)) {
+        said.push(`overflow:hidden;width:${box.width}px;height:${box.height}px`);
+      }
+      if (element instanceof HTMLElement && (box.width < 0.5 || box.height < 0.5) && element.offsetWidth > 1 && element.offsetHeight > 1) {
+        said.push("transform:scale(0)");
+      }
+      if (!inside.shifts && !inside.isOff && box.width && !this.framed(inside)) {
+        const left = box.left + scrollX;
+        const top = box.top + scrollY;
+        const moved = style.position !== "static" || style.transform !== "none" || pixels(style.marginLeft) < -OFF_PAGE || pixels(style.marginTop) < -OFF_PAGE;
+        if (left + box.width <= -OFF_PAGE || top + box.height <= -OFF_PAGE) {
+          if (moved) {
+            said.push("position:absolute;left:-9999px");
+            inside.isOff = true;
+          }
+        } else if (moved && /absolute|fixed/.test(style.position) && left >= innerWidth + FAR) {
+          said.push("position:absolute;left:9999px");
+          inside.isOff = true;
+        }
+      }
+      const name = dom.name(element);
+      if (clips && name !== "body" && name !== "html" && box.width > 1) inside.shifts = true;
+    }
+
+    framed(inside) {
+      return inside.frame !== undefined; // its boxes are measured from the frame's own corner
+    }
+
+    // Return declarations if text has no colour or that of what lies behind it, as far as that can be known.
+    hiddenBy(element, style) {
+      const colour = style.webkitTextFillColor || style.color;
+      const isDrawn = style.textShadow !== "none" || pixels(style.webkitTextStrokeWidth) > 0;
+      if (alpha(colour) < 0.05) return isDrawn || style.backgroundClip.includes("text") ? "" : "color:transparent";
+      if (isDrawn) return "";
+      let positioned = false;
+      for (let at = element; at; at = this.above(at)) {
+        const { backgroundColor, backgroundImage, position } = at === element ? style : this.styleOf(at);
+        if (backgroundImage !== "none" || this.paintsBefore(at)) return "";
+        if (alpha(backgroundColor) > 0.9) {
+          return backgroundColor === colour ? `color:${colour};background-color:${backgroundColor}` : "";
+        }
+        if (alpha(backgroundColor) > 0.05 || (positioned && this.hasPicture(at))) return "";
+        positioned ||= /absolute|fixed|sticky|relative/.test(position);
+      }
+      return /^rgb\(255, 255, 255\)$/.test(colour) && !this.hasPicture(dom.top) ? "color:#fff;background-color:#fff" : "";
+    }
+
+    above(element) {
+      const parent = dom.parentNode(element);
+      if (!parent) return null;
+      return dom.type(parent) === 11 ? parent.host ?? null : dom.type(parent) === 1 ? parent : null;
+    }
+
+    paintsBefore(element) {
+      for (const pseudo of ["::before", "::after"]) {
+        const style = getComputedStyle(element, pseudo);
+        if (style.content !== "none" && (style.backgroundImage !== "none" || alpha(style.backgroundColor) > 0.05)) return true;
+      }
+      return false;
+    }
+
+    // Whether something else may lie between the text and the background: a picture, or a box placed there.
+    hasPicture(where) {
+      for (const element of dom.findAllIn(where, "img,picture,video,canvas,svg,iframe,object,[style*=background]")) {
+        return Boolean(element);
+      }
+      return false;
+    }
+  }
+
+  const START = { depth: 0, hasBoxes: true, unseen: false, tiny: false, clear: false, shifts: false, isOff: false, isHead: false };
+
+  // One element as it is now, for what may be gone at the end.
+  websearch.serialise = (element, most) => {
+    const snapshot = new Snapshot(most);
+    snapshot.node(element, START);
+    return snapshot.pieces.join("");
+  };
+
+  websearch.snapshot = (most) => {
+    for (const animation of dom.top.getAnimations()) {
+      try {
+        animation.finish(); // text that is fading in has arrived
+      } catch {} // it never ends
+    }
+    const snapshot = new Snapshot(most);
+    const root = dom.root(dom.top);
+    if (root) snapshot.node(root, START);
+    return {
+      html: "<!DOCTYPE html>" + snapshot.pieces.join(""),
+      cut: snapshot.cut,
+      url: dom.address(dom.top),
+      foreignFrames: snapshot.foreignFrames,
+    };
+  };
+})();

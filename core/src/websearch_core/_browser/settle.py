@@ -1,0 +1,132 @@
+"""
+Wait until a page has said what it has to say.
+
+The time of the page is virtual: the browser runs its timers one after the other without waiting for them, and stops
+its clock while something loads. So seconds of the page's time take milliseconds of ours, and text that a timer brings
+after 1.5 s is there as soon as any other. Only what loads, and what workers compute, takes real time.
+
+https://chromedevtools.github.io/devtools-protocol/tot/Emulation/#method-setVirtualTimePolicy
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .pipe import CommandFailed
+from .scripts import call
+from .tab import ScriptError
+
+if TYPE_CHECKING:
+    from .tab import Tab
+
+_SLICE = 500  # milliseconds of the page's time between two looks at it
+_QUIET = 3_000  # milliseconds of the page's time without new text
+_QUIET_WAITING = 10_000  # the same while it says next to nothing, or shows that it loads
+_GROWING = 5_000  # milliseconds of its time after which text that only changes, such as a ticker, is not new
+_FRAME = 0.02  # seconds for the browser to lay out the page and to tell its observers
+_GRANT = 0.25  # seconds to wait for the end of a slice, before looking at what is loading
+_STILL = 2.0  # seconds without new text, after which requests that do not end are not waited for
+_STILL_WAITING = 5.0  # the same while the page says next to nothing, or shows that it loads
+_PATIENT = 1.0  # seconds to wait for workers of such a page
+
+
+@dataclass
+class Clock:
+    """The time of a page, and the real time until which it may go on."""
+
+    tab: Tab
+    ends: float  # of the event loop's clock
+    passes: bool = False  # whether it runs although something loads
+
+    @property
+    def left(self) -> float:
+        """Seconds of real time that are left."""
+        return self.ends - asyncio.get_running_loop().time()
+
+    async def advance(self, milliseconds: int) -> bool:
+        """Let the page's time go on; return whether all of *milliseconds* passed, or something loads."""
+        policy = "advance" if self.passes else "pauseIfNetworkFetchesPending"
+        grant = {"policy": policy, "budget": milliseconds, "maxVirtualTimeTaskStarvationCount": 1_000}
+        self.tab.time_passed.clear()
+        try:
+            await self.tab.send("Emulation.setVirtualTimePolicy", grant, timeout=1)
+            async with asyncio.timeout(_GRANT):
+                await self.tab.time_passed.wait()
+        except (TimeoutError, CommandFailed):
+            return False
+        return True
+
+
+async def settle(clock: Clock, quiet: int = _QUIET) -> bool:
+    """
+    Wait until the page says nothing new.
+
+    A page that has its text is done after *quiet* milliseconds of its own time; one that says next to nothing, or shows
+    a spinner, gets more. Clocks that tick, tickers, and requests that never end do not hold it up.
+
+    Args:
+        clock: The page and its time.
+        quiet: Milliseconds of the page's time without new text.
+
+    Returns:
+        False if there was no end to it.
+
+    """
+    tab, loop = clock.tab, asyncio.get_running_loop()
+    page, silent = _Progress(loop.time()), 0
+    while clock.left > 0:
+        passed = _SLICE if await clock.advance(_SLICE) else 0
+        await asyncio.sleep(_FRAME)
+        found = await _look(tab)
+        if found is None:
+            silent += 1
+            if silent == 2 and not tab.stopped:  # scripts that never end
+                await tab.stop_scripts()
+            elif silent > 3:
+                return False
+            continue
+        silent, waits = 0, found["waits"]
+        page.take(found, passed, loop.time())
+        still = loop.time() - page.changed
+        if found["state"] == "loading" or (tab.network.loading and still < (_STILL_WAITING if waits else _STILL)):
+            continue
+        if tab.stopped:
+            return True
+        if waits and still < _PATIENT:
+            continue
+        if page.calm >= (_QUIET_WAITING if waits else quiet):
+            return True
+        clock.passes = not passed  # nothing that is worth waiting for loads, and yet the clock stands
+    return False
+
+
+@dataclass
+class _Progress:
+    """What a page has said so far."""
+
+    changed: float  # when it last said something new, by the event loop's clock
+    passed: int = 0  # milliseconds of its time
+    calm: int = 0  # of these, since it said something new
+    longest: int = 0  # characters
+    said: tuple[str, int] = ("", 0)  # its URL, and a hash of its text
+
+    def take(self, found: dict[str, Any], passed: int, now: float) -> None:
+        """Compare what it says now, after *passed* milliseconds of its time, with what it said before."""
+        said = (found["url"], found["hash"])
+        grows = found["length"] > self.longest * 1.01
+        is_new = said != self.said and (self.passed < _GROWING or grows or said[0] != self.said[0])
+        self.passed += passed
+        self.calm = 0 if is_new else self.calm + passed
+        self.changed = now if is_new else self.changed
+        self.said, self.longest = said, max(self.longest, found["length"])
+
+
+async def _look(tab: Tab) -> dict[str, Any] | None:
+    """Return how far the page is; None if it is too busy to say, or moving on."""
+    try:
+        found: dict[str, Any] = await call(tab, "probe", timeout=1)
+    except (TimeoutError, ScriptError):
+        return None
+    return found

@@ -1,0 +1,99 @@
+"""Take what a page shows, as HTML that the reader of pages reads."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, NamedTuple
+
+from .._deadline import time_left
+from ..errors import TimedOut
+from .consent import decline_consent
+from .explore import open_all, scroll
+from .scripts import call
+from .settle import Clock, settle
+from .tab import ScriptError
+
+if TYPE_CHECKING:
+    from .tab import Document, Tab
+
+_MOST = 12.0  # seconds for all of it
+_ATTEMPTS = 3
+
+
+class Snapshot(NamedTuple):
+    """
+    What a page shows.
+
+    Args:
+        document: The answer that it came with.
+        url: Where it is now.
+        html: Its elements, with open shadow roots and frames of the same origin in their places. The ``style`` of an
+            element says whether the browser shows it, and nothing else.
+        cut: Whether it is longer than the limit.
+
+    """
+
+    document: Document
+    url: str
+    html: str
+    cut: bool
+
+
+async def show(tab: Tab, document: Document, max_length: int) -> Snapshot:
+    """
+    Bring a page to where a reader has seen all of it, and return what it shows.
+
+    It is waited for, consent walls are declined, it is scrolled to its end, and what is closed is opened. The notes of
+    *tab* say so.
+
+    Args:
+        tab: The page, which has begun to load.
+        document: The answer that began it.
+        max_length: Maximum characters of HTML.
+
+    Raises:
+        TimedOut: Its scripts never end, and cannot be ended.
+        WebSearchError: It crashed, or led to where it must not.
+
+    """
+    clock = Clock(tab, asyncio.get_running_loop().time() + min(_MOST, time_left() / 2))
+    if not await settle(clock):
+        tab.note("the page did not settle: this is how it was then")
+    tab.check()
+    if tab.stopped:
+        return await _take(tab, document, max_length)
+    before: Snapshot | None = None
+    try:
+        await decline_consent(clock)
+        await scroll(clock)
+        if await call(tab, "canOpen"):
+            before = await _take(tab, document, max_length)
+            await open_all(clock)
+    except (TimeoutError, ScriptError):  # it became busy, or moved on
+        tab.note("the page was not opened to its end: its scripts are busy")
+        if before is None:
+            await tab.stop_scripts()
+    shown = await _take(tab, document, max_length)
+    if before and _place(before.url) != _place(shown.url):  # a control led elsewhere
+        return before
+    return shown
+
+
+async def _take(tab: Tab, document: Document, max_length: int) -> Snapshot:
+    for _ in range(_ATTEMPTS):
+        try:
+            shown = await call(tab, "snapshot", max_length, timeout=4)
+            tab.check()
+        except (TimeoutError, ScriptError):
+            await tab.stop_scripts()
+            continue
+        if count := shown["foreignFrames"]:
+            tab.note(
+                f"{count} frames of other sites were left out" if count > 1 else "a frame of another site was left out"
+            )
+        return Snapshot(tab.document or document, shown["url"], shown["html"], shown["cut"])
+    raise TimedOut("the page's scripts never end")
+
+
+def _place(url: str) -> str:
+    return url.partition("#")[0]

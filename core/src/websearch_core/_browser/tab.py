@@ -1,0 +1,363 @@
+"""
+One page in a browser: a fresh context, a gate of its own, and nothing kept afterwards.
+
+What holds the network is the gate. What is done here keeps a page from holding up the reader: dialogs are dismissed,
+popups closed, downloads and permissions refused, scripts that never end are ended, and every question to the page has a
+limit in time, since a busy page answers none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._deadline import time_left
+from .._net.gate import Gate
+from ..errors import BadResponse, TimedOut, TooLarge, Unavailable, UnsafeURL, WebSearchError
+from .pipe import CommandFailed, Gone, Session
+
+_WIDTH, _HEIGHT = 1280, 2400  # pixels: much that loads on scrolling loads at once on a tall screen
+_MAX_DIALOGS = 3
+_WORLD = "websearch"
+_LONG_LIVED = frozenset({"EventSource", "WebSocket", "Ping", "Media"})  # requests that need not end
+_NET_ERROR = re.compile(r"net::(ERR_[A-Z0-9_]+)")
+_UNSAFE = ("ERR_UNSAFE_", "ERR_BLOCKED_BY_", "ERR_DISALLOWED_URL_SCHEME", "ERR_UNKNOWN_URL_SCHEME", "ERR_INVALID_URL")
+
+
+class ScriptError(Exception):
+    """A script of ours failed in the page."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """The answer that the main document came with: its final URL, status, headers in lower case, and media type."""
+
+    url: str
+    status: int
+    headers: dict[str, str]
+    media_type: str
+    loader: str = ""
+
+
+@dataclass
+class Network:
+    """What a page is loading, as the browser tells it."""
+
+    loading: set[str] = field(default_factory=set)
+    requests: int = 0
+    moved: float = field(default_factory=time.monotonic)  # when something last began, arrived or ended
+
+    @property
+    def quiet(self) -> float:
+        """Seconds in which nothing began, arrived or ended."""
+        return time.monotonic() - self.moved
+
+
+class Tab:
+    """
+    A page of a browser; see `open_tab`.
+
+    ``network`` says what it is loading, ``document`` how the main document came, ``notes`` what was refused.
+    """
+
+    def __init__(
+        self, session: Session, gate: Gate, context: str, target: str, explain_crash: Callable[[], WebSearchError]
+    ) -> None:
+        self.gate, self.context, self.target = gate, context, target
+        self.network = Network()
+        self.document: Document | None = None
+        self.notes: list[str] = []
+        self.truncated = False  # the main document was longer than its limit
+        self.stopped = False  # scripts were ended
+        self.time_passed = asyncio.Event()  # set when virtual time that was granted is over
+        self._connection, self._session, self._explain_crash = session.connection, session.id, explain_crash
+        self._asked = ""  # the URL of the main document, after redirects
+        self._asking = ""  # the ID of the request for it
+        self._failure: tuple[str, str] | None = None  # URL and error of the last navigation, if it failed
+        self._lost: WebSearchError | None = None
+        self._downloading = False
+        self._dialogs = 0
+        self._size = 0  # bytes of the main document, decompressed
+        self._max_size = 0
+        self._max_requests = gate.limits.requests
+        self._world = 0
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._connection.listen(session.id, self._hear)
+
+    async def send(self, method: str, params: dict[str, Any] | None = None, *, timeout: float = 10.0) -> dict[str, Any]:
+        """
+        Send a command to the page.
+
+        Args:
+            method: The command of the DevTools protocol.
+            params: Its parameters.
+            timeout: Seconds to wait for its result.
+
+        Raises:
+            TimeoutError: The page is too busy to answer.
+            CommandFailed: The browser refuses the command.
+            WebSearchError: The page crashed, or the browser ended.
+
+        """
+        if self._lost:
+            raise self._lost
+        try:
+            async with asyncio.timeout(min(timeout, time_left())):
+                return await self._connection.send(method, params, self._session)
+        except Gone as gone:
+            raise self._lost or Unavailable("the browser ended while it read the page") from gone
+
+    async def set_up(self, max_size: int) -> None:
+        """
+        Make the page ready: bounds, and what it is told about itself.
+
+        Args:
+            max_size: Maximum bytes of the main document, decompressed.
+
+        """
+        self._max_size = max_size
+        metrics = {"width": _WIDTH, "height": _HEIGHT, "deviceScaleFactor": 1, "mobile": False}
+        media = [{"name": "prefers-reduced-motion", "value": "reduce"}]
+        await asyncio.gather(
+            self.send("Page.enable"),
+            self.send("Inspector.enable"),
+            self.send("Network.enable", {"maxTotalBufferSize": 1, "maxResourceBufferSize": 1}),
+            self.send("Network.setBypassServiceWorker", {"bypass": True}),
+            self.send("Emulation.setDeviceMetricsOverride", metrics),
+            self.send("Emulation.setEmulatedMedia", {"features": media}),
+        )
+
+    async def goto(self, url: str, *, timeout: float = 15.0) -> Document:
+        """
+        Open *url*, and return when its document begins to arrive, or turns out to be a download, which is refused.
+
+        Raises:
+            UnsafeURL: The guard forbids it, or a redirect leads where it forbids.
+            TimedOut: There was no answer in time.
+            ServiceError: The site or the browser failed.
+
+        """
+        self._asked = url
+        try:
+            answer = await self.send("Page.navigate", {"url": url}, timeout=timeout)
+        except TimeoutError as error:
+            raise TimedOut("the page did not answer within the time allowed") from error
+        except CommandFailed as error:
+            raise UnsafeURL("the browser refuses this URL") from error
+        self._check_mark()
+        if self._downloading:
+            return Document(self._asked, 200, {}, "application/octet-stream")
+        if failed := answer.get("errorText"):
+            raise self._explain(self._asked, str(failed))
+        if self.document is None:
+            raise BadResponse("the browser shows something that did not come from the site")
+        return self.document
+
+    def check(self) -> None:
+        """
+        Raise what has become of the page since: a crash, or a navigation of its own that failed.
+
+        Raises:
+            UnsafeURL: It led to where the guard forbids.
+            ServiceError: The page crashed, or what it led to could not be read.
+
+        """
+        if self._lost:
+            raise self._lost
+        self._check_mark()
+        if self._failure:
+            raise self._explain(*self._failure)
+
+    async def evaluate(self, script: str, *, timeout: float = 2.0) -> Any:
+        """
+        Return the value of *script*, a JavaScript expression, as JSON; a promise is awaited.
+
+        It runs in a world of ours: it sees the page's elements, and none of what its scripts have replaced.
+
+        Args:
+            script: The expression.
+            timeout: Seconds it may take.
+
+        Raises:
+            ScriptError: It threw an exception, or its value is not JSON.
+            TimeoutError: The page is too busy to answer.
+            WebSearchError: The page crashed, or the browser ended.
+
+        """
+        async with asyncio.timeout(timeout):
+            for _ in range(3):
+                if not self._world:
+                    await self._make_world(timeout)
+                query = {
+                    "expression": script,
+                    "contextId": self._world,
+                    "returnByValue": True,
+                    "awaitPromise": True,
+                    "timeout": timeout * 1000,
+                }
+                try:
+                    answer = await self.send("Runtime.evaluate", query, timeout=timeout)
+                except CommandFailed:  # the page has moved on, and its old worlds have gone
+                    self._world = 0
+                    continue
+                if "exceptionDetails" in answer:
+                    raise ScriptError(str(answer["exceptionDetails"].get("exception", {}).get("description", ""))[:500])
+                return answer["result"].get("value")
+        raise ScriptError("the page keeps moving on")
+
+    async def stop_scripts(self) -> None:
+        """End the page's scripts, and allow no more; what they have shown so far stays."""
+        self.stopped = True
+        self.note("the page's scripts were ended")
+        commands: tuple[tuple[str, dict[str, Any]], ...] = (
+            ("Runtime.terminateExecution", {}),
+            ("Emulation.setScriptExecutionDisabled", {"value": True}),
+            ("Runtime.terminateExecution", {}),
+            ("Network.disable", {}),  # a flood of events would hold up other pages
+        )
+        with contextlib.suppress(TimeoutError, CommandFailed):
+            async with asyncio.timeout(1):
+                await asyncio.gather(*(self.send(*one) for one in commands), return_exceptions=True)
+
+    def note(self, text: str) -> None:
+        """Add a note for the caller, once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    async def close(self) -> None:
+        """Drop the context with everything in it."""
+        self.lose(Unavailable("the page was closed"))
+        for task in tuple(self._tasks):
+            task.cancel()
+        await self._connection.send("Target.disposeBrowserContext", {"browserContextId": self.context})
+
+    def lose(self, error: WebSearchError) -> None:
+        """Give up on the page: whatever waits for it gets *error*, and so does every later question."""
+        self._lost = self._lost or error
+        self._connection.forget(self._session)
+
+    def hear_of_target(self, target: str, kind: str) -> None:
+        """Close a popup: another page in this context."""
+        if kind == "page" and target != self.target:
+            self.note("a popup was closed")
+            self._start(self._connection.send("Target.closeTarget", {"targetId": target}))
+
+    def hear_of_download(self) -> None:
+        """Note a download, which the context refuses."""
+        self._downloading = True
+        self.note("a download was refused")
+
+    async def _make_world(self, timeout: float) -> None:
+        world = {"frameId": self.target, "worldName": _WORLD}
+        answer = await self.send("Page.createIsolatedWorld", world, timeout=timeout)
+        self._world = int(answer["executionContextId"])
+
+    def _start(self, work: Any) -> None:
+        """Do *work* beside what is being done; its failure shows elsewhere."""
+
+        async def quietly() -> None:
+            with contextlib.suppress(CommandFailed, Gone, WebSearchError, TimeoutError):
+                await work
+
+        self._tasks.add(task := asyncio.ensure_future(quietly()))
+        task.add_done_callback(self._tasks.discard)
+
+    def _hear(self, event: str, params: dict[str, Any]) -> None:
+        match event:
+            case "Network.requestWillBeSent":
+                self._begin(params)
+            case "Network.responseReceived":
+                self.network.moved = time.monotonic()
+                self._take_document(params)
+            case "Network.dataReceived":
+                self.network.moved = time.monotonic()
+                self._measure(params)
+            case "Network.loadingFinished" | "Network.loadingFailed":
+                self.network.moved = time.monotonic()
+                self.network.loading.discard(params["requestId"])
+                if event.endswith("Failed") and params["requestId"] == self._asking and not params.get("canceled"):
+                    self._fail(params)
+            case "Page.frameNavigated" if not params["frame"].get("parentId"):
+                self._world = 0
+            case "Emulation.virtualTimeBudgetExpired":
+                self.time_passed.set()
+            case "Page.javascriptDialogOpening":
+                self._dismiss()
+            case "Inspector.targetCrashed":
+                self.lose(self._explain_crash())
+            case "Inspector.detached":
+                self.lose(Unavailable("the browser closed the page"))
+
+    def _begin(self, params: dict[str, Any]) -> None:
+        network = self.network
+        network.moved = time.monotonic()
+        network.requests += 1
+        if params.get("type") not in _LONG_LIVED:
+            network.loading.add(params["requestId"])
+        if params.get("type") == "Document" and params.get("frameId") == self.target:
+            self._asked, self._asking, self._failure = params["request"]["url"], params["requestId"], None
+        if network.requests == self._max_requests + 1 and not self.stopped:
+            self.gate.spend("requests")
+            self.note(f"the page made more than {self._max_requests} requests: the rest were refused")
+            self._start(self.stop_scripts())
+
+    def _take_document(self, params: dict[str, Any]) -> None:
+        if params.get("type") != "Document" or params.get("frameId") != self.target:
+            return
+        answer = params["response"]
+        headers = {name.lower(): str(value) for name, value in answer.get("headers", {}).items()}
+        loader = str(params.get("loaderId", ""))
+        media_type = str(answer.get("mimeType", ""))
+        self.document = Document(str(answer["url"]), int(answer["status"]), headers, media_type, loader)
+        self._size, self._failure = 0, None
+
+    def _measure(self, params: dict[str, Any]) -> None:
+        """Bound the main document after decompression, which the gate does not see inside TLS."""
+        if self.document is None or params.get("requestId") != self.document.loader:
+            return
+        self._size += int(params.get("dataLength", 0))
+        if self._size > self._max_size and not self.truncated:
+            self.truncated = True
+            self._start(self.send("Page.stopLoading"))
+
+    def _fail(self, params: dict[str, Any]) -> None:
+        if self.document is None or params.get("requestId") != self.document.loader:
+            self._failure = (self._asked, str(params.get("errorText", "")))
+
+    def _dismiss(self) -> None:
+        self._dialogs += 1
+        self.note("a dialog was dismissed")
+        if self._dialogs > _MAX_DIALOGS and not self.stopped:
+            self._start(self.stop_scripts())
+        self._start(self.send("Page.handleJavaScriptDialog", {"accept": False}))
+
+    def _check_mark(self) -> None:
+        """Raise our own refusal of the main document, which looks like an answer of the site."""
+        if self.document and self.document.headers.get("x-gate") == self.gate.mark:
+            raise self.gate.find_error(self.document.url) or self._spent()
+
+    def _explain(self, url: str, text: str) -> WebSearchError:
+        """Make the error for a navigation that failed."""
+        found = _NET_ERROR.search(text)
+        code = found[1] if found else ""
+        if refused := self.gate.find_error(url):
+            return refused
+        if code.startswith(_UNSAFE):
+            return UnsafeURL("the page leads to something that is not a web page")
+        if self.gate.spent:
+            return self._spent()
+        if code == "ERR_ABORTED":
+            return BadResponse("the page has no content")
+        if code == "ERR_TOO_MANY_REDIRECTS":
+            return BadResponse("the page redirects too often")
+        error = Unavailable(f"the browser cannot open the page{f': {code}' if code else ''}")
+        error.temporary = not code.startswith(("ERR_CERT", "ERR_SSL"))
+        return error
+
+    def _spent(self) -> TooLarge:
+        return TooLarge(f"the page has used up the {self.gate.spent or 'requests'} that it may use")

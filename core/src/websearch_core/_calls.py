@@ -1,0 +1,188 @@
+"""What a call of a `WebSearch` does, as flows: search, read the results, read pages and choose parts of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from math import ceil
+from threading import Event
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ._arguments import as_urls, strip_fragment
+from ._bugs import contain_bugs
+from ._deadline import time_limit
+from ._lanes import gather_by_host
+from ._observe import find_outcomes, observe_read, observe_search
+from ._scope import reading_on
+from ._text.suggestion import check_names
+from ._urls import find_host, is_web_url
+from .errors import InvalidOption, WebSearchError
+from .flow import Call, Flow, Gather
+from .models import Page, SearchQuery, SearchResponse
+
+if TYPE_CHECKING:
+    from .provider._ports import PageReader, SearchProvider
+    from .reading import Excerpt, ReadOptions
+    from .settings import Settings
+    from .tokens import TokenCounter
+
+_Pages: TypeAlias = list[Page | WebSearchError]
+_MAX_CONCURRENT_READS = 8  # pages that are read at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """
+    The calls of one `WebSearch`.
+
+    Args:
+        settings: Its settings.
+        provider: What it searches with.
+        reader: What it reads pages with.
+        token_counter: Counts the tokens of a text.
+
+    """
+
+    settings: Settings
+    provider: SearchProvider
+    reader: PageReader
+    token_counter: TokenCounter
+
+    def search(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
+        """Search, and read the first *read_top* results."""
+        return observe_search(self._find(query, read_top, passage_length), query, self.provider.name)
+
+    def _find(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
+        if not isinstance(read_top, int) or read_top < 0:
+            raise InvalidOption(f"read_top: must be a whole number of at least 0, not {read_top!r}")
+        from ._enforce import enforce_content, enforce_query
+        from ._policy import narrow_query, search_within
+
+        part: ReadOptions = {"query": query.text, "max_length": passage_length}
+        passages = (yield from self._make_excerpt(part)) if read_top else None
+        narrowed = narrow_query(query, self.settings.domains)
+        longest = self.settings.max_snippet_chars
+        searching, reading = self.settings.search_timeout, self.settings.read_timeout
+        with time_limit(max(searching, reading) if read_top else searching):
+            with time_limit(searching):
+                found = yield from search_within(self.provider, narrowed, query)
+            if any(result.content for result in found.results):
+                passages = passages or (yield from self._make_excerpt(part))
+                response: SearchResponse = yield Call(enforce_content, found, narrowed, longest, passages)
+            else:
+                response = enforce_query(found, narrowed, longest)
+            if passages and read_top:
+                response = yield from self._read_results(response, read_top, passages)
+        return response
+
+    def _read_results(self, response: SearchResponse, read_top: int, part: Excerpt) -> Flow[SearchResponse]:
+        from ._enforce import attach_content
+
+        top = response.results[:read_top]
+        pages = yield from self._read_each([result.url for result in top if not result.content], part)
+        unread = iter(pages)
+        return attach_content(response, [None if result.content else next(unread) for result in top])
+
+    def read(self, url: str, options: ReadOptions) -> Flow[Page]:
+        """Read a page, or a part of it."""
+        return (yield from self._read_one(url, (yield from self._make_excerpt(options))))
+
+    def read_many(self, urls: Iterable[str], options: ReadOptions, timeout: float | None) -> Flow[_Pages]:
+        """Read many pages at the same time."""
+        return (yield from self._read_each(urls, (yield from self._make_excerpt(options)), timeout))
+
+    def _read_one(self, url: str, part: Excerpt, ready: Page | WebSearchError | None = None) -> Flow[Page]:
+        name = self.reader.name
+        return observe_read(contain_bugs(lambda: self._read_part(url, part, ready), name), url, name)
+
+    def _read_part(self, url: str, part: Excerpt, ready: Page | WebSearchError | None) -> Flow[Page]:
+        """Read a part of a page, which may be *ready*: read in one request with others."""
+        target = strip_fragment(url)
+        domains = self.settings.domains
+        domains.check(target)  # the guard sees only what is fetched from here, or names the page to a service
+        with time_limit(self.settings.read_timeout):
+            if isinstance(ready, WebSearchError):
+                raise ready
+            with reading_on(part.offset > 0):
+                page = ready or (yield from self.reader.read(target))
+            if page.final_url and (is_web_url(page.final_url) or page.final_url.startswith("file:")):
+                domains.check(page.final_url)
+            if page.url == target != url:
+                page = page.model_copy(update={"url": url})
+            if part.is_cheap(page):
+                return self._take_excerpt(page, part)
+            return (yield Call(self._take_excerpt, page, part))  # type: ignore[no-any-return]
+
+    def _take_excerpt(self, page: Page, part: Excerpt) -> Page:
+        from ._enforce import enforce_page, remove_links
+
+        page, links = enforce_page(page), self.settings.links
+        return part.of(page if links == "keep" else remove_links(page, links))
+
+    def _read_each(self, urls: Iterable[str], part: Excerpt, timeout: float | None = None) -> Flow[_Pages]:
+        from .layers._layer import leaves, reads_batches
+        from .provider._ports import opens_pages
+
+        urls = as_urls(urls)
+        by_host = any(map(opens_pages, leaves(self.reader)))
+        limit = self.settings.read_timeout * ceil(len(urls) / _MAX_CONCURRENT_READS) if timeout is None else timeout
+        with time_limit(limit):
+            ready = (yield from self._read_batches(urls)) if reads_batches(self.reader) else {}
+            pages = [self._read_one(url, part, ready.get(url)) for url in urls]
+            lanes = [find_host(url) if by_host else str(number) for number, url in enumerate(urls)]
+            return (yield from gather_by_host(pages, lanes, _MAX_CONCURRENT_READS, _MAX_CONCURRENT_READS // 2))
+
+    def _read_batches(self, urls: Sequence[str]) -> Flow[dict[str, Page | WebSearchError]]:
+        """Read many pages in as few requests as the reader needs; leave out URLs that may not be read at all."""
+        from .layers._layer import batch_size, read_many
+
+        targets: dict[str, str] = {}
+        for url in urls:
+            with suppress(WebSearchError):  # raised again when it is its turn
+                target = strip_fragment(url)
+                self.settings.domains.check(target)
+                targets[url] = target
+        several = list(dict.fromkeys(targets.values()))
+        size = batch_size(self.reader)
+        batches = [several[start : start + size] for start in range(0, len(several), size)]
+        name = self.reader.name
+        began = monotonic()
+        answers = yield Gather([contain_bugs(partial(read_many, self.reader, batch), name) for batch in batches])
+        seconds = monotonic() - began  # each page took as long as all of them
+        pages: dict[str, Page | WebSearchError] = {}
+        for batch, answer in zip(batches, answers, strict=True):
+            each = [answer] * len(batch) if isinstance(answer, WebSearchError) else answer
+            pages |= dict(zip(batch, (_add_outcome(one, name, seconds) for one in each), strict=True))
+        return {url: pages[target] for url, target in targets.items()}
+
+    def _make_excerpt(self, options: ReadOptions) -> Flow[Excerpt]:
+        """Limits of the call replace those of the settings, and a limit in tokens replaces one in characters."""
+        yield from _load_reader()
+        from .reading import Excerpt, ReadOptions
+
+        check_names(options, ReadOptions.__annotations__, InvalidOption)
+        part: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+        if not {"max_length", "max_tokens"} & set(part):
+            settings = self.settings
+            part |= {"max_tokens": settings.max_tokens} if settings.max_tokens else {"max_length": settings.max_length}
+        return Excerpt(count=self.token_counter, **part)
+
+
+def _add_outcome(page: Page | WebSearchError, reader: str, seconds: float) -> Page | WebSearchError:
+    if isinstance(page, WebSearchError):
+        return page
+    return page.model_copy(update={"outcomes": find_outcomes(page, reader, seconds)})
+
+
+_reader_is_loaded = Event()
+
+
+def _load_reader() -> Flow[None]:
+    """Import the parsers of pages, which takes a while: not on an event loop."""
+    if not _reader_is_loaded.is_set():
+        yield Call(import_module, "websearch_core.reading")
+        _reader_is_loaded.set()

@@ -1,0 +1,66 @@
+"""Stand between a flow and its driver: answer some of its effects differently, and pass the others on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, TypeVar
+
+from .flow import Call, Flow, Gather, Hedge, Request, Share
+
+T = TypeVar("T")
+Perform: TypeAlias = Callable[[Request | Call], Flow[Any]]
+
+
+def intercept(flow: Flow[T], perform: Perform) -> Flow[T]:
+    """
+    Run *flow*, and answer each `Request` and `Call` with *perform*, also those inside a `Gather`, `Share` or `Hedge`.
+
+    Args:
+        flow: The flow.
+        perform: Returns a flow that returns the answer; ``yield effect`` in it has the effect performed.
+
+    """
+    if not isinstance(flow, Generator):  # the driver says what is wrong with it
+        return (yield from flow)
+    try:
+        effect = next(flow)
+        while True:
+            try:
+                answer = yield from _answer(effect, perform)
+            except Exception as error:  # noqa: BLE001 - raised again, inside the flow
+                effect = flow.throw(error)
+            else:
+                effect = flow.send(answer)
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+    finally:
+        flow.close()
+
+
+def _answer(effect: Any, perform: Perform) -> Flow[Any]:
+    match effect:
+        case Request() | Call():
+            return (yield from perform(effect))
+        case Gather(flows, limit):
+            return (yield Gather([intercept(one, perform) for one in flows], limit))
+        case Share(make=make):
+            return (yield replace(effect, make=lambda: intercept(make(), perform)))
+        case Hedge():
+            return (yield effect.wrap(lambda one: intercept(one, perform)))
+        case _:
+            return (yield effect)
+
+
+class Auxiliary:
+    """Marks an effect by which a layer prepares a call: it is not an attempt, and a budget does not count it."""
+
+
+class AuxiliaryCall(Auxiliary, Call):
+    """A `Call` of a layer, such as a look into Redis."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuxiliaryRequest(Auxiliary, Request):
+    """A `Request` of a layer, such as one for a robots.txt."""

@@ -1,0 +1,122 @@
+"""
+Make HTTP clients whose connections are opened by our backends and kept in our pools.
+
+A request goes straight to the transport of ``httpx`` or ``httpx2``. That leaves out what their clients would add and
+we do not want (cookies, redirects, credentials from URLs), and it is where test tools and tracing step in: vcrpy,
+pytest-httpx and OpenTelemetry at the transport, respx at the connection below it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import ssl
+from functools import cache, lru_cache
+from importlib.metadata import version
+from typing import Any, Literal
+
+from .backend import AsyncGuardedBackend, GuardedBackend
+from .body import OFFERED
+from .guard import Guard
+from .lookup import Line
+from .pool import AsyncPool, Pool
+from .stream import AsyncioBackend
+
+Library = Literal["httpx", "httpx2"]
+Kind = Literal["Client", "AsyncClient"]
+
+_CORES = {"httpx": "httpcore", "httpx2": "httpcore2"}
+_MAX_IDLE = 20  # connections to the servers of pages
+MAX_CONCURRENT = 100  # requests for pages, and as many to services, of a client
+
+
+class DirectClient:
+    """
+    What `websearch_core._net.sender.Sender` uses of an ``httpx.Client``, without its cookies, redirects and hooks.
+
+    Args:
+        library: Which HTTP library to use.
+        verify: Which certificates to trust; by default, those of the HTTP library.
+        guard: The policy for pages; None for services, which may use the proxies of the environment.
+        line: The queue for look-ups of names.
+
+    """
+
+    _kind: Kind = "Client"
+
+    def __init__(self, library: Library, verify: ssl.SSLContext | None, guard: Guard | None, line: Line) -> None:
+        self._http = importlib.import_module(library)
+        core = importlib.import_module(_CORES[library])
+        self._client = getattr(self._http, self._kind)(
+            trust_env=guard is None,  # proxies and certificates of the environment must not affect pages
+            verify=verify or self._http.create_ssl_context(trust_env=guard is None),
+        )
+        for transport in (self._client._transport, *self._client._mounts.values()):
+            if transport is not None:  # None for hosts in NO_PROXY
+                inner = transport._pool  # httpx has no public way; tests/core/net/test_sender.py pins it
+                inner._network_backend = self._guard(core, inner._network_backend, guard, line)
+                transport._pool = self._make_pool(core, inner, MAX_CONCURRENT if guard is None else _MAX_IDLE)
+
+    def build_request(
+        self, method: str, url: str, *, headers: dict[str, str], timeout: tuple[Any, ...], **content: Any
+    ) -> Any:
+        """Build a request as the client of the library would."""
+        own = {name.lower() for name in headers}
+        defaults = {"Accept": "*/*", "Accept-Encoding": OFFERED, "Connection": "keep-alive"}
+        timeouts = dict(zip(("connect", "read", "write", "pool"), timeout, strict=True))
+        return self._http.Request(
+            method,
+            _parse_url(self._http.URL, url),
+            headers={**{name: value for name, value in defaults.items() if name.lower() not in own}, **headers},
+            extensions={"timeout": timeouts},
+            **content,
+        )
+
+    def send(self, request: Any, **_: Any) -> Any:
+        """Send *request*, and return the response with its body still to be read; await the result if it is async."""
+        return self._client._transport_for_url(request.url).handle_request(request)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._client.close()
+
+    @staticmethod
+    def _guard(core: Any, backend: Any, guard: Guard | None, line: Line) -> Any:
+        return GuardedBackend(core, backend, guard, line)
+
+    @staticmethod
+    def _make_pool(core: Any, inner: Any, most_idle: int) -> Any:
+        return Pool(core, inner, most_idle)
+
+
+class AsyncDirectClient(DirectClient):
+    """The same for one event loop."""
+
+    _kind = "AsyncClient"
+
+    def send(self, request: Any, **_: Any) -> Any:
+        """Do the same as `DirectClient.send`."""
+        return self._client._transport_for_url(request.url).handle_async_request(request)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._client.aclose()
+
+    @staticmethod
+    def _guard(core: Any, backend: Any, guard: Guard | None, line: Line) -> Any:  # noqa: ARG004
+        return AsyncGuardedBackend(AsyncioBackend(core), guard, line)
+
+    @staticmethod
+    def _make_pool(core: Any, inner: Any, most_idle: int) -> Any:
+        return AsyncPool(core, inner, most_idle)
+
+
+@lru_cache(maxsize=64)
+def _parse_url(parse: Any, url: str) -> Any:
+    """Parse a URL; that of a service is the same in every search."""
+    return parse(url)
+
+
+@cache
+def user_agent() -> str:
+    """Return the default ``User-Agent``."""
+    return f"websearch-core/{version('websearch-core')}"

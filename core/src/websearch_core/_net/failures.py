@@ -1,0 +1,140 @@
+"""
+Turn what the HTTP libraries raise and log into what may be shown: our errors, without keys, queries and addresses.
+
+The caller's own client may be of either library, so the errors of both are understood.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import ssl
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+from urllib.parse import urlsplit
+
+from .._redaction import keys_in, without_keys
+from ..errors import BadResponse, ConfigurationError, TimedOut, Unavailable, UnsafeURL, WebSearchError
+from ..flow import Request
+
+_LOGGERS = (  # a logger's filter does not see the records of its child loggers
+    *("httpx", "httpx2"),
+    *(f"httpcore.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")),
+    *(f"httpcore2.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")),
+)
+
+
+def redact_logs() -> None:
+    """Remove queries and keys from the logs of the HTTP libraries."""
+    for name in _LOGGERS:
+        logging.getLogger(name).addFilter(_log_redaction)
+
+
+@contextmanager
+def translate_errors(request: Request) -> Iterator[None]:
+    """Raise our errors instead of the HTTP library's, whose messages may contain URLs and internal addresses."""
+    place = "the page's server" if request.guarded else "the service"
+    late = f"no answer from {place} within the time allowed"
+    sending = _sending.set(request)
+    try:
+        with _remove_request(request):
+            yield
+    except WebSearchError:
+        raise
+    except TimeoutError as error:
+        raise TimedOut(late) from error
+    except _find_error_types("TimeoutException") as error:
+        raise TimedOut(late) from error
+    except _find_error_types("LocalProtocolError", "UnsupportedProtocol", "InvalidURL") as error:
+        if request.guarded:  # a page may have chosen the URL
+            raise UnsafeURL("no request can be sent to this URL") from error
+        raise ConfigurationError(
+            f"{urlsplit(request.url).netloc!r} is not a host that a request can be sent to"
+        ) from error
+    except _find_error_types("ConnectError") as error:
+        reason = _find_root_cause(error)
+        failure = Unavailable(f"cannot connect to {place}{_describe_cause(reason)}")
+        failure.temporary = not isinstance(reason, ssl.SSLError)
+        raise failure from error
+    except UnicodeError as error:  # the caller's own client failed to parse a redirect's Location
+        raise BadResponse(f"{place} redirects to an invalid URL") from error
+    except _find_error_types("HTTPError", "StreamError") as error:
+        raise Unavailable(f"{place} broke off its answer") from error
+    finally:
+        _sending.reset(sending)
+
+
+@contextmanager
+def _remove_request(request: Request) -> Iterator[None]:
+    """Remove the request and its keys from any error raised: our errors are chained to those of the HTTP library."""
+    try:
+        yield
+    except Exception as error:
+        keys = keys_in(request)
+        for one in _walk_chain(error):
+            for name, value in vars(one).items():
+                if isinstance(value, _find_error_types("Request", "Response")):
+                    vars(one)[name] = None
+            if any(isinstance(arg, str) and without_keys(arg, keys) != arg for arg in one.args):
+                one.args = tuple(without_keys(arg, keys) if isinstance(arg, str) else arg for arg in one.args)
+        raise
+
+
+def _walk_chain(error: BaseException) -> list[BaseException]:
+    """Return *error*, and all errors in its chain of causes and contexts."""
+    found: list[BaseException] = []
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        one = waiting.pop()
+        if one is not None and not any(one is other for other in found):
+            found.append(one)
+            waiting += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
+    return found
+
+
+class _LogRedaction(logging.Filter):
+    """
+    Removes queries, and keys that a service repeats, from the logs of the HTTP library.
+
+    These logs have the URL of every request and, at debug level, the headers of every answer.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        request = _sending.get()
+        if request is None:
+            return True
+        if isinstance(record.args, tuple):
+            args: tuple[Any, ...] = record.args
+            record.args = tuple(arg.copy_with(query=None) if hasattr(arg, "copy_with") else arg for arg in args)
+        message = record.getMessage()
+        redacted = without_keys(message, keys_in(request))
+        if redacted != message:
+            record.msg, record.args = redacted, ()
+        return True
+
+
+_sending: ContextVar[Request | None] = ContextVar("websearch_request", default=None)
+_log_redaction = _LogRedaction()
+
+
+def _find_error_types(*names: str) -> tuple[type[Exception], ...]:
+    """Return these exceptions of all loaded HTTP libraries: the caller's own client may use the other one."""
+    loaded = [sys.modules[name] for name in ("httpx", "httpx2") if name in sys.modules]
+    return tuple(getattr(library, name) for library in loaded for name in names)
+
+
+def _find_root_cause(error: BaseException | None) -> OSError | None:
+    """Return the error of the operating system or TLS that caused an error of an HTTP library."""
+    while error is not None and not (isinstance(error, OSError) and error.strerror):
+        error = error.__cause__ or error.__context__
+    return error
+
+
+def _describe_cause(reason: OSError | None) -> str:
+    """Describe *reason* without addresses and names, which may be internal ones."""
+    if reason is None:
+        return ""
+    return f": {reason.reason if isinstance(reason, ssl.SSLError) else os.strerror(reason.errno or 0)}"

@@ -1,0 +1,327 @@
+"""
+A forward proxy on loopback that a browser is forced through: where the guard judges what any part of it sends.
+
+A browser sends on its own account: subresources, workers, sockets, prefetches, redirects. Whatever it is, it arrives
+here as ``GET http://host/...`` or ``CONNECT host:port``. The host is read strictly (`Guard.check`), resolved once,
+judged (`Guard.judge`), and the connection goes to the very address that was judged. One gate serves one page, so its
+limits are that page's, and closing it cuts everything that the page left open.
+
+A site cannot play the proxy: its 407 becomes 502, its ``Proxy-*`` fields are dropped, and no protocol is switched. Our
+own refusals carry a random mark, which tells them from a site's 403.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import random
+import secrets
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from typing import Any, Self, TypeAlias
+
+from .._urls import locate
+from ..errors import TimedOut, Unavailable, UnsafeURL, WebSearchError
+from .backend import AsyncGuardedBackend
+from .guard import Guard
+from .heads import Fields, MalformedHead, body_length, parse_answer, parse_request, write_answer, write_request
+from .lookup import Line
+
+_MAX_HEAD = 64 * 1024  # bytes
+_CHUNK = 64 * 1024
+_Streams: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_TLS = b"\x16"  # the first byte of a TLS handshake
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """
+    What one page may use. Once a sum is spent the gate shuts: what is open is cut, and what comes is refused.
+
+    Args:
+        received: Bytes from sites, as they came over the wire.
+        sent: Bytes to sites.
+        requests: Requests, or tunnels, in all.
+        at_once: Open connections.
+        connect: Seconds for a connection.
+        idle: Seconds without a byte in either direction.
+
+    """
+
+    received: int = 20 * 2**20
+    sent: int = 2**20
+    requests: int = 500
+    at_once: int = 48
+    connect: float = 8.0
+    idle: float = 15.0
+
+
+@dataclass
+class Traffic:
+    """What passed a gate, and how many requests it refused."""
+
+    requests: int = 0
+    received: int = 0
+    sent: int = 0
+    refused: int = 0
+    errors: dict[tuple[str, int], WebSearchError] = field(default_factory=dict)  # the last one, by host and port
+
+
+class _Refusal(Exception):
+    def __init__(self, status: int, error: WebSearchError) -> None:
+        super().__init__(str(error))
+        self.status, self.error = status, error
+
+
+class Gate:
+    """
+    ``async with Gate(guard, line) as gate:`` and give the browser ``gate.url`` as its proxy.
+
+    Args:
+        guard: Judges names and addresses.
+        line: The queue for look-ups.
+        limits: What the page may use.
+        address: The address to listen on; see `find_own_address`.
+
+    """
+
+    def __init__(self, guard: Guard, line: Line, limits: Limits | None = None, *, address: str = "127.0.0.1") -> None:
+        self.limits = limits or Limits()
+        self.traffic = Traffic()
+        self.mark = secrets.token_urlsafe(16)
+        self.spent = ""  # what was used up, if anything
+        self._guard, self._address = guard, address
+        self._backend = AsyncGuardedBackend(_Dialer(), guard, line)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._writers: set[asyncio.StreamWriter] = set()
+        self._open = 0
+        self._is_shut = False
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._accept, self._address, 0, limit=_MAX_HEAD)
+        port = self._server.sockets[0].getsockname()[1]
+        self.url = f"http://{self._address}:{port}"
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.shut()
+        self._server.close()
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def shut(self) -> None:
+        """Refuse everything that comes from now on, and cut what is open."""
+        self._is_shut = True
+        for writer in tuple(self._writers):
+            writer.transport.abort()
+
+    def find_error(self, url: str) -> WebSearchError | None:
+        """Return the last error of the host and port of *url*."""
+        try:
+            return self.traffic.errors.get(locate(url))
+        except UnsafeURL as error:
+            return error
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.add(writer)
+        self._tasks.add(task := asyncio.ensure_future(self._handle(reader, writer)))
+        task.add_done_callback(lambda _: self._finish(task, writer))
+
+    def _finish(self, task: asyncio.Task[None], writer: asyncio.StreamWriter) -> None:
+        """Close a connection, also of a task that was cancelled before it began."""
+        self._tasks.discard(task)
+        self._writers.discard(writer)
+        writer.close()
+
+    async def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._open += 1
+        try:
+            await self._serve(reader, writer)
+        except _Refusal as refusal:
+            self.traffic.refused += 1
+            with contextlib.suppress(OSError):
+                fields = f"X-Gate: {self.mark}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+                writer.write(f"HTTP/1.1 {refusal.status} Refused\r\n{fields}".encode())
+                await writer.drain()
+        except (OSError, EOFError, asyncio.LimitOverrunError, TimeoutError, MalformedHead):
+            pass  # one of the two has gone, or speaks no HTTP: the browser sees the connection end
+        finally:
+            self._open -= 1
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async with asyncio.timeout(self.limits.idle):
+            head = await reader.readuntil(b"\r\n\r\n")
+        method, target, fields = parse_request(head)
+        self.traffic.requests += 1
+        if self.traffic.requests > self.limits.requests:
+            self.spend("requests")
+        if self._is_shut or self._open > self.limits.at_once:
+            raise _Refusal(503, Unavailable("the page has used up what it may use"))
+        if method == "CONNECT":
+            await self._tunnel(target, reader, writer)
+        elif method in _METHODS and target.startswith("http://"):
+            await self._exchange(method, target, fields, (reader, writer))
+        else:
+            raise _Refusal(400, UnsafeURL("only http and https URLs can be opened"))
+
+    async def _tunnel(self, target: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve CONNECT, which is how https:, wss: and ws: come. The first byte tells whether it is TLS."""
+        secure, plain = (self._judge_name(f"{scheme}://{target}/") for scheme in ("https", "http"))
+        if isinstance(secure, WebSearchError) and isinstance(plain, WebSearchError):
+            raise self._refuse(f"https://{target}/", secure)
+        far = await self._connect(f"https://{target}/")
+        try:
+            self._writers.add(far.writer)
+            writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+            async with asyncio.timeout(self.limits.idle):
+                first = await reader.read(_CHUNK)
+            judged = secure if first.startswith(_TLS) else plain
+            if not first or isinstance(judged, WebSearchError):  # open over another scheme only
+                return
+            self._count(len(first), up=True)
+            far.writer.write(first)
+            await self._run_both(self._pump(reader, far.writer, up=True), self._pump(far.reader, writer))
+        finally:
+            self._writers.discard(far.writer)
+            far.writer.close()
+
+    async def _exchange(self, method: str, target: str, fields: Fields, browser: _Streams) -> None:
+        """Serve a request over http:, one on each connection."""
+        reader, writer = browser
+        length = body_length(fields)
+        url = self._judge_name(target)
+        if isinstance(url, WebSearchError):
+            raise self._refuse(target, url)
+        far = await self._connect(url)
+        try:
+            self._writers.add(far.writer)
+            authority, slash, path = url.removeprefix("http://").partition("/")
+            far.writer.write(write_request(method, slash + path.partition("#")[0], authority, fields))
+            await self._run_both(
+                self._pump(reader, far.writer, up=True, length=length), self._answer(far.reader, writer, url)
+            )
+        finally:
+            self._writers.discard(far.writer)
+            far.writer.close()
+
+    def _judge_name(self, url: str) -> str | WebSearchError:
+        """Return the canonical form of *url*, or why it may not be opened."""
+        try:
+            return self._guard.check(url)
+        except UnsafeURL as error:
+            return error
+
+    def _refuse(self, url: str, error: WebSearchError) -> _Refusal:
+        with contextlib.suppress(UnsafeURL):  # without a place in an odd URL, the browser would not have sent it
+            self.traffic.errors[locate(url)] = error
+        status = 403 if isinstance(error, UnsafeURL) else 504 if isinstance(error, TimedOut) else 502
+        return _Refusal(status, error)
+
+    async def _connect(self, url: str) -> _Connection:
+        """Resolve the host of *url*, judge all of its addresses, and connect to one of them."""
+        host, port = locate(url)
+        try:
+            connection: _Connection = await self._backend.connect_tcp(host, port, self.limits.connect)
+        except WebSearchError as error:
+            raise self._refuse(url, error) from error
+        except OSError as error:
+            reason = os.strerror(error.errno) if error.errno else "no connection"
+            raise self._refuse(url, Unavailable(f"cannot connect to {host}: {reason}")) from error
+        return connection
+
+    async def _pump(
+        self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, *, up: bool = False, length: int | None = None
+    ) -> None:
+        while length is None or length > 0:
+            data = await source.read(_CHUNK if length is None else min(_CHUNK, length))
+            if not data:
+                break
+            self._count(len(data), up=up)
+            length = None if length is None else length - len(data)
+            sink.write(data)
+            await sink.drain()
+        if length is None:
+            with contextlib.suppress(OSError, RuntimeError):
+                sink.write_eof()
+
+    async def _answer(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, url: str) -> None:
+        """Pass on an answer, but nothing in it that speaks to the client of a proxy."""
+        while True:
+            head = await source.readuntil(b"\r\n\r\n")
+            self._count(len(head), up=False)
+            status, reason, fields = parse_answer(head)
+            if status in {101, 407}:
+                raise self._refuse(url, Unavailable("the site answers like a proxy, or switches protocols"))
+            if status >= 200:
+                break
+        sink.write(write_answer(status, reason, fields))
+        await self._pump(source, sink)
+
+    def _count(self, size: int, *, up: bool) -> None:
+        traffic = self.traffic
+        if up:
+            traffic.sent += size
+        else:
+            traffic.received += size
+        if traffic.received > self.limits.received or traffic.sent > self.limits.sent:
+            self.spend("bytes")
+            raise ConnectionAbortedError
+
+    def spend(self, what: str) -> None:
+        """Shut the gate since *what* is used up."""
+        self.spent = self.spent or what
+        self.shut()
+
+    async def _run_both(self, up: Coroutine[Any, Any, None], down: Coroutine[Any, Any, None]) -> None:
+        """Run both directions until the answer is over, one of them fails, or nothing moves for too long."""
+        sending, receiving = asyncio.ensure_future(up), asyncio.ensure_future(down)
+        try:
+            waiting: set[asyncio.Future[None]] = {sending, receiving}
+            while receiving in waiting:
+                before = self.traffic.sent + self.traffic.received
+                done, waiting = await asyncio.wait(
+                    waiting, timeout=self.limits.idle, return_when=asyncio.FIRST_COMPLETED
+                )
+                if not done and self.traffic.sent + self.traffic.received == before:
+                    return
+                for task in done:
+                    task.result()
+        finally:
+            for task in (sending, receiving):
+                task.cancel()
+            await asyncio.gather(sending, receiving, return_exceptions=True)
+
+
+@dataclass(frozen=True)
+class _Connection:
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    async def aclose(self) -> None:
+        self.writer.close()
+
+
+class _Dialer:
+    """Opens plain connections, for `AsyncGuardedBackend`, which decides to which addresses."""
+
+    async def connect_tcp(self, address: str, port: int, timeout: float | None = None) -> _Connection:
+        async with asyncio.timeout(timeout):
+            return _Connection(*await asyncio.open_connection(address, port, limit=_MAX_HEAD))
+
+
+async def find_own_address() -> str:
+    """
+    Return a loopback address that nothing else listens on, where the system has more than one; else ``127.0.0.1``.
+
+    A browser may resolve this one address only, so even where it goes around its proxy, it finds nothing but gates.
+    """
+    for _ in range(3):
+        address = f"127.{random.randint(64, 250)}.{random.randint(1, 250)}.{random.randint(2, 250)}"  # noqa: S311 - not a secret
+        with contextlib.suppress(OSError):
+            server = await asyncio.start_server(lambda *_: None, address, 0)
+            server.close()
+            return address
+    return "127.0.0.1"

@@ -1,0 +1,212 @@
+"""
+Keep connections open between requests, in place of httpcore's own pools.
+
+Those look at each connection several times per request, and ask the system about every idle one: with a hundred
+requests in flight, that costs more than the request. Here, a request takes the connection that was used last, and only
+that one is checked. Connections are httpcore's, so nothing is known here about HTTP, TLS or proxies. How many requests
+are in flight is limited by the `websearch_core._net.sender.Sender`.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import Any, TypeAlias
+
+_KEPT = 30.0  # seconds that an idle connection is kept
+
+Key: TypeAlias = tuple[bytes, bytes, int]
+
+
+class _Idle:
+    """
+    Idle connections, the one used last at the end.
+
+    Args:
+        most: Maximum number of them.
+
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._waiting: dict[Any, tuple[Key, float]] = {}
+
+    def take(self, key: Key) -> Any:
+        """Return the connection to *key* that was used last, or None."""
+        with self._lock:
+            for connection in reversed(self._waiting):
+                if self._waiting[connection][0] == key:
+                    del self._waiting[connection]
+                    return connection
+        return None
+
+    def put(self, connection: Any, key: Key) -> None:
+        """Add a connection."""
+        with self._lock:
+            self._waiting[connection] = key, time.monotonic() + _KEPT
+
+    def take_surplus(self) -> list[Any]:
+        """Return the connections that are too old, and the oldest of those that are too many."""
+        now = time.monotonic()
+        surplus: list[Any] = []
+        with self._lock:
+            for connection, (_, end) in self._waiting.items():
+                if end > now and len(self._waiting) - len(surplus) <= self._most:
+                    break
+                surplus.append(connection)
+            for connection in surplus:
+                del self._waiting[connection]
+        return surplus
+
+    def take_all(self) -> list[Any]:
+        """Return all connections."""
+        with self._lock:
+            everything, self._waiting = list(self._waiting), {}
+        return everything
+
+
+class _Pool:
+    """
+    What both pools share: which connections are idle, and which are in use.
+
+    Args:
+        core: The module ``httpcore`` or ``httpcore2``.
+        inner: Its pool, which creates the connections: direct ones, or through its proxy.
+        most_idle: Maximum number of idle connections.
+
+    """
+
+    def __init__(self, core: Any, inner: Any, most_idle: int) -> None:
+        self.inner = inner
+        self._unsupported: type[Exception] = core.UnsupportedProtocol
+        self._idle = _Idle(most_idle)
+        self._busy: dict[Any, bool] = {}
+
+    def _find_key(self, request: Any) -> Key:
+        url = request.url
+        if url.scheme not in {b"http", b"https"}:
+            raise self._unsupported("the scheme must be http or https")
+        return url.scheme, url.host, url.port or (443 if url.scheme == b"https" else 80)
+
+    def _create(self, request: Any) -> Any:
+        return self.inner.create_connection(request.url.origin)
+
+    def _release(self, connection: Any, key: Key) -> list[Any]:
+        """Keep *connection* if it can be used again; return the connections to close."""
+        if self._busy.pop(connection, None) is None:  # all have been closed
+            return []
+        if connection.is_idle() and not connection.is_closed():
+            self._idle.put(connection, key)
+            return self._idle.take_surplus()
+        return [connection]
+
+    def _take_all(self) -> list[Any]:
+        busy, self._busy = list(self._busy), {}
+        return busy + self._idle.take_all()
+
+
+class Pool(_Pool):
+    """The connections of blocking calls."""
+
+    def handle_request(self, request: Any) -> Any:
+        """Send *request* over a connection that was kept, or over a new one."""
+        key = self._find_key(request)
+        connection = self._take(key) or self._create(request)
+        self._busy[connection] = True
+        try:
+            response = connection.handle_request(request)
+        except BaseException:
+            self._end(connection, key)
+            raise
+        response.stream = _Body(response.stream, lambda: self._end(connection, key))
+        return response
+
+    def close(self) -> None:
+        """Close all connections."""
+        for connection in self._take_all():
+            connection.close()
+
+    def _take(self, key: Key) -> Any:
+        while (connection := self._idle.take(key)) is not None and connection.has_expired():
+            connection.close()
+        return connection
+
+    def _end(self, connection: Any, key: Key) -> None:
+        for one in self._release(connection, key):
+            one.close()
+
+
+class AsyncPool(_Pool):
+    """The connections of one event loop."""
+
+    async def handle_async_request(self, request: Any) -> Any:
+        """Send *request* over a connection that was kept, or over a new one."""
+        key = self._find_key(request)
+        connection = await self._take(key) or self._create(request)
+        self._busy[connection] = True
+        try:
+            response = await connection.handle_async_request(request)
+        except BaseException:
+            await self._end(connection, key)
+            raise
+        response.stream = _AsyncBody(response.stream, lambda: self._end(connection, key))
+        return response
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        for connection in self._take_all():
+            await connection.aclose()
+
+    async def _take(self, key: Key) -> Any:
+        while (connection := self._idle.take(key)) is not None and connection.has_expired():
+            await connection.aclose()
+        return connection
+
+    async def _end(self, connection: Any, key: Key) -> None:
+        for one in self._release(connection, key):
+            await one.aclose()
+
+
+class _Body:
+    """The body of a response, which releases its connection when it is closed, once."""
+
+    def __init__(self, stream: Any, end: Callable[[], None]) -> None:
+        self._stream = stream
+        self._end: Callable[[], None] | None = end
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._stream)
+
+    def close(self) -> None:
+        """Stop reading."""
+        end, self._end = self._end, None
+        if end is not None:
+            try:
+                if hasattr(self._stream, "close"):  # a test tool may have put another stream here
+                    self._stream.close()
+            finally:
+                end()
+
+
+class _AsyncBody:
+    """The same on an event loop."""
+
+    def __init__(self, stream: Any, end: Callable[[], Awaitable[None]]) -> None:
+        self._stream = stream
+        self._end: Callable[[], Awaitable[None]] | None = end
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        iterator: AsyncIterator[bytes] = self._stream.__aiter__()
+        return iterator
+
+    async def aclose(self) -> None:
+        """Stop reading."""
+        end, self._end = self._end, None
+        if end is not None:
+            try:
+                if hasattr(self._stream, "aclose"):
+                    await self._stream.aclose()
+            finally:
+                await end()

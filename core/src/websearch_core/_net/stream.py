@@ -1,0 +1,145 @@
+"""
+A connection on asyncio, as httpcore wants it.
+
+httpcore's own goes through anyio, which enters a cancel scope and yields to the loop for every read and write. The
+sender bounds a whole exchange with one timeout, so nothing has to be bounded here, except for the handshake of TLS.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+_MAX_WAITING = 2**16  # bytes kept in either direction before the other side has to wait
+_EXTRA = {"ssl_object": "ssl_object", "client_addr": "sockname", "server_addr": "peername", "socket": "socket"}
+
+
+class AsyncioBackend:
+    """
+    An httpcore network backend for asyncio.
+
+    Args:
+        core: The module ``httpcore`` or ``httpcore2``, whose errors are raised.
+
+    """
+
+    def __init__(self, core: Any) -> None:
+        self._core = core
+
+    async def connect_tcp(self, host: str, port: int, **_: Any) -> AsyncioStream:
+        """Connect; the guarded backend around this one enforces the timeout."""
+        loop = asyncio.get_running_loop()
+        stream = AsyncioStream(self._core)
+        try:
+            await loop.create_connection(lambda: stream, host, port)
+        except OSError as error:
+            raise self._core.ConnectError(str(error)) from error
+        return stream
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+class AsyncioStream(asyncio.Protocol):
+    """An httpcore network stream. What is written is sent before the next read: a request leaves in one piece."""
+
+    _transport: asyncio.Transport
+
+    def __init__(self, core: Any) -> None:
+        self._core = core
+        self._arrived = bytearray()
+        self._unsent = b""
+        self._ended = False
+        self._failure: Exception | None = None
+        self._paused = False
+        self._can_write = asyncio.Event()
+        self._can_write.set()
+        self._reader: asyncio.Future[None] | None = None
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002 - httpcore's
+        self._send()
+        while not self._arrived and not self._ended:
+            self._reader = asyncio.get_running_loop().create_future()
+            try:
+                await self._reader
+            finally:
+                self._reader = None
+        if not self._arrived and self._failure is not None:
+            raise self._core.ReadError(str(self._failure)) from self._failure
+        data = bytes(self._arrived[:max_bytes])
+        del self._arrived[:max_bytes]
+        if self._paused and len(self._arrived) < _MAX_WAITING:
+            self._paused = False
+            self._transport.resume_reading()
+        return data
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002 - httpcore's
+        self._unsent += buffer
+        if len(self._unsent) > _MAX_WAITING:
+            self._send()
+            await self._can_write.wait()
+
+    async def start_tls(
+        self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
+    ) -> Any:
+        self._send()
+        try:
+            async with asyncio.timeout(timeout):
+                secured = await asyncio.get_running_loop().start_tls(
+                    self._transport, self, ssl_context, server_hostname=server_hostname
+                )
+        except TimeoutError as error:
+            raise self._core.ConnectTimeout(str(error)) from error
+        except OSError as error:  # among them, those of TLS
+            raise self._core.ConnectError(str(error)) from error
+        if secured is None:
+            raise self._core.ConnectError("the connection was closed")
+        self._transport = secured
+        return self
+
+    async def aclose(self) -> None:
+        self._failure = self._failure or ConnectionAbortedError("closed by this side")  # not by the end of a body
+        self._transport.abort()  # closing would wait for a peer that does not read, or does not say goodbye
+        await asyncio.sleep(0)  # the loop closes the socket
+
+    def get_extra_info(self, info: str) -> Any:
+        if info == "is_readable":  # when nothing was asked: the server has closed the connection, or is confused
+            return bool(self._arrived) or self._ended
+        return self._transport.get_extra_info(_EXTRA[info]) if info in _EXTRA else None
+
+    def _send(self) -> None:
+        if self._unsent:
+            self._transport.write(self._unsent)
+            self._unsent = b""
+
+    def _wake(self) -> None:
+        if self._reader is not None and not self._reader.done():
+            self._reader.set_result(None)
+
+    # What the event loop calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport  # type: ignore[assignment]
+
+    def data_received(self, data: bytes) -> None:
+        self._arrived += data
+        if len(self._arrived) >= _MAX_WAITING and not self._paused:
+            self._paused = True
+            self._transport.pause_reading()
+        self._wake()
+
+    def eof_received(self) -> bool:
+        self._ended = True
+        self._wake()
+        return False
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._ended, self._failure = True, self._failure or error
+        self._can_write.set()
+        self._wake()
+
+    def pause_writing(self) -> None:
+        self._can_write.clear()
+
+    def resume_writing(self) -> None:
+        self._can_write.set()

@@ -1,0 +1,246 @@
+"""
+What the robots.txt of a site allows (RFC 9309), parsed by protego.
+
+A file that does not exist (4xx) allows everything; one that cannot be had (5xx, no connection) allows nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urljoin
+
+from ._deadline import time_limit
+from ._effects import Auxiliary, AuxiliaryCall, AuxiliaryRequest, intercept
+from ._flights import Flights
+from ._urls import Origin, find_origin, is_web_url
+from .errors import BadResponse, DisallowedByRobots, ServiceError, TimedOut, Unavailable, UnsafeURL, WebSearchError
+from .flow import Call, Flow, Request, Response, Share, Shared
+from .models import Page
+
+if TYPE_CHECKING:
+    from .provider._ports import PageReader
+
+USER_AGENT = "websearch-core"
+FORBIDDEN = "the site's robots.txt asks programs not to read this page"
+DAY = 86_400.0  # seconds; RFC 9309, 2.4: no longer than 24 hours
+_MAX_DELAY = 30.0  # seconds
+_MAX_BYTES = 500 * 1024  # of one file; RFC 9309, 2.5
+_MAX_REDIRECTS = 5  # RFC 9309, 2.3.1.2
+_MIN_AGE = 60.0  # seconds; also for a site that wants its file to be fetched for each page
+_TIMEOUT = 10.0  # seconds
+_PROMPT = 16 * 1024  # characters that are parsed within a millisecond or so
+_MAX_KEPT = 2**20  # characters of all files that are kept; parsed, they take up to 40 times as many bytes
+_MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
+
+
+class Rules:
+    """
+    What a robots.txt says to a user agent.
+
+    Args:
+        text: The robots.txt; an empty one allows everything.
+        user_agent: The product token, such as ``websearch-core``; rules for ``*`` apply if there are none for it.
+
+    """
+
+    def __init__(self, text: str = "", user_agent: str = USER_AGENT) -> None:
+        from protego import Protego
+
+        self.size = len(text)
+        self._user_agent = user_agent
+        self._rules = Protego.parse(text.lstrip("\ufeff"))
+
+    @property
+    def crawl_delay(self) -> float:
+        """Seconds that the site asks for between two requests, at most 30."""
+        return min(max(self._rules.crawl_delay(self._user_agent) or 0.0, 0.0), _MAX_DELAY)
+
+    def allows(self, url: str) -> bool:
+        """Return whether *url* may be read."""
+        return bool(self._rules.can_fetch(url, self._user_agent))
+
+
+class _Kept(NamedTuple):
+    rules: Rules
+    expires: float
+
+
+class RobotsFiles:
+    """
+    The robots.txt of sites, each fetched once for all who need it at the same time, and kept for a time.
+
+    The time is the ``max-age`` that the site states, between a minute and *max_age*. A file that has expired is used
+    further while a new one cannot be had. A copy starts empty.
+
+    Args:
+        user_agent: The product token that the rules are looked up for.
+        max_age: Seconds for which a file is kept.
+
+    """
+
+    def __init__(self, user_agent: str = USER_AGENT, max_age: float = DAY) -> None:
+        self._user_agent, self._max_age = user_agent, max_age
+        self._flights = Flights()
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Origin, _Kept] = OrderedDict()
+        self._size = 0
+
+    def __deepcopy__(self, memo: Any) -> RobotsFiles:
+        return RobotsFiles(self._user_agent, self._max_age)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RobotsFiles, (self._user_agent, self._max_age)
+
+    def read(self, reader: PageReader, url: str) -> Flow[Page]:
+        """
+        Read a page with *reader*, if robots.txt allows it and every page that it redirects to.
+
+        Where the reader fetches pages itself, each redirect is checked before it is followed; a page that a service
+        fetched is checked afterwards.
+
+        Raises:
+            DisallowedByRobots: It does not.
+            ServiceError: The robots.txt cannot be had; or the reader failed.
+
+        """
+        yield from self.check(url)
+        page = yield from intercept(reader.read(url), self._perform)
+        return (yield from self.settle(url, page))
+
+    def settle(self, url: str, page: Page | WebSearchError) -> Flow[Page]:
+        """
+        Return *page*, which a reader made of the page at *url*, if the page that *url* redirects to may be read, too.
+
+        Raises:
+            WebSearchError: It may not; or *page* is an error.
+
+        """
+        if isinstance(page, WebSearchError):
+            raise page
+        if page.final_url and page.final_url != url:
+            yield from self.check(page.final_url)
+        return page
+
+    def check(self, url: str, headers: Mapping[str, str] | None = None) -> Flow[float]:
+        """
+        Return the seconds that the site of *url* asks for between two requests.
+
+        Args:
+            url: The URL of a page. What is not an http(s) URL is left to the reader to refuse.
+            headers: Those of the request for the page; its ``User-Agent`` asks for the robots.txt, too.
+
+        Raises:
+            DisallowedByRobots: The robots.txt does not allow to read the page.
+            ServiceError: The robots.txt cannot be had.
+
+        """
+        if not is_web_url(url):
+            return 0.0
+        rules = yield from self.find(url, headers)
+        is_prompt = rules.size <= _PROMPT
+        allowed: bool = rules.allows(url) if is_prompt else (yield AuxiliaryCall(rules.allows, url))
+        if not allowed:
+            raise DisallowedByRobots(FORBIDDEN)
+        return rules.crawl_delay
+
+    def find(self, url: str, headers: Mapping[str, str] | None = None) -> Flow[Rules]:
+        """
+        Return the rules for the site of *url*, an http(s) URL.
+
+        Raises:
+            UnsafeURL: The site must not be read from here.
+            ServiceError: Its robots.txt cannot be had.
+
+        """
+        origin = find_origin(url)
+        assert origin is not None
+        with self._lock:
+            kept = self._kept.get(origin)
+        if kept is not None and time.monotonic() < kept.expires:
+            return kept.rules
+        named = {name: value for name, value in (headers or {}).items() if name.lower() == "user-agent"}
+        try:
+            shared: Shared = yield Share(self._flights, origin, lambda: self._fetch(origin, url, named))
+        except ServiceError:
+            if kept is None:
+                raise
+            return kept.rules
+        rules: Rules = shared.value
+        return rules
+
+    def _perform(self, effect: Request | Call) -> Flow[Any]:
+        if isinstance(effect, Request) and effect.guarded and not isinstance(effect, Auxiliary):
+            effect = replace(effect, crawl_delay=(yield from self.check(effect.url, effect.headers)))
+        return (yield effect)
+
+    def _fetch(self, origin: Origin, url: str, headers: Mapping[str, str]) -> Flow[Rules]:
+        there = urljoin(url, "/robots.txt")
+        with time_limit(_TIMEOUT):
+            for hop in range(_MAX_REDIRECTS + 1):
+                response = yield from _ask(there, headers, hop)
+                location = response.headers.get("location", "")
+                if not 300 <= response.status < 400 or not location:
+                    return (yield from self._keep(origin, response))
+                there = _join(there, location)
+        return (yield from self._keep(origin, Response(status=404)))  # more redirects count as no file
+
+    def _keep(self, origin: Origin, response: Response) -> Flow[Rules]:
+        if response.status >= 500:
+            raise Unavailable(
+                f"the site answers {response.status} for its robots.txt, so the page is not read",
+                status=response.status,
+            )
+        text = _decode(response) if 200 <= response.status < 300 else ""
+        parse = partial(Rules, text, self._user_agent)
+        rules: Rules = parse() if len(text) <= _PROMPT else (yield AuxiliaryCall(parse))
+        with self._lock:
+            self._drop(origin)
+            self._kept[origin] = _Kept(rules, time.monotonic() + self._lifetime(response))
+            self._size += 1000 + rules.size
+            while self._size > _MAX_KEPT and len(self._kept) > 1:
+                self._drop(next(iter(self._kept)))
+        return rules
+
+    def _drop(self, origin: Origin) -> None:
+        if (old := self._kept.pop(origin, None)) is not None:
+            self._size -= 1000 + old.rules.size
+
+    def _lifetime(self, response: Response) -> float:
+        stated = _MAX_AGE.search(response.headers.get("cache-control", ""))
+        return min(max(float(stated[1]), _MIN_AGE), self._max_age) if stated else self._max_age
+
+
+def _ask(url: str, headers: Mapping[str, str], hop: int) -> Flow[Response]:
+    """Send one request, and name the file in what goes wrong: the page may be fine."""
+    try:
+        response: Response = yield AuxiliaryRequest(url=url, headers=headers, max_bytes=_MAX_BYTES, guarded=True)
+    except UnsafeURL as error:
+        if not hop:  # then the page must not be opened either
+            raise
+        raise BadResponse("the site's robots.txt redirects to a URL that must not be opened") from error
+    except (Unavailable, TimedOut) as error:
+        raise type(error)("the site's robots.txt cannot be fetched, so the page is not read") from error
+    return response
+
+
+def _join(base: str, location: str) -> str:
+    try:
+        there = urljoin(base, location)
+    except ValueError:
+        there = ""
+    if not is_web_url(there):
+        raise BadResponse("the site's robots.txt redirects to an invalid URL")
+    return there
+
+
+def _decode(response: Response) -> str:
+    """Return the text without the line that the limit cut, which would mean something else."""
+    text = response.content.decode("utf-8", "replace")
+    return text[: max(text.rfind("\n"), text.rfind("\r")) + 1] if response.truncated else text

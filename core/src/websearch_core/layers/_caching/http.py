@@ -1,0 +1,215 @@
+"""
+What HTTP says about a page: for how long it holds, and how to ask whether it has changed (RFC 9110 and 9111).
+
+The cache is a private one in the sense of RFC 9111, since its entries belong to one tenant: ``private`` pages are kept,
+and ``s-maxage`` and ``proxy-revalidate`` do not count. What a site says only shortens the times of the `Cache`.
+
+Only a flow that fetches pages itself is watched, by its guarded requests. It need not know about validators: a request
+that it makes gets them, and if the answer is 304, the flow is closed, since the page in the cache holds.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Generator, Mapping
+from dataclasses import replace
+from email.utils import parsedate_to_datetime
+from math import inf
+from typing import Annotated, Any, NamedTuple, TypeVar
+
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+from ...flow import Flow, Request, Response
+
+T = TypeVar("T")
+
+_SUCCESSES = {200, 203}
+_KEPT = {*_SUCCESSES, 301, 302, 303, 307, 308, 404, 410}  # what other answers say is about a failure
+_UNCHANGED = 304
+_HARMLESS = {"accept", "accept-encoding", "accept-language", "user-agent"}  # headers of requests without a secret
+_DIRECTIVE = re.compile(r"""([!#$%&'*+.^`|~\w-]+)(?:[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|[^\s,;]*))?""")
+_ETAG = r"^(?:W/)?\"[\x21\x23-\x7e]{0,500}\"$"
+_DATE = r"^[A-Za-z0-9,:+ -]{1,60}$"
+
+
+class Validators(BaseModel):
+    """
+    What to ask a site with, whether a page has changed.
+
+    Args:
+        url: The URL that answered with the page, after redirects.
+        etag: Its ``ETag``.
+        last_modified: Its ``Last-Modified``.
+        vary: The headers of the request on which the answer depended, with their values.
+
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    url: str
+    etag: Annotated[str, StringConstraints(pattern=_ETAG)] | None = None
+    last_modified: Annotated[str, StringConstraints(pattern=_DATE)] | None = None
+    vary: dict[str, str] = {}
+
+    @classmethod
+    def of(cls, request: Request, response: Response) -> Validators | None:
+        """Return those of *response*, if it has any."""
+        vary = find_vary(response.headers)
+        etag = _match(_ETAG, response.headers.get("etag", ""))
+        modified = _match(_DATE, response.headers.get("last-modified", ""))
+        if vary is None or not vary <= _HARMLESS or not (etag or modified):
+            return None
+        return cls(url=request.url, etag=etag, last_modified=modified, vary=_select(request, vary))
+
+    def add_to(self, request: Request) -> Request | None:
+        """Return *request* with them, or None if it asks for something else."""
+        if request.url != self.url or _select(request, self.vary) != self.vary:
+            return None
+        asking = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
+        headers = {**request.headers, **{name: value for name, value in asking.items() if value}}
+        return replace(request, headers=headers)
+
+
+class Lifetime(NamedTuple):
+    """
+    How long a response may be given, as its site says; ``inf`` if it does not say.
+
+    Args:
+        fresh: Seconds from now in which it may be given without asking.
+        stale: Seconds after that in which it may be given if the site fails.
+        is_storable: Whether it may be kept at all.
+
+    """
+
+    fresh: float = inf
+    stale: float = inf
+    is_storable: bool = True
+
+    @classmethod
+    def of(cls, headers: Mapping[str, str]) -> Lifetime:
+        """Return what the headers of a response say, with names in lower case."""
+        said = _parse_directives(headers.get("cache-control", ""))
+        fresh = inf
+        if "max-age" in said:
+            fresh = _as_seconds(said["max-age"]) - _as_seconds(headers.get("age"))
+        elif "expires" in headers:
+            now = _as_time(headers.get("date")) or time.time()
+            fresh = (_as_time(headers["expires"]) or 0.0) - now - _as_seconds(headers.get("age"))
+        if said.get("no-cache") == "" or find_vary(headers) is None:
+            fresh = 0.0
+        must_ask = "must-revalidate" in said or said.get("no-cache") == ""
+        stale = 0.0 if must_ask else _as_seconds(said["stale-if-error"]) if "stale-if-error" in said else inf
+        return cls(max(fresh, 0.0), stale, "no-store" not in said)
+
+    def __or__(self, other: object) -> Lifetime:
+        """Return the shorter of two: a page that came over redirects depends on each."""
+        assert isinstance(other, Lifetime)
+        both = self.is_storable and other.is_storable
+        return Lifetime(min(self.fresh, other.fresh), min(self.stale, other.stale), both)
+
+
+class Unchanged(BaseException):
+    """The site says that the page in the cache holds. Not an `Exception`, so that no flow takes it for a failure."""
+
+
+class Watch:
+    """
+    Watches how a page is fetched.
+
+    Args:
+        known: The validators of the page in the cache, if there is one.
+
+    """
+
+    def __init__(self, known: Validators | None = None) -> None:
+        self._known = known
+        self._seen: list[tuple[Request, Response]] = []
+
+    @property
+    def lifetime(self) -> Lifetime:
+        """How long the page may be given."""
+        found = Lifetime()
+        for _, response in self._seen:
+            if response.status in {*_KEPT, _UNCHANGED}:
+                found |= Lifetime.of(response.headers)
+        return found
+
+    @property
+    def validators(self) -> Validators | None:
+        """How to ask whether the page has changed; None if it was made of several responses, or of none."""
+        made_of = [pair for pair in self._seen if pair[1].status in _SUCCESSES]
+        return Validators.of(*made_of[0]) if len(made_of) == 1 else None
+
+    def watch(self, flow: Flow[T]) -> Flow[T]:
+        """
+        Run *flow*, and ask whether the page has changed.
+
+        Raises:
+            Unchanged: It has not.
+
+        """
+        if not isinstance(flow, Generator):  # the driver says what is wrong with it
+            return (yield from flow)
+        try:
+            effect = next(flow)
+            while True:
+                try:
+                    is_page = type(effect) is Request and effect.guarded and _is_plain(effect)  # not one of a layer
+                    answer: Any = (yield from self._fetch(effect)) if is_page else (yield effect)
+                except Exception as error:  # noqa: BLE001 - raised again, inside the flow
+                    effect = flow.throw(error)
+                else:
+                    effect = flow.send(answer)
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+        finally:
+            flow.close()
+
+    def _fetch(self, request: Any) -> Flow[Response]:
+        conditional = self._known.add_to(request) if self._known else None
+        response: Response = yield conditional or request
+        self._seen.append((request, response))
+        if conditional and response.status == _UNCHANGED:
+            raise Unchanged
+        return response
+
+
+def find_vary(headers: Mapping[str, str]) -> set[str] | None:
+    """Return the names in ``Vary``, in lower case; None for ``*``, with which no other request gets this response."""
+    names = {name.strip().lower() for name in headers.get("vary", "").split(",")} - {""}
+    return None if "*" in names else names
+
+
+def _is_plain(request: Request) -> bool:
+    return request.method == "GET" and request.transport is None and request.json is None and request.form is None
+
+
+def _select(request: Request, names: set[str] | Mapping[str, str]) -> dict[str, str]:
+    values = {name.lower(): value for name, value in request.headers.items()}
+    return {name: values.get(name, "") for name in sorted(names)}
+
+
+def _match(pattern: str, value: str) -> str | None:
+    return value if re.fullmatch(pattern, value) else None
+
+
+def _parse_directives(text: str) -> dict[str, str]:
+    """Return the directives with their values; of one that occurs twice, the first, as RFC 9111 recommends."""
+    found: dict[str, str] = {}
+    for name, value in _DIRECTIVE.findall(text):
+        found.setdefault(name.lower(), value.strip('"'))
+    return found
+
+
+def _as_seconds(text: str | None) -> float:
+    """Return delta-seconds; 0 for anything else, since what is invalid is to be taken as stale."""
+    return float(text[:10]) if text and text.isascii() and text.isdigit() else 0.0
+
+
+def _as_time(text: str | None) -> float | None:
+    try:
+        return parsedate_to_datetime(text).timestamp() if text else None
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,79 @@
+"""Read only what robots.txt allows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import ClassVar, Self
+
+from .._bugs import contain_bugs
+from .._robots import DAY, USER_AGENT, RobotsFiles
+from ..errors import ConfigurationError, WebSearchError
+from ..flow import Flow, Gather
+from ..models import Page
+from ..provider._ports import Provider, needs_network
+from ._layer import ProviderWrapper, Rank, check_number, leaves, read_many, reader
+
+_TOKEN = re.compile(r"[A-Za-z_-]+")  # RFC 9309, 2.2.1
+
+
+@dataclass(frozen=True)
+class Robots(ProviderWrapper):
+    """
+    Read only pages that the ``robots.txt`` of their site allows; others are the error `DisallowedByRobots`.
+
+    It follows RFC 9309 (https://www.rfc-editor.org/rfc/rfc9309): each redirect of a page is checked before it is
+    followed; a file that does not exist (4xx) allows everything, one that cannot be fetched allows nothing, which is
+    `Unavailable`. The files are fetched like pages, from public addresses only, and each is kept for all pages of its
+    site. A ``Crawl-delay``, up to 30 seconds, is kept by `Throttle`. Services that fetch pages for us are only asked
+    for pages that are allowed to us.
+
+    Args:
+        inner: The reader; omit it in ``WebSearch(layers=[Robots()])``.
+        user_agent: The product token that the rules are looked up for, else those for ``*`` apply. Set it to yours if
+            you change the ``user_agent`` of `websearch_core.providers.Direct`.
+        max_age: Maximum seconds for which a file is kept; a shorter ``max-age`` of the site wins.
+
+    Raises:
+        ConfigurationError: A value is invalid.
+
+    """
+
+    rank: ClassVar[Rank] = Rank.ROBOTS
+
+    user_agent: str = USER_AGENT
+    max_age: float = DAY
+    _files: RobotsFiles = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_number(self, "max_age", minimum=0)
+        if not isinstance(self.user_agent, str) or not _TOKEN.fullmatch(self.user_agent):
+            raise ConfigurationError("Robots: user_agent: must be a product token: letters, - and _, such as AcmeBot")
+        object.__setattr__(self, "_files", RobotsFiles(self.user_agent, self.max_age))
+
+    def wrap(self, inner: Provider, /) -> Self:
+        """Return a copy of this layer around *inner*, with the same files."""
+        wrapped = super().wrap(inner)
+        object.__setattr__(wrapped, "_files", self._files)
+        return wrapped
+
+    def read(self, url: str, /) -> Flow[Page]:
+        """Read, if the site allows it."""
+        inside = reader(self, self.inner)
+        if not any(map(needs_network, leaves(inside))):
+            return (yield from inside.read(url))
+        return (yield from self._files.read(inside, url))
+
+    def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
+        """Read those of many pages that their sites allow."""
+        inside = reader(self, self.inner)
+        checks = [contain_bugs(partial(self._files.check, url), self.name) for url in urls]
+        checked: list[float | WebSearchError] = yield Gather(checks)
+        answers = {url: one for url, one in zip(urls, checked, strict=True) if isinstance(one, WebSearchError)}
+        allowed = [url for url in urls if url not in answers]
+        pages = (yield from read_many(inside, allowed)) if allowed else []
+        settled = yield Gather([self._files.settle(url, page) for url, page in zip(allowed, pages, strict=True)])
+        answers |= zip(allowed, settled, strict=True)
+        return [answers[url] for url in urls]

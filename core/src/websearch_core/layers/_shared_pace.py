@@ -1,0 +1,224 @@
+"""A queue that processes and machines share, through Redis."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import logging
+import math
+import secrets
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from time import monotonic
+from typing import Any, TypeAlias, TypeVar
+
+from ..errors import ConfigurationError
+from ._caching.redis import SCHEMES, connect
+from ._pace import Pace, Ticket
+
+T = TypeVar("T")
+_Limits: TypeAlias = tuple[float, int | None, int]
+
+_PREFIX = "websearch-throttle:"
+_REST = 10.0  # seconds for which a Redis that failed is left alone
+_POLL = 0.05  # seconds; nobody knows when a request of another process ends
+_log = logging.getLogger(__name__)
+
+# The clock is that of Redis, since those of machines differ. Times are in milliseconds. `next` is when a request is due
+# (GCRA: https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm); `leases` are the requests under way, with the time
+# at which each has ended at the latest, so that those of a process that died come back.
+_ADMIT = """
+local next_key, leases, rest = KEYS[1], KEYS[2], KEYS[3]
+local interval, burst, concurrent = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local lease, ticket = tonumber(ARGV[4]), ARGV[5]
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000
+local resting = redis.call('PTTL', rest)
+if resting > 0 then return resting end
+local due = tonumber(redis.call('GET', next_key) or '0')
+local wait = due - (burst - 1) * interval - now
+if wait > 0 then return math.ceil(wait) end
+if concurrent > 0 then
+  redis.call('ZREMRANGEBYSCORE', leases, '-inf', now)
+  if redis.call('ZCARD', leases) >= concurrent then return -1 end
+  redis.call('ZADD', leases, now + lease, ticket)
+  redis.call('PEXPIRE', leases, math.ceil(lease) + 60000)
+end
+if interval > 0 then
+  local following = math.max(due, now) + interval
+  redis.call('SET', next_key, string.format('%.3f', following), 'PX', math.ceil(following - now) + 1000)
+end
+return 0
+"""
+_START_REST = """
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], '', 'PX', ARGV[1]) end
+"""
+
+
+class SharedLimits:
+    """
+    What is under way and when the next request is due, in Redis. If that fails, it is logged once for each outage.
+
+    Args:
+        url: ``redis://``, ``rediss://`` or ``unix://``, as redis-py reads it.
+
+    Raises:
+        ConfigurationError: The package ``redis`` is not installed, or the URL is wrong.
+
+    """
+
+    def __init__(self, url: str) -> None:
+        if not isinstance(url, str) or not url.startswith(SCHEMES):
+            raise ConfigurationError("Throttle: shared: must be a URL of Redis, such as redis://localhost:6379/0")
+        if importlib.util.find_spec("redis") is None:
+            raise ConfigurationError("a throttle in Redis needs pip install 'websearch-core[redis]'")
+        try:
+            self._client = connect(url)
+        except ValueError:
+            raise ConfigurationError("Throttle: shared: not a URL of Redis") from None
+        self._url = url
+        self._admit, self._start_rest = map(self._client.register_script, (_ADMIT, _START_REST))
+        self._rests_until = 0.0
+        self._is_down = False
+
+    def __deepcopy__(self, memo: Any) -> SharedLimits:
+        return SharedLimits(self._url)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SharedLimits, (self._url,)
+
+    def admit(self, key: str, ticket: str, endpoint: str, limits: _Limits, longest: float) -> float | None:
+        """
+        Return 0 if a request may be sent now, which is then counted, or else the seconds to wait.
+
+        Args:
+            key: Whose limits these are.
+            ticket: A name for the request.
+            endpoint: What it goes to.
+            limits: Interval, number at a time and burst, as for `Pace`.
+            longest: Seconds after which the request has ended, whatever happens.
+
+        Returns:
+            The seconds; None if Redis does not answer.
+
+        """
+        interval, concurrent, burst = limits
+        keys = [_name(key, "next"), _name(key, "leases"), _name(key, "rest", endpoint)]
+        numbers = [f"{interval * 1000:.3f}", burst, concurrent or 0, math.ceil(longest * 1000), ticket]
+        wait: int | None = self._try(lambda: self._admit(keys=keys, args=numbers))
+        return None if wait is None else _POLL if wait < 0 else wait / 1000
+
+    def release(self, key: str, ticket: str) -> None:
+        """Count a request no longer, since it has ended."""
+        self._try(lambda: self._client.zrem(_name(key, "leases"), ticket))
+
+    def start_rest(self, key: str, endpoint: str, seconds: float) -> None:
+        """Let nobody send anything to *endpoint* for some time."""
+        keys, milliseconds = [_name(key, "rest", endpoint)], math.ceil(seconds * 1000)
+        self._try(lambda: self._start_rest(keys=keys, args=[milliseconds]))
+
+    def _try(self, ask: Callable[[], T]) -> T | None:
+        if monotonic() < self._rests_until:
+            return None
+        try:
+            answer = ask()
+        except Exception as error:  # noqa: BLE001 - logged; Redis never fails a call
+            self._rests_until = monotonic() + _REST
+            if not self._is_down:
+                self._is_down = True
+                kind = type(error).__name__  # its text may hold a password
+                _log.warning("the shared throttle does not work (%s): this process keeps to the limits alone", kind)
+            return None
+        if self._is_down:
+            self._is_down = False
+            _log.warning("the shared throttle works again")
+        return answer
+
+
+class SharedPace(Pace):
+    """
+    A `Pace` that Redis decides about as well.
+
+    The requests of this process keep their order, and the first of them asks Redis. If that does not answer, this
+    process keeps to the limits alone, until it answers again.
+
+    Args:
+        shared: The limits that processes share.
+        key: Returns whose they are; it may block.
+        interval: As for `Pace`, like the next two.
+        concurrent: Maximum number of requests at a time.
+        burst: How many requests may begin without an interval.
+
+    """
+
+    is_shared = True
+
+    def __init__(
+        self,
+        shared: SharedLimits,
+        key: Callable[[], str],
+        interval: float,
+        concurrent: int | None,
+        burst: int = 1,
+    ) -> None:
+        super().__init__(interval, concurrent, burst)
+        self._shared, self._key = shared, key
+        self._leases: dict[Ticket, tuple[str, str]] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._shared, self._key, *self._given)
+
+    def wait(self, ticket: Ticket) -> float:
+        """Return what `Pace.wait` does; it may block while Redis answers."""
+        with self._lock:
+            now = monotonic()
+            is_first = not (ticket.has_left or self._count_ahead(ticket, now) or self._find_rest(ticket.endpoint, now))
+            limits = self._interval, self._concurrent, self._burst
+        if not is_first:
+            return super().wait(ticket)
+        lease = self._key(), secrets.token_hex(8)
+        wait = self._shared.admit(*lease, ticket.endpoint, limits, ticket.longest)
+        if wait is None:
+            return super().wait(ticket)
+        with self._lock:
+            is_counted = not wait and self._concurrent is not None
+            if not wait and not ticket.has_left:
+                self._send(ticket)
+                if is_counted:
+                    self._leases[ticket] = lease
+                return 0.0
+        if is_counted:  # the caller was cancelled while Redis was asked
+            self._shared.release(*lease)
+        return wait
+
+    def leave(self, ticket: Ticket) -> None:
+        """Give the place back, to other processes in the background."""
+        super().leave(ticket)
+        if lease := self._leases.pop(ticket, None):
+            _in_background(self._shared.release, *lease)
+
+    def _start_rest(self, endpoint: str, seconds: float) -> None:
+        super()._start_rest(endpoint, seconds)
+        _in_background(lambda: self._shared.start_rest(self._key(), endpoint, seconds))
+
+
+def make_pace(
+    shared: SharedLimits | None, key: Callable[[], str], interval: float, concurrent: int | None, burst: int = 1
+) -> Pace:
+    """Return a queue for this process, or one that is *shared* with others under the name that *key* returns."""
+    if shared is None:
+        return Pace(interval, concurrent, burst)
+    return SharedPace(shared, key, interval, concurrent, burst)
+
+
+def _in_background(work: Callable[..., None], *arguments: Any) -> None:
+    """Do *work* without holding up an event loop. An interpreter that ends waits for it."""
+    with suppress(RuntimeError):  # no thread starts any more: the lease runs out by itself
+        threading.Thread(target=work, args=arguments, name="websearch-throttle").start()
+
+
+def _name(key: str, kind: str, endpoint: str = "") -> str:
+    """Return a name that reveals neither a site nor an endpoint. Names of one *key* are on one node of a cluster."""
+    whose, where = (hashlib.sha256(text.encode()).hexdigest()[:32] for text in (key, endpoint))
+    return f"{_PREFIX}{{{whose}}}:{kind}" + (f":{where}" if endpoint else "")

@@ -1,0 +1,116 @@
+"""Who of a chain has been asked, and how it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Generic, TypeVar
+
+from .._observe import find_outcomes
+from .._outcomes import Outcome
+from ..errors import AllProvidersFailed, WebSearchError
+from ..models import Page, SearchResponse
+from ..provider._ports import Provider
+
+A = TypeVar("A", SearchResponse, Page)
+
+
+class NothingFound(WebSearchError):
+    """A provider found nothing, and the next may find something. It never leaves a chain."""
+
+    def __init__(self, answer: SearchResponse | Page) -> None:
+        super().__init__("nothing was found")
+        self.answer = answer
+
+
+@dataclass(eq=False)
+class Turn(Generic[A]):
+    """
+    The turn of one provider.
+
+    Args:
+        provider: The provider.
+        began: When it was asked, by `time.monotonic`.
+        seconds: How long it took; None while it is being asked.
+        end: What it answered or how it failed; None if it was not waited for, because another one answered first.
+        late_after: Seconds after which another one was asked as well; None if none was.
+
+    """
+
+    provider: Provider
+    began: float = field(default_factory=lambda: monotonic())  # noqa: PLW0108 - the clock of a test, too
+    seconds: float | None = None
+    end: A | WebSearchError | None = None
+    late_after: float | None = None
+
+    def stop(self) -> None:
+        """Say that it has ended."""
+        self.seconds = monotonic() - self.began
+
+    def measure(self) -> float:
+        """Return how long it took, or has taken until now."""
+        return monotonic() - self.began if self.seconds is None else self.seconds
+
+    @property
+    def answer(self) -> A | None:
+        """What it answered, if it did."""
+        return None if isinstance(self.end, WebSearchError) else self.end
+
+
+class Trail(Generic[A]):
+    """
+    The turns of one call.
+
+    Args:
+        tacit: The errors that the note does not mention.
+
+    """
+
+    def __init__(self, tacit: tuple[type[WebSearchError], ...]) -> None:
+        self._tacit = tacit
+        self._outcomes: list[Outcome] = []
+        self._words: list[str] = []
+        self._failures: list[WebSearchError] = []
+        self._empty: list[A] = []
+
+    def add(self, turn: Turn[A]) -> None:
+        """Add how a turn ended."""
+        name, end, seconds = turn.provider.name, turn.end, turn.measure()
+        if end is None:
+            self._outcomes.append(Outcome.of_loser(name, seconds))
+            self._words.extend([f"{name} had not answered after {turn.late_after:.1f} s"] if turn.late_after else [])
+        elif isinstance(end, NothingFound):
+            self._empty.append(end.answer)  # type: ignore[arg-type]  # of this chain
+            self._outcomes.extend(find_outcomes(end.answer, name, seconds))
+            self._words.append(f"{name} found nothing")
+        elif isinstance(end, WebSearchError):
+            self._failures.append(end)
+            self._outcomes.append(Outcome.of_failure(name, seconds, end))
+            self._words.extend([] if isinstance(end, self._tacit) else [f"{name} failed ({end.code})"])
+        else:
+            self._outcomes.extend(find_outcomes(end, name, seconds))
+
+    def finish(self, answer: A, provider: Provider) -> A:
+        """Return *answer* with the outcomes, and a note about those who did not answer."""
+        return self._complete(answer, f"answered by {provider.name}")
+
+    def finish_empty(self) -> A:
+        """
+        Return the first empty answer.
+
+        Raises:
+            AllProvidersFailed: There is none.
+
+        """
+        if not self._empty:
+            raise self.fail()
+        return self._complete(self._empty[0])
+
+    def fail(self) -> AllProvidersFailed:
+        """Make the error for a call that no provider answered."""
+        reasons = "; ".join(str(failure) for failure in self._failures)
+        return AllProvidersFailed(f"every provider failed: {reasons}", self._failures)
+
+    def _complete(self, answer: A, *end: str) -> A:
+        note = ["; ".join([*self._words, *end])] if self._words else []
+        return answer.model_copy(update={"outcomes": tuple(self._outcomes)}).with_notes(*note)

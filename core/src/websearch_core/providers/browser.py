@@ -1,0 +1,172 @@
+"""
+Built-in reader: renders a page with a browser that is installed here, from public addresses only.
+
+For pages that say nothing without running their scripts. It needs Chromium, Chrome or Edge, and no package. Everything
+that the browser sends, the page's scripts, frames, workers and sockets included, goes through a proxy of ours that
+judges each address as ``direct`` does. Each page gets a fresh context, of which nothing is kept: no cookies, storage
+or cache. Dialogs, popups, downloads and permissions are refused. What is not HTML, such as a PDF, is read as ``direct``
+would read it.
+
+https://chromedevtools.github.io/devtools-protocol/
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from websearch_core.provider import (
+    Blocked,
+    Call,
+    Env,
+    Flow,
+    FoundFile,
+    Page,
+    Request,
+    Response,
+    ServiceError,
+    UnsupportedContent,
+    error_for,
+    find_challenge,
+    needs_scripts,
+    page_meaning,
+    provider,
+)
+
+from .._browser.capture import Capture
+from .._browser.find import find_browser
+from .._browser.launch import Launch
+from .._browser.render import Rendered, Renderer
+from ..errors import ConfigurationError
+
+_READ = {200, 203, 206}
+_HTML = {"text/html", "application/xhtml+xml"}
+
+
+@provider
+class Browser:
+    """
+    Reads pages with a browser.
+
+    Args:
+        browser_path: The program of a Chromium, Chrome or Edge. Unset: the first that is found.
+        sandbox: Run pages in the browser's sandbox. Without it, a page that exploits the browser has the rights of this
+            program: switch it off only where nothing else runs. As root, the browser is started as the user ``nobody``.
+        max_bytes: How many bytes of the page to read, after decompression. A longer page is cut, with a note.
+        max_traffic: How many bytes the page and everything that it loads may have, as they come over the wire.
+        max_requests: How many requests the page may make.
+        memory: How many MiB of memory the process of one page may use, before it is ended (on Linux).
+        pages_at_once: How many pages to open at a time, in all of this Python process; others wait.
+        images: Let pages load images and fonts, too.
+        screenshot: Add ``screenshot.png`` to `Page.files`: the whole page, up to 16,000 pixels.
+        pdf: Add ``page.pdf``: the page as it would be printed.
+        dom: Add ``dom.html``: the elements of the page after its scripts ran, without what it links to.
+
+    """
+
+    name = "browser"
+    label = "Browser"
+    opens_pages = True
+
+    browser_path: Annotated[Path | None, Env("WEB_SEARCH_BROWSER_PATH", "WEBSEARCH_BROWSER_PATH")] = None
+    sandbox: bool = True
+    max_bytes: Annotated[int, Field(ge=1), FoundFile(at_most=10 * 2**20)] = 10 * 2**20
+    max_traffic: Annotated[int, Field(ge=1), FoundFile(at_most=20 * 2**20)] = 20 * 2**20
+    max_requests: Annotated[int, Field(ge=1), FoundFile(at_most=500)] = 500
+    memory: Annotated[int, Field(ge=128)] = 640
+    pages_at_once: Annotated[int, Field(ge=1), FoundFile(at_most=4)] = 4
+    images: bool = False
+    screenshot: bool = False
+    pdf: bool = False
+    dom: bool = False
+
+    def problem(self) -> str | None:
+        """Return why it cannot be used yet: no browser is installed."""
+        try:
+            find_browser(self.browser_path)
+        except ConfigurationError as error:
+            return str(error)
+        return None
+
+    def read(self, url: str, /) -> Flow[Page]:
+        """Read the page at *url*."""
+        response: Response = yield Request(
+            url=url, max_bytes=self.max_bytes, guarded=True, transport=self._make_renderer()
+        )
+        here = response.url or url
+        if response.status in _READ and _media_type(response) not in _HTML:
+            return (yield from self._read_file(url, here))
+        if response.status not in _READ:
+            raise self._error_for(response)
+        page: Page = yield Call(self._parse, response)
+        page = self._complete(page, response, url, here)
+        if not isinstance(response, Rendered):
+            return page
+        return page.model_copy(update={"rendered": True, "files": dict(response.files)}).with_notes(*response.notes)
+
+    def _read_file(self, url: str, here: str) -> Flow[Page]:
+        """Read what a browser would download or show in a viewer of its own."""
+        response: Response = yield Request(url=here, max_bytes=self.max_bytes, guarded=True)
+        if response.status not in _READ:
+            raise self._error_for(response)
+        page: Page = yield Call(_parse_file, response, here)
+        return self._complete(page, response, url, here)
+
+    def _complete(self, page: Page, response: Response, url: str, here: str) -> Page:
+        page = page.model_copy(update={"url": url, "final_url": here, "provider": self.name})
+        if response.truncated:
+            page = page.model_copy(update={"truncated": True})
+            return page.with_notes(f"the page is longer than the {self.max_bytes} bytes that were read")
+        return page
+
+    def _make_renderer(self) -> Renderer:
+        wanted: dict[Capture, bool] = {"dom.html": self.dom, "screenshot.png": self.screenshot, "page.pdf": self.pdf}
+        return Renderer(
+            launch=self._make_launch(),
+            max_requests=self.max_requests,
+            max_traffic=self.max_traffic,
+            captures=tuple(name for name, is_wanted in wanted.items() if is_wanted),
+        )
+
+    def _make_launch(self) -> Launch:
+        return Launch(
+            path=self.browser_path,
+            sandbox=self.sandbox,
+            images=self.images,
+            memory=self.memory * 2**20,
+            pages_at_once=self.pages_at_once,
+        )
+
+    def _error_for(self, response: Response) -> ServiceError:
+        kind, hint = page_meaning(response.status)
+        if who := find_challenge(response):
+            kind, hint = Blocked, f"a challenge against robots by {who}"
+        return error_for(response, self, verb="read", kind=kind, hint=hint)
+
+    def _parse(self, response: Response) -> Page:
+        """Parse the page. The parser is imported here, so that searches do without it and event loops do not wait."""
+        from ..reading import read_html
+
+        page = read_html(response.content, response.url, "text/html; charset=utf-8", rendered=True)
+        if who := find_challenge(response, page.content):
+            raise error_for(response, self, verb="read", kind=Blocked, hint=f"a challenge against robots by {who}")
+        if not page.content.strip():
+            raise UnsupportedContent("browser read failed: the page has no text", provider=self.name)
+        if needs_scripts(page.content, b"<script>"):  # it had the scripts that it asks for
+            message = "browser read failed: the page shows no more than a request to wait or to switch scripts on"
+            raise UnsupportedContent(message, provider=self.name)
+        return page
+
+
+def _parse_file(response: Response, url: str) -> Page:
+    """Parse a document that is not HTML. The parsers are imported here, as above."""
+    from ..reading import read_bytes
+
+    cut = "not all of it was read" if response.truncated else ""
+    return read_bytes(response.content, url, response.headers.get("content-type"), isolate=None, cut=cut)
+
+
+def _media_type(response: Response) -> str:
+    return response.headers.get("content-type", "text/html").partition(";")[0].strip().lower()

@@ -1,0 +1,110 @@
+"""Read Markdown: its front matter becomes metadata, and ``/llms.txt`` is read as the list that it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from ..._text.dates import parse_date
+from ..._text.invisible import one_line, removal_note, strip_invisible
+from ..._text.markup import strip_markup
+from ...models import Page
+from .._charset import decode
+from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of, make_page
+from .._sniff import MARKDOWN
+from .front_matter import read_front_matter
+from .llms_txt import is_llms_txt, read_page_list
+from .text import MAX_CHARACTERS
+from .unseen import remove_unseen
+
+_ENDINGS = (".md", ".mdx", ".markdown", ".qmd")
+_HEADING = re.compile(r"^#{1,2} +(.+)$", re.MULTILINE)
+_MAIL = re.compile(r"<[^<>@\s]+@[^<>\s]+>")
+_TITLES = ("title",)
+_DESCRIPTIONS = ("description", "summary", "excerpt", "abstract", "subtitle")
+_AUTHORS = ("author", "authors", "creator", "byline")
+_PUBLISHED = (
+    "date", "published", "datepublished", "published_at", "publishdate", "pubdate", "publish_date",
+    "publication_date", "published_time", "created", "created_at",
+)  # fmt: skip
+_MODIFIED = (
+    "modified", "updated", "lastmod", "last_updated", "last_modified", "lastupdated", "lastmodified", "datemodified",
+    "updated_at", "last-updated", "last-modified", "modified_time",
+)  # fmt: skip
+_LANGUAGES = ("lang", "language", "locale")
+_SITES = ("site_name", "sitename", "site")
+_MAX_AUTHORS = 10
+
+
+def is_markdown(media_type: str, url: str) -> bool:
+    """Return whether a text is Markdown, by its media type, or by its URL if the type says only that it is text."""
+    if media_type in MARKDOWN:
+        return True
+    try:
+        path = urlsplit(url).path.lower()
+    except ValueError:
+        return False
+    return media_type == "text/plain" and (path.endswith(_ENDINGS) or is_llms_txt(url))
+
+
+def read_markdown(data: bytes, url: str, media_type: str, content_type: str | None = None) -> Page:
+    """
+    Read Markdown.
+
+    Args:
+        data: Its bytes.
+        url: Where they came from.
+        media_type: Their media type.
+        content_type: The value of the HTTP header, if any, for its charset.
+
+    """
+    text, decoding = decode(data, content_type, markup=False, most=MAX_CHARACTERS + 1)
+    cut = len(text) > MAX_CHARACTERS
+    text, invisible = strip_invisible(text[:MAX_CHARACTERS])
+    text = text.replace("\r\n", "\n").lstrip("\n")
+    values, begin = read_front_matter(text)
+    content, hidden = remove_unseen(text[begin:])
+    facts = dict(_facts(values))
+    notes = [
+        *([decoding] if decoding else []),
+        *removal_note(invisible),
+        *([f"{hidden} hidden passages left out"] if hidden else []),
+        *(["the text is longer than is read: this is its beginning"] if cut else []),
+    ]
+    if is_llms_txt(url) and (listed := read_page_list(content, url)):
+        facts |= {"links": listed.links, "title": one_line(listed.title, TITLE_LENGTH)}
+        facts |= {"description": one_line(listed.summary, DESCRIPTION_LENGTH) or facts.get("description")}
+        notes.append(f"a list of pages for language models: {_count(len(listed.links), 'link')}"
+                     f" in {_count(listed.sections, 'section')}")  # fmt: skip
+    elif "title" not in facts and (heading := _HEADING.search(content)):
+        facts["title"] = one_line(heading[1], TITLE_LENGTH)
+    return make_page(url, media_type, content, truncated=cut, notes=tuple(notes), **facts)
+
+
+def _facts(values: Mapping[str, list[str]]) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of a page that front matter states."""
+
+    def find(keys: Iterable[str]) -> list[str]:
+        return next((found for key in keys if (found := [one for one in values.get(key, ()) if one])), [])
+
+    if title := one_line(strip_markup(" ".join(find(_TITLES))), TITLE_LENGTH):
+        yield "title", title
+    yield "description", one_line(strip_markup(" ".join(find(_DESCRIPTIONS))), DESCRIPTION_LENGTH) or None
+    authors = (_MAIL.sub("", strip_markup(author)).strip() for author in find(_AUTHORS)[:_MAX_AUTHORS])
+    yield "author", one_line(", ".join(filter(None, authors)), NAME_LENGTH) or None
+    yield "published", _date(values, _PUBLISHED)
+    yield "modified", _date(values, _MODIFIED)
+    yield "language", language_of(find(_LANGUAGES))
+    yield "site_name", one_line(" ".join(find(_SITES)), NAME_LENGTH) or None
+
+
+def _date(values: Mapping[str, list[str]], keys: Iterable[str]) -> datetime | None:
+    dates = (parse_date(value) for key in keys for value in values.get(key, ())[:1])
+    return next(filter(None, dates), None)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"

@@ -1,0 +1,65 @@
+"""Find the Markdown that a page names as another form of itself, in its head or in the header ``Link`` (RFC 8288)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from .._charset import to_utf8
+from .._links import absolute
+from .harden import harden
+from .parse import parse
+
+_HEAD_SIZE = 200_000  # bytes that may have to be read to the end of the head
+_MAX_HEADER_LENGTH = 8_000  # characters
+_LINK = re.compile(r"<([^<>]*)>((?:\s*;\s*[\w!#$&+.^`|~*-]+(?:\s*=\s*(?:\"(?:[^\"\\]|\\.)*+\"|[^\s\",;]*))?)*+)")
+_PARAMETER = re.compile(r";\s*([\w*-]+)\s*=\s*(?:\"((?:[^\"\\]|\\.)*+)\"|([^\s\",;]*))")
+_SITE_WIDE = re.compile(r"/llms(?:-\w+)?\.(?:txt|md)\Z", re.IGNORECASE)  # such a file is about the site, not the page
+
+
+def find_markdown_alternate(data: bytes, url: str, content_type: str | None = None, header: str = "") -> str | None:
+    """
+    Return the URL of the Markdown that a page names as its alternate, or None.
+
+    Only a URL of the same origin counts: a page cannot have another site speak for it.
+
+    Args:
+        data: The bytes of the page.
+        url: Its URL.
+        content_type: The value of the HTTP header, if any.
+        header: The value of the header ``Link``.
+
+    """
+    for href in (*_in_header(header[:_MAX_HEADER_LENGTH]), *_in_head(data[:_HEAD_SIZE], content_type)):
+        there = absolute(href, url)
+        if there and there != url and _origin(there) == _origin(url) and not _SITE_WIDE.search(urlsplit(there).path):
+            return there
+    return None
+
+
+def _in_header(header: str) -> Iterator[str]:
+    for link in _LINK.finditer(header):
+        parameters = {found[1].lower(): found[2] or found[3] or "" for found in _PARAMETER.finditer(link[2])}
+        if _is_markdown(parameters.get("rel"), parameters.get("type")):
+            yield link[1].strip()
+
+
+def _in_head(data: bytes, content_type: str | None) -> Iterator[str]:
+    if b"markdown" not in data.lower() and b"\x00" not in data:  # quick, and enough for all but UTF-16
+        return
+    text, *_ = to_utf8(data, content_type, most=_HEAD_SIZE)
+    for link in parse(harden(text.replace(b"\x00", b"")).source).css("link[rel][href][type]"):
+        attributes = link.attributes
+        if _is_markdown(attributes.get("rel"), attributes.get("type")):
+            yield attributes.get("href") or ""
+
+
+def _is_markdown(relation: str | None, kind: str | None) -> bool:
+    essence = (kind or "").partition(";")[0].strip().lower()
+    return "alternate" in (relation or "").lower().split() and essence in {"text/markdown", "text/x-markdown"}
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)

@@ -1,0 +1,3 @@
+import texts from "../texts.json";
+
+export default texts["sourdough"];

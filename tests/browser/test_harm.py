@@ -1,0 +1,78 @@
+"""Pages that do harm without going anywhere cost themselves only: each ends in time, and the next page is read."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.browser.attacks import HARM
+from websearch_core._browser.host import find_descendants, host, is_renderer, resident
+from websearch_core._deadline import time_limit
+from websearch_core.errors import BadResponse, TooLarge, WebSearchError
+
+pytestmark = [pytest.mark.e2e, pytest.mark.enable_socket]
+
+MEBI = 2**20
+LIMIT = 12.0  # seconds for a page
+
+
+@pytest.fixture(scope="module")
+def harmed(launch):
+    """A browser of its own, with less memory for a page."""
+    return replace(launch, memory=400 * MEBI, pages_at_once=4)
+
+
+@pytest.fixture
+def suffer(render, site, harmed):
+    def suffer(name):
+        began = time.monotonic()
+        try:
+            with time_limit(LIMIT):
+                outcome = render(site.url(name), launch=harmed, max_requests=100, max_traffic=4 * MEBI)
+        except WebSearchError as error:
+            outcome = error
+        assert time.monotonic() - began < LIMIT + 2, name
+        return outcome
+
+    return suffer
+
+
+READ = (
+    *("an endless loop at once", "endless popups", "endless requests", "endless dialogs", "prompt, confirm, print"),
+    *("functions replaced", "a crash", "a question at leaving", "full storage"),
+)
+REFUSED = {"a deep document tree": BadResponse, "one huge text": BadResponse}
+EITHER = ("endless HTML", "endless navigation", "memory: WebAssembly", "an endless download", "endless downloads")
+
+
+def test_a_harmful_page_ends_and_the_next_one_is_read(suffer, render, site, harmed):
+    names = [*READ, *REFUSED, *EITHER]
+    assert set(names) < set(HARM)  # `make bench-browser` suffers all of them
+
+    with ThreadPoolExecutor(4) as threads:
+        outcomes = dict(zip(names, threads.map(suffer, names), strict=True))
+
+    assert "visible text" in render(f"{site.origin}/ok", launch=harmed).content.decode()
+    for name in READ:
+        assert not isinstance(outcomes[name], WebSearchError), (name, outcomes[name])
+        assert b"visible text" in outcomes[name].content, name
+    for name, error in REFUSED.items():
+        assert isinstance(outcomes[name], error | TooLarge), (name, outcomes[name])
+    assert b"LIES" not in outcomes["functions replaced"].content
+    assert "the page's scripts were ended" in outcomes["an endless loop at once"].notes
+    assert "a popup was closed" in outcomes["endless popups"].notes
+    assert "a dialog was dismissed" in outcomes["prompt, confirm, print"].notes
+    assert outcomes["an endless download"].headers["content-type"] == "application/octet-stream"
+
+
+def test_a_page_that_takes_all_memory_is_ended(render, site, harmed):
+    url = site.url("memory: buffers")
+
+    with pytest.raises(TooLarge, match="more than 400 MiB of memory"):
+        render(url, launch=harmed)
+
+    processes = find_descendants(host._browsers[harmed]._process.popen.pid)
+    assert all(resident(pid) < 400 * MEBI for pid in processes if is_renderer(pid))

@@ -1,0 +1,417 @@
+"""A chain asks the next provider too when one is late: the first answer counts, and the loser leaves nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import gc
+import pickle
+import socket
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from websearch_core import WebSearch
+from websearch_core.errors import (
+    AllProvidersFailed,
+    BadResponse,
+    BudgetExceeded,
+    ConfigurationError,
+    TimedOut,
+    Unavailable,
+)
+from websearch_core.events import Exchange, Failover, Hedged
+from websearch_core.flow import Call, Hedge, Request, Sleep, arun, run
+from websearch_core.layers import Breaker, Budget, Fallback, Retry, Throttle
+from websearch_core.layers._bucket import Bucket
+from websearch_core.layers._hedging import Hedging
+from websearch_core.models import Page, SearchQuery, SearchResponse, SearchResult
+from websearch_core.testing import play
+
+KELP = SearchQuery.of("kelp")
+HIT = SearchResult(title="Kelp", url="https://a.example/")
+LATE, SOON = 0.05, 0.01
+URL = "https://a.example/"
+
+both = pytest.mark.parametrize("concurrent", [False, True], ids=["blocking", "async"])
+
+
+class Service:
+    """Answers or fails after some seconds, and knows how its calls ended."""
+
+    def __init__(self, name, seconds=0.0, *, fails=None, results=(HIT,)):
+        self.name, self.seconds, self.fails, self.results = name, seconds, fails, results
+        self.ends = []
+
+    def _wait(self):
+        try:
+            for _ in range(max(1, int(self.seconds / SOON))):
+                yield Sleep(min(self.seconds, SOON))
+                yield Request(url="https://nobody.example/")
+            if self.fails:
+                raise self.fails
+        except GeneratorExit:
+            self.ends.append("closed")
+            raise
+        self.ends.append("answered")
+
+    def search(self, query):
+        yield from self._wait()
+        return SearchResponse(query=query.text, provider=self.name, results=self.results)
+
+    def read(self, url):
+        yield from self._wait()
+        return Page(url=url, provider=self.name)
+
+
+def drive(flow, concurrent):
+    async def asend(request):
+        return None
+
+    return asyncio.run(arun(flow, asend)) if concurrent else run(flow, lambda request: None)
+
+
+def wait_until(happened, seconds=5):
+    """Blocking losers end in threads of their own."""
+    end = time.monotonic() + seconds
+    while not happened() and time.monotonic() < end:
+        time.sleep(0.005)
+    assert happened()
+
+
+def brief(answer):
+    return [(one.provider, one.status) for one in answer.outcomes]
+
+
+@both
+@pytest.mark.parametrize("what", ["search", "read"])
+def test_the_next_is_asked_when_one_is_late_and_the_loser_is_cancelled(concurrent, what):
+    slow, quick = Service("slow", 3), Service("quick")
+    chain = Fallback((slow, quick), hedge=LATE)
+    began = time.monotonic()
+    answer = drive(chain.search(KELP) if what == "search" else chain.read(URL), concurrent)
+
+    assert time.monotonic() - began < 2
+    assert answer.provider == "quick"
+    assert brief(answer) == [("slow", "cancelled"), ("quick", "ok")]
+    assert answer.notes == ("slow had not answered after 0.1 s; answered by quick",)
+    wait_until(lambda: slow.ends == ["closed"])
+
+
+@both
+def test_one_that_is_prompt_is_asked_alone(concurrent):
+    prompt, other = Service("prompt"), Service("other")
+    answer = drive(Fallback((prompt, other), hedge=5).search(KELP), concurrent)
+
+    assert (answer.provider, answer.notes, brief(answer)) == ("prompt", (), [("prompt", "ok")])
+    assert other.ends == []
+
+
+@both
+def test_the_first_may_still_win(concurrent):
+    first, second = Service("first", 0.1), Service("second", 3)
+    answer = drive(Fallback((first, second), hedge=SOON).search(KELP), concurrent)
+
+    assert (answer.provider, answer.notes) == ("first", ())
+    assert brief(answer) == [("first", "ok"), ("second", "cancelled")]
+    wait_until(lambda: second.ends == ["closed"])
+
+
+@both
+def test_one_that_fails_before_it_is_late_is_followed_by_the_next_as_ever(concurrent):
+    heard = []
+    web = WebSearch(
+        [Local("down", fails=Unavailable("x")), Local("up")],
+        layers=[Fallback(hedge=5), Retry(attempts=1)],
+        on_event=heard.append,
+    )
+    answer = asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
+
+    assert brief(answer) == [("down", "failed"), ("up", "ok")]
+    assert [type(event) for event in heard if isinstance(event, Failover | Hedged)] == [Failover]
+
+
+@both
+def test_if_the_hedge_fails_the_first_is_waited_for(concurrent):
+    first, second = Service("first", 0.15), Service("second", fails=Unavailable("x"))
+    answer = drive(Fallback((first, second), hedge=SOON).search(KELP), concurrent)
+
+    assert answer.provider == "first"
+    assert brief(answer) == [("first", "ok"), ("second", "failed")]
+
+
+@both
+def test_if_both_fail_the_third_is_asked(concurrent):
+    one, two, three = (
+        Service("one", LATE, fails=Unavailable("x")),
+        Service("two", fails=TimedOut("y")),
+        Service("three"),
+    )
+    answer = drive(Fallback((one, two, three), hedge=SOON).search(KELP), concurrent)
+
+    assert brief(answer) == [("one", "failed"), ("two", "timeout"), ("three", "ok")]
+
+
+@both
+def test_if_all_fail_the_error_has_each(concurrent):
+    one, two = Service("one", LATE, fails=Unavailable("x")), Service("two", fails=TimedOut("y"))
+    with pytest.raises(AllProvidersFailed, match="x; y"):
+        drive(Fallback((one, two), hedge=SOON).search(KELP), concurrent)
+
+
+@both
+def test_a_budget_that_forbids_the_hedge_does_not_end_the_search(concurrent):
+    first, second = Service("first", 0.1), Service("second", fails=BudgetExceeded("used up"))
+    assert drive(Fallback((first, second), hedge=SOON).search(KELP), concurrent).provider == "first"
+
+    first.fails = Unavailable("x")
+    with pytest.raises(BudgetExceeded):
+        drive(Fallback((first, second), hedge=SOON).search(KELP), concurrent)
+
+
+@both
+def test_a_bug_of_the_hedge_does_not_end_the_search(concurrent):
+    first, second = Service("first", 0.1), Service("second", fails=ZeroDivisionError("bug"))
+    answer = drive(Fallback((first, second), hedge=SOON).search(KELP), concurrent)
+
+    assert brief(answer) == [("first", "ok"), ("second", "parse")]
+    both_broken = Fallback((Service("a", LATE, fails=KeyError("bug")), second), hedge=SOON)
+    with pytest.raises(AllProvidersFailed) as caught:
+        drive(both_broken.search(KELP), concurrent)
+    assert all(isinstance(error, BadResponse) for error in caught.value.exceptions)
+
+
+@both
+def test_nothing_found_is_no_answer_if_on_empty_says_so(concurrent):
+    one, two = Service("one", LATE, results=()), Service("two", 0.1)
+    answer = drive(Fallback((one, two), hedge=SOON, on_empty=True).search(KELP), concurrent)
+    assert brief(answer) == [("one", "empty"), ("two", "ok")]
+
+    nothing = drive(Fallback((one, Service("none", results=())), hedge=SOON, on_empty=True).search(KELP), concurrent)
+    assert brief(nothing) == [("one", "empty"), ("none", "empty")]
+
+
+@both
+def test_at_most_one_call_in_twenty_and_one_more_is_hedged(concurrent):
+    slow, quick = Service("slow", 2 * SOON), Service("quick")
+    chain = Fallback((slow, quick), hedge=SOON / 4)
+
+    for _ in range(45):
+        drive(chain.search(KELP), concurrent)
+
+    assert 2 <= len(quick.ends) <= 1 + 45 * 0.05
+
+
+@both
+def test_a_hook_hears_of_it_and_the_log_has_a_line(concurrent, caplog):
+    caplog.set_level("INFO")
+    heard = []
+    web = WebSearch([Local("slow", 0.3), Local("quick")], layers=[Fallback(hedge=LATE)], on_event=heard.append)
+    response = asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
+
+    assert response.provider == "quick"
+    (hedged,) = [event for event in heard if isinstance(event, Hedged)]
+    assert hedged.as_json() == {"provider": "slow", "next_provider": "quick", "seconds": LATE}
+    assert "slow has not answered after 0.05 s: quick is asked too" in caplog.text
+
+
+class Local(Service):
+    """The same, without requests."""
+
+    def _wait(self):
+        try:
+            for _ in range(int(self.seconds / SOON)):
+                yield Sleep(SOON)
+            if self.fails:
+                raise self.fails
+        except GeneratorExit:
+            self.ends.append("closed")
+            raise
+        self.ends.append("answered")
+
+
+# Cancelled, not failed
+
+
+@both
+def test_a_loser_is_no_failure_for_its_breaker_and_its_place_in_the_queue_is_free(concurrent):
+    slow = Service("slow", 3)
+    throttle = Throttle(concurrent=1, requests_per_second=1000).wrap(slow)
+    chain = Fallback((Breaker(failures=1, patience=0).wrap(throttle), Service("quick")), hedge=LATE, hedge_share=1)
+    for _ in range(2):
+        assert drive(chain.search(KELP), concurrent).provider == "quick"
+    wait_until(lambda: len(slow.ends) == 2)
+
+    assert slow.ends == ["closed", "closed"]
+    slow.seconds = 0
+    assert drive(chain.search(KELP), concurrent).provider == "slow"
+
+
+async def test_a_cancelled_call_cancels_both():
+    one, two = Service("one", 3), Service("two", 3)
+
+    async def asend(request):
+        return None
+
+    task = asyncio.create_task(arun(Fallback((one, two), hedge=SOON).search(KELP), asend))
+    await asyncio.sleep(LATE)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+    assert one.ends == two.ends == ["closed"]
+    assert len(asyncio.all_tasks()) == 1
+
+
+@both
+def test_the_time_of_the_call_holds_for_both(concurrent):
+    web = WebSearch([Local("one", 3), Local("two", 3)], layers=[Fallback(hedge=SOON), Retry(attempts=1)], timeout=0.3)
+    began = time.monotonic()
+    with pytest.raises((AllProvidersFailed, TimedOut)):
+        asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
+
+    assert time.monotonic() - began < 2
+
+
+def test_each_call_that_was_sent_is_charged():
+    budget = Budget(limit="2 calls")
+    chain = Fallback((budget.wrap(Service("slow", 3)), budget.wrap(Service("quick"))), hedge=LATE)
+
+    assert drive(chain.search(KELP), False).provider == "quick"
+    with pytest.raises(BudgetExceeded):
+        drive(chain.search(KELP), False)
+
+
+@pytest.mark.enable_socket
+@both
+def test_the_connection_of_the_loser_is_closed(concurrent, server):
+    """Its server sees the end of the connection long before it would have answered."""
+    ended = threading.Event()
+
+    class Remote:
+        def __init__(self, name, url):
+            self.name, self.url = name, url
+
+        def search(self, query):
+            response = yield Request(url=self.url)
+            return SearchResponse(query=query.text, provider=self.name, answer=response.content.decode())
+
+    with hanging_server(ended) as slow:
+        heard = []
+        web = WebSearch(
+            [Remote("slow", slow), Remote("quick", f"{server.url}/quick")],
+            layers=[Fallback(hedge=LATE), Retry(attempts=1)],
+            on_event=heard.append,
+        )
+        response = asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
+        assert response.provider == "quick"
+        assert ended.wait(5)
+    wait_until(lambda: len([event for event in heard if isinstance(event, Exchange)]) == 2)
+    web.close()
+    gc.collect()
+
+
+@contextmanager
+def hanging_server(ended):
+    """Listen, read a request, never answer, and say when the client has gone."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def work():
+            connection, _ = listener.accept()
+            with connection:
+                while connection.recv(65536):
+                    pass
+            ended.set()
+
+        threading.Thread(target=work, daemon=True).start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
+
+
+# The percentile, and values
+
+
+def test_a_percentile_is_taken_of_the_last_answers():
+    hedging = Hedging("p95", 0.05)
+    assert hedging.begin("a") is None
+    for n in range(1, 101):
+        hedging.add_time("a", n / 100)
+
+    assert hedging.begin("a") == 0.96
+    assert hedging.begin("b") is None
+    for again in (copy.deepcopy(hedging), pickle.loads(pickle.dumps(hedging))):
+        assert again.begin("a") is None
+
+
+def test_a_chain_learns_how_long_its_providers_take():
+    slow, quick = Local("slow"), Local("quick")
+    chain = Fallback((slow, quick), hedge="p90")
+    for _ in range(20):
+        drive(chain.search(KELP), False)
+    slow.seconds = 3
+
+    assert drive(chain.search(KELP), False).provider == "quick"
+
+
+def test_answers_that_were_kept_say_nothing_about_the_time_of_a_service():
+    class Free(Local):
+        def search(self, query):
+            response = yield from super().search(query)
+            return response.model_copy(update={"cost": 0.0})
+
+    chain = Fallback((Free("a"), Local("b")), hedge="p95")
+    for _ in range(30):
+        drive(chain.search(KELP), False)
+
+    assert chain._hedging.begin("a") is None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"hedge": 0}, {"hedge": -1}, {"hedge": "p100"}, {"hedge": "p49"}, {"hedge": "95"}, {"hedge": True},
+     {"hedge": float("nan")}, {"hedge": "fast"}, {"hedge_share": -1}, {"hedge_share": "x"}],
+)  # fmt: skip
+def test_wrong_values_are_refused(wrong):
+    with pytest.raises(ConfigurationError, match="hedge"):
+        Fallback(**wrong)
+
+
+def test_a_bucket_holds_at_most_ten():
+    bucket = Bucket(1, start=0)
+    for _ in range(50):
+        bucket.add_call()
+
+    assert sum(bucket.take() for _ in range(50)) == 10
+
+
+def test_a_played_chain_is_never_late():
+    assert play(Fallback((Local("a"), Local("b")), hedge=LATE).search(KELP)).result.provider == "a"
+
+
+@pytest.mark.parametrize("layer", [Budget(limit="100 calls"), Throttle(requests_per_second=1000)])
+def test_layers_around_a_hedge_see_the_requests_of_both(layer):
+    seen = []
+    around = layer.wrap(Fallback((Service("slow", 0.3), Service("quick")), hedge=LATE))
+
+    def send(request):
+        seen.append(request)
+
+    assert run(around.search(KELP), send).provider == "quick"
+    assert seen
+
+
+@both
+def test_a_flow_may_hedge_by_itself(concurrent):
+    def slow():
+        yield Call(time.sleep, 0.3)
+        return "slow"
+
+    def quick():
+        return "quick"
+        yield
+
+    def flow():
+        return (yield Hedge(slow(), quick, SOON))
+
+    assert drive(flow(), concurrent) == (None, "quick")

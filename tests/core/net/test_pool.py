@@ -1,0 +1,382 @@
+"""Connections that are kept, over TLS and through proxies too, and the places where test tools step in."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import importlib
+import ssl
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+import trustme
+
+from websearch_core._deadline import time_limit
+from websearch_core._net.guard import Guard
+from websearch_core._net.pool import _Idle
+from websearch_core._net.sender import Sender
+from websearch_core.errors import TimedOut, Unavailable
+from websearch_core.flow import Request
+
+pytestmark = pytest.mark.enable_socket
+
+OPEN = Guard.allowing(["127.0.0.0/8"])
+HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+
+
+@pytest.fixture(params=["httpx", "httpx2"])
+def library(request):
+    return request.param
+
+
+@pytest.fixture(params=["blocking", "async"])
+def colour(request):
+    return request.param
+
+
+@pytest.fixture
+def run(colour):
+    """Send requests one after the other, on one event loop if they are async; return the responses."""
+
+    def send(sender, *requests, seconds=10):
+        async def asend():
+            with time_limit(seconds):
+                return [await sender.asend(request) for request in requests]
+
+        if colour == "async":
+            return asyncio.run(asend())
+        with time_limit(seconds):
+            return [sender.send(request) for request in requests]
+
+    return send
+
+
+# Over TLS, and through a proxy.
+
+
+@pytest.fixture(scope="module")
+def authority():
+    return trustme.CA()
+
+
+@contextmanager
+def serve(handle, tls=None):
+    """Serve connections with the coroutine function *handle* in a thread; yield the port."""
+    ready = threading.Event()
+    port = 0
+
+    async def main():
+        nonlocal port
+        server = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=tls)
+        port = server.sockets[0].getsockname()[1]
+        stopped = asyncio.Event()
+        stops.append((asyncio.get_running_loop(), stopped))
+        ready.set()
+        await stopped.wait()
+        server.close()
+
+    stops = []
+    thread = threading.Thread(target=asyncio.run, args=(main(),))
+    thread.start()
+    ready.wait(5)
+    yield port
+    loop, stopped = stops[0]
+    loop.call_soon_threadsafe(stopped.set)
+    thread.join(5)
+
+
+async def read_request(reader):
+    head = await reader.readuntil(b"\r\n\r\n")
+    lengths = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
+    return head, await reader.readexactly(int(lengths[0].split(b":")[1])) if lengths else b""
+
+
+def make_echo(connections):
+    """Return a handler that answers each request with its body."""
+
+    async def echo(reader, writer):
+        connections.append(writer)
+        try:
+            while True:
+                _, body = await read_request(reader)
+                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+
+    return echo
+
+
+def make_context(authority, name):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert(name).configure_cert(context)
+    return context
+
+
+def trust(authority):
+    context = ssl.create_default_context()
+    authority.configure_trust(context)
+    return context
+
+
+def test_megabytes_pass_both_ways_over_one_connection_with_tls(authority, library, run):
+    connections = []
+    big = "kelp " * 400_000
+    with serve(make_echo(connections), make_context(authority, "127.0.0.1")) as port:
+        sender = Sender(OPEN, library=library, verify=trust(authority))
+        request = Request(url=f"https://127.0.0.1:{port}/", method="POST", form={"q": big})
+        answers = run(sender, request, request, request)
+        sender.close()
+
+    assert {len(answer.content) for answer in answers} == {len(big) + 2}
+    assert len(connections) == 1
+
+
+def test_a_certificate_for_another_name_ends_the_call(authority, library, run):
+    connections = []
+    with serve(make_echo(connections), make_context(authority, "other.example")) as port:
+        sender = Sender(OPEN, library=library, verify=trust(authority))
+        with pytest.raises(Unavailable, match="[Cc]ertificate|CERTIFICATE") as caught:
+            run(sender, Request(url=f"https://127.0.0.1:{port}/", guarded=True))
+        sender.close()
+
+    assert caught.value.temporary is False
+
+
+def test_a_handshake_that_never_ends_ends_with_the_deadline(library, run):
+    async def silent(reader, writer):
+        await reader.read()
+        writer.close()
+
+    with serve(silent) as port:
+        sender = Sender(OPEN, library=library)
+        began = time.monotonic()
+        with pytest.raises(TimedOut):
+            run(sender, Request(url=f"https://127.0.0.1:{port}/"), seconds=0.4)
+        sender.close()
+
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_tunnel_through_a_proxy_is_kept(authority, library, run, monkeypatch, scheme):
+    connections, tunnels = [], []
+
+    async def tunnel(reader, writer):
+        head, _ = await read_request(reader)
+        tunnels.append(head.split(b"\r\n")[0])
+        there = await asyncio.open_connection(*head.split()[1].decode().split(":"))
+        writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+
+        async def pump(source, sink):
+            while data := await source.read(2**16):
+                sink.write(data)
+                await sink.drain()
+            sink.close()
+
+        await asyncio.gather(pump(reader, there[1]), pump(there[0], writer), return_exceptions=True)
+        writer.close()
+        there[1].close()
+
+    tls = make_context(authority, "127.0.0.1")
+    with serve(make_echo(connections), tls) as port, serve(tunnel, tls if scheme == "https" else None) as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", f"{scheme}://127.0.0.1:{proxy}")
+        context = trust(authority)
+        core = {"httpx": "httpcore", "httpx2": "httpcore2"}[library]
+        for kind in ("_sync", "_async"):  # the certificates that a proxy's own one is checked with
+            monkeypatch.setattr(f"{core}.{kind}.connection.default_ssl_context", lambda: context)
+        sender = Sender(OPEN, library=library, verify=context)
+        request = Request(url=f"https://127.0.0.1:{port}/", method="POST", json=["kelp"])
+        answers = run(sender, request, request)
+        sender.close()
+
+    assert [answer.json() for answer in answers] == [["kelp"]] * 2
+    assert (len(tunnels), len(connections)) == (1, 1)
+
+
+# What is kept, and for how long.
+
+
+def test_a_connection_that_the_server_has_closed_is_not_used_again(server, http, library, run):
+    server.answers["/"] = http(b"a", "200 OK", "Connection: close")
+    server.answers["/kept"] = http(b"b")
+    sender = Sender(OPEN, library=library)
+
+    assert [a.content for a in run(sender, *[Request(url=server.url + path) for path in ("/", "/kept", "/kept")])]
+    assert server.connections == 2
+    sender.close()
+
+
+def test_a_connection_that_ended_while_it_was_idle_is_not_used_again(authority, library, colour):
+    opened = []
+
+    async def once(reader, writer):  # promises to keep the connection, and hangs up
+        opened.append(writer)
+        await read_request(reader)
+        writer.write(HELLO)
+        await asyncio.sleep(0.05)
+        writer.close()
+
+    with serve(once) as port:
+        sender, request = Sender(OPEN, library=library), Request(url=f"http://127.0.0.1:{port}/")
+
+        async def asend():
+            for _ in range(3):
+                assert (await sender.asend(request)).content == b"hello"
+                await asyncio.sleep(0.15)
+
+        if colour == "async":
+            asyncio.run(asend())
+        else:
+            for _ in range(3):
+                assert sender.send(request).content == b"hello"
+                time.sleep(0.15)
+        sender.close()
+
+    assert len(opened) == 3
+
+
+def test_connections_are_kept_by_origin_and_the_last_used_comes_first():
+    idle = _Idle(3)
+    a, b = (b"http", b"a.example", 80), (b"https", b"a.example", 443)
+    for connection, key in (("one", a), ("two", a), ("three", b)):
+        idle.put(connection, key)
+
+    assert idle.take((b"http", b"a.example", 81)) is None
+    assert [idle.take(a), idle.take(b), idle.take(a), idle.take(a)] == ["two", "three", "one", None]
+
+
+def test_the_oldest_idle_connections_are_closed_when_there_are_too_many_or_too_old(monkeypatch):
+    idle = _Idle(2)
+    key = (b"http", b"a.example", 80)
+    now = [0.0]
+    monkeypatch.setattr("websearch_core._net.pool.time.monotonic", lambda: now[0])
+    for n in range(4):
+        now[0] += 10
+        idle.put(n, key)
+
+    assert idle.take_surplus() == [0, 1]
+    now[0] = 65  # 2 was put there at 30, 3 at 40
+    assert idle.take_surplus() == [2]
+    assert idle.take_all() == [3]
+    assert idle.take_surplus() == []
+
+
+def test_threads_wait_for_one_of_the_hundred_places_until_their_deadline(server, http, monkeypatch):
+    monkeypatch.setattr("websearch_core._net.sender.MAX_CONCURRENT", 2)
+    released = threading.Event()
+
+    def answer(connection):
+        released.wait(10)
+        connection.sendall(http(b""))
+
+    server.answers["/"] = answer
+    sender = Sender(OPEN)
+
+    def call(seconds):
+        with time_limit(seconds):
+            return sender.send(Request(url=server.url)).status
+
+    with ThreadPoolExecutor(3) as threads:
+        calls = [threads.submit(call, 10) for _ in range(2)]
+        ended = time.monotonic() + 5
+        while len(server.requests) < 2 and time.monotonic() < ended:
+            time.sleep(0.01)
+        with pytest.raises(TimedOut):
+            call(0.1)
+        released.set()
+        assert [one.result() for one in calls] == [200, 200]
+        assert call(5) == 200
+    assert len(server.requests) == 3
+    sender.close()
+
+
+def test_closing_ends_what_is_under_way_and_leaves_no_connection(server, endless, library):
+    server.answers["/"] = endless(b"x", b"HTTP/1.1 200 OK\r\n\r\n", 0.01)
+    sender = Sender(OPEN, library=library)
+
+    async def closed_in_the_middle():
+        call = asyncio.create_task(sender.asend(Request(url=server.url)))
+        while not server.requests:
+            await asyncio.sleep(0.01)
+        await sender.aclose()
+        with pytest.raises(Unavailable):
+            await asyncio.wait_for(call, 5)
+
+    asyncio.run(closed_in_the_middle())
+    ended = time.monotonic() + 5
+    while server._open and time.monotonic() < ended:
+        time.sleep(0.01)
+    assert not server._open
+
+
+@pytest.mark.filterwarnings("error")
+def test_cancelled_calls_leave_nothing_behind(server, http, library):
+    server.delay = 0.02
+    server.answers["/"] = http(b"x" * 10_000)
+    sender = Sender(OPEN, library=library)
+
+    async def storm():
+        calls = [asyncio.create_task(sender.asend(Request(url=server.url))) for _ in range(60)]
+        for n, call in enumerate(calls):
+            if n % 3:
+                await asyncio.sleep(0.001)
+                call.cancel()
+        ended = await asyncio.gather(*calls, return_exceptions=True)
+        assert {type(one).__name__ for one in ended} <= {"Response", "CancelledError"}
+        here = sender._get_loop_clients()
+        pool = here._clients[False]._client._transport._pool
+        assert pool._busy == {}
+        assert (await sender.asend(Request(url=server.url))).status == 200
+        await sender.aclose()
+        assert pool._busy == {}
+        assert pool._idle.take_all() == []
+
+    asyncio.run(storm())
+    gc.collect()
+
+
+# Where test tools and tracing step in.
+
+
+def test_a_tool_that_replaces_a_transport_of_the_library_is_asked(library, colour, run, monkeypatch):
+    http = importlib.import_module(library)
+    seen = []
+
+    def answer(self, request):
+        seen.append((request.method, str(request.url), request.headers["x-one"], request.content))
+        return http.Response(200, json={"ok": True})
+
+    async def answer_async(self, request):
+        return answer(self, request)
+
+    monkeypatch.setattr(http.HTTPTransport, "handle_request", answer)
+    monkeypatch.setattr(http.AsyncHTTPTransport, "handle_async_request", answer_async)
+    request = Request(url="https://api.example/", method="POST", json=[1], headers={"X-One": "1"}, params={"q": "a"})
+    answers = run(Sender(Guard(), library=library), request)
+
+    assert answers[0].json() == {"ok": True}
+    assert seen == [("POST", "https://api.example/?q=a", "1", b"[1]")]
+
+
+def test_a_tool_that_replaces_the_connections_of_the_library_is_asked(library, colour, run, monkeypatch):
+    core = importlib.import_module({"httpx": "httpcore", "httpx2": "httpcore2"}[library])
+    seen = []
+
+    def answer(self, request):
+        seen.append(request.url.target)
+        return core.Response(200, content=b"mock")
+
+    async def answer_async(self, request):
+        return answer(self, request)
+
+    monkeypatch.setattr(core.HTTPConnection, "handle_request", answer)
+    monkeypatch.setattr(core.AsyncHTTPConnection, "handle_async_request", answer_async)
+    request = Request(url="https://api.example/search", params={"q": "a"})
+    answers = run(Sender(Guard(), library=library), request, request)
+
+    assert [answer.content for answer in answers] == [b"mock"] * 2
+    assert seen == [b"/search?q=a"] * 2

@@ -1,0 +1,282 @@
+"""Limits that processes share through a real Redis: some are killed, and Redis stops and starts again."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from itertools import pairwise
+
+import pytest
+
+from websearch_core import WebSearch
+from websearch_core.errors import ConfigurationError, RateLimited, ServiceError
+from websearch_core.flow import Request, run
+from websearch_core.layers import Cache, Throttle, _shared_pace
+from websearch_core.models import Page, SearchQuery, SearchResponse
+from websearch_core.provider import Limits, from_function
+from websearch_core.providers.brave import Brave
+from websearch_core.providers.duckduckgo import DuckDuckGo
+from websearch_core.testing import SECRET, reply
+
+pytestmark = [pytest.mark.e2e, pytest.mark.enable_socket]
+KELP = SearchQuery.of("kelp")
+_SEARCH = """
+import sys, time
+from websearch_core import WebSearch
+from websearch_core.layers import Throttle
+from websearch_core.provider import from_function
+
+url, count, seconds, rate, concurrent = sys.argv[1], *map(float, sys.argv[2:])
+
+def search(query):
+    print(time.time(), flush=True)
+    time.sleep(seconds)
+    return []
+
+throttle = Throttle(shared=url, requests_per_second=rate, concurrent=int(concurrent))
+web = WebSearch(from_function("sea", search=search), layers=[throttle], timeout=5 if seconds < 1 else 1)
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(int(count)):
+    web.search(str(number))
+"""
+
+
+def start(url, count, seconds=0.0, rate=1000.0, concurrent=1000):
+    """Start a process that searches *count* times as soon as it gets a line."""
+    words = [sys.executable, "-c", _SEARCH, url, *map(str, (count, seconds, rate, concurrent))]
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+@pytest.fixture(scope="module")
+def running(start_redis):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with start_redis(port):
+        yield f"redis://127.0.0.1:{port}/0"
+
+
+@pytest.fixture
+def url(running):
+    import redis
+
+    redis.Redis.from_url(running).flushall()
+    return running
+
+
+def sea(**options):
+    """Return a web that searches nothing, under a throttle with *options*."""
+    times = []
+    provider = from_function("sea", search=lambda query: times.append(time.monotonic()) or [])
+    return WebSearch(provider, layers=[Throttle(**options)], timeout=5), times
+
+
+def test_two_processes_together_keep_to_five_requests_a_second(url):
+    processes = [start(url, 5, rate=5.0) for _ in range(2)]
+    for process in processes:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    each = [list(map(float, process.communicate(timeout=60)[0].split())) for process in processes]
+
+    assert [process.returncode for process in processes] == [0, 0]
+    times = sorted(each[0] + each[1])
+    assert len(times) == 10
+    assert 9 * 0.2 - 0.05 <= times[-1] - times[0] < 5
+    assert all(len([one for one in times if begin <= one < begin + 0.95]) <= 5 for begin in times)
+    assert min(map(len, each)) == 5
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_the_place_of_a_process_that_was_killed_comes_back(url):
+    with start(url, 1, seconds=60, concurrent=1) as process:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        process.stdout.readline()  # it has sent its request
+        began = time.monotonic()
+        web, times = sea(shared=url, concurrent=1)
+        with pytest.raises(ServiceError):
+            WebSearch(web.provider, layers=None, timeout=0.2).search("too early")
+        assert not times
+        process.send_signal(signal.SIGKILL)
+    web.search("kelp")
+
+    assert 0.5 < time.monotonic() - began < 4
+    assert len(times) == 1
+
+
+def test_a_request_that_has_ended_gives_its_place_back_at_once(url):
+    first, second = (sea(shared=url, concurrent=1)[0] for _ in range(2))
+    began = time.monotonic()
+    for number in range(5):
+        first.search(str(number))
+        second.search(str(number))
+
+    assert time.monotonic() - began < 3
+
+
+async def test_a_cancelled_task_gives_its_place_back_and_no_loop_waits_for_redis(url):
+    release = threading.Event()
+    provider = from_function("sea", search=lambda query: release.wait(5) and [])
+    one, other = (WebSearch(provider, layers=[Throttle(shared=url, concurrent=1)], timeout=5) for _ in range(2))
+    tasks = [asyncio.create_task(web.asearch("kelp")) for web in (one, other)]
+    await asyncio.sleep(0.3)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    release.set()
+
+    assert (await asyncio.wait_for(other.asearch("dulse"), 2)).results == ()
+
+
+class Service:
+    """A service whose answers are given, with pages of its own."""
+
+    name, limits, opens_pages = "beacon", Limits(), True
+
+    def search(self, query):
+        yield Request(url="https://beacon.example/search")
+        return SearchResponse(query=query.text)
+
+    def read(self, url):
+        yield Request(url=url, guarded=True)
+        return Page(url=url)
+
+
+@pytest.mark.parametrize("verb", ["search", "read"])
+def test_what_a_response_says_about_the_limits_holds_for_all(url, verb):
+    one, other = (Throttle(Service(), shared=url) for _ in range(2))
+    ask = KELP if verb == "search" else "https://sea.example/"
+    run(getattr(one, verb)(ask), lambda _: reply(status=429, retry_after="30"))
+    time.sleep(0.1)  # it is written in the background
+
+    waits = []
+    for layer in (one, other):
+        pace = layer._pace if verb == "search" else layer._hosts.find(ask)
+        ticket = pace.enter("https://beacon.example/search" if verb == "search" else "")
+        waits.append(pace.wait(ticket))
+        pace.leave(ticket)
+    assert waits == pytest.approx([30, 30], abs=1)
+
+
+def test_whoever_uses_the_same_key_shares_and_nobody_else(url):
+    def wait(provider):
+        pace = Throttle(provider, shared=url, requests_per_second=0.1)._pace
+        ticket = pace.enter("")
+        return pace.wait(ticket)
+
+    assert wait(Brave(api_key=SECRET)) == 0
+    assert wait(Brave(api_key="another-key")) == 0
+    assert wait(Brave(api_key=SECRET, base_url="https://brave.example")) == 0
+    assert wait(DuckDuckGo()) == 0
+    assert wait(Brave(api_key=SECRET)) == pytest.approx(10, abs=1)
+    assert wait(DuckDuckGo()) == pytest.approx(10, abs=1)
+
+
+def test_hosts_of_pages_are_shared_too_and_a_burst_is_one_for_all(url):
+    one, other = (Throttle(Service(), shared=url, host_requests_per_second=0.1) for _ in range(2))
+    for layer in (one, other):
+        for _ in range(5):
+            run(layer.read("https://sea.example/"), lambda _: reply())
+    pace = other._hosts.find("https://sea.example/kelp")
+
+    assert pace.wait(pace.enter("")) == pytest.approx(10, abs=1)
+
+
+def test_nothing_in_redis_tells_a_key_a_site_or_a_service(url):
+    import redis
+
+    client = redis.Redis.from_url(url)
+    run(Throttle(Brave(api_key=SECRET), shared=url, concurrent=2).search(KELP), lambda _: reply({"web": {}}))
+    page = Throttle(Service(), shared=url)
+    run(page.read("https://secret-site.example/"), lambda _: reply(status=429, retry_after="30"))
+    time.sleep(0.1)
+    Cache(location=url).backend.clear()
+
+    names = client.keys("*")
+    assert len(names) >= 2
+    assert all(name.startswith(b"websearch-throttle:{") for name in names)
+    assert all(client.pttl(name) > 0 for name in names)
+    values = b"".join(client.dump(name) for name in names)
+    for word in (SECRET.encode(), b"brave", b"sea.example", b"secret-site"):
+        assert word not in b"".join(names).lower() + values
+
+
+def test_while_redis_is_down_each_process_keeps_to_the_limits_alone(start_redis, port, caplog, monkeypatch):
+    monkeypatch.setattr(_shared_pace, "_REST", 0.2)
+    web, times = sea(shared=f"redis://127.0.0.1:{port}/0", requests_per_second=20)
+    with start_redis(port):
+        web.search("before")
+    for number in range(4):
+        web.search(f"without {number}")
+    assert [one.message for one in caplog.records if "shared throttle" in one.message] == [
+        "the shared throttle does not work (ConnectionError): this process keeps to the limits alone"
+    ]
+    with start_redis(port):
+        time.sleep(0.25)
+        web.search("after")
+        import redis
+
+        assert redis.Redis(port=port).keys("websearch-throttle:*")
+
+    assert all(later - earlier >= 0.04 for earlier, later in pairwise(times))
+    assert "the shared throttle works again" in caplog.text
+
+
+def test_a_redis_that_does_not_answer_is_not_waited_for_long(port):
+    with socket.create_server(("127.0.0.1", port)):
+        web, times = sea(shared=f"redis://127.0.0.1:{port}/0")
+        began = time.monotonic()
+        for number in range(3):
+            web.search(str(number))
+        assert time.monotonic() - began < 3
+    assert len(times) == 3
+
+
+def test_a_wrong_password_fails_no_call_and_is_not_shown(url, caplog):
+    secret = url.replace("redis://", "redis://:letmein@")
+    web, times = sea(shared=secret)
+    web.search("kelp")
+
+    assert len(times) == 1
+    assert "letmein" not in caplog.text + repr(Throttle(shared=secret)) + repr(web) + repr(web.settings)
+
+
+def test_the_short_form_is_the_same_as_the_option(url, monkeypatch):
+    web = WebSearch(from_function("sea", search=lambda query: []), throttle=url)
+    web.search("kelp")
+    monkeypatch.setenv("WEB_SEARCH_THROTTLE", url)
+    assert "redis" not in repr(WebSearch("duckduckgo").settings)
+    with pytest.raises(ConfigurationError, match=r"throttle: is for the default layers; .*Throttle\(shared=\.\.\.\)"):
+        WebSearch("duckduckgo", throttle=url, layers=[Throttle()])
+
+
+@pytest.mark.parametrize("shared", ["localhost:6379", "http://localhost", "redis://localhost:port", True, 3])
+def test_what_is_no_url_of_redis_is_refused(shared):
+    with pytest.raises(ConfigurationError, match=r"Throttle: shared: (must be|not) a URL of Redis"):
+        Throttle(shared=shared)
+
+
+def test_without_the_package_the_error_says_what_to_install(monkeypatch):
+    import importlib.util
+
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "redis" else find(name, *rest))
+    with pytest.raises(ConfigurationError, match=r"websearch-core\[redis\]"):
+        Throttle(shared="redis://localhost")
+
+
+def test_a_wait_that_does_not_fit_is_an_error_also_if_others_caused_it(url):
+    (one, _), (other, times) = (sea(shared=url, requests_per_second=0.1) for _ in range(2))
+    one.search("kelp")
+
+    with pytest.raises(RateLimited, match="does not fit the time that is left") as refused:
+        other.search("kelp")
+    assert refused.value.retry_after == pytest.approx(10, abs=1)
+    assert not times
