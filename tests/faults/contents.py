@@ -147,7 +147,6 @@ FAULTS = (
                 answers=(html(PAGE.replace(b"<p>", b"<div>" * 100_000)),),
                 expected="ok",
                 text=TEXT,
-                longest=8,
                 limit=10,
             ),
         ),
@@ -278,12 +277,19 @@ FAULTS = (
     Fault(
         number=60,
         name="a `robots.txt` that is odd",
-        injected="404, errors, redirects, wildcards, many stars, delays",
-        promise="RFC 9309: 4xx allows, 5xx refuses; five redirects are followed; time is bounded",
-        proven_by=(
-            "tests/core/index/test_index.py::test_robots_txt_is_obeyed",
-            "tests/core/index/test_index.py::test_many_stars_do_not_take_long",
-            "tests/core/index/test_index.py::test_redirects_of_robots_txt_are_followed",
+        injected="404, errors, redirects, wildcards, a mark before the text, many stars, delays, a large file",
+        promise="RFC 9309: 4xx allows, 5xx and silence refuse; five redirects, 500 KiB, a day; time is bounded",
+        proven_by=tuple(
+            f"tests/core/test_robots.py::{name}"
+            for name in (
+                "test_robots_txt_is_obeyed",
+                "test_many_stars_do_not_take_long",
+                "test_without_a_file_everything_is_allowed",
+                "test_without_an_answer_nothing_is_allowed_and_the_error_names_the_file",
+                "test_five_redirects_are_followed_and_more_count_as_no_file",
+                "test_it_is_fetched_like_a_page_and_only_its_first_500_kib_count",
+                "test_it_is_kept_as_long_as_the_site_says_and_for_a_day_at_most",
+            )
         ),
     ),
 )

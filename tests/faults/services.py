@@ -71,7 +71,7 @@ FAULTS = (
         promise="`timed_out` at the end of the time; each of several providers gets its share of it",
         cases=(
             _Json(expected="timed_out", requests=0, limit=0.5, base="http://127.0.0.1:{silent}"),
-            _Chain(expected="ok", requests=0, first="timeout", limit=3.0, base="http://127.0.0.1:{silent}"),
+            _Chain(expected="ok", requests=0, first="timeout", limit=6.0, base="http://127.0.0.1:{silent}"),
         ),
     ),
     Fault(
@@ -101,7 +101,7 @@ FAULTS = (
         promise="`timed_out`, blocking too, with at most 16 stuck threads for each `WebSearch`",
         cases=(
             _Json(expected="timed_out", requests=0, limit=0.5, base="http://hang.example:{port}", peers=False),
-            _Chain(expected="ok", first="timeout", limit=3.0, base="http://hang.example:{port}"),
+            _Chain(expected="ok", first="timeout", limit=6.0, base="http://hang.example:{port}"),
         ),
         proven_by=(
             "tests/core/net/test_lookup.py::test_names_that_hang_hold_up_neither_a_service_nor_another_tenant",
@@ -168,12 +168,12 @@ FAULTS = (
             ),
             _Chain(
                 name="there is none",
-                answers=(failed("429 Slow", "Retry-After: 3"),),
+                answers=(failed("429 Slow", "Retry-After: 8"),),
                 expected="ok",
                 first="rate_limited",
                 requests=1,
-                limit=5.0,
-                longest=2.4,
+                limit=10.0,
+                longest=7.0,
             ),
         ),
         proven_by=(_LIMITS,),
@@ -327,7 +327,7 @@ FAULTS = (
             )
             for case in (
                 _Json(name=name, answers=(answer,), expected="timed_out", limit=0.5),
-                _Chain(name=name, answers=(answer,), expected="ok", first="timeout", requests=1, limit=3.0),
+                _Chain(name=name, answers=(answer,), expected="ok", first="timeout", requests=1, limit=6.0),
             )
         ),
     ),
@@ -365,10 +365,13 @@ FAULTS = (
         number=23,
         name="a provider that is slow",
         injected="an answer that takes longer than its share of the time",
-        promise="the next provider answers in time",
-        cases=(_Chain(answers=(late(FOUND, 5.0),), expected="ok", first="timeout", requests=1, limit=3.0),),
+        promise="the next provider answers in time; with `hedge`, it is asked beside the first, in at most one call of twenty",
+        cases=(_Chain(answers=(late(FOUND, 9.0),), expected="ok", first="timeout", requests=1, limit=6.0),),
         proven_by=(
             "tests/core/layers/test_fuse.py::test_a_slow_provider_is_not_waited_for_until_the_whole_time_is_over",
+            "tests/core/layers/test_hedging.py::test_the_next_is_asked_when_one_is_late_and_the_loser_is_cancelled",
+            "tests/core/layers/test_hedging.py::test_at_most_one_call_in_twenty_and_one_more_is_hedged",
+            "tests/core/layers/test_hedging.py::test_the_connection_of_the_loser_is_closed",
         ),
     ),
     Fault(
