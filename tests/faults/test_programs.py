@@ -166,4 +166,4 @@ def test_a_program_ends_at_once_and_without_warnings(tmp_path):
 
     for name, (done, when) in ended.items():
         assert (name, done.returncode, done.stderr) == (name, 0, "")
-        assert when - float(done.stdout) < 2.5, name  # a second, on a machine that does nothing else
+        assert when - float(done.stdout) < 10, name  # a second, unless the machine is busy; a call would take 30
