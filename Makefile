@@ -106,8 +106,8 @@ provider: $(VENV)/installed  ## start a new provider with its file, registration
 	$(BIN)/python tools/new_provider.py "$(NAME)"
 	$(BIN)/python -m docs.generate
 
-bench: $(VENV)/measuring  ## measure the cost of a call, and write docs/measured/benchmarks.md
-	$(BIN)/python -m benchmarks.calls
+bench: $(VENV)/measuring  ## measure the cost of a call, and write docs/measured/benchmarks.md; ONLY=transports for one section
+	$(BIN)/python -m benchmarks.calls $(if $(ONLY),--write $(ONLY))
 
 bench-reading: $(VENV)/measuring $(PEERS)/installed  ## compare our reader with others, and write that part of docs/measured/benchmarks.md
 	$(BIN)/python -m benchmarks.reading --peers $(PEERS)/bin/python --unseen training.train:unseen
@@ -127,8 +127,8 @@ bench-ssrf: $(VENV)/installed $(FETCHERS)/installed  ## compare our guard with o
 bench-faults: $(VENV)/installed $(FAULTED)/installed  ## let our calls and those of others meet 72 faults, and write docs/measured/faults.md
 	$(BIN)/python -m benchmarks.faults --peers $(FAULTED)/bin/python
 
-model: $(VENV)/measuring  ## train the model that finds the main content of a page
-	$(BIN)/python -m training.train
+model: $(VENV)/measuring  ## train the model that finds the main content of a page: make model, or make model PAGES="folder ..."
+	$(BIN)/python -m training.train $(PAGES)
 
 $(VENV)/measuring: $(VENV)/installed benchmarks/requirements.txt
 	$(INSTALL) $(VENV) --require-hashes --requirement benchmarks/requirements.txt

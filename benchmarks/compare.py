@@ -55,6 +55,14 @@ class Comparison:
         pairs = zip(self.costs[name], self.costs[self.reference], strict=True)
         return statistics.median(cost.cpu / reference.cpu for cost, reference in pairs)
 
+    def between(self, name: str, other: str) -> float:
+        """Return the median over the rounds of the wall time of *name*, divided by that of *other*."""
+        return statistics.median(a.wall / b.wall for a, b in zip(self.costs[name], self.costs[other], strict=True))
+
+    def cpu_between(self, name: str, other: str) -> float:
+        """Return the same for the CPU time."""
+        return statistics.median(a.cpu / b.cpu for a, b in zip(self.costs[name], self.costs[other], strict=True))
+
     def spread(self, name: str) -> str:
         """Return the first and the third quartile of the ratios of wall time."""
         low, _, high = statistics.quantiles(self._ratios(name), n=4)

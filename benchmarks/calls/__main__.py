@@ -3,10 +3,11 @@ Measure calls, and write their sections of ``docs/measured/benchmarks.md``.
 
     python -m benchmarks.calls                      # measure everything and write the page
     python -m benchmarks.calls imports overhead     # measure these and only print them
+    python -m benchmarks.calls --write transports   # measure this and write its section alone
 
-All sections are written together, because their times are meant to be compared; those that measure no time are also
-written alone: ``python -m benchmarks.calls schemas checkpoints``. The sections on reading pages come from
-``python -m benchmarks.reading`` and stay as they are.
+All sections are usually written together, because their times are meant to be compared; those that measure no time are
+also written alone: ``python -m benchmarks.calls schemas checkpoints``. A section that is written alone says when it was
+measured. The sections on reading pages come from ``python -m benchmarks.reading`` and stay as they are.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from dataclasses import replace
+from datetime import UTC, datetime
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,7 +25,7 @@ from benchmarks.calls.server import Server
 from benchmarks.report import Section, head, put
 
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured" / "benchmarks.md"
-_MEASUREMENTS = ("imports", "overhead", "concurrency", "twice", "failures", "schemas", "checkpoints")
+_MEASUREMENTS = ("imports", "overhead", "concurrency", "transports", "twice", "failures", "schemas", "checkpoints")
 _UNTIMED = {"schemas", "checkpoints"}  # their numbers do not depend on the machine
 
 
@@ -32,7 +35,9 @@ def main() -> int:
         prog="python -m benchmarks.calls", description="Measure calls, and write docs/measured/benchmarks.md."
     )
     parser.add_argument("measurements", nargs="*", metavar="measurement", help=", ".join(_MEASUREMENTS))
-    chosen = parser.parse_args().measurements or _MEASUREMENTS
+    parser.add_argument("--write", action="store_true", help="write these sections alone, with the date")
+    arguments = parser.parse_args()
+    chosen = arguments.measurements or _MEASUREMENTS
     if unknown := set(chosen) - set(_MEASUREMENTS):
         parser.error(f"unknown measurement {', '.join(sorted(unknown))}; choose from {', '.join(_MEASUREMENTS)}")
     if find_spec("langchain_tavily") is None:
@@ -48,9 +53,16 @@ def main() -> int:
             sections.append(section)
     if set(chosen) == set(_MEASUREMENTS):
         _PAGE.write_text(put(_PAGE.read_text("utf-8"), sections, head()), "utf-8")
+    elif arguments.write:
+        dated = [replace(section, method=f"{section.method} {_describe_day()}") for section in sections]
+        _PAGE.write_text(put(_PAGE.read_text("utf-8"), dated), "utf-8")
     elif set(chosen) <= _UNTIMED:
         _PAGE.write_text(put(_PAGE.read_text("utf-8"), sections), "utf-8")
     return 0
+
+
+def _describe_day() -> str:
+    return f"Measured on {datetime.now(UTC):%Y-%m-%d} on {os.cpu_count()} cores, apart from other sections."
 
 
 def _clear_environment() -> None:

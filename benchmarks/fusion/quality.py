@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
@@ -78,7 +79,9 @@ def _take_turns(runs: Sequence[Run], topic: str) -> Iterator[str]:
 
 
 def _mean_fused(runs: Sequence[Run], judgements: Judgements, layer: Fuse) -> float:
-    with WebSearch(list(runs), layers=[layer], search_timeout=600) as web:
-        return statistics.mean(
-            ndcg(documents_of(web.search(topic, limit=10)), grades) for topic, grades in judgements.items()
-        )
+    async def search() -> float:
+        async with WebSearch(list(runs), layers=[layer], search_timeout=600) as web:  # tasks cost less than threads
+            found = {topic: await web.asearch(topic, limit=10) for topic in judgements}
+        return statistics.mean(ndcg(documents_of(found[topic]), grades) for topic, grades in judgements.items())
+
+    return asyncio.run(search())

@@ -332,7 +332,7 @@ def test_a_long_page_is_settled_and_cut_off_the_event_loop(monkeypatch, repeated
         assert part.original_length == len(page.content)
         return threading.get_ident()
 
-    monkeypatch.setattr("websearch_core._enforce.enforce_page", settling)
+    monkeypatch.setattr("websearch_core._calls.enforce_page", settling)
     assert (asyncio.run(read()) in threads) is here
 
 

@@ -15,14 +15,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ._arguments import as_urls, strip_fragment
 from ._bugs import contain_bugs
 from ._deadline import time_limit
+from ._enforce import attach_content, enforce_content, enforce_page, enforce_query, remove_links
 from ._lanes import gather_by_host
 from ._observe import find_outcomes, observe_read, observe_search
+from ._policy import narrow_query, search_within
 from ._scope import reading_on
 from ._text.suggestion import check_names
 from ._urls import find_host, is_web_url
 from .errors import InvalidOption, WebSearchError
 from .flow import Call, Flow, Gather
+from .layers._layer import batch_size, leaves, read_many, reads_batches
 from .models import Page, SearchQuery, SearchResponse
+from .provider._ports import opens_pages
 
 if TYPE_CHECKING:
     from .provider._ports import PageReader, SearchProvider
@@ -59,9 +63,6 @@ class Calls:
     def _find(self, query: SearchQuery, read_top: int, passage_length: int) -> Flow[SearchResponse]:
         if not isinstance(read_top, int) or read_top < 0:
             raise InvalidOption(f"read_top: must be a whole number of at least 0, not {read_top!r}")
-        from ._enforce import enforce_content, enforce_query
-        from ._policy import narrow_query, search_within
-
         part: ReadOptions = {"query": query.text, "max_length": passage_length}
         passages = (yield from self._make_excerpt(part)) if read_top else None
         narrowed = narrow_query(query, self.settings.domains)
@@ -80,8 +81,6 @@ class Calls:
         return response
 
     def _read_results(self, response: SearchResponse, read_top: int, part: Excerpt) -> Flow[SearchResponse]:
-        from ._enforce import attach_content
-
         top = response.results[:read_top]
         pages = yield from self._read_each([result.url for result in top if not result.content], part)
         unread = iter(pages)
@@ -118,28 +117,21 @@ class Calls:
             return (yield Call(self._take_excerpt, page, part))  # type: ignore[no-any-return]
 
     def _take_excerpt(self, page: Page, part: Excerpt) -> Page:
-        from ._enforce import enforce_page, remove_links
-
         page, links = enforce_page(page), self.settings.links
         return part.of(page if links == "keep" else remove_links(page, links))
 
     def _read_each(self, urls: Iterable[str], part: Excerpt, timeout: float | None = None) -> Flow[_Pages]:
-        from .layers._layer import leaves, reads_batches
-        from .provider._ports import opens_pages
-
         urls = as_urls(urls)
         by_host = any(map(opens_pages, leaves(self.reader)))
         limit = self.settings.read_timeout * ceil(len(urls) / _MAX_CONCURRENT_READS) if timeout is None else timeout
         with time_limit(limit):
             ready = (yield from self._read_batches(urls)) if reads_batches(self.reader) else {}
-            pages = [self._read_one(url, part, ready.get(url)) for url in urls]
+            pages = [partial(self._read_one, url, part, ready.get(url)) for url in urls]
             lanes = [find_host(url) if by_host else str(number) for number, url in enumerate(urls)]
             return (yield from gather_by_host(pages, lanes, _MAX_CONCURRENT_READS, _MAX_CONCURRENT_READS // 2))
 
     def _read_batches(self, urls: Sequence[str]) -> Flow[dict[str, Page | WebSearchError]]:
         """Read many pages in as few requests as the reader needs; leave out URLs that may not be read at all."""
-        from .layers._layer import batch_size, read_many
-
         targets: dict[str, str] = {}
         for url in urls:
             with suppress(WebSearchError):  # raised again when it is its turn

@@ -10,10 +10,9 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from typing import TypeVar
 
@@ -40,22 +39,25 @@ _deadline: ContextVar[Deadline] = ContextVar("websearch_deadline", default=Deadl
 _MIN_TIMEOUT = 0.001  # seconds; zero would make a socket non-blocking
 
 
-@contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Limit this block to *seconds*, or to the time left of the limits around it, if that is less."""
-    with until(Deadline(min(deadline(), time.monotonic() + seconds))):
-        yield
-
-
-@contextmanager
-def until(limit: Deadline) -> Iterator[None]:
+class until:  # noqa: N801 - a block, which every call enters several times: a generator would take longer
     """Replace the deadline in this block, also by a later one."""
-    outer = _deadline.get()
-    _deadline.set(limit)
-    try:
-        yield
-    finally:
-        _deadline.set(outer)
+
+    __slots__ = "_limit", "_outer"
+
+    def __init__(self, limit: Deadline) -> None:
+        self._limit = limit
+
+    def __enter__(self) -> None:
+        self._outer = _deadline.get()
+        _deadline.set(self._limit)
+
+    def __exit__(self, *_: object) -> None:
+        _deadline.set(self._outer)  # no token: a flow may be closed in another context
+
+
+def time_limit(seconds: float) -> until:
+    """Limit a block to *seconds*, or to the time left of the limits around it, if that is less."""
+    return until(Deadline(min(deadline(), time.monotonic() + seconds)))
 
 
 def in_time(work: Callable[[], T]) -> T:

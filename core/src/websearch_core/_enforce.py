@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from ._domains import Domains
 from ._text.escaping import escape_text, escape_url
 from ._text.invisible import removal_note, strip_invisible
 from ._urls import canonicalize, is_web_url
 from .errors import WebSearchError
 from .models import Image, Page, SearchQuery, SearchResponse, SearchResult
-from .provider._results import in_domains
 
 if TYPE_CHECKING:
     from .reading import Excerpt
@@ -33,13 +33,14 @@ def enforce_query(response: SearchResponse, query: SearchQuery, max_snippet_char
 
     """
     response = _escape_response(response)
-    if query.allowed_domains or query.blocked_domains:
-        images = tuple(image for image in response.images if in_domains(image.page_url or image.url, query))
+    wanted = Domains(query.allowed_domains, query.blocked_domains)
+    if wanted:
+        images = tuple(image for image in response.images if wanted.permits(image.page_url or image.url))
         response = response.model_copy(update={"images": images})
     if max_snippet_chars is not None:
         cut = tuple(_cut_snippet(result, max_snippet_chars) for result in response.results)
         response = response.model_copy(update={"results": cut})
-    inside = [result for result in response.results if in_domains(result.url, query)]
+    inside = [result for result in response.results if wanted.permits(result.url)] if wanted else response.results
     outside = len(response.results) - len(inside)
     kept: dict[str, SearchResult] = {}
     for result in inside:
@@ -64,15 +65,14 @@ def _escape_response(response: SearchResponse) -> SearchResponse:
 
 
 def _escape_result(result: SearchResult) -> SearchResult:
-    texts = {
-        "title": _on_one_line(escape_text(result.title)),
-        "snippet": escape_text(result.snippet),
-        "url": escape_url(result.url),
-        "author": result.author and _on_one_line(escape_text(result.author)),
-        "content": result.content and _make_safe(result.content, result.url),
-    }
-    changed = {name: text for name, text in texts.items() if text != getattr(result, name)}
-    return result.model_copy(update=changed) if changed else result
+    title, snippet, url = _on_one_line(escape_text(result.title)), escape_text(result.snippet), escape_url(result.url)
+    author = result.author and _on_one_line(escape_text(result.author))
+    content = result.content and _make_safe(result.content, result.url)
+    safe = title, snippet, url, author, content
+    if safe == (result.title, result.snippet, result.url, result.author, result.content):
+        return result  # as most are
+    update = {"title": title, "snippet": snippet, "url": url, "author": author, "content": content}
+    return result.model_copy(update=update)
 
 
 def _on_one_line(text: str) -> str:

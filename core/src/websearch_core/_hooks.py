@@ -75,15 +75,21 @@ def listen(hook: Hook) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def listening(listeners: tuple[Listener, ...]) -> Iterator[None]:
+class listening:  # noqa: N801 - a block, which every call enters: a generator would take longer
     """Add *listeners* in this block; each hears an event once."""
-    outer = _listeners.get()
-    token = _listeners.set((*outer, *(one for one in listeners if one not in outer)))
-    try:
-        yield
-    finally:
-        _listeners.reset(token)
+
+    __slots__ = "_listeners", "_token"
+
+    def __init__(self, listeners: tuple[Listener, ...]) -> None:
+        self._listeners = listeners
+
+    def __enter__(self) -> None:
+        outer = _listeners.get()
+        new = (*outer, *(one for one in self._listeners if one not in outer)) if outer else self._listeners
+        self._token = _listeners.set(new)
+
+    def __exit__(self, *_: object) -> None:
+        _listeners.reset(self._token)
 
 
 def check_hook(hook: Hook) -> Hook:

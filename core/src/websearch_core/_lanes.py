@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+import heapq
 import threading
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import TypeVar
 
 from ._bugs import as_error
-from .errors import WebSearchError
-from .flow import Flow, Gather
+from ._deadline import time_left
+from .errors import RateLimited, WebSearchError
+from .flow import Flow, Gather, Sleep
 
 T = TypeVar("T")
 
+_STEP = 0.25  # seconds; whoever waits longer looks again, since another host may have become free
+
 
 def gather_by_host(
-    flows: Sequence[Flow[T]], hosts: Sequence[str], limit: int, host_limit: int
+    starts: Sequence[Callable[[], Flow[T]]], hosts: Sequence[str], limit: int, host_limit: int
 ) -> Flow[list[T | WebSearchError]]:
     """
-    Run *flows* as a `Gather` does, but in turn for each host, and those of one host in order.
+    Run flows as a `Gather` does, but in turn for each host, and those of one host in order.
+
+    What a `Throttle` held back because its host is too slow for the time of one page begins again when the host is
+    ready, if there is time. Until then, the host takes no place.
 
     Args:
-        flows: The flows.
+        starts: Start the flows.
         hosts: The host of each.
         limit: How many to run at a time.
-        host_limit: How many of them may be for one host.
+        host_limit: How many of them may be for one of several hosts.
 
     Returns:
         For each flow, in order, its result or its error.
@@ -34,53 +42,76 @@ def gather_by_host(
     answers: dict[int, T | WebSearchError] = {}
 
     def work() -> Flow[None]:
-        while (number := lanes.take()) is not None:
+        while (turn := lanes.take(time_left())) is not None:
+            if isinstance(turn, float):
+                yield Sleep(min(turn, time_left()))
+                continue
+            rest = 0.0
             try:
-                answers[number] = yield from flows[number]
+                answers[turn] = yield from starts[turn]()
             except WebSearchError as error:
-                answers[number] = error
+                answers[turn] = error
+                rest = _find_rest(error)
             except Exception as bug:  # noqa: BLE001 - logged, and returned as an error
-                answers[number] = as_error(bug, "one of several")
+                answers[turn] = as_error(bug, "one of several")
             finally:
-                lanes.leave(number)
+                lanes.leave(turn, rest if rest <= time_left() else 0.0)
 
-    yield Gather([work() for _ in range(min(limit, len(flows)))], limit)
-    return [answers[number] for number in range(len(flows))]
+    yield Gather([work() for _ in range(min(limit, len(starts)))], limit)
+    return [answers[number] for number in range(len(starts))]
+
+
+def _find_rest(error: WebSearchError) -> float:
+    """Return the seconds after which to begin again, if nothing was sent."""
+    return error.retry_after or 0.0 if isinstance(error, RateLimited) and error.status is None else 0.0
 
 
 class _Lanes:
     """What is waiting and under way, by host."""
 
     def __init__(self, hosts: Sequence[str], host_limit: int) -> None:
-        self._hosts, self._host_limit = hosts, host_limit
+        self._hosts = hosts
         self._waiting: dict[str, deque[int]] = {}
         for number, host in enumerate(hosts):
             self._waiting.setdefault(host, deque()).append(number)
-        self._ready = deque(self._waiting)  # hosts with something waiting, and room for it
+        self._host_limit = host_limit if len(self._waiting) > 1 else len(hosts)
+        self._ready = dict.fromkeys(self._waiting)  # hosts with something waiting and room for it, in order
         self._under_way: Counter[str] = Counter()
+        self._rests: list[tuple[float, str]] = []  # a heap of the hosts that rest, by when that ends
         self._lock = threading.Lock()
 
-    def take(self) -> int | None:
+    def take(self, patience: float) -> int | float | None:
         """
-        Return the number of what to do next, or None.
+        Return the number of what to do next, the seconds after which to look again, or None.
 
         None may also mean that every host with something waiting has as much under way as it may: those who are at it
-        do the rest.
+        do the rest. A rest that is longer than *patience* is not waited for.
         """
         with self._lock:
+            now = monotonic()
+            while self._rests and (self._rests[0][0] <= now or self._rests[0][0] > now + patience):
+                self._admit(heapq.heappop(self._rests)[1])
             if not self._ready:
-                return None
-            host = self._ready.popleft()
+                return min(self._rests[0][0] - now, _STEP) if self._rests else None
+            host = next(iter(self._ready))
+            del self._ready[host]
             number = self._waiting[host].popleft()
             self._under_way[host] += 1
-            if self._waiting[host] and self._under_way[host] < self._host_limit:
-                self._ready.append(host)
+            self._admit(host)  # again, as the last
             return number
 
-    def leave(self, number: int) -> None:
-        """Say that something has been done."""
+    def leave(self, number: int, rest: float) -> None:
+        """Say that something has been done; or, with a *rest* in seconds, that it has to be done again after that."""
         host = self._hosts[number]
         with self._lock:
-            if self._waiting[host] and self._under_way[host] == self._host_limit:
-                self._ready.append(host)
             self._under_way[host] -= 1
+            if rest:
+                self._waiting[host].appendleft(number)
+                self._ready.pop(host, None)
+                heapq.heappush(self._rests, (monotonic() + rest, host))
+            elif not any(host == resting for _, resting in self._rests):
+                self._admit(host)
+
+    def _admit(self, host: str) -> None:
+        if self._waiting[host] and self._under_way[host] < self._host_limit:
+            self._ready.setdefault(host)

@@ -37,10 +37,10 @@ class Outcome(BaseModel):
 
     Args:
         provider: Its name.
-        status: ``ok``; ``empty`` if it found nothing; ``skipped`` if it does not support an option of the query; the
-            usual ways to fail, ``blocked``, ``rate_limited``, ``quota``, ``auth``, ``parse`` (an answer that cannot be
-            understood) and ``timeout``; ``cancelled`` if another one answered first (a hedge); or ``failed`` in any
-            other way.
+        status: ``ok``; ``empty`` if it found nothing; ``skipped`` if it does not support an option of the query, or
+            cannot help where those before it failed; the usual ways to fail, ``blocked``, ``rate_limited``, ``quota``,
+            ``auth``, ``parse`` (an answer that cannot be understood) and ``timeout``; ``cancelled`` if another one
+            answered first (a hedge); or ``failed`` in any other way.
         seconds: How long it took, with retries.
         code: The ``code`` of the error; None if it answered.
 
@@ -59,6 +59,11 @@ class Outcome(BaseModel):
         known: list[Status] = [status for kind, status in _STATUSES.items() if isinstance(error, kind)]
         status = known[0] if known else "failed"
         return cls(provider=provider, status=status, seconds=round(seconds, 3), code=error.code)
+
+    @classmethod
+    def of_skipped(cls, provider: str) -> Outcome:
+        """Return the outcome for a provider that was not asked, because it could not help."""
+        return cls(provider=provider, status="skipped", seconds=0)
 
     @classmethod
     def of_loser(cls, provider: str, seconds: float) -> Outcome:

@@ -22,7 +22,7 @@ from .render import (
     page_for_model,
     page_metadata,
     render_page,
-    render_search,
+    render_result,
     search_as_json,
     search_for_model,
     shorten_snippet,
@@ -159,7 +159,8 @@ def _charges(of: SearchResponse | Page) -> dict[str, Any]:
 
 
 def _shorten(result: SearchResult, most: int | None) -> SearchResult:
-    return result.model_copy(update={"snippet": shorten_snippet(result.snippet, most)})
+    snippet = shorten_snippet(result.snippet, most)
+    return result if snippet == result.snippet else result.model_copy(update={"snippet": snippet})
 
 
 def _describe_result(result: SearchResult, span: list[int] | None) -> Source:
@@ -184,10 +185,11 @@ def _find_results(
     """Yield where each result is in the content; nowhere in JSON, which says so itself."""
     position = 0
     for result in response.results:
-        alone = SearchResponse(query="", results=(result,))
-        part = render_search(alone, form, max_snippet_chars=max_snippet_chars)
-        body = part.removeprefix("## Search Results\n\n")
-        start = content.find(body, position) if form != "json" else -1
+        if form == "json":
+            yield None
+            continue
+        body = render_result(result, form, max_snippet_chars=max_snippet_chars)
+        start = content.find(body, position)
         yield [start, start + len(body)] if start >= 0 else None
         position = max(position, start + len(body))
 

@@ -32,14 +32,19 @@ _reading_on: ContextVar[bool] = ContextVar("websearch_reading_on", default=False
 _choices: ContextVar[Choices] = ContextVar("websearch_choices", default=Choices())  # noqa: B039 - immutable
 
 
-@contextmanager
-def policy_scope(policy: str) -> Iterator[None]:
+class policy_scope:  # noqa: N801 - a block, which every call enters: a generator would take longer
     """Say in this block under which *policy* pages are read: what may be opened, as text."""
-    token = _policy.set(policy)
-    try:
-        yield
-    finally:
-        _policy.reset(token)
+
+    __slots__ = "_policy", "_token"
+
+    def __init__(self, policy: str) -> None:
+        self._policy = policy
+
+    def __enter__(self) -> None:
+        self._token = _policy.set(self._policy)
+
+    def __exit__(self, *_: object) -> None:
+        _policy.reset(self._token)
 
 
 @contextmanager

@@ -50,6 +50,7 @@ AUTOMATIC = (
     "tavily", "brave", "searxng", "exa", "perplexity", "linkup", "parallel", "you", "firecrawl", "kagi", "serper",
     "serpapi", "searchapi", "mojeek", "jina",
 )  # fmt: skip
+AUTO = "auto"  # as a reader: whatever reads pages on this machine
 _KEY_OPTIONAL = frozenset({"firecrawl", "jina", "you"})  # nobody has chosen them unless there is a key
 
 
@@ -124,9 +125,26 @@ class Selection:
         own = [item for item in self._given if _can_all(item, "read") and not _reads_offline(item)]
         chosen = _as_list(choice) or own or list(self.settings.reader)
         if chosen:
-            return [self._find_for_role(item, "read") for item in chosen], False
+            return self._expand(chosen, searchers), AUTO in chosen
+        return self._read_without_service(searchers, rendered=False), True
+
+    def _expand(self, chosen: Sequence[str | Provider], searchers: Sequence[Provider]) -> list[Provider]:
+        chain: list[Provider] = []
+        for item in chosen:
+            auto = item == AUTO
+            found = self._read_without_service(searchers) if auto else [self._find_for_role(item, "read")]
+            chain += [reader for reader in found if all(reader is not one for one in chain)]
+        return chain
+
+    def _read_without_service(self, searchers: Sequence[Provider], *, rendered: bool = True) -> list[Provider]:
+        """Return the readers of this machine: an index that was searched, ``direct``, and a browser if there is one."""
         offline = [item for item in searchers if _reads_offline(item)]  # an index returns its pages without fetching
-        return [self._find_for_role(item, "read") for item in (*offline, "direct")], True
+        chain = [self._find_for_role(item, "read") for item in (*offline, "direct")]
+        if rendered and not self.settings.switched_off("browser"):
+            browser = self._find_for_role("browser", "read")
+            if not callable(find := getattr(browser, "problem", None)) or find() is None:
+                chain.append(browser)
+        return chain
 
     def name_of(self, provider: Provider) -> str:
         """Return the name by which *provider* was requested; a plug-in may call itself something else."""

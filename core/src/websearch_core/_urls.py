@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from functools import lru_cache
 from typing import TypeAlias
 from urllib.parse import quote
 
@@ -97,6 +98,7 @@ def is_web_url(url: str) -> bool:
     return find_origin(url) is not None
 
 
+@lru_cache(maxsize=1024)  # each result of a search is looked at several times
 def split_url(url: str) -> tuple[str, str, int, str]:
     """Split *url* into scheme, host, port and the rest; the host in lower-case ASCII."""
     if len(url) > _MAX_LENGTH:

@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 from ._arguments import make_query
-from ._calls import Calls
 from ._hooks import Hook, Listener, check_hook, listening
 from ._log import EventLog, Logger
 from ._observe import observe_request
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from pydantic import SecretStr
 
+    from ._calls import Calls
     from ._net.clients import Library
     from .layers import Layer, RateLimiter
     from .provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
@@ -59,6 +59,8 @@ class WebSearch:
         fuse: True asks several providers at once and merges their results; the same as ``layers=[Fuse()]``.
         reader: The provider to read pages with, in the same forms. By default, the object given as *provider* if it
             can read as well (a name does not count), else ``WEB_SEARCH_READER``, else the built-in reader ``direct``.
+            ``"auto"`` is whatever reads pages on this machine: the local index if it was searched, ``direct``, and, for
+            a page that needs scripts or blocks us, ``browser`` if a browser is installed.
         api_key: The key of the one provider named: text, a function that returns it and is called for each request, or
             ``"keyring:service/name"``.
         base_url: The URL of the one provider named.
@@ -305,7 +307,7 @@ class WebSearch:
         """
         Read pages concurrently, eight at a time, each within the timeout for reading a page.
 
-        Where the reader fetches pages itself, hosts take turns, with at most four pages of one at a time.
+        Where the reader fetches pages itself, hosts take turns, and each of several has at most four of these places.
 
         Args:
             urls: Absolute http(s) URLs.
@@ -363,6 +365,8 @@ class WebSearch:
 
     @property
     def _calls(self) -> Calls:
+        from ._calls import Calls  # with all that a call needs: a program may import this module and search later
+
         return Calls(self.settings, self.provider, self.reader, self.token_counter)
 
     def _send(self, request: Request) -> Response:
@@ -384,7 +388,7 @@ def preload() -> None:
     running event loop without blocking it. Call it when your program starts if it makes a `WebSearch` there itself.
     Whatever the first search or page needs is imported later, in a thread.
     """
-    from . import _enforce, _policy, _selection, settings  # noqa: F401
+    from . import _calls, _selection, settings  # noqa: F401
     from ._net import sender  # noqa: F401
     from ._registry import known
 

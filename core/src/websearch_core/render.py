@@ -13,7 +13,7 @@ import secrets
 from bisect import bisect_left
 from collections.abc import Mapping
 from textwrap import indent
-from typing import Any, assert_never
+from typing import Any, Literal, assert_never
 
 from ._choices import Format
 from ._text.invisible import strip_invisible
@@ -34,6 +34,7 @@ __all__ = [
     "page_metadata",
     "render_error",
     "render_page",
+    "render_result",
     "render_search",
     "result_metadata",
     "search_as_json",
@@ -337,6 +338,13 @@ def _search_as_text(response: SearchResponse, max_snippet_chars: int | None) -> 
     if not response.results:
         blocks.append(_describe_no_results(response))
     return "\n\n".join([*blocks, *_render_notes(response)])
+
+
+def render_result(
+    result: SearchResult, form: Literal["text", "markdown"], *, max_snippet_chars: int | None = None
+) -> str:
+    """Render one result as `render_search` does in the list of all."""
+    return _result_as_text(result, max_snippet_chars) if form == "text" else _result_as_markdown(result)
 
 
 def _result_as_text(result: SearchResult, max_snippet_chars: int | None) -> str:

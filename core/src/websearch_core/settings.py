@@ -73,7 +73,8 @@ class Settings(BaseModel):
         provider: The provider to search with. Several names are a chain, called in order. By default, one is chosen
             automatically.
         fuse: Whether several providers are asked at once and their results merged, instead of one after the other.
-        reader: The provider to read pages with. Several names are a chain. By default, ``direct``.
+        reader: The provider to read pages with. Several names are a chain. By default, ``direct``; ``auto`` adds the
+            local index if it was searched and, for pages that need scripts, an installed browser.
         allow: Networks and origins that pages may be read from although they are not public. By default, only public
             addresses.
         timeout: Seconds for a whole call: sets both of the next two.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from typing import TypeGuard
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -32,8 +33,8 @@ AsyncRun = AsyncCallbackManagerForToolRun | AsyncCallbackManagerForRetrieverRun
 
 @contextmanager
 def report(run: Run | None) -> Iterator[None]:
-    """Dispatch the events of this block to *run*; outside a run, do nothing."""
-    if run is None:
+    """Dispatch the events of this block to *run*; without a handler, do nothing."""
+    if not _has_handlers(run):
         yield
         return
     config = RunnableConfig(callbacks=run.get_child())
@@ -44,7 +45,7 @@ def report(run: Run | None) -> Iterator[None]:
 @asynccontextmanager
 async def areport(run: AsyncRun | None) -> AsyncIterator[None]:
     """Do the same on an event loop, where handlers may be async: one task dispatches all events, in order."""
-    if run is None:
+    if not _has_handlers(run):
         yield
         return
     config = RunnableConfig(callbacks=run.get_child())
@@ -65,3 +66,8 @@ async def areport(run: AsyncRun | None) -> AsyncIterator[None]:
     finally:
         loop.call_soon_threadsafe(waiting.put_nowait, None)
         await task
+
+
+def _has_handlers(run: Run | AsyncRun | None) -> TypeGuard[Run | AsyncRun]:
+    """Return whether anybody would hear of the events of *run*."""
+    return run is not None and bool(run.handlers or run.inheritable_handlers)

@@ -10,8 +10,9 @@ is a tool message of status ``error`` whose text begins with a stable code, sinc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, contextmanager
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypedDict, Unpack, cast
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypedDict, TypeVar, Unpack, cast
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForToolRun,
@@ -21,7 +22,8 @@ from langchain_core.callbacks import (
 )
 from langchain_core.runnables import RunnableConfig, ensure_config
 from langchain_core.tools import BaseTool, BaseToolkit, ToolException
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from langchain_core.tools.base import FILTERED_ARGS
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError, tools
 from websearch_core._bugs import as_error
@@ -40,6 +42,7 @@ from .conversations import KEYS, UserURLs, conversation_of, run_of, tenant_of
 from .sources import Injected, stored_sources
 
 Content: TypeAlias = str | list[dict[str, Any]]
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 OnError: TypeAlias = bool | str | Callable[[ToolException], Any] | None
 
 
@@ -95,6 +98,16 @@ class PageToolOptions(ToolOptions, PageSettings, total=False):
     """The arguments of `OpenPageTool` besides ``web``."""
 
 
+def _hint_config(method: _Method) -> _Method:
+    """
+    Leave only the type of ``config`` for LangChain to find.
+
+    It evaluates the annotations of ``_run`` and ``_arun`` anew for each call, and looks for this one alone.
+    """
+    method.__annotations__ = {"config": RunnableConfig}
+    return method
+
+
 def _render_validation_error(error: ValidationError) -> str:
     """Say which argument is wrong, in the format of all other errors."""
     return render_error(InvalidOption(describe_problems(error)))
@@ -133,11 +146,22 @@ class _WebTool(BaseTool):
     handle_tool_error: OnError = True
     handle_validation_error: bool | str | Callable[[Any], str] | None = _render_validation_error
     metadata: dict[str, Any] | None = Field(default_factory=lambda: {"read_only": True})
+    _hidden: tuple[type, AbstractSet[str]] | None = PrivateAttr(default=None)
 
     @property
     def tool_call_schema(self) -> type[BaseModel]:
         """The arguments that a model is shown; LangChain would make its own from the fields, with all that they hide."""
         return cast("type[BaseModel]", self.args_schema)
+
+    def _filter_injected_args(self, tool_input: dict[str, Any]) -> dict[str, Any]:
+        """Leave out the arguments that callbacks do not see. LangChain would look for them anew for each call."""
+        schema = self.args_schema
+        if not isinstance(schema, type) or not issubclass(schema, BaseModel):  # the developer's own
+            return super()._filter_injected_args(tool_input)
+        if self._hidden is None or self._hidden[0] is not schema:
+            names = dict.fromkeys([*schema.model_fields, *FILTERED_ARGS, *self._injected_args_keys])
+            self._hidden = schema, names.keys() - super()._filter_injected_args(names).keys()
+        return {name: value for name, value in tool_input.items() if name not in self._hidden[1]}
 
     def _begin(self, config: RunnableConfig) -> tuple[WebSearch, dict[str, Any]]:
         """Count this call, and return the `WebSearch` and the options of its run."""
@@ -239,6 +263,7 @@ class WebSearchTool(_WebTool):
         arguments = resolved["search_options"].arguments(SearchToolArguments)
         super().__init__(**{"args_schema": arguments, **resolved})
 
+    @_hint_config
     def _run(
         self,
         query: str,
@@ -253,6 +278,7 @@ class WebSearchTool(_WebTool):
             call = self._call(web, options, sent)
             return self._render(call.finish(web.search(query, **call.options)), config, runtime, web)
 
+    @_hint_config
     async def _arun(
         self,
         query: str,
@@ -322,6 +348,7 @@ class OpenPageTool(_WebTool):
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[PageToolOptions]) -> None:
         super().__init__(**resolve_tenants(type(self), web, options))
 
+    @_hint_config
     def _run(
         self,
         url: str,
@@ -341,6 +368,7 @@ class OpenPageTool(_WebTool):
             part = tools.page_options(web, max_length, offset, query, find, default=default)
             return self._render(web.read(url, **part), config, runtime)
 
+    @_hint_config
     async def _arun(
         self,
         url: str,

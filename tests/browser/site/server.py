@@ -6,9 +6,10 @@ import html
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import MappingProxyType
 from urllib.parse import parse_qs, urlsplit
 
 from .cases import CASES, HERE, MOST_ROWS, TEXTS, make_row
@@ -27,15 +28,16 @@ _PATHS = {case.path: case.name for case in CASES}
 
 
 @contextmanager
-def serve(accepted: list[str] | None = None) -> Iterator[str]:
+def serve(accepted: list[str] | None = None, more: Mapping[str, str] = MappingProxyType({})) -> Iterator[str]:
     """
     Serve the site, and return its origin.
 
     Args:
         accepted: Gets the path of each request that follows from accepting a consent wall.
+        more: The HTML of more pages, by path.
 
     """
-    handler = type("Handler", (_Handler,), {"accepted": [] if accepted is None else accepted})
+    handler = type("Handler", (_Handler,), {"accepted": [] if accepted is None else accepted, "more": more})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
@@ -51,6 +53,7 @@ def serve(accepted: list[str] | None = None) -> Iterator[str]:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     accepted: list[str]
+    more: Mapping[str, str]
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
@@ -73,6 +76,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer_data(*name.partition("/")[::2], options)
         elif kind == "built" and (file := HERE / "built" / name).name == name and file.is_file():
             self._send(file.read_bytes(), "text/javascript; charset=utf-8")
+        elif path in self.more:
+            self._send(self.more[path].encode(), "text/html; charset=utf-8")
         elif path == "/plain/chunked":
             self._stream("text/html; charset=utf-8", _chunked_page())
         elif kind == "plain" and (file := HERE / "plain" / f"{name}.html").is_file():

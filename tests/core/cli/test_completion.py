@@ -59,7 +59,7 @@ def test_each_shell_gets_a_script(shell, script):
 
 def test_only_providers_that_can_do_it_are_offered():
     assert completion.complete_provider("") == able("search")
-    assert completion.complete_reader("") == able("read")
+    assert completion.complete_reader("") == ["auto", *able("read")]
     assert completion.complete_name("") == known()
 
 

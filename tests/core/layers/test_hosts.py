@@ -7,7 +7,9 @@ import copy
 import math
 import pickle
 import threading
+import time
 from collections import Counter
+from functools import partial
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -15,6 +17,7 @@ import pytest
 
 from tests.core.layers.simulation import Simulation
 from websearch_core import WebSearch
+from websearch_core._deadline import time_limit
 from websearch_core._lanes import gather_by_host
 from websearch_core._urls import find_host
 from websearch_core.errors import BadResponse, ConfigurationError, PageNotFound, RateLimited, WebSearchError
@@ -272,8 +275,8 @@ def several(hosts, seconds, limit=8, host_limit=4):
     async def main():
         nonlocal first
         first = asyncio.get_running_loop().time()
-        flows = [flow(number, host) for number, host in enumerate(hosts)]
-        return await arun(gather_by_host(flows, hosts, limit, host_limit), None)
+        starts = [partial(flow, number, host) for number, host in enumerate(hosts)]
+        return await arun(gather_by_host(starts, hosts, limit, host_limit), None)
 
     first = 0.0
     return begun, asyncio.run(main())
@@ -312,10 +315,80 @@ def test_pages_of_one_host_go_in_order_and_no_more_than_a_few_at_a_time():
             under_way[host] -= 1
 
     hosts = [f"{number % 3}" for number in range(60)]
-    run(gather_by_host([flow(n, host) for n, host in enumerate(hosts)], hosts, 8, 4), None)
+    run(gather_by_host([partial(flow, n, host) for n, host in enumerate(hosts)], hosts, 8, 4), None)
 
     assert sorted(order) == list(range(60))
     assert max(most.values()) <= 4
+
+
+def held_back(seconds, times=1):
+    """Return a flow that a throttle holds back so many times, and a list of when it began."""
+    begun = []
+
+    def flow():
+        begun.append(time.monotonic())
+        yield Sleep(0)
+        if len(begun) <= times:
+            raise RateLimited("not sent", retry_after=seconds)
+        return "read"
+
+    return flow, begun
+
+
+def test_a_page_that_was_held_back_is_read_later_and_takes_no_place_until_then():
+    slow, begun = held_back(0.3)
+    done = []
+
+    def quick(number):
+        yield Sleep(0.01)
+        done.append(time.monotonic())
+        return number
+
+    hosts = ["slow"] * 4 + [f"{number}" for number in range(8)]
+    starts = [slow, partial(quick, 1), partial(quick, 2), partial(quick, 3), *(partial(quick, n) for n in range(8))]
+    with time_limit(5):
+        answers = run(gather_by_host(starts, hosts, 1, 1), None)
+
+    assert answers == ["read", 1, 2, 3, *range(8)]
+    assert begun[1] - begun[0] >= 0.3
+    assert len([at for at in done if at < begun[1]]) == 8  # the other hosts did not wait
+
+
+def test_a_page_that_was_held_back_for_longer_than_there_is_time_is_an_error_at_once():
+    slow, begun = held_back(10)
+    with time_limit(1):
+        (answer,) = run(gather_by_host([slow], ["slow"], 8, 4), None)
+
+    assert isinstance(answer, RateLimited)
+    assert len(begun) == 1
+
+
+def test_a_page_that_is_held_back_again_and_again_ends_with_the_time():
+    slow, begun = held_back(0.1, times=1000)
+    with time_limit(0.5):
+        answers = run(gather_by_host([slow, slow], ["slow"] * 2, 8, 4), None)
+
+    assert all(isinstance(answer, RateLimited) for answer in answers)
+    assert 4 <= len(begun) <= 14
+
+
+def test_a_batch_is_read_although_a_page_alone_has_no_time_for_the_delay_of_its_site():
+    class Polite(Reader):
+        def read(self, url):
+            yield Request(url=url, guarded=True, crawl_delay=0.2)
+            return Page(url=url)
+
+    web, sent = WebSearch("duckduckgo", reader=Polite(), read_timeout=0.5), []
+
+    def send(request):
+        sent.append(time.monotonic())
+        return reply()
+
+    urls = [f"https://sea.example/{number}" for number in range(8)]
+    pages = run(web._calls.read_many(urls, {}, 10), send)
+
+    assert [type(page) for page in pages] == [Page] * 8
+    assert all(later - earlier >= 0.19 for earlier, later in pairwise(sent))
 
 
 def test_read_many_takes_turns_among_hosts_only_for_pages_that_are_fetched_from_here():

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .settle import Clock
 
 _MAX_SCREENS = 40
+_MAX_SECONDS = 5.0  # for scrolling
 _MAX_GROWTHS = 10  # times that a page became longer because it was scrolled
 _MAX_ROUNDS = 4  # of opening: what was opened may hold more to open
 _MAX_TABS = 12
@@ -22,6 +23,7 @@ _FRAME = 0.02  # seconds for the browser to tell the page's observers
 async def scroll(clock: Clock) -> None:
     """Scroll to the end of the page, or as far as the limits allow; what comes by that is waited for."""
     tab, screens, growths = clock.tab, 0, 0
+    ends = min(clock.ends, asyncio.get_running_loop().time() + _MAX_SECONDS)
     height = await call(tab, "measure")
     while True:
         moved = await call(tab, "scroll")
@@ -38,8 +40,9 @@ async def scroll(clock: Clock) -> None:
         elif not moved:
             break
         height = grown
-        if clock.left <= 0 or growths > _MAX_GROWTHS or screens >= _MAX_SCREENS:
-            tab.note("the page goes on: it was not scrolled to its end")
+        if screens >= _MAX_SCREENS or growths >= _MAX_GROWTHS or asyncio.get_running_loop().time() > ends:
+            if growths:
+                tab.note("the page goes on: it was not scrolled to its end")
             break
     if growths:
         tab.note("the page was scrolled to load more of it")

@@ -154,7 +154,8 @@ class Process:
         except OSError as error:
             self._remove_profile()
             raise Unavailable(f"the browser cannot be started: {os.strerror(error.errno or 0)}") from error
-        Thread(target=self._listen, name="websearch-browser-log", daemon=True).start()
+        self._log = Thread(target=self._listen, name="websearch-browser-log", daemon=True)
+        self._log.start()
 
     def _start(self, command: list[str], user: tuple[int, int] | None) -> None:
         to_browser, self.write_fd = os.pipe()
@@ -213,7 +214,8 @@ class Process:
             with contextlib.suppress(OSError):
                 os.killpg(self.popen.pid, signal.SIGKILL)
         self.popen.wait()
-        if self.popen.stderr:
+        self._log.join(1)
+        if self.popen.stderr and not self._log.is_alive():
             self.popen.stderr.close()
         self._remove_profile()
 

@@ -26,7 +26,9 @@ _QUIET = 3_000  # milliseconds of the page's time without new text
 _QUIET_WAITING = 10_000  # the same while it says next to nothing, or shows that it loads
 _GROWING = 5_000  # milliseconds of its time after which text that only changes, such as a ticker, is not new
 _FRAME = 0.02  # seconds for the browser to lay out the page and to tell its observers
+_ANSWER = 0.5  # seconds for the browser to take a command
 _GRANT = 0.25  # seconds to wait for the end of a slice, before looking at what is loading
+_BUSY = 1.5  # seconds in which a page must say how far it is; the second time that it does not, its scripts are ended
 _STILL = 2.0  # seconds without new text, after which requests that do not end are not waited for
 _STILL_WAITING = 5.0  # the same while the page says next to nothing, or shows that it loads
 _PATIENT = 1.0  # seconds to wait for workers of such a page
@@ -51,7 +53,7 @@ class Clock:
         grant = {"policy": policy, "budget": milliseconds, "maxVirtualTimeTaskStarvationCount": 1_000}
         self.tab.time_passed.clear()
         try:
-            await self.tab.send("Emulation.setVirtualTimePolicy", grant, timeout=1)
+            await self.tab.send("Emulation.setVirtualTimePolicy", grant, timeout=_ANSWER)
             async with asyncio.timeout(_GRANT):
                 await self.tab.time_passed.wait()
         except (TimeoutError, CommandFailed):
@@ -126,7 +128,7 @@ class _Progress:
 async def _look(tab: Tab) -> dict[str, Any] | None:
     """Return how far the page is; None if it is too busy to say, or moving on."""
     try:
-        found: dict[str, Any] = await call(tab, "probe", timeout=1)
+        found: dict[str, Any] = await call(tab, "probe", timeout=_BUSY)
     except (TimeoutError, ScriptError):
         return None
     return found

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _MOST = 12.0  # seconds for all of it
 _ATTEMPTS = 3
+_TIMEOUT = 8.0  # seconds: the largest page takes 3 on a slow machine
 
 
 class Snapshot(NamedTuple):
@@ -57,7 +58,7 @@ async def show(tab: Tab, document: Document, max_length: int) -> Snapshot:
 
     """
     clock = Clock(tab, asyncio.get_running_loop().time() + min(_MOST, time_left() / 2))
-    if not await settle(clock):
+    if not await settle(clock) and not tab.stopped:
         tab.note("the page did not settle: this is how it was then")
     tab.check()
     if tab.stopped:
@@ -65,6 +66,9 @@ async def show(tab: Tab, document: Document, max_length: int) -> Snapshot:
     before: Snapshot | None = None
     try:
         await decline_consent(clock)
+        if (await call(tab, "probe"))["isLarge"]:
+            tab.note("the page is large: it was not scrolled, and nothing in it was opened")
+            return await _take(tab, document, max_length)
         await scroll(clock)
         if await call(tab, "canOpen"):
             before = await _take(tab, document, max_length)
@@ -82,7 +86,7 @@ async def show(tab: Tab, document: Document, max_length: int) -> Snapshot:
 async def _take(tab: Tab, document: Document, max_length: int) -> Snapshot:
     for _ in range(_ATTEMPTS):
         try:
-            shown = await call(tab, "snapshot", max_length, timeout=4)
+            shown = await call(tab, "snapshot", max_length, timeout=min(_TIMEOUT, time_left() / 2))
             tab.check()
         except (TimeoutError, ScriptError):
             await tab.stop_scripts()

@@ -17,7 +17,7 @@ from .._build import collect_options
 from .._deadline import time_limit
 from .._environ import read_variable
 from .._registry import provider_class, registered_name
-from .._selection import AUTOMATIC, build_provider, check_provider
+from .._selection import AUTO, AUTOMATIC, build_provider, check_provider
 from .._sources import DEFAULT, Source
 from ..errors import BadResponse, ConfigurationError, MissingKey, ServiceError, TimedOut, Unavailable, WebSearchError
 from ..flow import Flow, Gather, Request
@@ -96,7 +96,9 @@ def find_in_use(settings: Settings) -> list[str]:
         if settings.providers.get(one.name) or any(map(read_variable, one.variables))
     ]
     searching = list(settings.provider) or [name for name in AUTOMATIC if name in configured][:1] or ["duckduckgo"]
-    reading = list(settings.reader) or ["direct"]
+    reading: list[str] = []
+    for name in settings.reader or ("direct",):
+        reading += ["direct", "browser"] if name == AUTO else [name]
     return list(dict.fromkeys([*searching, *reading, *configured]))
 
 

@@ -15,8 +15,8 @@ def complete_provider(incomplete: str) -> list[str]:
 
 
 def complete_reader(incomplete: str) -> list[str]:
-    """Return the providers that read, also as the next one of a chain."""
-    return _complete_chain(incomplete, _list_providers("read"))
+    """Return the providers that read, also as the next one of a chain, and ``auto``."""
+    return _complete_chain(incomplete, ["auto", *_list_providers("read")])
 
 
 def complete_name(incomplete: str) -> list[str]:

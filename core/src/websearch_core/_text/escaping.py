@@ -23,7 +23,8 @@ _NOT_IN_LINKS = re.compile(r"""[\s<>"\\^`{|}\[\]\x00-\x20\x7f()!'*]""")
 
 def escape_text(text: str) -> str:
     """Remove invisible characters from *text*, and break up whatever Markdown or HTML would act on."""
-    text = strip_invisible(text)[0]
+    if not (text.isascii() and text.isprintable()):  # most texts are
+        text = strip_invisible(text)[0]
     if "<" in text:
         text = TAG.sub("< ", text)
     if "[" in text:

@@ -36,7 +36,7 @@ from ._caching.backend import CacheBackend, MemoryBackend
 from ._caching.entries import VERSION, Entry
 from ._caching.http import Unchanged, Watch
 from ._caching.store import Store, open_backend
-from ._identity import describe_provider, describe_query, identify
+from ._identity import Identity, describe_provider, describe_query
 from ._layer import ProviderWrapper, Rank, check_number, leaves, read_each, read_many, reader, reads_batches, searcher
 from ._single_flight import free
 
@@ -101,6 +101,8 @@ class Cache(ProviderWrapper):
     _stores: _Stores = field(init=False, repr=False, compare=False)
     _described: list[Any] | None = field(default=None, init=False, repr=False, compare=False)
     _store: Store = field(init=False, repr=False, compare=False)
+    _identity: Identity | None = field(default=None, init=False, repr=False, compare=False)
+    _is_remote: bool = field(default=False, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("max_age", "stale_if_error", "missing_age"):
@@ -116,7 +118,10 @@ class Cache(ProviderWrapper):
     def _settle(self, stores: _Stores) -> None:
         """Find out what tells the provider inside from others, and where its answers may be kept."""
         described = describe_provider(self.inner) if self.inner else None
-        open_terms = self.despite_terms or not any(map(_forbids_recording, leaves(self.inner) if self.inner else ()))
+        inside = leaves(self.inner) if self.inner else []
+        open_terms = self.despite_terms or not any(map(_forbids_recording, inside))
+        object.__setattr__(self, "_identity", Identity(self.inner) if self.inner else None)
+        object.__setattr__(self, "_is_remote", any(map(needs_network, inside)))
         object.__setattr__(self, "_stores", stores)
         object.__setattr__(self, "_described", described or [secrets.token_hex(16)])
         object.__setattr__(self, "_store", stores.durable if described and open_terms else stores.memory)
@@ -139,26 +144,26 @@ class Cache(ProviderWrapper):
         """Search, or give the answer to an earlier search."""
         provider = searcher(self, self.inner)
         what = describe_query(query)
-        if what is None or not _is_remote(provider):
+        if what is None or not self._is_remote:
             return (yield from provider.search(query))
-        response = yield from self._keep(self._key(provider, what), SearchResponse, lambda: provider.search(query))
+        response = yield from self._keep(self._key(what), SearchResponse, lambda: provider.search(query))
         return response if response.query == query.text else response.model_copy(update={"query": query.text})
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read, or give the page as it was read earlier."""
         provider = reader(self, self.inner)
-        if not _is_remote(provider):
+        if not self._is_remote:
             return (yield from provider.read(url))
-        return _named(url, (yield from self._keep(self._page_key(provider, url), Page, lambda: provider.read(url))))
+        return _named(url, (yield from self._keep(self._page_key(url), Page, lambda: provider.read(url))))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages, in one request for those that were not read earlier."""
         provider = reader(self, self.inner)
-        if not _is_remote(provider):
+        if not self._is_remote:
             return (yield from read_many(provider, urls))
         if not reads_batches(provider):
             return (yield from read_each(self, urls))
-        keys = [self._page_key(provider, url) for url in urls]
+        keys = [self._page_key(url) for url in urls]
         entries: list[Entry | None] = yield from self._load(Page, *keys)
         fresh = {url: entry for url, entry in zip(urls, entries, strict=True) if entry and self._is_fresh(entry)}
         rest = [url for url in urls if url not in fresh]
@@ -266,20 +271,17 @@ class Cache(ProviderWrapper):
         old = old.model_copy(update={"outcomes": (Outcome.of_failure(self.name, seconds, answer),)})
         return old.with_notes(f"{self.name} failed ({answer.code}); from the cache, {_describe_age(entry.age)} old")
 
-    def _page_key(self, provider: Provider, url: str) -> str:
+    def _page_key(self, url: str) -> str:
         """Return the key of a page, which also says what its reader may open: others may not get it."""
         try:
             canonical = canonicalize(url)
         except UnsafeURL:
             canonical = url  # for the reader to refuse
-        return self._key(provider, ["read", canonical, current_policy(), *describe_choices()])
+        return self._key(["read", canonical, current_policy(), *describe_choices()])
 
-    def _key(self, provider: Provider, what: Sequence[Any]) -> str:
-        return identify(provider, [VERSION, self.tenant, self._described, what])
-
-
-def _is_remote(provider: Provider) -> bool:
-    return any(map(needs_network, leaves(provider)))
+    def _key(self, what: Sequence[Any]) -> str:
+        assert self._identity is not None  # whoever calls it has looked at the provider inside
+        return self._identity.of([VERSION, self.tenant, self._described, what])
 
 
 def _forbids_recording(provider: Provider) -> bool:

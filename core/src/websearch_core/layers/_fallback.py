@@ -20,9 +20,9 @@ from ..errors import (
 from ..events import Failover, Hedged, emit
 from ..flow import Flow, Hedge
 from ..models import Page, SearchQuery, SearchResponse
-from ..provider._ports import Provider
+from ..provider._ports import Provider, helps_after
 from ._hedging import Hedging
-from ._layer import Rank, check_number, empty_error, options_of, read_many, reader, searcher
+from ._layer import Rank, check_number, empty_error, leaves, options_of, read_many, reader, searcher
 from ._single_flight import is_free
 from ._trail import NothingFound, Trail, Turn
 
@@ -35,7 +35,8 @@ class Fallback:
     Ask providers in order until one answers. The ``outcomes`` of the answer say how each ended, and a note who failed.
 
     Each gets a fair share of the remaining time, so that a hanging provider does not use up the time of the next. A
-    provider that does not support an option of the query is skipped too.
+    provider that does not support an option of the query is skipped too, and so is one that cannot help: ``browser``
+    where a page does not exist.
 
     Args:
         inner: The providers to ask, in order; omit it in ``WebSearch(layers=[Fallback(...)])``.
@@ -113,6 +114,9 @@ class Fallback:
         trails: dict[str, Trail[Page]] = {url: Trail(self.tacit) for url in urls}
         for n, provider in enumerate(self.inner, 1):
             left = [url for url in trails if url not in answers]
+            for url in [url for url in left if n > 1 and not trails[url].is_helped_by(provider)]:
+                trails[url].skip(provider)
+                left.remove(url)
             turn: Turn[Page] = Turn(provider)
             with time_limit(time_left() / (len(self.inner) - n + 1)):
                 found = yield from self._read_all(provider, left)
@@ -125,7 +129,7 @@ class Fallback:
                 if isinstance(end, Page):
                     answers[url] = trails[url].finish(end, provider)
                 else:
-                    self._announce(provider, end, self.inner[n:])
+                    self._announce(provider, end, [one for one in self.inner[n:] if trails[url].is_helped_by(one)])
         return [answers.get(url) or trails[url].fail() for url in urls]
 
     def _read_all(self, provider: Provider, urls: Sequence[str]) -> Flow[dict[str, Page | WebSearchError]]:
@@ -149,6 +153,8 @@ class Fallback:
             for turn in turns:
                 if turn.answer is not None:
                     return trail.finish(turn.answer, turn.provider)
+            while left and not trail.is_helped_by(left[0]):
+                trail.skip(left.pop(0))
             self._announce(turns[-1].provider, turns[-1].end, left)
         return trail.finish_empty()
 
@@ -156,7 +162,7 @@ class Fallback:
         """Ask the first of those who are left, and the next one too if that is late; take them from the list."""
         turn: Turn[A] = Turn(left.pop(0))
         after = self._hedging.begin(turn.provider.name) if self._hedging else None
-        if after is not None and left:
+        if after is not None and left and not any(map(helps_after, leaves(left[0]))):
             turns = yield from self._hedge(turn, ask, left, after)
         else:
             turns = [turn]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import hmac
 import json
 import unicodedata
 from collections.abc import Mapping
@@ -17,6 +16,8 @@ from .._keys import ApiKey
 from ..models import SearchQuery
 from ..provider._ports import Provider
 from ._layer import leaves
+
+_to_json = json.JSONEncoder(sort_keys=True).encode
 
 
 def describe_query(query: SearchQuery) -> list[Any] | None:
@@ -47,19 +48,33 @@ def describe_provider(provider: Provider) -> list[Any] | None:
     return described
 
 
-def identify(provider: Provider, what: object) -> str:
+class Identity:
     """
-    Return a text that is the same only for the same *what*, as JSON, sent with the same keys.
+    Tells requests apart by what is asked, and by whose keys it is asked with.
 
-    It is a keyed hash, whose key is made of those that *provider* uses now, so it reveals neither.
+    Args:
+        provider: The provider that is asked.
+
     """
-    keys = [_read(value) for leaf in leaves(provider) for value in _values(leaf) if isinstance(value, SecretStr)]
-    whose = json.dumps(keys).encode()
-    return hmac.new(whose, json.dumps(what, sort_keys=True).encode(), hashlib.sha256).hexdigest()
 
+    def __init__(self, provider: Provider) -> None:
+        self._leaves = leaves(provider)
 
-def _values(provider: Provider) -> list[Any]:
-    return list(getattr(provider, "__dict__", {}).values())
+    def of(self, what: object) -> str:
+        """
+        Return a text that is the same only for the same *what*, as JSON, sent with the same keys.
+
+        It is a keyed hash (BLAKE2, RFC 7693), whose key is made of those that the provider uses now, so it reveals
+        neither.
+        """
+        keys = [
+            _read(value)
+            for leaf in self._leaves
+            for value in getattr(leaf, "__dict__", {}).values()
+            if isinstance(value, SecretStr)
+        ]
+        whose = hashlib.blake2b(_to_json(keys).encode()).digest()
+        return hashlib.blake2b(_to_json(what).encode(), key=whose, digest_size=32).hexdigest()
 
 
 def _plain(value: Any) -> Any:

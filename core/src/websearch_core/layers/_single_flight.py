@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
@@ -12,8 +12,7 @@ from ..errors import WebSearchError
 from ..events import Joined, emit
 from ..flow import Flow, Share, Shared
 from ..models import Page, SearchQuery, SearchResponse
-from ..provider._ports import Provider
-from ._identity import describe_query, identify
+from ._identity import Identity, describe_query
 from ._layer import ProviderWrapper, Rank, read_many, reader, searcher
 
 A = TypeVar("A", SearchResponse, Page)
@@ -37,6 +36,10 @@ class SingleFlight(ProviderWrapper):
     rank: ClassVar[Rank] = Rank.SINGLE_FLIGHT
 
     _flights: Flights = field(default_factory=Flights, init=False, repr=False, compare=False)
+    _identity: Identity | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_identity", Identity(self.inner) if self.inner else None)
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, or wait for the answer of a search that is under way."""
@@ -44,26 +47,29 @@ class SingleFlight(ProviderWrapper):
         what = describe_query(query)
         if what is None:
             return (yield from provider.search(query))
-        response = yield from self._share(provider, what, lambda: provider.search(query))
+        response = yield from self._share(what, lambda: provider.search(query))
         return response if response.query == query.text else response.model_copy(update={"query": query.text})
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read, or wait for the page if it is being read."""
         provider = reader(self, self.inner)
-        return (yield from self._share(provider, ["read", url, *describe_choices()], lambda: provider.read(url)))
+        return (yield from self._share(["read", url, *describe_choices()], lambda: provider.read(url)))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages, or wait for them if the same ones are being read."""
         provider = reader(self, self.inner)
-        key = identify(provider, ["read_many", *urls, *describe_choices()])
-        shared: Shared = yield Share(self._flights, (wants_fresh(), key), lambda: read_many(provider, urls))
+        key = self._make_key(["read_many", *urls, *describe_choices()])
+        shared: Shared = yield Share(self._flights, key, lambda: read_many(provider, urls))
         return [self._settle(page, shared) if isinstance(page, Page) else page for page in shared.value]
 
-    def _share(self, provider: Provider, what: list[Any], make: Callable[[], Flow[A]]) -> Flow[A]:
-        key = wants_fresh(), reads_on(), identify(provider, what)
-        shared: Shared = yield Share(self._flights, key, make)
+    def _share(self, what: list[Any], make: Callable[[], Flow[A]]) -> Flow[A]:
+        shared: Shared = yield Share(self._flights, self._make_key(what), make)
         answer: A = shared.value
         return self._settle(answer, shared)
+
+    def _make_key(self, what: list[Any]) -> Hashable:
+        assert self._identity is not None  # whoever calls it has looked at the provider inside
+        return wants_fresh(), reads_on(), self._identity.of(what)
 
     def _settle(self, answer: A, shared: Shared) -> A:
         if shared.is_first:

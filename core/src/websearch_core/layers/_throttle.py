@@ -18,7 +18,7 @@ from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import destinations, is_vendor
 from ..provider._ports import Provider, opens_pages
 from ._hosts import Hosts
-from ._identity import identify
+from ._identity import Identity
 from ._layer import ProviderWrapper, Rank, check_number, leaves, read_many, reader, searcher
 from ._pace import DAY, Pace, Ticket, shorten
 from ._rate_limiter import RateLimiter, check_limiter, wait_for
@@ -196,7 +196,7 @@ def _ask(pace: Pace, ticket: Ticket) -> Flow[float]:
 def _identify(provider: Provider | None) -> str:
     """Return a text that is the same for all who use the same service with the same key; it does not reveal the key."""
     inside = leaves(provider) if provider is not None else []
-    return "".join(identify(one, ["throttle", one.name, sorted(destinations(one).values())]) for one in inside)
+    return "".join(Identity(one).of(["throttle", one.name, sorted(destinations(one).values())]) for one in inside)
 
 
 def _strictest(providers: Sequence[Provider], limit: Literal["requests_per_second", "concurrent"]) -> Any:

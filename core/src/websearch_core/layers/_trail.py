@@ -10,7 +10,8 @@ from .._observe import find_outcomes
 from .._outcomes import Outcome
 from ..errors import AllProvidersFailed, WebSearchError
 from ..models import Page, SearchResponse
-from ..provider._ports import Provider
+from ..provider._ports import Provider, helps_after
+from ._layer import leaves
 
 A = TypeVar("A", SearchResponse, Page)
 
@@ -72,6 +73,17 @@ class Trail(Generic[A]):
         self._words: list[str] = []
         self._failures: list[WebSearchError] = []
         self._empty: list[A] = []
+        self._skipped = False
+
+    def is_helped_by(self, provider: Provider) -> bool:
+        """Return whether *provider* may do what those before it could not."""
+        kinds = [helps_after(leaf) for leaf in leaves(provider)]
+        return bool(self._empty) or any(not kind or any(isinstance(f, kind) for f in self._failures) for kind in kinds)
+
+    def skip(self, provider: Provider) -> None:
+        """Add that a provider was not asked, because it cannot help."""
+        self._skipped = True
+        self._outcomes.append(Outcome.of_skipped(provider.name))
 
     def add(self, turn: Turn[A]) -> None:
         """Add how a turn ended."""
@@ -106,8 +118,10 @@ class Trail(Generic[A]):
             raise self.fail()
         return self._complete(self._empty[0])
 
-    def fail(self) -> AllProvidersFailed:
-        """Make the error for a call that no provider answered."""
+    def fail(self) -> WebSearchError:
+        """Make the error for a call that no provider answered: that of the only one, if it alone was asked."""
+        if self._skipped and len(self._failures) == 1:
+            return self._failures[0]
         reasons = "; ".join(str(failure) for failure in self._failures)
         return AllProvidersFailed(f"every provider failed: {reasons}", self._failures)
 

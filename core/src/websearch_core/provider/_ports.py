@@ -6,7 +6,8 @@ optional: ``options``, the fields of a query that it supports besides ``text``, 
 values of ``topic`` that it supports besides ``general``; ``emulated``, those of its options that the service has no
 parameter for (with ``limit``: it takes more requests); ``countries`` and ``languages``, the codes that the service
 knows; ``limits``; ``about``, a `Service`; ``needs_network = False``; ``opens_pages = True`` for a reader that fetches
-pages itself; a method ``problem() -> str | None`` that says why it cannot be used yet; and, if its results are those of
+pages itself; ``helps_after``, the errors of the readers before it in a chain after which it is worth asking, if not
+after all; a method ``problem() -> str | None`` that says why it cannot be used yet; and, if its results are those of
 other search engines, a method ``find_engines(result)`` that returns the names of the engines behind a `SearchResult`,
 so that each votes only once when results are fused. Layers (`Retry`, `Fallback`, ...) wrap providers and are providers
 themselves: see `websearch_core.layers.Layer`.
@@ -170,6 +171,12 @@ def needs_network(provider: object) -> bool:
 def opens_pages(provider: object) -> bool:
     """Return whether a provider fetches pages itself, so that its failures are those of their sites."""
     return bool(getattr(provider, "opens_pages", False))
+
+
+def helps_after(provider: object) -> tuple[type[WebSearchError], ...]:
+    """Return the errors of others after which a provider is worth asking; empty for all of them."""
+    kinds: tuple[type[WebSearchError], ...] = getattr(provider, "helps_after", ())
+    return kinds
 
 
 def check_port(provider: object) -> None:

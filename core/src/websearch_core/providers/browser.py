@@ -13,7 +13,7 @@ https://chromedevtools.github.io/devtools-protocol/
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -23,11 +23,13 @@ from websearch_core.provider import (
     Env,
     Flow,
     FoundFile,
+    NeedsBrowser,
     Page,
     Request,
     Response,
     ServiceError,
     UnsupportedContent,
+    WebSearchError,
     error_for,
     find_challenge,
     needs_scripts,
@@ -69,6 +71,7 @@ class Browser:
     name = "browser"
     label = "Browser"
     opens_pages = True
+    helps_after: ClassVar[tuple[type[WebSearchError], ...]] = (NeedsBrowser, Blocked)
 
     browser_path: Annotated[Path | None, Env("WEB_SEARCH_BROWSER_PATH", "WEBSEARCH_BROWSER_PATH")] = None
     sandbox: bool = True

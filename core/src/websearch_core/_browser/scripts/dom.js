@@ -6,6 +6,7 @@
 
   const dom = {
     MOST_ELEMENTS: 60_000, // a little more than the reader takes
+    LARGE: 20_000, // elements: what takes time for each is done without
     firstChild: property(Node, "firstChild"),
     nextSibling: property(Node, "nextSibling"),
     nextElement: property(Element, "nextElementSibling"),
@@ -21,6 +22,7 @@
     textContent: property(Node, "textContent"),
     innerText: property(HTMLElement, "innerText"),
     name: property(Element, "localName"),
+    namespace: property(Element, "namespaceURI"),
     attributes: property(Element, "attributes"),
     attribute: method(Element, "getAttribute"),
     has: method(Element, "hasAttribute"),
@@ -52,19 +54,25 @@
     }
   };
 
-  // The document, its open shadow roots and frames, and theirs. Found again each time: pages add them.
+  // The document, its open shadow roots and frames, and theirs. Found again for each call: pages add them.
+  let known = null;
+  let isLarge = false;
   dom.roots = () => {
-    const found = [top];
+    if (known) return known;
+    queueMicrotask(() => { known = null; });
+    const found = (known = [top]);
     let seen = 0;
     for (const root of found) {
       for (const element of findAll(root, "*")) {
-        if (++seen > dom.MOST_ELEMENTS) return found;
+        if (++seen > dom.MOST_ELEMENTS) break;
         const inner = dom.shadowRoot(element) ?? (dom.name(element) === "iframe" ? dom.inside(element) : null);
         if (inner && found.length < 500) found.push(inner);
       }
     }
+    isLarge = seen > dom.LARGE;
     return found;
   };
+  dom.isLarge = () => (dom.roots(), isLarge);
   // By the number of the type: a document in a frame is not an instance of this window's `Document`.
   const findAll = (where, selector) => {
     const owner = { 9: Document, 11: DocumentFragment }[dom.type(where)] ?? Element;
@@ -72,6 +80,9 @@
   };
   dom.findAllIn = findAll;
   dom.findAll = (selector) => dom.roots().flatMap((root) => [...findAll(root, selector)]);
+
+  // Elements of frames are not instances of this window's classes.
+  dom.isHTML = (node) => dom.type(node) === 1 && dom.namespace(node) === "http://www.w3.org/1999/xhtml";
 
   // Whether people can see an element now, as far as styles say.
   dom.isSeen = (element) => {

@@ -39,7 +39,7 @@
   const saysMore = (element) => dom.attribute(element, "aria-expanded") === null && MORE.test(dom.said(element).slice(0, 60));
   // What says "more" may be pressed again, as long as `settle.py` asks: each time it may bring more.
   const mayPress = (element) =>
-    clicks < MOST_CLICKS && element instanceof HTMLElement && !(clicked.has(element) && !saysMore(element)) && !navigates(element) &&
+    clicks < MOST_CLICKS && dom.isHTML(element) && !(clicked.has(element) && !saysMore(element)) && !navigates(element) &&
     !dom.closest(element, NOT_CONTENT) && dom.isSeen(element);
 
   // The header of an accordion without ARIA: it looks like a control, and what follows it is out of sight.

@@ -10,15 +10,16 @@
 
   const text = () => {
     let said = "";
+    const textOf = dom.isLarge() ? dom.textContent : dom.innerText;
     for (const root of dom.roots()) {
       if (said.length > MOST) break;
       if (dom.type(root) === 9) {
         const body = dom.body(root);
-        if (body) said += dom.innerText(body);
+        if (body) said += textOf(body);
       } else {
         for (let child = dom.firstChild(root); child; child = dom.nextSibling(child)) {
           if (dom.type(child) === 3) said += dom.data(child);
-          else if (child instanceof HTMLElement && dom.name(child) !== "style") said += dom.innerText(child);
+          else if (dom.isHTML(child) && dom.name(child) !== "style") said += textOf(child);
         }
       }
     }
@@ -43,7 +44,6 @@
 
   websearch.probe = () => {
     const said = text().replace(/\d+/g, "0").trim(); // a clock that ticks says nothing new
-    const root = dom.root(dom.top);
     const hasScripts = dom.findAllIn(dom.top, "script:not([type]),script[type*=javascript],script[type=module]").length > 0;
     return {
       state: dom.state(dom.top),
@@ -51,8 +51,7 @@
       length: said.length,
       hash: hash(said),
       waits: (hasScripts && (said.length < SHORT || WAITING.test(said))) || isBusy(),
-      isEmpty: !said,
-      height: root ? root.scrollHeight : 0,
+      isLarge: dom.isLarge(),
     };
   };
 })();

@@ -9,6 +9,7 @@
   // The parts of the page that scroll on their own and have most of their content out of sight.
   const scrollers = () => {
     const found = [];
+    if (dom.isLarge()) return found;
     for (const element of dom.findAll("div,main,section,article,ul,ol,tbody,[style*=overflow],[class*=scroll i]")) {
       if (element.scrollHeight <= element.clientHeight * 1.5 || element.clientHeight < 100 || element.clientWidth < 200) continue;
       if (/auto|scroll/.test(getComputedStyle(element).overflowY) && dom.isSeen(element)) found.push(element);

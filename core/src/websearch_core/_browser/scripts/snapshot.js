@@ -10,6 +10,7 @@
   const LEFT_OUT = new Set(
     "script style noscript template object embed applet svg canvas audio video map select datalist textarea link".split(" "),
   );
+  const NAMES = new Set("id for headers href aria-controls aria-labelledby aria-describedby data-target data-bs-target".split(" "));
   const DATA = /^(?:application\/ld\+json|math\/)/i; // scripts that are content
   const OFF_PAGE = 100; // pixels
   const FAR = 2_000;
@@ -24,6 +25,16 @@
     return numbers.length > 3 ? Number.parseFloat(numbers[3]) : 1;
   };
 
+  // Whether it is worth asking the reader if two colours can be told apart.
+  const isNear = (one, other) => {
+    const [a, b] = [one, other].map((colour) => /^rgba?\(([^)]*)\)$/.exec(colour)?.[1].split(/[\s,/]+/).map(Number));
+    return a && b ? [0, 1, 2].every((at) => Math.abs(a[at] - b[at]) < 24) : one === other;
+  };
+  const scoped = (value, name, scope) => {
+    if (name === "href") return value.startsWith("#") && value.length > 1 ? `#${scope}${value.slice(1)}` : value;
+    return value.replace(/(#?)(\S+)/g, (_, mark, id) => mark + scope + id);
+  };
+
   // Collected while scrolling and opening: what a list or a panel showed, and shows no more. See `scroll.js` and `open.js`.
   const kept = (websearch.kept = new Map()); // by list, its rows by what they say
 
@@ -36,6 +47,8 @@
       this.cut = false;
       this.foreignFrames = 0;
       this.styles = new Map();
+      this.grounds = new Map();
+      this.scopes = 0;
     }
 
     write(piece) {
@@ -56,10 +69,11 @@
       const shadow = dom.shadowRoot(element);
       const inner = { ...around, depth: around.depth + 1 };
       if (shadow) {
+        inner.scope = this.newScope();
         for (let child = dom.firstChild(shadow); child; child = dom.nextSibling(child)) this.node(child, inner);
         return;
       }
-      const slotted = element instanceof HTMLSlotElement ? dom.slotted(element, { flatten: true }) : [];
+      const slotted = dom.name(element) === "slot" && dom.isHTML(element) ? dom.slotted(element, { flatten: true }) : [];
       if (slotted.length) for (const child of slotted) this.node(child, inner);
       else for (let child = dom.firstChild(element); child; child = dom.nextSibling(child)) this.node(child, inner);
     }
@@ -67,6 +81,7 @@
     element(element, around) {
       const name = dom.name(element);
       if (name === "script") this.dataScript(element);
+      if (name === "svg") this.write("<svg></svg>"); // a control may show nothing else
       if (LEFT_OUT.has(name) || this.cut) return;
       if (++this.elements > dom.MOST_ELEMENTS || around.depth > MOST_DEPTH) {
         this.cut = true;
@@ -77,12 +92,17 @@
       if (name === "iframe" || name === "frame") return this.frame(element, around);
       const tag = /^[a-z][a-z0-9-]*$/.test(name) ? (name === "slot" ? "span" : name) : "span";
       const look = this.look(element, around);
-      this.write(`<${tag}${this.attributes(element, look.style)}>`);
+      this.write(`<${tag}${this.attributes(element, look.style, around.scope)}>`);
       if (VOID.has(tag)) return;
       const rows = kept.get(element);
       if (rows) this.rows(element, rows, look.around);
       else this.children(element, look.around);
       this.write(`</${tag}>`);
+    }
+
+    // The names of elements are unique in their document or shadow root only.
+    newScope() {
+      return `in${++this.scopes}-`;
     }
 
     dataScript(element) {
@@ -98,7 +118,7 @@
       const look = this.look(element, around);
       if (body) {
         this.write(`<div${look.style ? ` style="${escapeValue(look.style)}"` : ""}>`);
-        this.children(body, { ...look.around, frame: element });
+        this.children(body, { ...look.around, scope: this.newScope() });
         this.write("</div>");
       } else if (!inside && !look.style && around.hasBoxes) {
         const box = dom.rect(element);
@@ -120,9 +140,10 @@
       }
     }
 
-    attributes(element, style) {
+    attributes(element, style, scope) {
       let written = "";
-      for (const { name, value } of dom.attributes(element)) {
+      for (const { name, value: stated } of dom.attributes(element)) {
+        const value = scope && NAMES.has(name) ? scoped(stated, name, scope) : stated;
         if (name === "style" || name === "value" || name === "srcdoc" || name === "srcset" || name === "nonce") continue;
         if (name.startsWith("on") || value.length > MOST_VALUE || !/^[a-z][a-z0-9:_.-]*$/.test(name)) continue;
         written += value ? ` ${name}="${escapeValue(value)}"` : ` ${name}`;
@@ -167,7 +188,8 @@
         else if (around.clear) said.push("color:#000;background-color:#fff");
         inside.clear = Boolean(ground) || (around.clear && !said.at(-1)?.startsWith("color:#000"));
       }
-      if (inside.hasBoxes && !unseen) this.box(element, style, inside, said);
+      if (!inside.hasBoxes) this.unboxed(style, said);
+      else if (!unseen) this.box(element, style, inside, said);
       return { style: said.join(";"), around: inside };
     }
 
@@ -178,30 +200,50 @@
       return false;
     }
 
+    // What would hide the element even if a control opened what is around it.
+    unboxed(style, said) {
+      if (style.clipPath !== "none") said.push(`clip-path:${style.clipPath}`);
+      if (style.clip !== "auto") said.push(`clip:${style.clip}`);
+      if (style.transform !== "none") said.push(`transform:${style.transform}`);
+      if (Math.abs(pixels(style.textIndent)) >= OFF_PAGE) said.push(`text-indent:${style.textIndent}`);
+      if (style.overflowY !== "visible" && (style.height === "0px" || style.maxHeight === "0px")) said.push("overflow:hidden;height:0");
+      if (style.position === "static") return;
+      for (const side of ["left", "right", "top", "bottom"]) {
+        const by = pixels(style[side]);
+        if (by <= -OFF_PAGE || by >= FAR) said.push(`position:absolute;${side}:${by}px`);
+      }
+    }
+
     // What hides by layout. `inside.shifts` says that something around moves its parts on purpose, as a carousel does.
     box(element, style, inside, said) {
       if (style.clipPath !== "none") said.push(`clip-path:${style.clipPath}`);
       if (style.clip !== "auto" && /absolute|fixed/.test(style.position)) said.push(`clip:${style.clip}`);
-      if (Math.abs(pixels(style.textIndent)) >= OFF_PAGE) said.push(`text-indent:${style.textIndent}`);
+      if (Math.abs(pixels(style.textIndent)) >= OFF_PAGE) {
+        said.push(`text-indent:${style.textIndent};overflow:${style.overflowX};white-space:${style.whiteSpace}`);
+      }
       if (style.display === "inline" || style.display === "contents") return;
       const box = dom.rect(element);
       const clips = style.overflowX !== "visible" || style.overflowY !== "visible" || /paint|strict|content/.test(style.contain);
       if (clips && (box.width <= 1 || box.height <= 1)) {
         said.push(`overflow:hidden;width:${box.width}px;height:${box.height}px`);
       }
-      if (element instanceof HTMLElement && (box.width < 0.5 || box.height < 0.5) && element.offsetWidth > 1 && element.offsetHeight > 1) {
+      if (dom.isHTML(element) && (box.width < 0.5 || box.height < 0.5) && element.offsetWidth > 1 && element.offsetHeight > 1) {
         said.push("transform:scale(0)");
       }
-      if (!inside.shifts && !inside.isOff && box.width && !this.framed(inside)) {
+      if (!inside.shifts && !inside.isOff && box.width) {
+        const { scrollX, scrollY, innerWidth, innerHeight } = element.ownerDocument.defaultView ?? window;
         const left = box.left + scrollX;
         const top = box.top + scrollY;
-        const moved = style.position !== "static" || style.transform !== "none" || pixels(style.marginLeft) < -OFF_PAGE || pixels(style.marginTop) < -OFF_PAGE;
-        if (left + box.width <= -OFF_PAGE || top + box.height <= -OFF_PAGE) {
-          if (moved) {
+        if (left < -OFF_PAGE || top < -OFF_PAGE) {
+          const { right, bottom } = this.textBox(element);
+          if (right + scrollX <= 0 || bottom + scrollY <= 0) {
             said.push("position:absolute;left:-9999px");
             inside.isOff = true;
           }
-        } else if (moved && /absolute|fixed/.test(style.position) && left >= innerWidth + FAR) {
+        } else if (
+          (style.position === "absolute" && left >= innerWidth + FAR) ||
+          (style.position === "fixed" && (box.left >= innerWidth || box.top >= innerHeight + OFF_PAGE))
+        ) {
           said.push("position:absolute;left:9999px");
           inside.isOff = true;
         }
@@ -210,8 +252,11 @@
       if (clips && name !== "body" && name !== "html" && box.width > 1) inside.shifts = true;
     }
 
-    framed(inside) {
-      return inside.frame !== undefined; // its boxes are measured from the frame's own corner
+    // The text of a box that begins off the page may lie in it, or not.
+    textBox(element) {
+      const range = element.ownerDocument.createRange();
+      range.selectNodeContents(element);
+      return range.getBoundingClientRect();
     }
 
     // Return declarations if text has no colour or that of what lies behind it, as far as that can be known.
@@ -220,17 +265,34 @@
       const isDrawn = style.textShadow !== "none" || pixels(style.webkitTextStrokeWidth) > 0;
       if (alpha(colour) < 0.05) return isDrawn || style.backgroundClip.includes("text") ? "" : "color:transparent";
       if (isDrawn) return "";
+      const ground = this.groundOf(element);
+      if (!ground.colour || !isNear(colour, ground.colour) || this.isCovered(element, ground.element)) return "";
+      return `color:${colour};background-color:${ground.colour}`;
+    }
+
+    // The colour behind an element and the element that has it; no colour if that is a picture or shines through.
+    groundOf(element) {
+      let ground = this.grounds.get(element);
+      if (!ground) {
+        const { backgroundColor, backgroundImage } = this.styleOf(element);
+        const shade = backgroundImage === "none" ? alpha(backgroundColor) : 0.5;
+        const parent = shade <= 0.05 && this.above(element);
+        if (parent) ground = this.groundOf(parent);
+        else ground = { colour: shade > 0.9 ? backgroundColor : shade > 0.05 ? "" : "rgb(255, 255, 255)", element };
+        this.grounds.set(element, ground);
+      }
+      return ground;
+    }
+
+    // Whether something else may lie between the text and its ground: a picture, or a box before or after an element.
+    isCovered(element, ground) {
       let positioned = false;
       for (let at = element; at; at = this.above(at)) {
-        const { backgroundColor, backgroundImage, position } = at === element ? style : this.styleOf(at);
-        if (backgroundImage !== "none" || this.paintsBefore(at)) return "";
-        if (alpha(backgroundColor) > 0.9) {
-          return backgroundColor === colour ? `color:${colour};background-color:${backgroundColor}` : "";
-        }
-        if (alpha(backgroundColor) > 0.05 || (positioned && this.hasPicture(at))) return "";
-        positioned ||= /absolute|fixed|sticky|relative/.test(position);
+        if (this.hasBoxes(at) || (positioned && this.hasPicture(at))) return true;
+        if (at === ground) return false;
+        positioned ||= this.styleOf(at).position !== "static";
       }
-      return /^rgb\(255, 255, 255\)$/.test(colour) && !this.hasPicture(dom.top) ? "color:#fff;background-color:#fff" : "";
+      return this.hasPicture(element.ownerDocument);
     }
 
     above(element) {
@@ -239,7 +301,7 @@
       return dom.type(parent) === 11 ? parent.host ?? null : dom.type(parent) === 1 ? parent : null;
     }
 
-    paintsBefore(element) {
+    hasBoxes(element) {
       for (const pseudo of ["::before", "::after"]) {
         const style = getComputedStyle(element, pseudo);
         if (style.content !== "none" && (style.backgroundImage !== "none" || alpha(style.backgroundColor) > 0.05)) return true;
@@ -247,16 +309,12 @@
       return false;
     }
 
-    // Whether something else may lie between the text and the background: a picture, or a box placed there.
     hasPicture(where) {
-      for (const element of dom.findAllIn(where, "img,picture,video,canvas,svg,iframe,object,[style*=background]")) {
-        return Boolean(element);
-      }
-      return false;
+      return dom.findAllIn(where, "img,picture,video,canvas,svg,iframe,object,[style*=background]").length > 0;
     }
   }
 
-  const START = { depth: 0, hasBoxes: true, unseen: false, tiny: false, clear: false, shifts: false, isOff: false, isHead: false };
+  const START = { depth: 0, scope: "", hasBoxes: true, unseen: false, tiny: false, clear: false, shifts: false, isOff: false, isHead: false };
 
   // One element as it is now, for what may be gone at the end.
   websearch.serialise = (element, most) => {

@@ -34,7 +34,8 @@ def read(
             "-r",
             "-p",
             metavar="NAME",
-            help="The reader; direct,jina is a chain, asked in order; `websearch providers` lists them",
+            help="The reader; direct,jina is a chain, asked in order; auto is direct and then an installed browser; "
+            "`websearch providers` lists them",
             autocompletion=complete_reader,
         ),
     ] = None,

@@ -20,6 +20,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
+from ..._effects import Auxiliary
 from ...flow import Flow, Request, Response
 
 T = TypeVar("T")
@@ -155,8 +156,7 @@ class Watch:
             effect = next(flow)
             while True:
                 try:
-                    is_page = type(effect) is Request and effect.guarded and _is_plain(effect)  # not one of a layer
-                    answer: Any = (yield from self._fetch(effect)) if is_page else (yield effect)
+                    answer: Any = (yield from self._fetch(effect)) if _fetches_page(effect) else (yield effect)
                 except Exception as error:  # noqa: BLE001 - raised again, inside the flow
                     effect = flow.throw(error)
                 else:
@@ -182,8 +182,11 @@ def find_vary(headers: Mapping[str, str]) -> set[str] | None:
     return None if "*" in names else names
 
 
-def _is_plain(request: Request) -> bool:
-    return request.method == "GET" and request.transport is None and request.json is None and request.form is None
+def _fetches_page(effect: object) -> bool:
+    """Return whether *effect* is a request of the reader for a page: not of a layer, to a service or by a browser."""
+    if not isinstance(effect, Request) or isinstance(effect, Auxiliary) or not effect.guarded:
+        return False
+    return effect.method == "GET" and effect.transport is None and effect.json is None and effect.form is None
 
 
 def _select(request: Request, names: set[str] | Mapping[str, str]) -> dict[str, str]:

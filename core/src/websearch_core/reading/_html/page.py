@@ -18,7 +18,7 @@ from .harden import harden
 from .metadata import read_metadata
 from .parse import parse
 from .select import select_content
-from .structured_data import markup_from_data
+from .structured_data import lacks_article, markup_from_data
 from .tree import build_tree
 from .walls import find_wall, wall_notes
 
@@ -74,7 +74,9 @@ def read_html(
     del document, hardened  # free their memory for the next steps
     kept = select_content(blocks, url, facts)
     targets = resolved(blocks.links(), base) if links == "keep" else {}  # including the navigation
-    source = markup_from_data(facts) if sum(map(len, compress(blocks.block_texts, kept))) < _MIN_LENGTH else ""
+    length = sum(map(len, compress(blocks.block_texts, kept)))
+    unshown = length < _MIN_LENGTH or lacks_article(blocks.block_texts, length, facts)
+    source = markup_from_data(facts) if unshown else ""
     from_data = len(source) > _MIN_LENGTH
     if from_data:
         blocks = find_blocks(parse(harden(source.encode("utf-8", "replace")).source).body)

@@ -8,7 +8,7 @@ are removed, and nothing in it is read as Markdown.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape, unescape
 from typing import Any
 
@@ -22,7 +22,33 @@ _MAX_LENGTH = 300_000  # characters of all markup together
 _MAX_VALUE_LENGTH = 100_000  # characters
 _MAX_THINGS = 50
 _MAX_OFFERS = 5
+_MIN_ARTICLE_LENGTH = 600  # characters
+_MIN_TIMES_LONGER = 1.5
+_SAMPLES = 24  # of an article, taken at equal distances
+_SAMPLE_LENGTH = 30  # characters
 _BODIES = ("articleBody", "text", "reviewBody", "transcript", "description", "abstract")
+
+
+def lacks_article(texts: Sequence[str], length: int, facts: Metadata) -> bool:
+    """
+    Return whether a page does not show the article that its data has.
+
+    The article must be much longer than what was selected. Most data has the article that the page shows too, or only
+    its beginning; then the page is better, since it has the links and headings.
+
+    Args:
+        texts: The texts that the page shows.
+        length: How many characters of them were selected.
+        facts: Metadata of the page.
+
+    """
+    article = " ".join(facts.linked.text(facts.about, "articleBody").split())
+    if len(article) < max(_MIN_ARTICLE_LENGTH, _MIN_TIMES_LONGER * length):
+        return False
+    shown = " ".join(texts)
+    step = (len(article) - _SAMPLE_LENGTH) // (_SAMPLES - 1)
+    samples = [article[place * step : place * step + _SAMPLE_LENGTH] for place in range(_SAMPLES)]
+    return 2 * sum(sample in shown for sample in samples) < _SAMPLES
 
 
 def markup_from_data(facts: Metadata) -> str:

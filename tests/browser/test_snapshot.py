@@ -1,0 +1,213 @@
+"""What a browser shows is read, what it hides is not, and a page cannot make the browser say otherwise."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.browser.site.server import serve
+from tests.core.reading.html.css.test_sheets import HIDES
+from tests.core.reading.html.test_hidden import KEPT_SHUT, OPENED, SPELLED
+from websearch_core._browser.find import find_browser
+from websearch_core._browser.host import host
+from websearch_core._browser.render import Renderer
+from websearch_core._net.guard import Guard
+from websearch_core._net.sender import Sender
+from websearch_core.errors import ConfigurationError
+from websearch_core.flow import Request
+from websearch_core.reading._html.blocks import find_blocks
+from websearch_core.reading._html.harden import harden
+from websearch_core.reading._html.parse import parse
+
+pytestmark = [pytest.mark.e2e, pytest.mark.enable_socket]
+
+SEEN = "<p>" + "Every reader can see this sentence, and that is the point of it. " * 8 + "</p>"
+
+# Each hides its text: by style sheets with what the style of an element can say, and in other ways.
+ONLY_BROWSERS_KNOW = {
+    "a sheet of another element": ("#a ~ .x{display:none}", "<p id=a>a</p><p class=x>{}</p>"),
+    "a selector that we do not read": (":is(p:nth-last-child(1)){display:none}", "<p>{}</p>"),
+    "the ground of what is around": ("div{background:#123456}p{color:#123456}", "<div><p>{}</p></div>"),
+    "white on the canvas": (".x{color:#fff}", "<p class=x>{}</p>"),
+    "a container": ("main{container-type:size;height:9px}@container (max-height:99px){.x{display:none}}", "<main><p class=x>{}</p></main>"),
+    "variables": (":root{--a:none}.x{display:var(--a)}", "<p class=x>{}</p>"),
+    "two rules that hide together": (".x{height:0}.y{overflow:hidden}", "<p class='x y'>{}</p>"),
+    "what is around": (".x{opacity:0}", "<div class=x><p>a <b>{}</b></p></div>"),
+    "a slot that shows nothing": ("", "<div><template shadowrootmode=open><p>a</p></template>{}</div>"),
+    "a long part": (".x{display:none}", "<p class=x>{} " + "and many more words of the same kind, " * 60 + "</p>"),
+    "a sheet in a shadow root": ("", "<div><template shadowrootmode=open><style>p{{display:none}}</style><p>{}</p></template></div>"),
+    "a moved frame": ("iframe{position:absolute;left:-5000px}", "<iframe srcdoc='<p>{}</p>'></iframe>"),
+    "what never fades in": (".x{opacity:0;transition:opacity 1s}", "<p class=x>{}</p>"),
+    "script": ("", "<script>addEventListener('load', () => {{ document.querySelector('.x').style.display = 'none' }})</script><p class=x>{}</p>"),
+    "a class that a script sets": (".js .x{display:none}", "<script>document.documentElement.className = 'js'</script><p class=x>{}</p>"),
+}  # fmt: skip
+SHOWN = {
+    "a part of a frame": ("", "<iframe srcdoc='<p>{}</p>'></iframe>"),
+    "a slot": ("", "<div><template shadowrootmode=open><b><slot></slot></b></template><p>{}</p></div>"),
+    "what a sheet shows": ("p{display:block!important}", "<p hidden style='display:none'>{}</p>"),
+    "a popover that a sheet shows": ("div{display:block!important}", "<div popover>{}</div>"),
+    "white on an image": ("div{background:url(a.png)}p{color:#fff}", "<div><p>{}</p></div>"),
+    "white over a picture": ("div{position:relative}p{position:absolute;color:#fff;top:0}", "<div><img src=a.png><p>{}</p></div>"),
+    "white on dark": ("div{background:#222}p{color:#fff}", "<div><p>{}</p></div>"),
+    "a larger font inside": (".x{font-size:0}p{font-size:16px}", "<div class=x><p>{}</p></div>"),
+    "visible inside": (".x{visibility:hidden}p{visibility:visible}", "<div class=x><p>{}</p></div>"),
+    "a colour inside": (".x{color:transparent}p{color:#000}", "<div class=x>a<p>{}</p></div>"),
+    "what fades in": ("@keyframes in{from{opacity:0}}.x{animation:in 99s}", "<p class=x>{}</p>"),
+    "a slide of a carousel": (".c{overflow:hidden;width:300px}.s{display:flex;width:3000px;transform:translateX(-900px)}.s p{width:300px}", "<div class=c><div class=s><p>{}</p><p>b</p><p>c</p><p>d</p></div></div>"),
+    "what scrolls": (".c{overflow:auto;height:50px}.s{height:9000px}", "<div class=c><div class=s></div><p>{}</p></div>"),
+    "details": ("", "<details><summary>a</summary><p>{}</p></details>"),
+    "a heading that looks like a control": ("h3{cursor:pointer}.b{display:none}", "<h3 onclick='this.nextElementSibling.className=``'>More</h3><div class=b>{} and a few more words</div>"),
+    "what `until-found` hides": ("", "<button aria-controls=x>More</button><p hidden=until-found id=x>{}</p>"),
+    "a gradient": (".x{color:transparent;background:linear-gradient(red,blue);background-clip:text}", "<p class=x>{}</p>"),
+    "a document in capitals": ("", "<P CLASS=X>{}</P>"),
+}  # fmt: skip
+# Without a browser these are taken for hiding, but a browser shows the text: there is no box to clip, or it can be scrolled to.
+REACHED = {"clip:rect(0 0 0 0)", "clip:rect(1px,1px,1px,1px)", "transform:translate3d(0,9999px,0)"}
+CLOBBERED = """
+<form id=f><input name=firstChild><input name=childNodes><input name=attributes><input name=shadowRoot><input name=nodeType>
+<p>{}</p></form><img name=body><img name=documentElement><form name=getAnimations></form><a id=websearch></a><a id=websearch name=dom></a>
+<object name=URL></object><img name=readyState>
+<script>
+for (const owner of [Node, Element, HTMLElement, Document, Array, String, Map, Set, RegExp]) {{
+  for (const name of Object.getOwnPropertyNames(owner.prototype)) {{
+    try {{ Object.defineProperty(owner.prototype, name, {{ get() {{ return () => "a lie"; }}, configurable: true }}); }} catch {{}}
+  }}
+}}
+window.getComputedStyle = () => ({{ display: "none" }});
+JSON.stringify = () => "a lie";
+</script>"""
+
+
+@pytest.fixture(scope="module")
+def show():
+    """``show({name: html})`` returns the visible text of each page, as the reader gets it from the browser."""
+    try:
+        find_browser()
+    except ConfigurationError as error:
+        pytest.skip(str(error))
+
+    def show(body):
+        with serve(more={"/page": body}) as origin:
+            request = Request(url=f"{origin}/page", guarded=True, max_bytes=5_000_000, transport=Renderer())
+            response = Sender(Guard.allowing(["127.0.0.0/8"])).send(request)
+        shown = find_blocks(parse(harden(response.content).source).body, rendered=True)
+        return "\n".join(shown.block_texts), response
+
+    yield show
+    host.end()
+
+
+def in_frames(pages):
+    """Put each page in a frame of its own, so that one visit tells of all."""
+    frames = []
+    for number, (css, body) in enumerate(pages.values()):
+        html = f"<!DOCTYPE html><style>{css}</style>{SEEN if number < 1 else ''}{body.format(f'Secret{number}x')}"
+        frames.append(
+            f'<iframe width=1000 height=600 srcdoc="{html.replace("&", "&amp;").replace(chr(34), "&quot;")}"></iframe>'
+        )
+    return f"<!DOCTYPE html><body>{SEEN}{''.join(frames)}"
+
+
+def find_seen(pages, text):
+    """Return the names of the pages whose text was seen."""
+    seen = {int(number) for number in re.findall(r"Secret(\d+)x", text)}
+    return {name for number, name in enumerate(pages) if number in seen}
+
+
+def test_what_only_a_browser_knows_to_be_hidden_is_left_out(show):
+    text, _ = show(in_frames(ONLY_BROWSERS_KNOW))
+
+    assert "Every reader can see" in text
+    assert find_seen(ONLY_BROWSERS_KNOW, text) == set()
+
+
+def test_what_a_browser_shows_is_read(show):
+    text, _ = show(in_frames(SHOWN))
+
+    assert set(SHOWN) - find_seen(SHOWN, text) == set()
+
+
+def test_all_that_our_own_reading_of_style_sheets_hides_is_left_out(show):
+    pages = {name: page for name, page in HIDES.items() if name != "in quirks mode"}
+    text, _ = show(in_frames(pages))
+
+    assert find_seen(pages, text) == set()
+
+
+def test_every_spelling_of_a_style_that_hides_is_left_out(show):
+    pages = {style: (f".x{{{style}}}", "<p class=x>{}</p>") for style in SPELLED if style not in REACHED}
+    text, _ = show(in_frames(pages))
+
+    assert find_seen(pages, text) == set()
+
+
+def test_controls_open_what_they_would_open_without_a_browser(show):
+    pages = {name: ("", body) for name, body in OPENED.items() if "React" not in name and "piece" not in name}
+    text, _ = show(in_frames(pages))
+
+    assert set(pages) - find_seen(pages, text) == set()
+
+
+def test_other_hidden_text_stays_hidden(show):
+    pages = {name: ("", body) for name, body in KEPT_SHUT.items() if name != "clipped"}  # it has no box to clip
+    text, _ = show(in_frames(pages))
+
+    assert find_seen(pages, text) == set()
+
+
+def test_a_page_cannot_stand_between_the_browser_and_its_elements(show):
+    text, response = show(f"<!DOCTYPE html><body>{SEEN}{CLOBBERED.format('Words in a form')}<p hidden>Secret</p>")
+
+    assert "Words in a form" in text
+    assert "Every reader can see" in text
+    assert "Secret" not in text
+    assert "a lie" not in text
+    assert response.url.endswith("/page")
+
+
+def test_scripts_handlers_and_form_values_are_not_in_the_html(show):
+    body = f"{SEEN}<p onclick='evil()' style='color:red'>a</p><input value=secret><textarea>secret</textarea><script>evil()</script>"
+    html = show(f"<body>{body}<p>&lt;script>quoted()&lt;/script> <b title='\"><script>x</script>'>b</b>")[
+        1
+    ].content.decode()
+
+    assert "evil" not in html
+    assert "secret" not in html
+    assert "<script" not in html
+    assert "&lt;script&gt;quoted()" in html
+
+
+def test_a_control_that_leads_elsewhere_costs_no_text(show):
+    body = f"{SEEN}<div id=a><button onclick=\"location='/elsewhere'\">Show more</button></div>"
+    text, response = show(f"<!DOCTYPE html><body>{body}")
+
+    assert "Every reader can see" in text
+    assert response.url.endswith("/page")
+    assert response.status == 200
+
+
+def test_links_and_forms_are_not_followed(show):
+    visits = "<script>document.addEventListener('click', () => document.body.append('CLICKED'))</script>"
+    body = "<a href='/elsewhere'>Read more</a><form action='/elsewhere'><button>Show more</button></form><nav><button aria-expanded=false>Menu</button></nav>"
+    text, response = show(f"<!DOCTYPE html><body>{SEEN}{body}{visits}")
+
+    assert "CLICKED" not in text
+    assert response.url.endswith("/page")
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "for (let at = document.body, n = 0; n < 900; n++) at = at.appendChild(document.createElement('div'))",
+        "document.body.insertAdjacentHTML('beforeend', '<p>words and words</p>'.repeat(65000))",
+        "document.body.append('x'.repeat(8e6))",
+    ],
+    ids=["deep", "many", "long"],
+)
+def test_a_huge_page_is_cut(show, script):
+    text, response = show(f"<!DOCTYPE html><body>{SEEN}<script>{script}</script>")
+
+    assert "Every reader can see" in text
+    assert response.truncated
+    assert len(response.content) <= 5_000_000
