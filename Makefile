@@ -7,6 +7,7 @@ DEMO := $(if $(wildcard .venv/installed),.venv,build/demo)
 PEERS := build/peers
 FETCHERS := build/fetchers
 FAULTED := build/faulted
+BROWSERS := build/browser-peers
 UV := $(or $(shell command -v uv),build/uv/bin/uv)
 INSTALL := .ci/install
 PACKAGES := core langchain_websearch llamaindex_websearch
@@ -23,7 +24,7 @@ endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
 .PHONY: help install wheels demo test test-ddgs test-models fuzz coverage lint types format docs provider bench bench-reading \
-	bench-memory bench-citations bench-fusion bench-ssrf bench-faults model record drift plugin matrix lock
+	bench-memory bench-citations bench-fusion bench-ssrf bench-browser bench-faults model record drift plugin matrix lock
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
@@ -121,6 +122,9 @@ bench-citations: $(VENV)/installed  ## measure the checks of citations, and writ
 bench-fusion: $(VENV)/installed  ## measure what merging several providers is worth and costs, and write docs/measured/fusion.md
 	$(BIN)/python -m benchmarks.fusion
 
+bench-browser: $(VENV)/installed $(BROWSERS)/installed  ## attack and measure the browser, and write docs/measured/browser.md
+	$(BIN)/python -m benchmarks.browser --peers $(BROWSERS)/bin/python
+
 bench-ssrf: $(VENV)/installed $(FETCHERS)/installed  ## compare our guard with others, and write docs/measured/ssrf.md
 	$(BIN)/python -m benchmarks.ssrf --peers $(FETCHERS)/bin/python
 
@@ -137,6 +141,11 @@ $(VENV)/measuring: $(VENV)/installed benchmarks/requirements.txt
 $(PEERS)/installed: benchmarks/reading/requirements.txt
 	$(NEW_VENV) $(PEERS)
 	$(INSTALL) $(PEERS) --no-deps --require-hashes --requirement $<
+	@touch $@
+
+$(BROWSERS)/installed: benchmarks/browser/requirements.txt
+	$(NEW_VENV) $(BROWSERS)
+	$(INSTALL) $(BROWSERS) --requirement $<
 	@touch $@
 
 $(FETCHERS)/installed: benchmarks/ssrf/requirements.txt

@@ -136,7 +136,8 @@ class Sender:
         if request.transport is not None:
             with translate_errors(request):
                 async with asyncio.timeout(timeout_left()):
-                    return await asyncio.wrap_future(self._hand_over(request))
+                    # In a thread, since a transport may import what it needs.
+                    return await asyncio.wrap_future(await in_thread(partial(self._hand_over, request)))
         here = self._get_loop_clients()
         with translate_errors(request):
             async with asyncio.timeout(timeout_left()), here.slots[request.guarded]:
