@@ -249,6 +249,8 @@ def _list_options(name: str, settings: Settings) -> list[Setting]:
 
 def _setting(name: str, value: Any, source: Source) -> Setting:
     plain = value if isinstance(value, str | int | float | list | tuple | None) else str(value)
+    if isinstance(plain, str) and "://" in plain:  # such as that of a Redis
+        plain = _without_credentials(plain)
     return Setting(name, plain, str(source), source.trusted)
 
 
@@ -260,5 +262,8 @@ def _version(name: str) -> str | None:
 
 
 def _without_credentials(url: str) -> str:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # such as an unclosed bracket
+        return f"{url.partition('://')[0]}://..."
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
