@@ -1,13 +1,15 @@
 """
-Train the model of the page reader, and write it as tables of numbers: ``reading/html/model.json`` of the core.
+Train the model of the page reader, and write it as tables of numbers: ``reading/_html/model.json`` of the core.
 
 The pages are those of WCXB (Murrough Foley, 2026, CC BY 4.0), a public corpus of pages of seven kinds with the text of
-their main content, and the test pages of Mozilla's Readability (Apache 2.0). Only numbers go into the model: how
-strongly the words of class and id names and the names of elements suggest content, and decision trees over the features
-of a block. Training is deterministic, so the model is the same on every machine.
+their main content, news articles in twenty languages (from the test data of Fundus), and the test pages of Mozilla's
+Readability (Apache 2.0). Only numbers go into the model: how strongly the words of class and id names and the names of
+elements suggest content, and decision trees over the features of a block. Training is deterministic, so the model is
+the same on every machine.
 
     python -m training.train            # write the model
-    python -m training.train --folds 5  # train five models, each on four fifths of the sites, and score each one on
+    python -m training.train FOLDER ... # the same, with further pages: `training.corpus` describes the layouts
+    python -m training.train --folds 3  # train three models, each on two thirds of the sites, and score each one on
                                         # the pages of the other sites
 
 `unseen` reads pages with such models, for ``python -m benchmarks.reading --unseen training.train:unseen``.
@@ -31,16 +33,15 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unittest.mock import patch
-from urllib.parse import urlsplit
 
 import lightgbm
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.reading.metrics import agreement, words
-from training.corpus import ROOT, Page, mozilla, wcxb
+from training.corpus import ARTICLES, ROOT, Page, find_folders, find_site, load
 from training.labels import label_texts
 from websearch_core.reading._html import page as reader
 from websearch_core.reading._html.blocks import TextBlocks, find_blocks
@@ -51,16 +52,16 @@ from websearch_core.reading._html.model import MAX_VOTES, QUESTIONS, ContentMode
 from websearch_core.reading._html.parse import parse
 from websearch_core.reading._html.select import select_content
 
-if TYPE_CHECKING:
-    from selectolax.lexbor import LexborHTMLParser
-
 _HERE = Path(__file__).resolve().parent
 _READER = _HERE.parent / "core/src/websearch_core/reading/_html"
 _STORED = _HERE.parent / "build/reading"
+# The modules of the reader that the features of a block depend on.
+_SOURCES = "blocks features formula harden hidden jsonld metadata model normalize parse titles".split()
 MODEL = _READER / "model.json"
 
-_FOLDS = 5  # of `unseen`
+_FOLDS = 3  # of `unseen`
 _TREES = 300
+_FIRST_TREES = 100  # which show the features that matter
 _FEATURES = 120
 _MAX_EDGES = 31  # of a feature: the thresholds that trees may use
 _WORD_LEVELS = 8  # elements around a block whose names count
@@ -68,6 +69,10 @@ _MIN_SITES = 5  # that must use a word before it counts
 _NEIGHBOURS = {"tag": (-2, -1, 1, 2), "length": (-1, 1), "linked": (-1, 1)}
 _MAX_LEXICON_WORDS = 60  # of a block that count for the lexicon
 _MAX_TREE_WORDS = 200  # of a block that count for the trees
+# News articles are what most people read, but few of the pages. The pages of Readability are the only ones whose truth
+# has every caption, cell and item.
+_ARTICLE_WEIGHT = 3.0
+_STRUCTURE_WEIGHT = 3.0
 _EMPTY_WEIGHT = 0.25  # of a page whose truth is empty: the annotation may be wrong
 _COPY_WEIGHT = 0.5  # of the copy of a page that lacks some of its names
 _SETTINGS = {
@@ -100,8 +105,8 @@ class Sample:
     outline: TextBlocks
     labels: list[float]
     truth: list[str]  # words
-
     sizes: list[int]  # words of each block
+    weight: float = 1.0
 
 
 def make_sample(page: Page) -> Sample:
@@ -110,7 +115,7 @@ def make_sample(page: Page) -> Sample:
     seen = find_blocks(document.body)
     text = page.text or _extract_text(page.html)
     return Sample(
-        site=_find_site(_read_canonical(document)) or page.name if page.html else _find_site(page.url),
+        site=find_site(page.data, page.url),
         kind=page.kind,
         url=page.url,
         facts=read_metadata(document, page.url),
@@ -118,17 +123,8 @@ def make_sample(page: Page) -> Sample:
         labels=label_texts(seen.block_texts, text),
         truth=words(text),
         sizes=[len(words(text)) for text in seen.block_texts],
+        weight=_STRUCTURE_WEIGHT if page.html else _ARTICLE_WEIGHT if page.kind == ARTICLES else 1.0,
     )
-
-
-def _find_site(url: str) -> str:
-    return (urlsplit(url).hostname or "").removeprefix("www.")
-
-
-def _read_canonical(document: LexborHTMLParser) -> str:
-    """Return the canonical URL of a page; the URLs of Readability's test pages are invented."""
-    link = document.css_first('link[rel="canonical"]')
-    return (link.attributes.get("href") or "") if link else ""
 
 
 def _extract_text(source: str) -> str:
@@ -216,7 +212,7 @@ def fit(samples: Sequence[Sample], features: int = _FEATURES, trees: int = _TREE
     y = np.concatenate([page.labels for page in shown])
     own = np.concatenate([_weigh(page) for page in samples])
     weights = np.concatenate([own, _COPY_WEIGHT * own])
-    gains = _grow(x, y, weights, trees).feature_importance("gain")
+    gains = _grow(x, y, weights, min(trees, _FIRST_TREES)).feature_importance("gain")
     best = sorted(np.argsort(-gains, kind="stable")[:features].tolist())
     booster = _grow(x[:, best], y, weights, trees)
     return _to_tables(booster.dump_model(), [names[place] for place in best], weights_of_words)
@@ -230,9 +226,9 @@ def _drop_names(page: Sample) -> Sample:
 
 
 def _weigh(page: Sample) -> NDArray[np.float64]:
-    """Weigh every page the same, and the blocks of a page by their words."""
+    """Weigh the blocks of a page by their words, so that its length does not matter."""
     sizes = np.minimum(np.array(page.sizes, np.float64), _MAX_TREE_WORDS)
-    weights: NDArray[np.float64] = (sizes + 2) / max(sizes.sum(), 1)
+    weights: NDArray[np.float64] = page.weight * (sizes + 2) / max(sizes.sum(), 1)
     return weights if page.truth else weights * _EMPTY_WEIGHT
 
 
@@ -307,11 +303,10 @@ def _find_fold(site: str, count: int) -> int:
 
 
 def unseen(data: bytes, url: str, content_type: str | None) -> str:
-    """Read a page of WCXB like `read_html`, with a model trained without the pages of its site."""
+    """Read a page of the corpora like `read_html`, with a model trained without the pages of its site."""
     models = _stored_folds()
-    with patch.object(
-        reader, "select_content", partial(select_content, model=models[_find_fold(_find_site(url), len(models))])
-    ):
+    model = models[_find_fold(find_site(data, url), len(models))]
+    with patch.object(reader, "select_content", partial(select_content, model=model)):
         return reader.read_html(data, url, content_type).content
 
 
@@ -319,28 +314,31 @@ def unseen(data: bytes, url: str, content_type: str | None) -> str:
 def _stored_folds() -> list[ContentModel]:
     """Return the models of the folds. Training takes minutes, so they are stored until the code changes."""
     metrics = _HERE.parent / "benchmarks/reading/metrics.py"
-    sources = [*sorted(_HERE.glob("*.py")), metrics, *sorted(_READER.glob("*.py"))]
+    sources = [*sorted(_HERE.glob("*.py")), metrics, *(_READER / f"{name}.py" for name in _SOURCES)]
     code = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
     path = _STORED / f"folds-{code[:16]}.json"
     if not path.exists():
-        pages, extra = _load_samples(ROOT)
+        samples = _load_samples(find_folders(ROOT))
         part = path.with_suffix(f".{os.getpid()}")
         _STORED.mkdir(parents=True, exist_ok=True)
-        part.write_text(json.dumps(train_folds([*pages, *extra], _FOLDS)), "utf-8")
+        part.write_text(json.dumps(train_folds(samples, _FOLDS)), "utf-8")
         part.replace(path)  # atomically
     return [ContentModel(model) for model in json.loads(path.read_text("utf-8"))]
 
 
-def _load_samples(corpus: Path) -> tuple[list[Sample], list[Sample]]:
-    """Return the pages of WCXB and those of Readability."""
+def _load_samples(folders: Sequence[Path]) -> list[Sample]:
+    """Read the pages of all *folders*."""
     with ProcessPoolExecutor() as pool:
-        pages = pool.map(make_sample, wcxb(corpus / "wcxb"), chunksize=4)
-        extra = pool.map(make_sample, mozilla(corpus / "mozilla"), chunksize=4)
-        return list(pages), list(extra)
+        return list(pool.map(make_sample, (page for folder in folders for page in load(folder)), chunksize=4))
 
 
 def _score(page: Sample, model: ContentModel) -> float:
     kept = select_content(page.outline, page.url, page.facts, model)
+    return agreement([word for text in compress(page.outline.block_texts, kept) for word in words(text)], page.truth)[2]
+
+
+def _score_labels(page: Sample) -> float:
+    kept = [label >= 0.5 for label in page.labels]
     return agreement([word for text in compress(page.outline.block_texts, kept) for word in words(text)], page.truth)[2]
 
 
@@ -358,32 +356,24 @@ def main() -> None:
     options = argparse.ArgumentParser(
         prog="python -m training.train", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    options.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="a folder with further pages")
     options.add_argument(
-        "--corpus", type=Path, default=ROOT, help="the folder that contains wcxb and mozilla (default: %(default)s)"
+        "--corpus", type=Path, default=ROOT, help="the folder that contains the folders of pages (default: %(default)s)"
     )
     options.add_argument("--folds", type=int, default=0, metavar="N", help="score N models instead of writing one")
     chosen = options.parse_args()
-    pages, extra = _load_samples(chosen.corpus)
+    try:
+        samples = _load_samples([*find_folders(chosen.corpus), *chosen.folders])
+    except ValueError as error:
+        options.error(str(error))
     if chosen.folds:
-        _report(
-            "best possible",
-            pages,
-            lambda page: agreement(
-                [
-                    word
-                    for text, label in zip(page.outline.block_texts, page.labels, strict=True)
-                    if label >= 0.5
-                    for word in words(text)
-                ],
-                page.truth,
-            )[2],
-        )
-        models = [ContentModel(model) for model in train_folds([*pages, *extra], chosen.folds)]
-        _report("on unseen sites", pages, lambda page: _score(page, models[_find_fold(page.site, len(models))]))
+        _report("best possible", samples, _score_labels)
+        models = [ContentModel(model) for model in train_folds(samples, chosen.folds)]
+        _report("on unseen sites", samples, lambda page: _score(page, models[_find_fold(page.site, len(models))]))
         return
-    model = fit([*pages, *extra])
+    model = fit(samples)
     MODEL.write_text(json.dumps(model, separators=(",", ":")) + "\n", "utf-8")
-    _report("on its training pages", pages, partial(_score, model=ContentModel(model)))
+    _report("on its training pages", samples, partial(_score, model=ContentModel(model)))
 
 
 if __name__ == "__main__":

@@ -23,16 +23,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.reading import encodings, passages, plots, pool, quality, share, size, speed
+from benchmarks.reading import encodings, news, passages, plots, pool, quality, share, size, speed
 from benchmarks.reading.candidates import CANDIDATES, OURS, Candidate
 from benchmarks.reading.process import Absent, Reader
 from benchmarks.report import Section, put
-from training.corpus import ROOT, mozilla, wcxb
+from training.corpus import ROOT, load, mozilla, wcxb
 
 _ROOT = Path(__file__).resolve().parents[2]
 _PAGE = _ROOT / "docs" / "measured" / "benchmarks.md"
 _STORED = _ROOT / "build" / "reading"  # past results: one plot needs two measurements
-_PARTS = ("quality", "share", "speed", "size", "encodings", "pool", "passages")
+_PARTS = ("quality", "news", "share", "speed", "size", "encodings", "pool", "passages")
 
 
 def main() -> int:
@@ -59,9 +59,14 @@ def main() -> int:
         if part == "quality":
             scores = {one.name: quality.measure(one, python, pages) for one, python in installed.items()}
             known = mozilla(structure)
-            kept = {one.name: quality.measure(one, python, known) for one, python in timed.items()} if known else {}
+            kept = {one.name: quality.measure(one, python, known) for one, python in installed.items() if known}
             results[part] = scores
             section = quality.section(scores, kept, absent, seen=_describe_training(arguments), measured=measured)
+        elif part == "news":
+            articles = load(ROOT / "news")
+            scores = {one.name: quality.measure(one, python, articles) for one, python in installed.items()}
+            facts = news.read_facts(arguments.peers, articles)
+            section = news.section(scores, facts, articles, news.languages(articles), measured=measured)
         elif part == "share":
             section = share.section(share.measure(pages), measured)
         elif part == "speed":

@@ -8,6 +8,7 @@ whose requirements may conflict with ours.
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import re
@@ -70,6 +71,13 @@ CANDIDATES = (
     Candidate("newspaper4k", "benchmarks.reading.candidates:newspaper", ("newspaper4k",)),
     Candidate("markdownify", "benchmarks.reading.candidates:markdownify", ("markdownify",)),
     Candidate("html2text", "benchmarks.reading.candidates:html2text", ("html2text",)),
+)
+
+
+METADATA = (
+    Candidate(OURS.name, "benchmarks.reading.candidates:websearch_core_metadata", OURS.distributions, ours=True),
+    Candidate(TRAFILATURA.name, "benchmarks.reading.candidates:trafilatura_metadata", TRAFILATURA.distributions),
+    Candidate("newspaper4k", "benchmarks.reading.candidates:newspaper_metadata", ("newspaper4k",)),
 )
 
 
@@ -155,6 +163,29 @@ def html2text(data: bytes, url: str, content_type: str | None) -> str:
     """Convert the whole page."""
     writer = _import("html2text").HTML2Text(baseurl=url, bodywidth=0)
     return str(writer.handle(_decode(data, content_type)))
+
+
+def websearch_core_metadata(data: bytes, url: str, content_type: str | None) -> str:
+    """Return the metadata that our reader finds, as JSON."""
+    page = _import("websearch_core.reading").read_html(data, url, content_type)
+    return _as_json(page.title, page.author, page.published.isoformat() if page.published else "")
+
+
+def trafilatura_metadata(data: bytes, url: str, content_type: str | None) -> str:
+    """Do the same; it separates authors by semicolons."""
+    found = _import("trafilatura").extract_metadata(_decode(data, content_type), default_url=url)
+    return _as_json(found.title, (found.author or "").replace(";", ","), found.date) if found else "{}"
+
+
+def newspaper_metadata(data: bytes, url: str, content_type: str | None) -> str:
+    """Do the same."""
+    article = _import("newspaper").article(url, input_html=_decode(data, content_type), fetch_images=False)
+    date = article.publish_date
+    return _as_json(article.title, ",".join(article.authors), date.isoformat() if date else "")
+
+
+def _as_json(title: str | None, author: str | None, date: str | None) -> str:
+    return json.dumps({"title": title or "", "author": author or "", "date": date or ""})
 
 
 def load(function: str) -> Read:

@@ -14,7 +14,7 @@ from benchmarks.reading.process import Reader
 from benchmarks.report import Goal, Section, Table
 from training.corpus import CONTENT_TYPE, Page
 
-_MIN_F1, _MIN_F1_OF_A_KIND, _MAX_MUST_NOT = 0.90, 0.75, 0.05
+_MIN_F1, _MIN_F1_OF_A_KIND, _MAX_MUST_NOT, _MIN_STRUCTURE = 0.90, 0.75, 0.05, 0.82
 _AT_ONCE = 4  # processes
 _NOT_COMPARED = (
     "Two readers are not compared: rs-trafilatura, which has no wheels, and crawl4ai, which needs a browser. "
@@ -170,20 +170,35 @@ def _judge(ours: Scores, peers: Mapping[str, Scores], structure: Mapping[str, Sc
             f"{ours.must_not():.1%}",
             ours.must_not() < _MAX_MUST_NOT,
         ),
+        *_judge_kinds(ours, peers),
         Goal("no page that has text comes out empty", f"{ours.empty()} of {len(ours.scores)}", ours.empty() == 0),
     ]
-    if OURS.name in structure:
+    first_of_ours = UNSEEN if UNSEEN in structure else OURS.name
+    if first_of_ours in structure:
         others = {name: one.structure() for name, one in structure.items() if not name.startswith(OURS.name)}
         first = max(others, key=lambda name: others[name], default="")
-        reached = structure[OURS.name].structure()
-        goals.append(
+        reached = structure[first_of_ours].structure()
+        goals += [
+            Goal(
+                f"the structure is kept to at least {_MIN_STRUCTURE:.2f}", f"{reached:.3f}", reached >= _MIN_STRUCTURE
+            ),
             Goal(
                 "it keeps the structure better than any peer",
                 f"{reached:.3f}" + (f", {others[first]:.3f} for {first}" if first else ""),
                 reached > others.get(first, 0),
-            )
-        )
+            ),
+        ]
     return goals
+
+
+def _judge_kinds(ours: Scores, peers: Mapping[str, Scores]) -> list[Goal]:
+    """Judge whether any peer reads a kind of page better."""
+    best = {kind: max((one.f1(kind), name) for name, one in peers.items()) for kind in ours.kinds()} if peers else {}
+    behind = [
+        f"{kind}, {ours.f1(kind):.3f}, {f1:.3f} for {name}" for kind, (f1, name) in best.items() if f1 > ours.f1(kind)
+    ]
+    claim = "no kind of page is read better by any peer"
+    return [Goal(claim, "; ".join(behind) or f"ahead on all {len(best)}", not behind)] if best else []
 
 
 def _make_remark(ours: Scores, peers: Mapping[str, Scores], best: str, structure: Mapping[str, Scores]) -> str:

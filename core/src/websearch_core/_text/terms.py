@@ -21,18 +21,19 @@ from typing import NamedTuple
 _STEM_LENGTH = 6  # letters
 _MAX_LENGTH = 64  # characters of a word: anything longer is data, such as base64
 
-_UNSPACED = (
+# Characters of scripts that put no spaces between words, as the inside of a character class.
+UNSPACED = (
     "\u0e01-\u0e3a\u0e40-\u0e4e"  # Thai
     "\u0e80-\u0eff"  # Lao
     "\u1000-\u1049\u1050-\u109f\u1780-\u17d3"  # Burmese, Khmer
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # kana
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
-    "\uac00-\ud7a3"  # Hangul
 )
+_PAIRED = UNSPACED + "\uac00-\ud7a3"  # and Hangul
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"  # in words, not in \w
 _ASCII = re.compile(r"[A-Za-z0-9]+")
-_NOT_LETTERS = re.compile(rf"[^\w{_UNSPACED}{_MARKS}]|_")
-_WORD = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|(?:(?![{_UNSPACED}])[^\W_]|[{_MARKS}])+")
+_NOT_LETTERS = re.compile(rf"[^\w{_PAIRED}{_MARKS}]|_")
+_WORD = re.compile(rf"(?P<unspaced>[{_PAIRED}]+)|(?:(?![{_PAIRED}])[^\W_]|[{_MARKS}])+")
 ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670]")  # also points, and the Arabic tatweel
 
 
@@ -75,7 +76,7 @@ def query_terms(text: str) -> list[str]:
     forms: dict[str, None] = {}
     before: Term | None = None
     for word in split_terms(text):
-        alone = len(word.form) == 1 and re.match(f"[{_UNSPACED}]", word.form)
+        alone = len(word.form) == 1 and re.match(f"[{_PAIRED}]", word.form)
         if not alone:
             forms[word.form] = None
         elif before is None or before.end != word.end:

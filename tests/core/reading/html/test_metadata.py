@@ -11,7 +11,7 @@ import pytest
 from websearch_core.models import Page
 from websearch_core.reading import read_html
 from websearch_core.reading._html.byline import person
-from websearch_core.reading._html.titles import title_of
+from websearch_core.reading._html.titles import Stated, title_of
 
 URL = "https://www.seanews.example/2026/kelp-forests"
 PROSE = "<p>" + "The quick brown fox jumps over the lazy dog, and then it does so again. " * 6 + "</p>"
@@ -65,7 +65,34 @@ ARTICLE = {"@type": "Article", "headline": "Kelp forests", "author": {"@type": "
 def test_the_title_is_the_headline_without_the_name_of_the_site(
     stated: list[str], headlines: list[str], site: str | None, expected: str
 ) -> None:
-    assert title_of(stated, headlines, site, URL) == expected
+    assert title_of(Stated("", stated, ""), headlines, site, URL) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "shared", "window", "headline", "expected"),
+    [
+        # The headline of the page has the name of a section before it.
+        ("", "Kelp forests grow back", "Kelp", "Nature: Kelp forests grow back", "Kelp forests grow back"),
+        ("", "Kelp forests grow back", "Kelp", "Nature Kelp forests grow back", "Kelp forests grow back"),
+        (
+            "",
+            "back",
+            "Kelp forests grow back - Sea",
+            "Kelp forests grow back",
+            "Kelp forests grow back",
+        ),  # too short to be the title
+        # JSON-LD and Open Graph agree on more than the headline has.
+        ("Coast: Growing back", "Coast: Growing back", "Growing back", "Growing back", "Coast: Growing back"),
+        # Here all of them are made for search engines.
+        ("Coast: Growing back", "Coast: Growing back", "Coast: Growing back", "Growing back", "Growing back"),
+        ("Growing back in May", "Growing back in May", "Back", "Growing back", "Growing back"),
+        ("", "Coast: Growing back", "Growing back", "Growing back", "Growing back"),
+    ],
+)
+def test_a_stated_title_may_be_better_than_the_headline(
+    name: str, shared: str, window: str, headline: str, expected: str
+) -> None:
+    assert title_of(Stated(name, [shared], window), [headline], None, URL) == expected
 
 
 @pytest.mark.parametrize(
@@ -79,7 +106,7 @@ def test_the_title_is_the_headline_without_the_name_of_the_site(
     ],
 )
 def test_the_name_of_a_site_is_known_by_its_host(url: str, title: str, expected: str) -> None:
-    assert title_of([title], [], None, url) == expected
+    assert title_of(Stated("", [title], ""), [], None, url) == expected
 
 
 @pytest.mark.parametrize(

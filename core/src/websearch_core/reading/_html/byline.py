@@ -33,8 +33,8 @@ _OTHERS = re.compile(r"comment|review|answer|hasPart|itemListElement|related", r
 # Common names of classes: byline, post-author, authorName, c-author__name, username.
 _BY_CLASS = re.compile(
     r"(?:^|[\s_-])(?:post|entry|article|page|blog|story|meta|c|m)?[_-]*(?:authors?|by-?line|writers?|user-?name|posted-?by)"
-    r"(?:[_-]*(?:names?|links?|text|titles?|info|url|label|value))?(?:__?\w{5,6})?(?=\s|$)"
-    r"|[aA]uthor_?Name|PostUser-name",
+    r"(?:[_-]*(?:names?|links?|text|titles?|info|url|label|value|lists?(?:[_-]*items?)?))?(?:__?\w{5,6})?(?=\s|$)"
+    r"|[aA]uthor_?Name|PostUser-name|(?<=[a-z])Authors?(?:Links?|Lists?|Info|Text)?(?=[\s_-]|$)",
     re.ASCII,
 )
 _VERB = r"(?:written|posted|published|reported|created|authored|submitted|asked|started|words|story|article)"
@@ -46,6 +46,9 @@ _END = re.compile(
     r"|,?\s*\b(?:published|last updated|updated on|updated|posted|on)\b[\s:]*(?=\w*\W*\d|$)",
     re.IGNORECASE,
 )
+# Between two full names: "Ada Lovelace and Mary Shelley", but "Smith and Sons" is one name.
+_AND = re.compile(r"(?<=\w\w)(?: and | und | et | & )(?=[^\W\d_]\S* [^\W\d_])(?![a-z])")
+_INITIALS = re.compile(r"(?<=\w) \(\w{1,5}\.?\)(?=$|,)")  # "Ada Lovelace (al)"
 _YEAR = re.compile(r"[12]\d{3}")
 _NO_NAME = re.compile(
     r"https?:|www\.|@\S+\.\w|[{}<>\[\]]|[.!?]\s+\w+\s+\w+\s+\w+|^\W*$|^\d+\b"
@@ -95,9 +98,9 @@ def read_byline(document: LexborHTMLParser, headline: LexborNode | None) -> Byli
 
 
 def person(text: str) -> str | None:
-    """Return the name in a line such as ``By Ada Lovelace | May 4``, or None."""
+    """Return the name in a line such as ``By Ada Lovelace | May 4``, or None; several names come with commas."""
     line = _BY.sub("", " ".join(text[: 2 * _MAX_LENGTH].split()))
-    line = _END.split(line, maxsplit=1)[0].strip(" ,;:-–—")  # noqa: RUF001 - as pages have them
+    line = _AND.sub(", ", _INITIALS.sub("", _END.split(line, maxsplit=1)[0])).strip(" ,;:-–—")  # noqa: RUF001 - as pages have them
     if not 2 <= len(line) <= _MAX_LENGTH or _NO_NAME.search(line) or find_date(line):
         return None
     return line if len(line.split()) <= _MAX_WORDS else None

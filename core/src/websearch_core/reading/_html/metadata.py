@@ -25,7 +25,7 @@ from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
 from .byline import begins, line_of, person, read_byline
 from .dateline import is_past
 from .jsonld import JsonLd, Thing, parse_jsonld, text, types
-from .titles import agree, is_site, title_of
+from .titles import Stated, agree, is_site, title_of
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -40,6 +40,7 @@ _DESCRIPTIONS = ("description", "og:description", "twitter:description", "dc.des
 _AUTHORS = (
     "citation_author", "author", "article:author", "dc.creator", "dcterms.creator", "dc.creator.personalname",
     "parsely-author", "sailthru.author", "byl", "book:author", "authors",
+    "twitter:misc:written",  # by: a name ends at a space
 )  # fmt: skip
 _PUBLISHED = (
     "article:published_time", "og:published_time", "datepublished", "citation_publication_date", "citation_date",
@@ -74,6 +75,8 @@ class Metadata:
         language: BCP 47 tag.
         canonical_url: The URL that it gives as its own, if on the same site.
         site_name: What the site calls itself.
+        og_type: Its ``og:type``, in lower case.
+        generator: The program that made it.
         tier: Whether it is ``free``, ``metered`` or ``locked``, in its own word.
         linked: Its JSON-LD.
         about: The JSON-LD thing that the page is about; empty if there is none, or too many of one kind.
@@ -88,6 +91,8 @@ class Metadata:
     language: str | None = None
     canonical_url: str | None = None
     site_name: str | None = None
+    og_type: str = ""
+    generator: str = ""
     tier: str = ""
     linked: JsonLd = field(default=JsonLd(), repr=False, compare=False)
     about: Thing = field(default_factory=dict, repr=False, compare=False)
@@ -111,11 +116,11 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
         return (strip_markup(content) for name in names for content in meta.get(name, ()))
 
     site = one_line(_site(metas(_SITES), data), NAME_LENGTH)
-    named = dict.fromkeys((*metas(_TITLES), strip_markup(_text(document.css_first("title")))))  # mostly the same
-    titles = [one_line(title, TITLE_LENGTH) for title in named]
+    window = one_line(strip_markup(_text(document.css_first("title"))), TITLE_LENGTH)
+    shared = [one_line(title, TITLE_LENGTH) for title in dict.fromkeys(metas(_TITLES))]  # mostly the same
     headlines = [one_line(line_of(headline), TITLE_LENGTH) for headline in shown]
-    main, name = _main(data, url, [*titles, *headlines])
-    title = title_of([name, *titles], headlines, site, url)
+    main, name = _main(data, url, [*shared, window, *headlines])
+    title = title_of(Stated(name, shared, window), headlines, site, url)
 
     written = [text(one) for one in data.values(main, "author", "creator")]
     signed = (written, *filter(None, map(meta.get, _AUTHORS)), _twitter_author(meta))
@@ -137,6 +142,8 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
         language=language_of((_attribute(document, "html", "lang"), *metas(_LANGUAGES), data.text(main, "inLanguage"))),
         canonical_url=_canonical((_attribute(document, 'link[rel="canonical"]', "href"), *metas(("og:url",))), url),
         site_name=site or None,
+        og_type=one_line(next(metas(("og:type",)), ""), NAME_LENGTH).lower(),
+        generator=one_line(next(metas(("generator",)), ""), NAME_LENGTH),
         tier=next(metas(_TIERS), "").lower(),
         linked=data,
         about=main,
@@ -190,8 +197,12 @@ def _twitter_author(meta: dict[str, list[str]]) -> Iterator[str]:
 
 def _title_element(title: str, headlines: list[LexborNode], document: LexborHTMLParser) -> LexborNode | None:
     """Return the element that shows the title; forums use lesser headings for it."""
-    places = chain(headlines, (heading for name in ("h2", "h3") for heading in document.css(name)[:_MAX_HEADLINES]))
-    return next((place for place in places if title and begins(place, title)), next(iter(headlines), None))
+    if not title:
+        return next(iter(headlines), None)
+    lesser = [heading for name in ("h2", "h3") for heading in document.css(name)[:_MAX_HEADLINES]]
+    shown = (place for place in (*headlines, *lesser) if begins(place, title))
+    after_kicker = (place for place in lesser if title in line_of(place))
+    return next(chain(shown, headlines, after_kicker), None)
 
 
 def _first_date(values: Iterable[object]) -> datetime | None:

@@ -13,10 +13,13 @@ from .model import ContentModel, load_model
 if TYPE_CHECKING:
     from .metadata import Metadata
 
-_NEIGHBOURS = 0.4  # weight of the blocks before and after a block in its probability
+_NEIGHBOURS = 0.25  # weight of the blocks before and after a block in its probability
 _ALIKE = 0.5  # weight of the blocks that look like it
 _ODDS_ERRORS = math.exp(-1), math.e  # factors that all odds of a page may be off by, both equally likely
 _RECALL = 0.7  # weight of recall in the F-score, where precision weighs 1
+# Captions and tables belong to the text around them, even if the model doubts them: the share of the threshold that
+# suffices for them.
+_LENIENT = {"figcaption": 0.65, "caption": 0.65, "td": 0.7, "th": 0.7}
 _LONG = 100  # characters: pages repeat a text this long for wide and for narrow screens
 _MAX_WORD_LENGTH = 25  # characters: the mean of a text for people is below
 _CELLS = frozenset({"td", "th"})
@@ -47,9 +50,9 @@ def select_content(outline: TextBlocks, url: str, facts: Metadata, model: Conten
     features = BlockFeatures(outline, url, facts, model.words)
     chances = _smooth(_average_alike(outline, model.probabilities(features)))
     threshold = _threshold(chances, features.sizes)
-    kept = _drop_machine_text(outline, [chance >= threshold for chance in chances], features.sizes)
-    kept = whole_rows(outline, _drop_repeats(outline, kept))
-    return _keep_headline(outline, facts.title, kept)
+    kept = [chance >= threshold * share for chance, share in zip(chances, _leniency(outline), strict=True)]
+    kept = _drop_machine_text(outline, kept, features.sizes)
+    return whole_rows(outline, _drop_repeats(outline, kept))
 
 
 def _average_alike(outline: TextBlocks, chances: list[float]) -> list[float]:
@@ -79,6 +82,16 @@ def _smooth(chances: list[float]) -> list[float]:
         (1 - _NEIGHBOURS) * chance + _NEIGHBOURS * (one + other) / 2
         for chance, one, other in zip(chances, before, after, strict=True)
     ]
+
+
+def _leniency(outline: TextBlocks) -> list[float]:
+    """Return for each block the share of the threshold that suffices for it."""
+    if _LENIENT.keys().isdisjoint(outline.names):
+        return [1.0] * len(outline.block_elements)
+    shares: list[float] = []
+    for name, parent in zip(outline.names, outline.parents, strict=True):
+        shares.append(_LENIENT.get(name) or (shares[parent] if parent >= 0 else 1.0))
+    return [shares[element] for element in outline.block_elements]
 
 
 def _drop_machine_text(outline: TextBlocks, kept: list[bool], words: list[int]) -> list[bool]:
@@ -119,15 +132,6 @@ def whole_rows(outline: TextBlocks, kept: list[bool]) -> list[bool]:
     rows = [parents[element] if names[element] in _CELLS else -1 for element in outline.block_elements]
     begun = {row for row, keep in zip(rows, kept, strict=True) if keep and row >= 0}
     return [keep or row in begun for row, keep in zip(rows, kept, strict=True)]
-
-
-def _keep_headline(outline: TextBlocks, title: str, kept: list[bool]) -> list[bool]:
-    """Keep the heading that is the title of the page; the model often takes it for part of the page header."""
-    for block, (text, element) in enumerate(zip(outline.block_texts, outline.block_elements, strict=True)):
-        if outline.names[element] == "h1" and text.casefold() == title.casefold():
-            kept[block] = True
-            break
-    return kept
 
 
 def _threshold(chances: list[float], words: list[int]) -> float:

@@ -8,7 +8,8 @@ are removed, and nothing in it is read as Markdown.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from html import escape, unescape
 from typing import Any
 
@@ -22,10 +23,36 @@ _MAX_LENGTH = 300_000  # characters of all markup together
 _MAX_VALUE_LENGTH = 100_000  # characters
 _MAX_THINGS = 50
 _MAX_OFFERS = 5
+_MIN_ARTICLE_LENGTH = 600  # characters
+_MIN_TIMES_LONGER = 1.5
+_SAMPLES = 24  # of an article, taken at equal distances
+_SAMPLE_LENGTH = 30  # characters
 _BODIES = ("articleBody", "text", "reviewBody", "transcript", "description", "abstract")
 
 
-def markup_from_data(facts: Metadata) -> str:
+def lacks_article(texts: Sequence[str], length: int, facts: Metadata) -> bool:
+    """
+    Return whether a page does not show the article that its data has.
+
+    The article must be much longer than what was selected. Most data has the article that the page shows too, or only
+    its beginning; then the page is better, since it has the links and headings.
+
+    Args:
+        texts: The texts that the page shows.
+        length: How many characters of them were selected.
+        facts: Metadata of the page.
+
+    """
+    article = " ".join(facts.linked.text(facts.about, "articleBody").split())
+    if len(article) < max(_MIN_ARTICLE_LENGTH, _MIN_TIMES_LONGER * length):
+        return False
+    shown = " ".join(texts)
+    step = (len(article) - _SAMPLE_LENGTH) // (_SAMPLES - 1)
+    samples = [article[place * step : place * step + _SAMPLE_LENGTH] for place in range(_SAMPLES)]
+    return 2 * sum(sample in shown for sample in samples) < _SAMPLES
+
+
+def markup_from_data(facts: Metadata, *, comments: bool = True) -> str:
     """
     Return the structured data of a page as markup: its main thing, then others, or only its description.
 
@@ -33,10 +60,20 @@ def markup_from_data(facts: Metadata) -> str:
 
     Args:
         facts: Metadata of the page.
+        comments: Whether postings keep their replies.
 
     """
+    facts = facts if comments else _without_comments(facts)
     pieces = list(_limit(_things(facts))) or list(_limit([_prose(facts.description)]))
     return "".join([_heading(1, facts.title), *pieces]) if pieces else ""
+
+
+def _without_comments(facts: Metadata) -> Metadata:
+    def strip(thing: Thing) -> Thing:
+        return {key: value for key, value in thing.items() if key != "comment"}
+
+    linked = replace(facts.linked, things=tuple(map(strip, facts.linked.things)))
+    return replace(facts, about=strip(facts.about), linked=linked)
 
 
 def _things(facts: Metadata) -> Iterator[str]:

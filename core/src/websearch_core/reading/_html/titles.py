@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 _SEPARATOR = re.compile(r"\s+[-–—|·•»›:/~]+\s+|\s*[|»•]\s*|\s+::\s+|:\s+")  # noqa: RUF001 - as pages write them
@@ -23,12 +24,28 @@ _OF_SITES = frozenset(
 )
 
 
-def title_of(stated: Sequence[str], headlines: Sequence[str], site: str | None, url: str) -> str:
+class Stated(NamedTuple):
+    """
+    The titles in the metadata of a page.
+
+    Args:
+        name: That in its JSON-LD; may be empty.
+        shared: Those in its meta tags, such as Open Graph, the most reliable first.
+        window: The text of ``<title>``; may be empty.
+
+    """
+
+    name: str
+    shared: Sequence[str]
+    window: str
+
+
+def title_of(stated: Stated, headlines: Sequence[str], site: str | None, url: str) -> str:
     """
     Return the title of a page.
 
     Args:
-        stated: Titles in its metadata (`<title>`, Open Graph, JSON-LD), the most reliable first.
+        stated: The titles in its metadata.
         headlines: The text of each `<h1>`.
         site: What the site calls itself.
         url: URL of the page.
@@ -36,10 +53,12 @@ def title_of(stated: Sequence[str], headlines: Sequence[str], site: str | None, 
     Returns:
         The first headline that agrees with a stated title, since it is neither shortened for search engines nor
         followed by the name of the site; else the stated title without that name; else the first headline. Maybe empty.
+        A stated title comes first if the headline only has a line before it, or if JSON-LD and a meta tag agree on it.
 
     """
     home = urlsplit(url).path in {"", "/"}  # its best title is the name of the site
-    titles = [title if home else without_site(title, site, url) for title in dict.fromkeys(stated) if title]
+    named = dict.fromkeys((stated.name, *stated.shared, stated.window))
+    titles = [title if home else without_site(title, site, url) for title in named if title]
     headlines = [line for line in (line.rstrip(_ANCHORS) for line in headlines) if line]
     shown = [line for line in headlines if not is_site(line, site, url)]
     if not titles:
@@ -48,6 +67,11 @@ def title_of(stated: Sequence[str], headlines: Sequence[str], site: str | None, 
     main = letters[titles[0]]
     long = [line for line in shown if len(letters[line]) >= _MIN_HEADLINE_SHARE * len(main)]
     within = [line for line in long if any(letters[line] in letters[title] for title in titles)]
+    if stated.shared and shown and not home:
+        three = (stated.name, stated.shared[0], stated.window)
+        name, shared, window = (without_site(title, site, url) for title in three)
+        if meant := _find_meant(name, shared, window, shown[0]):
+            return meant
     if within:  # prefer the one that the title begins with: others name parts of the site
         return next((line for line in within if main.startswith(letters[line])), within[0])
     words = set(_words(" ".join(titles)))
@@ -56,6 +80,15 @@ def title_of(stated: Sequence[str], headlines: Sequence[str], site: str | None, 
         if sum(word in words for word in own) >= _AGREES * len(own):
             return without_site(line, site, url)
     return titles[0]
+
+
+def _find_meant(name: str, shared: str, window: str, headline: str) -> str:
+    """Return the title of the meta tags if it is better than the headline, else an empty string."""
+    letters, shown = _letters(shared), _letters(headline)
+    if shown != letters and shown.endswith(letters) and len(letters) >= _MIN_HEADLINE_SHARE * len(shown):
+        return shared
+    agreed = letters == _letters(name) != _letters(window)
+    return shared if agreed and not letters.startswith(shown) else ""
 
 
 def without_site(title: str, site: str | None, url: str) -> str:

@@ -11,12 +11,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from itertools import islice
 from typing import ClassVar
 from urllib.parse import urlsplit
 
 from markdownify import ATX, MarkdownConverter
 
 from ..._text.invisible import one_line
+from ..._text.terms import split_terms
 from .._element import BLOCKS, HEADINGS, Element
 from .codeblock import code_text, is_gutter, language
 from .fences import code_fence
@@ -48,6 +50,9 @@ _NUMBER = re.compile("[0-9]{1,9}")
 _PICTURE = re.compile(r"\.(?:avif|bmp|gif|jpe?g|png|svg|tiff?|webp)$", re.IGNORECASE)
 _TEX_PICTURES = frozenset({"latex", "tex", "mwe-math-fallback-image-inline", "mwe-math-fallback-image-display"})
 _MAX_ALT_LENGTH = 300  # characters
+_NEAR = 600  # characters before and after a picture
+_REPEATS = 0.6  # share of the words of a description that make it a repetition
+_MAX_COMPARED = 200  # pictures: the descriptions of others are written as they are
 _MIN_ALT_WORDS = 3  # fewer name the picture without describing it
 _TABLE_PARTS = frozenset({"tr", "td", "th", "caption"})
 _COPY = frozenset({"copy", "copy code", "copy to clipboard", "copied", "copied!", "copy link"})
@@ -233,6 +238,34 @@ class _Converter(MarkdownConverter):
         self._lines.add(line)
         return known
 
+    @cached_property
+    def _texts_near(self) -> dict[Element, str]:
+        """The text before and after each picture."""
+        places: dict[Element, int] = {}
+        pieces: list[str] = []
+        waiting: list[Element | str] = [self.root]
+        length = 0
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, str):
+                pieces.append(node)
+                length += len(node)
+                continue
+            if node.name == "img" and node.get("alt"):
+                places[node] = length
+            if node.name in BLOCKS:
+                waiting.append(" ")
+            waiting += [*reversed(node.children), *([" "] if node.name in BLOCKS else [])]
+        text = "".join(pieces)
+        some = islice(places.items(), _MAX_COMPARED)
+        return {picture: text[max(0, place - _NEAR) : place + _NEAR] for picture, place in some}
+
+    def _says_text_near(self, picture: Element, alt: str) -> bool:
+        """Return whether most words of a description are in the text around the picture."""
+        near = {term.form for term in split_terms(self._texts_near.get(picture, ""))}
+        words = [term.form for term in split_terms(alt)]
+        return bool(near) and sum(word in near for word in words) >= _REPEATS * len(words)
+
     def _caption(self, figure: Element) -> str:
         """Return the text in a figure, in lower case."""
         if figure not in self.captions:
@@ -258,6 +291,8 @@ class _Converter(MarkdownConverter):
             if caption and (alt.casefold() in caption or caption in alt.casefold()):
                 return ""
         if "heading" in parent_tags and (heading := _ancestor(el, *HEADINGS)) and self._contains_text(heading):
+            return ""
+        if self._says_text_near(el, alt):
             return ""
         return f" {TAG.sub('&lt;', alt)} "
 
