@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 DEMO := $(if $(wildcard .venv/installed),.venv,build/demo)
 PEERS := build/peers
 FETCHERS := build/fetchers
+FAULTED := build/faulted
+BROWSERS := build/browser-peers
 UV := $(or $(shell command -v uv),build/uv/bin/uv)
 INSTALL := .ci/install
 PACKAGES := core langchain_websearch llamaindex_websearch
@@ -22,7 +24,7 @@ endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
 .PHONY: help install wheels demo test test-ddgs test-models fuzz coverage lint types format docs provider bench bench-reading \
-	bench-memory bench-citations bench-fusion bench-ssrf model record drift plugin matrix lock
+	bench-memory bench-citations bench-fusion bench-ssrf bench-browser bench-faults model record drift plugin matrix lock
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
@@ -120,8 +122,14 @@ bench-citations: $(VENV)/installed  ## measure the checks of citations, and writ
 bench-fusion: $(VENV)/installed  ## measure what merging several providers is worth and costs, and write docs/measured/fusion.md
 	$(BIN)/python -m benchmarks.fusion
 
+bench-browser: $(VENV)/installed $(BROWSERS)/installed  ## attack and measure the browser, and write docs/measured/browser.md
+	$(BIN)/python -m benchmarks.browser --peers $(BROWSERS)/bin/python
+
 bench-ssrf: $(VENV)/installed $(FETCHERS)/installed  ## compare our guard with others, and write docs/measured/ssrf.md
 	$(BIN)/python -m benchmarks.ssrf --peers $(FETCHERS)/bin/python
+
+bench-faults: $(VENV)/installed $(FAULTED)/installed  ## let our calls and those of others meet 72 faults, and write docs/measured/faults.md
+	$(BIN)/python -m benchmarks.faults --peers $(FAULTED)/bin/python
 
 model: $(VENV)/measuring  ## train the model that finds the main content of a page: make model, or make model PAGES="folder ..."
 	$(BIN)/python -m training.train $(PAGES)
@@ -135,9 +143,19 @@ $(PEERS)/installed: benchmarks/reading/requirements.txt
 	$(INSTALL) $(PEERS) --no-deps --require-hashes --requirement $<
 	@touch $@
 
+$(BROWSERS)/installed: benchmarks/browser/requirements.txt
+	$(NEW_VENV) $(BROWSERS)
+	$(INSTALL) $(BROWSERS) --requirement $<
+	@touch $@
+
 $(FETCHERS)/installed: benchmarks/ssrf/requirements.txt
 	$(NEW_VENV) $(FETCHERS)
 	$(INSTALL) $(FETCHERS) --requirement $<
+	@touch $@
+
+$(FAULTED)/installed: benchmarks/faults/requirements.txt
+	$(NEW_VENV) $(FAULTED)
+	$(INSTALL) $(FAULTED) --requirement $<
 	@touch $@
 
 record: $(VENV)/installed  ## record a provider's cassettes again, and show what has changed: make record PROVIDER=tavily

@@ -185,6 +185,10 @@ class Site:
             case "csv":
                 attached = {"Content-Disposition": "attachment; filename=a.csv"}
                 return self._send(writer, "kelp,metres\ngiant,45\n", extra=attached, kind="text/csv")
+            case "heavy":
+                return self._send(writer, _HEAVY)
+            case "part":
+                return self._send_part(writer, name)
             case "silence":
                 await asyncio.sleep(60)
             case "empty":
@@ -198,6 +202,19 @@ class Site:
                 told = {"Set-Cookie": "seen=1; Max-Age=9999", "Cache-Control": "max-age=9999"}
                 return self._send(writer, _STORE, extra=told)
         return self._send(writer, "<!doctype html><title>ok</title><p>visible text, all is well")
+
+    def _send_part(self, writer: asyncio.StreamWriter, name: str) -> bool:
+        """Send a part of the heavy page."""
+        number, _, kind = name.partition(".")
+        if kind == "bmp":
+            head = f"HTTP/1.1 200 OK\r\nContent-Type: image/bmp\r\nContent-Length: {len(_PICTURE)}\r\n\r\n"
+            writer.write(head.encode() + _PICTURE)
+            return True
+        if kind == "css":
+            sheet = f"@font-face{{font-family:f{number};src:url(/part/{number}.bmp)}}p{{font-family:f{number}}}"
+            return self._send(writer, sheet + "/*x*/" * 4000, kind="text/css")
+        code = f"let n{number}=0;for(let i=0;i<2e6;i++)n{number}+=i;//"
+        return self._send(writer, code + "x" * 80_000, kind="text/javascript")
 
     async def _page(self, name: str, writer: asyncio.StreamWriter) -> bool:
         page = self._fill(_PAGES[name], name)
@@ -254,6 +271,17 @@ class Site:
         return True
 
 
+_HEAVY = (
+    "<!doctype html><title>heavy</title>"
+    + "".join(f"<link rel=stylesheet href=/part/{n}.css>" for n in range(3))
+    + "".join(f"<script src=/part/{n}.js></script>" for n in range(6))
+    + "".join(f"<p>{'words of an article ' * 30}<img width=200 height=100 src=/part/{n}.bmp>" for n in range(40))
+    + "<iframe src=/ok></iframe>"
+)
+_PICTURE = (
+    b"BM" + (60054).to_bytes(4, "little") + bytes(4) + (54).to_bytes(4, "little") + (40).to_bytes(4, "little")
+    + (200).to_bytes(4, "little") + (100).to_bytes(4, "little") + b"\x01\0\x18\0" + bytes(24) + bytes(60_000)
+)  # fmt: skip
 _STORE = """<!doctype html><title>t</title><p id=p>visible text: <script>
 (async () => {
   let found = [document.cookie, localStorage.a, sessionStorage.a, (await caches.keys()).join(), name].join('|');

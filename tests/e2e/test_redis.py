@@ -6,7 +6,10 @@ import asyncio
 import copy
 import pickle
 import socket
+import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -104,6 +107,55 @@ def test_calls_go_on_while_it_is_down_and_use_it_when_it_is_back(start_redis, po
         web.read(URL)
         web.read(URL)
     assert len(fake.urls) == 5
+
+
+def test_it_stops_and_comes_back_while_calls_go_on(start_redis, port, monkeypatch, caplog):
+    """Threads and an event loop read all the time; Redis is killed under them, and starts again."""
+    monkeypatch.setattr(store, "_REST", 0.1)
+    pages = {f"{URL}/{n}": f"# Kelp {n}" for n in range(20)}
+    fake = FakeWeb(pages=pages)
+    web = WebSearch(fake, cache=f"redis://127.0.0.1:{port}")
+    ended = threading.Event()
+
+    def read_on() -> int:
+        read = 0
+        while not ended.is_set():
+            assert web.read(f"{URL}/{read % 20}").content.endswith(f"Kelp {read % 20}")
+            read += 1
+        return read
+
+    async def aread_on() -> int:
+        read = 0
+        while not ended.is_set():
+            read += len(await asyncio.gather(*(web.aread(url) for url in pages)))
+        return read
+
+    def wait_for(happened: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 20
+        while not happened() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert happened()
+
+    def is_used() -> bool:
+        """Return whether everything was answered from the cache for a while."""
+        before = len(fake.urls)
+        time.sleep(0.1)
+        return len(fake.urls) == before
+
+    with ThreadPoolExecutor(4) as threads:
+        work = [threads.submit(read_on) for _ in range(3)]
+        work.append(threads.submit(lambda: asyncio.run(aread_on())))
+        try:
+            for _ in range(2):
+                with start_redis(port):
+                    wait_for(is_used)
+                wait_for(lambda: not is_used())
+            with start_redis(port):
+                wait_for(is_used)
+        finally:
+            ended.set()
+        assert all(done.result(30) > 20 for done in work)
+    assert len([record for record in caplog.records if "cache does not work" in record.message]) == 1
 
 
 def test_a_redis_that_does_not_answer_is_not_waited_for_long(port, fake):

@@ -67,7 +67,8 @@ def running(start_redis):
 def url(running):
     import redis
 
-    redis.Redis.from_url(running).flushall()
+    with redis.Redis.from_url(running) as client:
+        client.flushall()
     return running
 
 
@@ -192,18 +193,18 @@ def test_hosts_of_pages_are_shared_too_and_a_burst_is_one_for_all(url):
 def test_nothing_in_redis_tells_a_key_a_site_or_a_service(url):
     import redis
 
-    client = redis.Redis.from_url(url)
     run(Throttle(Brave(api_key=SECRET), shared=url, concurrent=2).search(KELP), lambda _: reply({"web": {}}))
     page = Throttle(Service(), shared=url)
     run(page.read("https://secret-site.example/"), lambda _: reply(status=429, retry_after="30"))
     time.sleep(0.1)
     Cache(location=url).backend.clear()
 
-    names = client.keys("*")
+    with redis.Redis.from_url(url) as client:
+        names = client.keys("*")
+        assert all(client.pttl(name) > 0 for name in names)
+        values = b"".join(client.dump(name) for name in names)
     assert len(names) >= 2
     assert all(name.startswith(b"websearch-throttle:{") for name in names)
-    assert all(client.pttl(name) > 0 for name in names)
-    values = b"".join(client.dump(name) for name in names)
     for word in (SECRET.encode(), b"brave", b"sea.example", b"secret-site"):
         assert word not in b"".join(names).lower() + values
 
@@ -223,7 +224,8 @@ def test_while_redis_is_down_each_process_keeps_to_the_limits_alone(start_redis,
         web.search("after")
         import redis
 
-        assert redis.Redis(port=port).keys("websearch-throttle:*")
+        with redis.Redis(port=port) as client:
+            assert client.keys("websearch-throttle:*")
 
     assert all(later - earlier >= 0.04 for earlier, later in pairwise(times))
     assert "the shared throttle works again" in caplog.text

@@ -19,7 +19,7 @@ from ._enforce import attach_content, enforce_content, enforce_page, enforce_que
 from ._lanes import gather_by_host
 from ._observe import find_outcomes, observe_read, observe_search
 from ._policy import narrow_query, search_within
-from ._scope import reading_on
+from ._scope import Choices, choices_scope, current_choices, reading_on
 from ._text.suggestion import check_names
 from ._urls import find_host, is_web_url
 from .errors import InvalidOption, WebSearchError
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .tokens import TokenCounter
 
 _Pages: TypeAlias = list[Page | WebSearchError]
+_CHOOSING = {"direct", "browser"}  # readers that can drop and keep comments
 _MAX_CONCURRENT_READS = 8  # pages that are read at a time
 
 
@@ -77,7 +78,8 @@ class Calls:
             else:
                 response = enforce_query(found, narrowed, longest)
             if passages and read_top:
-                response = yield from self._read_results(response, read_top, passages)
+                with choices_scope(self._choose({})):
+                    response = yield from self._read_results(response, read_top, passages)
         return response
 
     def _read_results(self, response: SearchResponse, read_top: int, part: Excerpt) -> Flow[SearchResponse]:
@@ -88,11 +90,23 @@ class Calls:
 
     def read(self, url: str, options: ReadOptions) -> Flow[Page]:
         """Read a page, or a part of it."""
-        return (yield from self._read_one(url, (yield from self._make_excerpt(options))))
+        with choices_scope(self._choose(options)):
+            return (yield from self._read_one(url, (yield from self._make_excerpt(options))))
 
     def read_many(self, urls: Iterable[str], options: ReadOptions, timeout: float | None) -> Flow[_Pages]:
         """Read many pages at the same time."""
-        return (yield from self._read_each(urls, (yield from self._make_excerpt(options)), timeout))
+        with choices_scope(self._choose(options)):
+            return (yield from self._read_each(urls, (yield from self._make_excerpt(options)), timeout))
+
+    def _choose(self, options: ReadOptions) -> Choices:
+        """Return what a call wants of pages: its own options replace those of the settings."""
+        wanted: dict[str, Any] = {}
+        for name in ("comments", "reviews"):
+            choice = options.get(name)
+            if choice not in {None, "drop", "keep"}:
+                raise InvalidOption(f"{name}: must be drop or keep, not {choice!r}")
+            wanted[name] = choice or getattr(self.settings, name)
+        return Choices(**wanted)
 
     def _read_one(self, url: str, part: Excerpt, ready: Page | WebSearchError | None = None) -> Flow[Page]:
         name = self.reader.name
@@ -112,9 +126,19 @@ class Calls:
                 domains.check(page.final_url)
             if page.url == target != url:
                 page = page.model_copy(update={"url": url})
+            page = self._note_choices(page)
             if part.is_cheap(page):
                 return self._take_excerpt(page, part)
             return (yield Call(self._take_excerpt, page, part))  # type: ignore[no-any-return]
+
+    def _note_choices(self, page: Page) -> Page:
+        """Note what was wanted of a page that its reader cannot do."""
+        if page.provider in _CHOOSING:
+            return page
+        chosen = [name for name in ("comments", "reviews") if getattr(current_choices(), name)]
+        return page.with_notes(
+            *(f"{page.provider} cannot choose {name}: they are as it returned them" for name in chosen)
+        )
 
     def _take_excerpt(self, page: Page, part: Excerpt) -> Page:
         page, links = enforce_page(page), self.settings.links
@@ -157,7 +181,9 @@ class Calls:
         from .reading import Excerpt, ReadOptions
 
         check_names(options, ReadOptions.__annotations__, InvalidOption)
-        part: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+        part: dict[str, Any] = {
+            name: value for name, value in options.items() if value is not None and name not in Choices._fields
+        }
         if not {"max_length", "max_tokens"} & set(part):
             settings = self.settings
             part |= {"max_tokens": settings.max_tokens} if settings.max_tokens else {"max_length": settings.max_length}

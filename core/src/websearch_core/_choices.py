@@ -9,6 +9,7 @@ Format = Literal["text", "markdown", "json"]
 SafeSearch = Literal["off", "moderate", "strict"]
 TimeRange = Literal["day", "week", "month", "year"]
 Topic = Literal["general", "news", "finance", "academic", "code"]
+Kind = Literal["article", "collection", "documentation", "forum", "product"]  # of a page
 Responses = Literal["drop", "keep"]  # what to do with what readers and buyers wrote about a page
 Extent = Literal["snippet", "passages", "page"]  # how much of each result a retriever returns
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from ._deadline import time_limit
 from ._effects import Auxiliary, AuxiliaryCall, AuxiliaryRequest, intercept
@@ -64,7 +64,7 @@ class Rules:
 
     def allows(self, url: str) -> bool:
         """Return whether *url* may be read."""
-        return bool(self._rules.can_fetch(url, self._user_agent))
+        return bool(self._rules.can_fetch(_resolve_dots(url), self._user_agent))
 
 
 class _Kept(NamedTuple):
@@ -102,8 +102,8 @@ class RobotsFiles:
         """
         Read a page with *reader*, if robots.txt allows it and every page that it redirects to.
 
-        Where the reader fetches pages itself, each redirect is checked before it is followed; a page that a service
-        fetched is checked afterwards.
+        A redirect that is a request of the flow is checked before it is followed; where a service or a browser ended is
+        checked afterwards.
 
         Raises:
             DisallowedByRobots: It does not.
@@ -238,6 +238,14 @@ def _join(base: str, location: str) -> str:
     if not is_web_url(there):
         raise BadResponse("the site's robots.txt redirects to an invalid URL")
     return there
+
+
+def _resolve_dots(url: str) -> str:
+    """Return *url* without ``/./`` and ``/../``, as it is requested."""
+    parts = urlsplit(url)
+    if "/." not in parts.path or parts.path.startswith("//"):
+        return url
+    return parts._replace(path=urlsplit(urljoin("http://host/", parts.path)).path).geturl()
 
 
 def _decode(response: Response) -> str:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from pydantic import SecretStr
 
+    from ._choices import Responses
     from ._hooks import Hook
     from ._log import Logger
     from ._net.clients import Library
@@ -49,6 +50,8 @@ class CommonArguments(TypedDict, total=False):
     max_tokens: int | None
     token_counter: TokenCounter | None
     links: Links | None
+    comments: Responses | None
+    reviews: Responses | None
     settings: Settings | None
     logger: Logger | None
     on_event: Hook | None

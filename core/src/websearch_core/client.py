@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from ._calls import Calls
+    from ._choices import Responses
     from ._net.clients import Library
     from .layers import Layer, RateLimiter
     from .provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
@@ -94,6 +95,9 @@ class WebSearch:
         token_counter: Counts the tokens of a text; by default `websearch_core.tokens.estimate_tokens`.
         links: What to do with the links in pages, for every reader and type of page: ``keep`` them with their targets,
             keep only their ``text``, or ``drop`` them with their text.
+        comments: ``drop`` or ``keep`` what readers wrote about a page, for ``direct`` and ``browser``. By default, an
+            article drops it, and other pages keep what belongs to them.
+        reviews: The same for reviews. By default, what belongs to the page is kept.
         settings: `Settings` to use, instead of those of the environment and the files. The other arguments win.
         logger: Where to log; by default ``logging.getLogger("websearch_core")``.
         on_event: Called with each `websearch_core.events.Event` of a call: a start, a request, a wait, an end.
@@ -140,6 +144,8 @@ class WebSearch:
         max_tokens: int | None = None,
         token_counter: TokenCounter | None = None,
         links: Links | None = None,
+        comments: Responses | None = None,
+        reviews: Responses | None = None,
         settings: Settings | None = None,
         logger: Logger | None = None,
         on_event: Hook | None = None,
@@ -171,6 +177,8 @@ class WebSearch:
             http_library=http_library,
             max_tokens=max_tokens,
             links=links,
+            comments=comments,
+            reviews=reviews,
             allowed_domains=allowed_domains,
             blocked_domains=blocked_domains,
             max_snippet_chars=max_snippet_chars,
@@ -284,7 +292,8 @@ class WebSearch:
 
         Args:
             url: Absolute http(s) URL. Its fragment is not passed to the reader, just as a browser does not send it.
-            part: Which part to return: ``max_length``, ``max_tokens``, ``offset``, and ``query`` or ``find``, as
+            part: Which part to return: ``max_length``, ``max_tokens``, ``offset``, and ``query`` or ``find``;
+                and what belongs to it: ``comments`` and ``reviews``; as
                 `websearch_core.reading.ReadOptions` explains. Without a limit, the settings apply: 15,000 characters
                 by default.
 

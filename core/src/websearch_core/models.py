@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypedDict, Unpack
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from ._choices import OTHER_NAMES, SafeSearch, TimeRange, Topic
+from ._choices import OTHER_NAMES, Kind, SafeSearch, TimeRange, Topic
 from ._domains import Domain
 from ._outcomes import Outcome
 from ._text import notebook
@@ -317,6 +317,8 @@ class Page(_Model):
             passages for a query, which are selected from all of the text.
         passages: The parts selected for a query or a phrase; empty if nothing matches.
         media_type: Such as ``text/html``.
+        kind: What kind of page it is, if it says so: ``article``, ``collection`` (of products), ``documentation``,
+            ``forum`` or ``product``.
         language: BCP 47 tag, if the page states one.
         author: One name, or several separated by commas, if the page states them.
         published: The publication date, if the page states one; always with a time zone.
@@ -347,6 +349,7 @@ class Page(_Model):
     next_offset: int | None = None
     passages: tuple[Passage, ...] = ()
     media_type: str = ""
+    kind: Kind | None = None
     language: str | None = None
     author: str | None = None
     published: datetime | None = None

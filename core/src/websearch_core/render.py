@@ -146,8 +146,8 @@ def page_metadata(page: Page) -> dict[str, Any]:
 
     Returns:
         ``url`` (after redirects, so it identifies the page), ``title``, ``author``, ``published`` and ``modified``
-        (ISO 8601), ``description``, ``canonical_url``, ``site_name``, ``language``, ``media_type``, ``provider``,
-        ``next_offset``, ``truncated``, and ``citation_id`` if it has a number.
+        (ISO 8601), ``description``, ``canonical_url``, ``site_name``, ``language``, ``media_type``, ``kind``,
+        ``provider``, ``next_offset``, ``truncated``, and ``citation_id`` if it has a number.
 
     """
     return _drop_empty(
@@ -161,6 +161,7 @@ def page_metadata(page: Page) -> dict[str, Any]:
         site_name=page.site_name,
         language=page.language,
         media_type=page.media_type,
+        kind=page.kind,
         provider=page.provider,
         next_offset=page.next_offset,
         truncated=page.truncated,

@@ -90,6 +90,8 @@ class Settings(BaseModel):
         max_length: Maximum characters of one part of a page.
         max_tokens: Maximum tokens of one part of a page, and of a tool's text. It replaces ``max_length``.
         links: What to do with the links in pages: ``keep`` them, keep only their ``text``, or ``drop`` them.
+        comments: ``drop`` or ``keep`` what readers wrote about a page. By default, what the kind of page asks for.
+        reviews: The same for reviews.
         http_library: ``httpx`` or ``httpx2``.
         allowed_domains: The only domains, with their subdomains, that may be searched and read. By default, any.
         blocked_domains: Domains, with their subdomains, that may be neither searched nor read.
@@ -123,6 +125,8 @@ class Settings(BaseModel):
     max_length: Annotated[int, FoundFile(at_most=100_000)] = Field(default=15_000, ge=1)
     max_tokens: Annotated[int | None, FoundFile(at_most=25_000, replaces="max_length")] = Field(default=None, ge=1)
     links: Literal["keep", "text", "drop"] = "keep"
+    comments: Annotated[Literal["drop", "keep"] | None, FoundFile()] = None
+    reviews: Annotated[Literal["drop", "keep"] | None, FoundFile()] = None
     http_library: Literal["httpx", "httpx2"] = "httpx"
     allowed_domains: Annotated[_DomainNames, FoundFile(narrows=True)] = ()
     blocked_domains: Annotated[_DomainNames, FoundFile(narrows=True)] = ()

@@ -227,8 +227,8 @@ class WebSearchTool(_WebTool):
         max_uses: Maximum number of calls in one run: an ``invoke`` or ``stream`` of a LangGraph graph, or elsewhere the
             conversation. Then each call is an error that tells the model to finish.
         configurable: The options that a run may set in ``configurable`` of its config: ``api_key``, ``provider``,
-            ``reader``, ``timeout``, ``max_tokens``, ``links``, ``allowed_domains``, ``blocked_domains``,
-            ``max_snippet_chars``, ``search_options``, ``max_length``, ``read_top``; or a mapping from each to the key
+            ``reader``, ``timeout``, ``max_tokens``, ``links``, ``comments``, ``reviews``, ``allowed_domains``,
+            ``blocked_domains``, ``max_snippet_chars``, ``search_options``, ``max_length``, ``read_top``; or a mapping from each to the key
             that it has there. A key that is a ``SecretStr``, or has two underscores before its name, is kept out of
             checkpoints and traces.
         output_format: The format for the model: ``text``, ``markdown``, ``json``, or ``search_result``, content blocks

@@ -181,8 +181,9 @@ class WebSearchToolSpec(BaseToolSpec):
         max_uses: Maximum number of calls of both tools together in one run of an agent or workflow; outside of any, of
             this spec. Then each call is an error that tells the model to finish.
         configurable: The options that `configure` may set for the conversation of a `Context`: ``api_key``,
-            ``provider``, ``reader``, ``timeout``, ``max_tokens``, ``links``, ``allowed_domains``, ``blocked_domains``,
-            ``max_snippet_chars``, ``search_options``, ``max_length``, ``read_top``.
+            ``provider``, ``reader``, ``timeout``, ``max_tokens``, ``links``, ``comments``, ``reviews``,
+            ``allowed_domains``, ``blocked_domains``, ``max_snippet_chars``, ``search_options``, ``max_length``,
+            ``read_top``.
         arguments: The arguments of `WebSearch`, instead of *web*.
 
     Raises:

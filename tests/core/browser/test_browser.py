@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from websearch_core._browser import find, launch
-from websearch_core._browser.find import find_browser
+from websearch_core._browser.find import find_browser, read_version
 from websearch_core._browser.launch import Launch, Process
 from websearch_core._browser.pipe import CommandFailed, Connection, Gone
 from websearch_core.errors import ConfigurationError, Unavailable
@@ -246,3 +246,40 @@ async def test_garbage_ends_the_connection(peer, garbage, monkeypatch):
 
     async with asyncio.timeout(5):
         await connection.ended
+
+
+@pytest.mark.parametrize(
+    ("said", "version"), [("Chromium 156.0.8078.79 built on Debian", "156.0.8078.79"), ("", None), ("1.2", None)]
+)
+def test_a_version_is_what_the_program_says(program, said, version):
+    assert read_version(program(f"echo '{said}'")) == version
+
+
+def test_a_program_that_cannot_say_its_version_has_none(tmp_path):
+    assert read_version(tmp_path / "none") is None
+
+
+def test_on_windows_the_folder_beside_the_program_has_the_version(tmp_path, monkeypatch):
+    (tmp_path / "130.0.6723.59").mkdir()
+    monkeypatch.setattr(sys, "platform", "win32")
+
+    assert read_version(tmp_path / "chrome.exe") == "130.0.6723.59"
+
+
+def test_doctor_names_the_browser_and_whether_it_was_proven(program, monkeypatch):
+    from websearch_core._cli.checks import describe_environment
+    from websearch_core._cli.commands.doctor import _describe_browser
+    from websearch_core.settings import Settings
+
+    path = program("echo Chromium 99.0.1.2")
+    monkeypatch.setenv("WEB_SEARCH_BROWSER_PATH", str(path))
+    old = _describe_browser(describe_environment(Settings.load())["browser"])
+    monkeypatch.setattr(find, "PROVEN", ("99.0.1.2",))
+    monkeypatch.setattr("websearch_core._cli.checks.PROVEN", ("99.0.1.2",))
+    proven = _describe_browser(describe_environment(Settings.load())["browser"])
+    monkeypatch.setenv("WEB_SEARCH_BROWSER_PATH", str(path.parent / "none"))
+    missing = _describe_browser(describe_environment(Settings.load())["browser"])
+
+    assert old.startswith(f"{path} (99.0.1.2; the attacks of the test suite were tried with ")
+    assert proven == f"{path} (99.0.1.2)"
+    assert "is not a program" in missing

@@ -423,6 +423,15 @@ def test_doctor_tries_what_is_configured(websearch, searx, site, monkeypatch):
     assert len(searx.paths) == 1
 
 
+@pytest.mark.parametrize("option", ["cache", "throttle"])
+def test_doctor_shows_no_password_of_a_redis(websearch, monkeypatch, option):
+    monkeypatch.setenv(f"WEB_SEARCH_{option.upper()}", "redis://me:letmein@cache.corp:6379/0")
+    for form in ("text", "json"):
+        done = websearch("doctor", "local", "-f", form)
+        assert "redis://cache.corp:6379/0" in done.stdout
+        assert "letmein" not in done.stdout + done.stderr
+
+
 @pytest.mark.enable_socket
 def test_doctor_says_what_is_broken_and_what_to_do(websearch, searx, local, monkeypatch):
     monkeypatch.setenv("SEARXNG_URL", searx.url)

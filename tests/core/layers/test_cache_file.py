@@ -153,6 +153,49 @@ def test_two_event_loops_and_threads_share_it(path):
     assert is_whole(path)
 
 
+READER = """
+import asyncio, sys
+from concurrent.futures import ThreadPoolExecutor
+from websearch_core import WebSearch
+from websearch_core.testing import FakeWeb
+
+pages = {f"https://a.example/{n}": f"text {n}" for n in range(20)}
+
+def on_a_loop(fake):
+    web = WebSearch(fake, cache=sys.argv[1])
+    async def read():
+        found = []
+        for _ in range(3):
+            found += await asyncio.gather(*(web.aread(url) for url in pages))
+        return [page.content for page in found]
+    return asyncio.run(read())
+
+fakes = [FakeWeb(pages=pages) for _ in range(2)]
+sys.stdin.readline()
+with ThreadPoolExecutor(2) as threads:
+    read = [content for some in threads.map(on_a_loop, fakes) for content in some]
+assert read == list(pages.values()) * 6, read
+print(sum(len(fake.urls) for fake in fakes))
+"""
+
+
+def test_two_processes_with_two_event_loops_each_share_it(path):
+    command = [sys.executable, "-c", READER, path]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    processes = [subprocess.Popen(command, **pipes) for _ in range(2)]
+    for process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    ends = [process.communicate(timeout=60) for process in processes]
+
+    assert not [error for _, error in ends if error]
+    assert sum(int(output) for output, _ in ends) <= 4 * 20  # each page at most once for each loop, of 240 reads
+    assert is_whole(path)
+    late = FakeWeb(pages={f"https://a.example/{n}": f"text {n}" for n in range(20)})
+    assert WebSearch(late, cache=str(path)).read("https://a.example/7").content == "text 7"
+    assert late.urls == []
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_opens_a_connection_of_its_own(path):
     backend = SQLiteBackend(path, MIB)

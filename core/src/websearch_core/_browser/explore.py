@@ -62,3 +62,4 @@ async def open_all(clock: Clock) -> None:
         if clock.left <= 0 or not await call(clock.tab, "nextTab"):
             break
         await settle(clock, quiet=500)
+    await call(clock.tab, "keepTabs")

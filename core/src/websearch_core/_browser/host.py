@@ -102,12 +102,18 @@ class Browser:
                 if not self._tabs:
                     self._rest()
 
+    def disown(self) -> None:
+        """Let go of the process in a forked child, without touching it."""
+        if self._process:
+            self._connection.disown()
+
     async def end(self) -> None:
         """End the process, and remove its files."""
         self._is_broken = True
-        for handle in (self._resting, self._watching, self._started):
+        for handle in (self._resting, self._watching):
             if handle:
                 handle.cancel()
+        await asyncio.wait({self._started}, timeout=_CLOSE)  # it would be lost if it were cancelled half-way
         for tab in self._tabs.values():
             tab.lose(Unavailable("the browser was closed"))
         if process := self._process:
@@ -121,6 +127,14 @@ class Browser:
         # What belongs to no page, the browser itself, meets a gate that is shut.
         self._own_gate = await Gate(Guard(), Line(FOR_PAGES), address=self._address).__aenter__()
         self._own_gate.shut()
+        try:
+            await self._connect()
+        except BaseException:
+            self._is_broken = True
+            await self._own_gate.__aexit__()
+            raise
+
+    async def _connect(self) -> None:
         self._process = await _in_thread(lambda: Process(self.launch, self._own_gate.url, self._address))
         self._connection = Connection(self._process.read_fd, self._process.write_fd)
         self._connection.listen("", self._hear)
@@ -130,10 +144,8 @@ class Browser:
                 self.version = str((await self._connection.send("Browser.getVersion"))["product"])
                 await self._connection.send("Target.setDiscoverTargets", {"discover": True})
         except (Gone, TimeoutError) as error:
-            self._is_broken = True
             process, self._process = self._process, None
             await _in_thread(process.end)
-            await self._own_gate.__aexit__()
             raise process.explain() from error
 
     async def _make_tab(self, gate: Gate) -> Tab:
@@ -270,10 +282,16 @@ class Host:
     """The thread with the event loop of all browsers."""
 
     def __init__(self) -> None:
-        self.forget()
+        self._start_over()
 
     def forget(self) -> None:
-        """Start over without a thread: after a fork, all of it belongs to the parent."""
+        """Start over in a forked child: the thread and the browsers belong to the parent."""
+        for browser in self._browsers.values():
+            browser.disown()
+            _inherited.append(browser)
+        self._start_over()
+
+    def _start_over(self) -> None:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._browsers: dict[Launch, Browser] = {}
@@ -338,6 +356,7 @@ async def _in_thread(work: Callable[[], T]) -> T:
     return await asyncio.wrap_future(done)
 
 
+_inherited: list[Browser] = []  # by a forked child: the collector of garbage would close what is the parent's
 _ending: set[asyncio.Task[None]] = set()  # asyncio keeps only weak references to tasks
 host = Host()
 atexit.register(host.end)

@@ -58,6 +58,7 @@ class Connection:
         self._handlers: dict[str, Handler] = {}
         self._outgoing: SimpleQueue[bytes] = SimpleQueue()
         self.ended = self._loop.create_future()  # done when the browser closes its side
+        self._fds = {read_fd, write_fd}
         Thread(target=self._read, args=(read_fd,), name="websearch-browser-in", daemon=True).start()
         Thread(target=self._write, args=(write_fd,), name="websearch-browser-out", daemon=True).start()
 
@@ -95,6 +96,15 @@ class Connection:
         """Let the writing thread end; the reading one ends with the browser."""
         self._outgoing.put(b"")
 
+    def disown(self) -> None:
+        """Close the pipes in a forked child, which has no threads to do it, or they would keep the browser alive."""
+        while self._fds:
+            os.close(self._fds.pop())
+
+    def _close(self, fd: int) -> None:
+        self._fds.discard(fd)
+        os.close(fd)
+
     def _read(self, fd: int) -> None:
         """Read messages until the browser closes its side; one that is too long ends the connection."""
         rest = bytearray()
@@ -109,7 +119,7 @@ class Connection:
         except (OSError, ValueError, RuntimeError):  # not JSON, or the loop has ended
             pass
         finally:
-            os.close(fd)
+            self._close(fd)
             self._outgoing.put(b"")
             try:
                 self._loop.call_soon_threadsafe(self._end)
@@ -124,7 +134,7 @@ class Connection:
         except OSError:  # the browser has gone, which the other thread notices
             pass
         finally:
-            os.close(fd)
+            self._close(fd)
 
     def _take(self, messages: list[dict[str, Any]]) -> None:
         for message in messages:

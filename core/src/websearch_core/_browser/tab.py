@@ -23,6 +23,7 @@ from .pipe import CommandFailed, Gone, Session
 
 _WIDTH, _HEIGHT = 1280, 2400  # pixels: much that loads on scrolling loads at once on a tall screen
 _MAX_DIALOGS = 3
+_DOWNLOAD = 0.2  # seconds until the browser has said that a navigation ended since it is a download
 _WORLD = "websearch"
 _LONG_LIVED = frozenset({"EventSource", "WebSocket", "Ping", "Media"})  # requests that need not end
 _NET_ERROR = re.compile(r"net::(ERR_[A-Z0-9_]+)")
@@ -150,7 +151,9 @@ class Tab:
         except CommandFailed as error:
             raise UnsafeURL("the browser refuses this URL") from error
         self._check_mark()
-        if self._downloading:
+        if "ERR_ABORTED" in str(answer.get("errorText")) and not self._downloading:
+            await asyncio.sleep(_DOWNLOAD)
+        if self._downloading or answer.get("isDownload"):
             return Document(self._asked, 200, {}, "application/octet-stream")
         if failed := answer.get("errorText"):
             raise self._explain(self._asked, str(failed))

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
+from .._browser.find import PROVEN, find_browser, read_version
 from .._build import collect_options
 from .._deadline import time_limit
 from .._environ import read_variable
@@ -150,12 +151,22 @@ def describe_environment(settings: Settings) -> dict[str, Any]:
         },
         "settings_file": settings.files[0].name if settings.files else None,
         "settings_files": [{"path": file.name, "trusted": file.trusted} for file in settings.files],
+        "browser": _describe_browser(settings),
         "proxies": {scheme: _without_credentials(url) for scheme, url in getproxies().items()},
         "tls": {
             "library": ssl.OPENSSL_VERSION,
             **{name: os.environ[name] for name in ("SSL_CERT_FILE", "SSL_CERT_DIR") if name in os.environ},
         },
     }
+
+
+def _describe_browser(settings: Settings) -> dict[str, Any]:
+    """Return which browser the reader ``browser`` would start, and whether its version passed the suite of attacks."""
+    try:
+        path = find_browser(getattr(build_provider("browser", settings), "browser_path", None))
+    except ConfigurationError as error:
+        return {"path": None, "version": None, "proven": list(PROVEN), "problem": str(error)}
+    return {"path": str(path), "version": read_version(path), "proven": list(PROVEN), "problem": None}
 
 
 def _check(name: str, settings: Settings, *, ping: bool) -> Flow[Check]:
@@ -238,6 +249,8 @@ def _list_options(name: str, settings: Settings) -> list[Setting]:
 
 def _setting(name: str, value: Any, source: Source) -> Setting:
     plain = value if isinstance(value, str | int | float | list | tuple | None) else str(value)
+    if isinstance(plain, str) and "://" in plain:  # such as that of a Redis
+        plain = _without_credentials(plain)
     return Setting(name, plain, str(source), source.trusted)
 
 
@@ -249,5 +262,8 @@ def _version(name: str) -> str | None:
 
 
 def _without_credentials(url: str) -> str:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # such as an unclosed bracket
+        return f"{url.partition('://')[0]}://..."
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()

@@ -24,11 +24,11 @@ class Robots(ProviderWrapper):
     """
     Read only pages that the ``robots.txt`` of their site allows; others are the error `DisallowedByRobots`.
 
-    It follows RFC 9309 (https://www.rfc-editor.org/rfc/rfc9309): each redirect of a page is checked before it is
-    followed; a file that does not exist (4xx) allows everything, one that cannot be fetched allows nothing, which is
-    `Unavailable`. The files are fetched like pages, from public addresses only, and each is kept for all pages of its
-    site. A ``Crawl-delay``, up to 30 seconds, is kept by `Throttle`. Services that fetch pages for us are only asked
-    for pages that are allowed to us.
+    It follows RFC 9309 (https://www.rfc-editor.org/rfc/rfc9309). Each redirect of a page is checked before it is
+    followed; where a service or a browser follows redirects itself, the last URL is checked afterwards. A file that
+    does not exist (4xx) allows everything, one that cannot be fetched allows nothing: `Unavailable` or `TimedOut`.
+    The files are fetched like pages, from public addresses only, and each is kept for all pages of its site. A
+    ``Crawl-delay``, up to 30 seconds, is kept by `Throttle`.
 
     Args:
         inner: The reader; omit it in ``WebSearch(layers=[Robots()])``.

@@ -158,7 +158,7 @@ class Throttle(ProviderWrapper):
         announced = False
         try:
             while wait := (yield from _ask(pace, ticket)):
-                self._check_time(wait, 0.0 if page is None else pace.rest(endpoint))
+                self._check_time(wait, None if page is None else pace.rest(endpoint))
                 if not announced:
                     announced = True
                     emit(Wait(provider=self.name, seconds=wait, reason="throttle"))
@@ -170,11 +170,13 @@ class Throttle(ProviderWrapper):
             pace.learn(endpoint, answer.rate_limits, below=DAY if page is None else math.inf)
         return answer
 
-    def _check_time(self, wait: float, host_rest: float) -> None:
-        if wait > time_left():
-            why = f"the service's limits ask for a wait of {wait:.1f} s, which does not fit the time that is left"
-        elif host_rest > _LONGEST_HOST_REST:
+    def _check_time(self, wait: float, host_rest: float | None) -> None:
+        """Raise an error if the wait is too long; *host_rest* is how long the host of a page wants no requests."""
+        if host_rest and host_rest > min(_LONGEST_HOST_REST, time_left()):
             why = f"the page's host asked to be left alone for another {host_rest:.0f} s"
+        elif wait > time_left():
+            whose = "the service's limits ask" if host_rest is None else "the limits for the page's host ask"
+            why = f"{whose} for a wait of {wait:.1f} s, which does not fit the time that is left"
         else:
             return
         raise RateLimited(

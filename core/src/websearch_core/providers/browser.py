@@ -41,6 +41,7 @@ from .._browser.capture import Capture
 from .._browser.find import find_browser
 from .._browser.launch import Launch
 from .._browser.render import Rendered, Renderer
+from .._scope import Choices, current_choices
 from ..errors import ConfigurationError
 
 _READ = {200, 203, 206}
@@ -103,7 +104,7 @@ class Browser:
             return (yield from self._read_file(url, here))
         if response.status not in _READ:
             raise self._error_for(response)
-        page: Page = yield Call(self._parse, response)
+        page: Page = yield Call(self._parse, response, current_choices())
         page = self._complete(page, response, url, here)
         if not isinstance(response, Rendered):
             return page
@@ -148,11 +149,18 @@ class Browser:
             kind, hint = Blocked, f"a challenge against robots by {who}"
         return error_for(response, self, verb="read", kind=kind, hint=hint)
 
-    def _parse(self, response: Response) -> Page:
+    def _parse(self, response: Response, choices: Choices) -> Page:
         """Parse the page. The parser is imported here, so that searches do without it and event loops do not wait."""
         from ..reading import read_html
 
-        page = read_html(response.content, response.url, "text/html; charset=utf-8", rendered=True)
+        page = read_html(
+            response.content,
+            response.url,
+            "text/html; charset=utf-8",
+            rendered=True,
+            comments=choices.comments,
+            reviews=choices.reviews,
+        )
         if who := find_challenge(response, page.content):
             raise error_for(response, self, verb="read", kind=Blocked, hint=f"a challenge against robots by {who}")
         if not page.content.strip():

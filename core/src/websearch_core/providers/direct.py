@@ -20,7 +20,7 @@ from urllib.parse import urljoin, urlsplit
 from pydantic import Field
 
 from websearch_core._deadline import time_limit
-from websearch_core._scope import current_choices
+from websearch_core._scope import Choices, current_choices
 from websearch_core._urls import Origin, find_origin
 from websearch_core.provider import (
     BadResponse,
@@ -76,6 +76,9 @@ class Direct:
         links: ``keep`` the links of a page with their targets, keep only their ``text``, or ``drop`` them.
         style_sheets: Also leave out text hidden by the page's own ``<style>`` elements, not only by attributes and
             inline styles. Slower, and loses text that scripts would show.
+        comments: ``drop`` or ``keep`` readers' comments, unless the call or the `WebSearch` says so. Unset: an article
+            drops them, other pages keep what belongs to them.
+        reviews: The same for reviews. Unset: those that belong to the page are kept.
         isolate: Parse pages in other processes. ``True``: always, so that a page that crashes the parser affects only
             itself. ``False``: never. Unset: where it is faster, for large pages and for many in parallel.
         prefer_markdown: Ask for Markdown first, and for HTML only if the site has no Markdown, or only a stub of it.
@@ -95,6 +98,8 @@ class Direct:
     user_agent: str = "Mozilla/5.0 (compatible; websearch-core; +https://pypi.org/project/websearch-core)"
     links: Literal["keep", "text", "drop"] = "keep"
     style_sheets: bool = False
+    comments: Literal["drop", "keep"] | None = None
+    reviews: Literal["drop", "keep"] | None = None
     prefer_markdown: bool = True
     follow_alternates: bool = False
     isolate: bool | None = None
@@ -207,7 +212,7 @@ class Direct:
     def _page(self, response: Response, url: str, here: str) -> Flow[Page]:
         if response.status not in _READ:
             raise self._error_for(response)
-        page: Page = yield Call(self._parse, response, here)
+        page: Page = yield Call(self._parse, response, here, current_choices())
         page = page.model_copy(update={"url": url, "final_url": here, "provider": self.name})
         if response.truncated or response.status == 206:
             page = page.model_copy(update={"truncated": True})
@@ -220,7 +225,7 @@ class Direct:
             kind, hint = Blocked, f"a challenge against robots by {who}"
         return error_for(response, self, verb="read", kind=kind, hint=hint)
 
-    def _parse(self, response: Response, url: str) -> Page:
+    def _parse(self, response: Response, url: str, choices: Choices) -> Page:
         """Parse the page. The parser is imported here, so that searches do without it and event loops do not wait."""
         from ..reading import read_bytes
 
@@ -235,6 +240,8 @@ class Direct:
                 response.headers.get("content-type"),
                 links=self.links,
                 style_sheets=self.style_sheets,
+                comments=choices.comments or self.comments,
+                reviews=choices.reviews or self.reviews,
                 isolate=self.isolate,
                 processes=self.processes,
                 cut=cut,

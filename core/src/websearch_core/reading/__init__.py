@@ -8,6 +8,7 @@ whatever the bytes.
 
 from __future__ import annotations
 
+from .._choices import Responses
 from ..errors import TooLarge, UnsupportedContent
 from ..models import Page
 from ._excerpt.find import find_phrase
@@ -32,6 +33,8 @@ def read_bytes(
     *,
     links: Links = "keep",
     style_sheets: bool = False,
+    comments: Responses | None = None,
+    reviews: Responses | None = None,
     isolate: bool | None = False,
     processes: int | None = None,
     cut: str = "",
@@ -45,6 +48,8 @@ def read_bytes(
         content_type: The value of the HTTP header, if there is one. Bytes that are clearly something else override it.
         links: What to do with links, as in `read_html`.
         style_sheets: Whether the style sheets in a page can hide text, as in `read_html`.
+        comments: What to do with readers' comments on an HTML page, as in `read_html`.
+        reviews: What to do with reviews, as in `read_html`.
         isolate: Where to read: ``False`` for this process, ``True`` for another one. None means another one if one is
             free, if the page is large, or once reading several at a time has cost as much as starting one.
         processes: Maximum number of such processes; by default one for each core, and never more than 8.
@@ -64,11 +69,21 @@ def read_bytes(
     """
     try:
         if isolate is False:
-            return convert(data, url, content_type, links=links, style_sheets=style_sheets)
+            return convert(
+                data, url, content_type, links=links, style_sheets=style_sheets, comments=comments, reviews=reviews
+            )
         from ._isolation.pool import read_isolated  # starts no process yet, but registers the cleanup
 
         return read_isolated(
-            data, url, content_type, links=links, style_sheets=style_sheets, isolate=isolate, processes=processes
+            data,
+            url,
+            content_type,
+            links=links,
+            style_sheets=style_sheets,
+            comments=comments,
+            reviews=reviews,
+            isolate=isolate,
+            processes=processes,
         )
     except UnsupportedContent as error:
         kind = media_type(data, content_type) if cut else ""

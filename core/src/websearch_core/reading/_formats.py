@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._choices import Responses
 from ..errors import UnsupportedContent
 from ..models import Page
 from ._documents.markdown import is_markdown, read_markdown
@@ -16,7 +17,14 @@ _VAGUE = {"application/octet-stream": "", "application/xml": "xml", "text/xml": 
 
 
 def convert(
-    data: bytes, url: str, content_type: str | None = None, *, links: Links = "keep", style_sheets: bool = False
+    data: bytes,
+    url: str,
+    content_type: str | None = None,
+    *,
+    links: Links = "keep",
+    style_sheets: bool = False,
+    comments: Responses | None = None,
+    reviews: Responses | None = None,
 ) -> Page:
     """
     Read a whole page in this process, with the arguments and errors of `websearch_core.reading.read_bytes`.
@@ -26,9 +34,12 @@ def convert(
 
     """
     kind = media_type(data, content_type)
-    page = _read(data, url, kind, content_type, links, style_sheets=style_sheets)
-    if kind not in HTML:  # our own writer produces safe Markdown already
-        page = _sanitize_page(page, links)
+    if kind in HTML:
+        page = read_html(
+            data, url, content_type, links=links, style_sheets=style_sheets, comments=comments, reviews=reviews
+        )
+    else:  # our own writer produces safe Markdown already
+        page = _sanitize_page(_read(data, url, kind, content_type, links), links)
     if links != "keep":
         page = page.model_copy(update={"links": ()})
     stated = declared(content_type)
@@ -49,9 +60,7 @@ def _agree(stated: str, kind: str) -> bool:
     return {stated, kind} <= HTML or (stated in _VAGUE and kind.endswith(_VAGUE[stated]))
 
 
-def _read(data: bytes, url: str, kind: str, content_type: str | None, links: Links, *, style_sheets: bool) -> Page:
-    if kind in HTML:
-        return read_html(data, url, content_type, links=links, style_sheets=style_sheets)
+def _read(data: bytes, url: str, kind: str, content_type: str | None, links: Links) -> Page:
     if kind == PDF:
         from ._documents.pdf import read_pdf
 

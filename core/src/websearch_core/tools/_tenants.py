@@ -18,8 +18,8 @@ from ..errors import ConfigurationError, MissingKey
 from ..models import SearchQuery
 
 _OF_WEB = (
-    "api_key", "provider", "reader", "timeout", "max_tokens", "links", "allowed_domains", "blocked_domains",
-    "max_snippet_chars",
+    "api_key", "provider", "reader", "timeout", "max_tokens", "links", "comments", "reviews", "allowed_domains",
+    "blocked_domains", "max_snippet_chars",
 )  # fmt: skip
 _OF_TOOLS = ("search_options", "max_length", "read_top")
 CONFIGURABLE = (*_OF_WEB, *_OF_TOOLS)

@@ -128,10 +128,7 @@
   websearch.nextTab = () => {
     for (const group of groups.values()) rememberPanel(group);
     const tab = tabs()[0];
-    if (!tab) {
-      for (const group of groups.values()) keepPanels(group);
-      return false;
-    }
+    if (!tab) return false;
     const group = groupOf(tab);
     rememberPanel(group);
     group.tab = tab;
@@ -139,9 +136,12 @@
     return true;
   };
   // All panels of a group stand where the one that is shown now stands.
-  const keepPanels = (group) => {
-    const place = group.last && dom.isConnected(group.last) ? group.last : panelOf(group.tab);
-    if (place && group.panels.size > 1) websearch.panels.set(place, [...group.panels.values()].map((panel) => panel.html));
+  websearch.keepTabs = () => {
+    for (const group of groups.values()) {
+      rememberPanel(group);
+      const place = group.last && dom.isConnected(group.last) ? group.last : panelOf(group.tab);
+      if (place && group.panels.size > 1) websearch.panels.set(place, [...group.panels.values()].map((panel) => panel.html));
+    }
   };
   websearch.panels = new Map();
 })();

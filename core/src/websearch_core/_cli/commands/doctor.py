@@ -128,11 +128,20 @@ def _print_diagnosis(checked: list[Check], settings: list[Setting], environment:
     print_rows(
         [
             ("versions", versions),
+            ("browser", _describe_browser(environment["browser"])),
             *(("settings file", file) for file in files or ["none"]),
             ("proxies", proxies or "none"),
             ("TLS", ", ".join(environment["tls"].values())),
         ]
     )
+
+
+def _describe_browser(browser: dict[str, Any]) -> str:
+    if browser["problem"]:
+        return join_lines(browser["problem"])
+    version, proven = browser["version"], browser["proven"]
+    tested = "" if version in proven else f"; the attacks of the test suite were tried with {', '.join(proven)}"
+    return f"{join_lines(browser['path'])} ({version or 'unknown version'}{tested})"
 
 
 def _format_value(value: Any) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ..._choices import Responses
 from ...errors import ConfigurationError
 from ..arguments import (
     AllowAddress,
@@ -64,6 +65,13 @@ def read(
             metavar="TEXT", help="Show the places around this phrase; case, accents, spaces and emphasis are ignored"
         ),
     ] = None,
+    comments: Annotated[
+        Responses | None,
+        typer.Option(help="What to do with readers' comments; by default what the kind of page asks for"),
+    ] = None,
+    reviews: Annotated[
+        Responses | None, typer.Option(help="What to do with reviews; by default what the kind of page asks for")
+    ] = None,
     allow_address: AllowAddress = None,
     timeout: Timeout = None,
     no_cache: NoCache = False,
@@ -87,5 +95,14 @@ def read(
         )
         with web, show_progress("Reading"), fresh_if(no_cache):
             require_used(given, web)
-            page = web.read(url, max_length=max_length, max_tokens=max_tokens, offset=offset, query=query, find=find)
+            page = web.read(
+                url,
+                max_length=max_length,
+                max_tokens=max_tokens,
+                offset=offset,
+                query=query,
+                find=find,
+                comments=comments,
+                reviews=reviews,
+            )
         print_page(page, form)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypedDict
 
+from ..._choices import Responses
 from ...errors import InvalidOption
 from ...models import Page
 from ...tokens import CHARACTERS_PER_TOKEN, TokenCounter, estimate_tokens
@@ -29,7 +30,7 @@ _SHORT = 100_000  # characters; scanning them takes less than a millisecond
 
 class ReadOptions(TypedDict, total=False):
     """
-    Which part of a page to read.
+    Which part of a page to read, and what belongs to it.
 
     Args:
         max_length: Most characters to return.
@@ -38,6 +39,9 @@ class ReadOptions(TypedDict, total=False):
             searched for from this offset.
         query: Return the passages that best answer this, instead of the text at the offset.
         find: Return the places around this phrase, instead of the text at the offset.
+        comments: ``drop`` or ``keep`` what readers wrote about an HTML page, for the readers that run here. By default,
+            an article drops it, and other pages keep what belongs to them.
+        reviews: The same for reviews. By default, what belongs to the page is kept.
 
     """
 
@@ -46,6 +50,8 @@ class ReadOptions(TypedDict, total=False):
     offset: int
     query: str | None
     find: str | None
+    comments: Responses | None
+    reviews: Responses | None
 
 
 @dataclass(frozen=True, kw_only=True)

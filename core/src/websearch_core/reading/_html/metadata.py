@@ -75,6 +75,8 @@ class Metadata:
         language: BCP 47 tag.
         canonical_url: The URL that it gives as its own, if on the same site.
         site_name: What the site calls itself.
+        og_type: Its ``og:type``, in lower case.
+        generator: The program that made it.
         tier: Whether it is ``free``, ``metered`` or ``locked``, in its own word.
         linked: Its JSON-LD.
         about: The JSON-LD thing that the page is about; empty if there is none, or too many of one kind.
@@ -89,6 +91,8 @@ class Metadata:
     language: str | None = None
     canonical_url: str | None = None
     site_name: str | None = None
+    og_type: str = ""
+    generator: str = ""
     tier: str = ""
     linked: JsonLd = field(default=JsonLd(), repr=False, compare=False)
     about: Thing = field(default_factory=dict, repr=False, compare=False)
@@ -138,6 +142,8 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
         language=language_of((_attribute(document, "html", "lang"), *metas(_LANGUAGES), data.text(main, "inLanguage"))),
         canonical_url=_canonical((_attribute(document, 'link[rel="canonical"]', "href"), *metas(("og:url",))), url),
         site_name=site or None,
+        og_type=one_line(next(metas(("og:type",)), ""), NAME_LENGTH).lower(),
+        generator=one_line(next(metas(("generator",)), ""), NAME_LENGTH),
         tier=next(metas(_TIERS), "").lower(),
         linked=data,
         about=main,

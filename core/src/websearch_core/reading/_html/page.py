@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import compress
 from typing import TYPE_CHECKING
 
+from ..._choices import Responses
 from ..._text.invisible import removal_note
 from ...models import Page
 from .._charset import to_utf8
@@ -15,8 +16,10 @@ from .._sniff import HTML, declared
 from .blocks import find_blocks
 from .css.sheets import read_sheets
 from .harden import harden
+from .kind import find_kind
 from .metadata import read_metadata
 from .parse import parse
+from .responses import choose_responses, default_choices
 from .select import select_content
 from .structured_data import lacks_article, markup_from_data
 from .tree import build_tree
@@ -37,6 +40,8 @@ def read_html(
     *,
     links: Links = "keep",
     style_sheets: bool = False,
+    comments: Responses | None = None,
+    reviews: Responses | None = None,
     rendered: bool = False,
 ) -> Page:
     """
@@ -52,6 +57,8 @@ def read_html(
         max_length: The maximum number of characters of Markdown; by default there is no limit.
         links: ``keep`` links with their targets, keep only their ``text``, or ``drop`` them with their text.
         style_sheets: Whether rules in the page's own ``<style>`` elements hide text too.
+        comments: Whether to ``drop`` or ``keep`` readers' comments; by default what the kind of page asks for.
+        reviews: The same for reviews.
         rendered: Whether scripts have run already: then none will show what is hidden, however long it is.
 
     Raises:
@@ -66,17 +73,19 @@ def read_html(
     document = parse(hardened.source)
     facts = read_metadata(document, url)
     wall = find_wall(document, facts, hardened.source)
+    kind = find_kind(document, facts, url, hardened.source)
     base = _base(document.css_first("base[href]"), url)
     blocks = find_blocks(
         document.body, sheets=read_sheets(document, hardened) if style_sheets else None, rendered=rendered
     )
     cut, simpler = beginning or hardened.cut or blocks.cut, hardened.simpler
     del document, hardened  # free their memory for the next steps
-    kept = select_content(blocks, url, facts)
+    choices = default_choices(kind, comments, reviews)
+    kept, chosen = choose_responses(blocks, select_content(blocks, url, facts), facts, choices)
     targets = resolved(blocks.links(), base) if links == "keep" else {}  # including the navigation
     length = sum(map(len, compress(blocks.block_texts, kept)))
     unshown = length < _MIN_LENGTH or lacks_article(blocks.block_texts, length, facts)
-    source = markup_from_data(facts) if unshown else ""
+    source = markup_from_data(facts, comments=choices.get("comments") != "drop") if unshown else ""
     from_data = len(source) > _MIN_LENGTH
     if from_data:
         blocks = find_blocks(parse(harden(source.encode("utf-8", "replace")).source).body)
@@ -93,6 +102,7 @@ def read_html(
         *(["elements were nested too deeply: some structure is lost"] if simpler or main.flattened else []),
         *(["this is what the page tells readers without scripts"] if blocks.scriptless else []),
         *(["the page shows its text only by scripts: this is what its data says"] if from_data else []),
+        *chosen,
         *wall_notes(wall, facts, blocks, content),
         *([] if content else ["the page has no text that can be read without running its scripts"]),
     ]
@@ -103,6 +113,7 @@ def read_html(
         content,
         title=facts.title,
         truncated=cut,
+        kind=kind,
         language=facts.language,
         author=facts.author,
         published=facts.published,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from html import escape, unescape
 from typing import Any
 
@@ -51,7 +52,7 @@ def lacks_article(texts: Sequence[str], length: int, facts: Metadata) -> bool:
     return 2 * sum(sample in shown for sample in samples) < _SAMPLES
 
 
-def markup_from_data(facts: Metadata) -> str:
+def markup_from_data(facts: Metadata, *, comments: bool = True) -> str:
     """
     Return the structured data of a page as markup: its main thing, then others, or only its description.
 
@@ -59,10 +60,20 @@ def markup_from_data(facts: Metadata) -> str:
 
     Args:
         facts: Metadata of the page.
+        comments: Whether postings keep their replies.
 
     """
+    facts = facts if comments else _without_comments(facts)
     pieces = list(_limit(_things(facts))) or list(_limit([_prose(facts.description)]))
     return "".join([_heading(1, facts.title), *pieces]) if pieces else ""
+
+
+def _without_comments(facts: Metadata) -> Metadata:
+    def strip(thing: Thing) -> Thing:
+        return {key: value for key, value in thing.items() if key != "comment"}
+
+    linked = replace(facts.linked, things=tuple(map(strip, facts.linked.things)))
+    return replace(facts, about=strip(facts.about), linked=linked)
 
 
 def _things(facts: Metadata) -> Iterator[str]:

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+from ..._choices import Responses
 from ..._deadline import time_left
 from ...errors import ConfigurationError, TimedOut
 from ...models import Page
@@ -40,6 +41,8 @@ def read_isolated(
     *,
     links: Links = "keep",
     style_sheets: bool = False,
+    comments: Responses | None = None,
+    reviews: Responses | None = None,
     isolate: bool | None = None,
     processes: int | None = None,
 ) -> Page:
@@ -52,6 +55,8 @@ def read_isolated(
         content_type: The value of the HTTP header, if any.
         links: What to do with links.
         style_sheets: Whether the style sheets in a page hide text.
+        comments: What to do with comments.
+        reviews: What to do with reviews.
         isolate: ``True``: in another process. ``False``: in this one. By default in another process if one is free, if
             the page is large, or once reading several pages at a time here has cost as much as starting a process.
         processes: The maximum number of processes; by default the number of cores, up to 8.
@@ -72,9 +77,19 @@ def read_isolated(
         worker = None
     if worker is None:
         with _pool.reading_here(most):
-            return convert(data, url, content_type, links=links, style_sheets=style_sheets)
+            return convert(
+                data, url, content_type, links=links, style_sheets=style_sheets, comments=comments, reviews=reviews
+            )
     try:
-        return worker.read(data, url=url, content_type=content_type, links=links, style_sheets=style_sheets)
+        return worker.read(
+            data,
+            url=url,
+            content_type=content_type,
+            links=links,
+            style_sheets=style_sheets,
+            comments=comments,
+            reviews=reviews,
+        )
     finally:
         _pool.give_back(worker)
 

@@ -1,0 +1,197 @@
+"""
+Find what readers and buyers wrote about a page, comments and reviews, and keep or drop it.
+
+Pages mark them by schema.org types (``Comment``, ``Review``), by classes and ids, or by a heading that says nothing but
+"12 comments". What the page is about, such as the posts of a forum, is none of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import compress
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..._choices import Kind, Responses
+from .jsonld import types
+
+if TYPE_CHECKING:
+    from .blocks import TextBlocks
+    from .metadata import Metadata
+
+_COMMENT_WORDS = (
+    r"(?:user|reader|post|article|blog|fb|page|entry)?[-_]?comments?|disqus[-_]thread|utterances|giscus"
+    r"|kommentare?|commentaires?|comentarios?|commenti|reacties|komentarze|kommentarer"
+)
+_REVIEW_WORDS = (
+    r"(?:customer|user|product|buyer|item|guest|top)?[-_]?reviews?|yotpo|bazaarvoice|jdgm|okendo|stamped|trustpilot|loox"
+    r"|(?:kunden)?bewertungen|rezensionen|avis[-_]clients?|opiniones|recensioni|reseñas"
+)
+_PREFIX = r"(?<![\w-])(?:js[-_]|[cmo][-_]|the[-_])?"
+_PARTS = (
+    r"(?:[-_]+(?:list|section|thread|area|wrapper|content|container|body|block|box|feed|tab|widget|root|item|main))*"
+)
+_COMMENTS = re.compile(rf"{_PREFIX}(?:{_COMMENT_WORDS}){_PARTS}(?![\w-])")
+_REVIEWS = re.compile(rf"{_PREFIX}(?:{_REVIEW_WORDS}){_PARTS}(?![\w-])")
+_COUNT = r"[\s(\[:]*(?:\d[\d.,\s]*k?)?[\s)\]]*"
+_COMMENTS_HEADING = re.compile(
+    rf"{_COUNT}(?:(?:reader|user|readers'|leave)?\s*comments?(?: section)?|(?:leser)?kommentare?|commentaires?"
+    r"|coment[aá]rios?|commenti|reacties|komentarze|kommentarer|комментари[ийев]+|评论|留言|コメント|댓글)"
+    rf"{_COUNT}",
+    re.IGNORECASE,
+)
+_REVIEWS_HEADING = re.compile(
+    rf"{_COUNT}(?:(?:customer|user|product|buyer|top)?\s*reviews?(?: (?:&|and) ratings?)?|ratings? (?:&|and) reviews?"
+    r"|(?:kunden)?bewertungen|(?:kunden)?rezensionen|avis(?: clients?)?|opiniones(?: de (?:los )?clientes)?|recensioni"
+    rf"|avaliações|отзывы|评价|レビュー|カスタマーレビュー|리뷰){_COUNT}",
+    re.IGNORECASE,
+)
+_LEVELS = {f"h{level}": level for level in range(1, 7)}
+_FRAMES = frozenset({"body", "main", "html"})
+_CONTROLS = frozenset({"button", "label", "form", "nav"})
+_MIN_LENGTH = 120  # characters: a page with less besides its comments is nothing but comments
+_CONTROL_LENGTH = 30  # characters: "Reply", "Report", "Share this comment"
+_OFTEN = 3  # times that such a text occurs in a thread
+_REVIEWED = frozenset({"Review", "CriticReview", "UserReview", "ReviewNewsArticle"})
+
+
+class Choice(NamedTuple):
+    """The blocks to keep, and notes on what was done."""
+
+    kept: list[bool]
+    notes: tuple[str, ...]
+
+
+class _Form(NamedTuple):
+    """How pages mark one kind of response: by class or id, heading, schema.org types and property."""
+
+    marks: re.Pattern[str]
+    heading: re.Pattern[str]
+    kinds: frozenset[str]
+    property: str
+
+
+_FORMS = {
+    "comments": _Form(_COMMENTS, _COMMENTS_HEADING, frozenset({"Comment", "UserComments"}), "comment"),
+    "reviews": _Form(_REVIEWS, _REVIEWS_HEADING, frozenset({"Review", "UserReview"}), "review"),
+}
+
+
+def default_choices(kind: Kind | None, comments: Responses | None, reviews: Responses | None) -> dict[str, Responses]:
+    """Return what to do with comments and reviews, as far as it is wanted or the *kind* of page asks for it."""
+    wanted = {"comments": comments or ("drop" if kind == "article" else None), "reviews": reviews}
+    return {name: choice for name, choice in wanted.items() if choice}
+
+
+def choose_responses(
+    outline: TextBlocks, kept: list[bool], facts: Metadata, choices: Mapping[str, Responses]
+) -> Choice:
+    """
+    Keep or drop comments and reviews; without a choice, they stay as they were selected.
+
+    Args:
+        outline: The blocks of the page.
+        kept: Which of them were selected as content.
+        facts: Metadata of the page.
+        choices: What to do with ``comments`` and ``reviews``.
+
+    """
+    notes: list[str] = []
+    for name, choice in choices.items():
+        if name == "reviews" and _is_review(facts):
+            continue
+        found = _find(outline, _FORMS[name])
+        if choice == "keep":
+            wanted = _without_controls(outline, found)
+            kept = [want if response else keep for keep, response, want in zip(kept, found, wanted, strict=True)]
+            continue
+        rest = [keep and not response for keep, response in zip(kept, found, strict=True)]
+        if rest != kept and _length(outline, rest) < min(_MIN_LENGTH, _length(outline, kept)):
+            notes.append(f"the page has nothing but {name}: they were kept")
+        else:
+            kept = rest
+    return Choice(kept, tuple(notes))
+
+
+def _is_review(facts: Metadata) -> bool:
+    """Return whether the page itself is a review, not a page about what is reviewed."""
+    return not facts.about and any(types(thing) & _REVIEWED for thing in facts.linked.things)
+
+
+def _length(outline: TextBlocks, kept: Iterable[bool]) -> int:
+    return sum(map(len, compress(outline.block_texts, kept)))
+
+
+def _find(outline: TextBlocks, form: _Form) -> list[bool]:
+    """Return for each block whether it is in an element that is marked as a response, or below such a heading."""
+    inside = bytearray(len(outline.names))
+    around_title = _around_titles(outline)
+    seen: dict[str, bool] = {}  # by class and id, which many elements share
+    for element, (name, parent, mark) in enumerate(zip(outline.names, outline.parents, outline.marks, strict=True)):
+        if parent >= 0 and inside[parent]:
+            inside[element] = 1
+        elif name not in _FRAMES and element not in around_title:
+            if mark not in seen:
+                seen[mark] = form.marks.search(mark.lower()) is not None
+            inside[element] = seen[mark] or _is_stated(outline.attributes[element], form)
+    found = [inside[element] > 0 for element in outline.block_elements]
+    _add_below_headings(outline, found, form.heading)
+    return found
+
+
+def _is_stated(attributes: Mapping[str, str | None], form: _Form) -> bool:
+    kind = attributes.get("itemtype")
+    return (kind or "").rpartition("/")[2] in form.kinds or attributes.get("itemprop") == form.property
+
+
+def _around_titles(outline: TextBlocks) -> set[int]:
+    """Return the elements around a first-level heading: what they hold is the page itself."""
+    around: set[int] = set()
+    for element, name in enumerate(outline.names):
+        if name == "h1":
+            place = element
+            while place >= 0 and place not in around:
+                around.add(place)
+                place = outline.parents[place]
+    return around
+
+
+def _add_below_headings(outline: TextBlocks, found: list[bool], headings: re.Pattern[str]) -> None:
+    """Add what is below a heading such as "Comments (12)": up to the next one of its level, within its parent."""
+    children = Counter(outline.parents)
+    end = -1  # the level of the heading that blocks are below
+    root = -1
+    for block, (text, element) in enumerate(zip(outline.block_texts, outline.block_elements, strict=True)):
+        level = _LEVELS.get(outline.names[element])
+        if end > 0 and ((level and level <= end) or not _is_in(outline, element, root)):
+            end = -1
+        if level and level > 1 and len(text) <= 60 and headings.fullmatch(text):
+            end, root = level, _section(outline, element, children)
+        if end > 0:
+            found[block] = True
+
+
+def _section(outline: TextBlocks, heading: int, children: Counter[int]) -> int:
+    """Return the element that a heading heads: its parent, or that of a parent that has nothing else."""
+    parent = outline.parents[heading]
+    while parent > 0 and children[parent] == 1:
+        parent = outline.parents[parent]
+    return parent
+
+
+def _is_in(outline: TextBlocks, element: int, root: int) -> bool:
+    while element > root:
+        element = outline.parents[element]
+    return element == root
+
+
+def _without_controls(outline: TextBlocks, found: list[bool]) -> list[bool]:
+    """Leave out buttons, fields and short texts that every entry repeats, such as "Reply"."""
+    texts = Counter(compress(outline.block_texts, found))
+    return [
+        response
+        and outline.names[element] not in _CONTROLS
+        and not (len(text) < _CONTROL_LENGTH and texts[text] >= _OFTEN)
+        for response, text, element in zip(found, outline.block_texts, outline.block_elements, strict=True)
+    ]
