@@ -282,7 +282,13 @@ def test_pages_of_a_site_are_known_by_their_address(benchmark_path: None, url: s
 def test_metadata_of_news_is_judged_by_words_names_and_days(metrics: ModuleType, page: Any) -> None:
     news = import_module("benchmarks.reading.news")
     truth = page(
-        "x", "news", URL, b"", title="Tea: hot!", authors=("Ada Lovelace", "Mary S."), published="2026-05-04T23:30+02:00"
+        "x",
+        "news",
+        URL,
+        b"",
+        title="Tea: hot!",
+        authors=("Ada Lovelace", "Mary S."),
+        published="2026-05-04T23:30+02:00",
     )
     found = [
         {"title": "Tea - HOT", "author": "Mary S, Ada Lovelace", "date": "2026-05-04T21:30+00:00"},
