@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 DEMO := $(if $(wildcard .venv/installed),.venv,build/demo)
 PEERS := build/peers
 FETCHERS := build/fetchers
+FAULTED := build/faulted
 BROWSERS := build/browser-peers
 UV := $(or $(shell command -v uv),build/uv/bin/uv)
 INSTALL := .ci/install
@@ -23,7 +24,7 @@ endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
 .PHONY: help install wheels demo test test-ddgs test-models fuzz coverage lint types format docs provider bench bench-reading \
-	bench-memory bench-citations bench-fusion bench-ssrf bench-browser model record drift plugin matrix lock
+	bench-memory bench-citations bench-fusion bench-ssrf bench-browser bench-faults model record drift plugin matrix lock
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
@@ -127,6 +128,9 @@ bench-browser: $(VENV)/installed $(BROWSERS)/installed  ## attack and measure th
 bench-ssrf: $(VENV)/installed $(FETCHERS)/installed  ## compare our guard with others, and write docs/measured/ssrf.md
 	$(BIN)/python -m benchmarks.ssrf --peers $(FETCHERS)/bin/python
 
+bench-faults: $(VENV)/installed $(FAULTED)/installed  ## let our calls and those of others meet 72 faults, and write docs/measured/faults.md
+	$(BIN)/python -m benchmarks.faults --peers $(FAULTED)/bin/python
+
 model: $(VENV)/measuring  ## train the model that finds the main content of a page: make model, or make model PAGES="folder ..."
 	$(BIN)/python -m training.train $(PAGES)
 
@@ -149,6 +153,11 @@ $(FETCHERS)/installed: benchmarks/ssrf/requirements.txt
 	$(INSTALL) $(FETCHERS) --requirement $<
 	@touch $@
 
+$(FAULTED)/installed: benchmarks/faults/requirements.txt
+	$(NEW_VENV) $(FAULTED)
+	$(INSTALL) $(FAULTED) --requirement $<
+	@touch $@
+
 record: $(VENV)/installed  ## record a provider's cassettes again, and show what has changed: make record PROVIDER=tavily
 	$(BIN)/python -m tests.cassettes.record $(PROVIDER)
 
@@ -168,7 +177,7 @@ matrix:  ## run the tests on every supported Python on PATH, with the lowest and
 EXPORT := $(UV) export --quiet --no-emit-workspace --no-annotate --no-header
 lock: $(UV)  ## upgrade all dependencies, and export them with hashes
 	$(UV) lock --upgrade
-	$(EXPORT) --all-packages --all-extras --no-extra ddgs --group dev --output-file requirements.txt
+	$(EXPORT) --all-packages --all-extras --no-extra ddgs --no-extra crawl4ai --group dev --output-file requirements.txt
 	$(EXPORT) --only-group demo --output-file examples/requirements.txt
 	$(EXPORT) --only-group setup --output-file .ci/requirements.txt
 	$(EXPORT) --only-group models --output-file tests/langchain/requirements.txt

@@ -23,6 +23,7 @@ from threading import Event, Thread
 
 from benchmarks.browser.attacks import ATTACKS, HARM
 from benchmarks.browser.memory import proportional
+from benchmarks.browser.pages import measure_pages
 from benchmarks.browser.site import PUBLIC, Names, Site
 from benchmarks.report import Table
 from websearch_core._browser.find import find_browser
@@ -54,8 +55,8 @@ PEERS = {
 class Bench:
     """The site, our browser, and the peers."""
 
-    def __init__(self, site: Site, peers: str) -> None:
-        self.site, self.peers = site, peers
+    def __init__(self, site: Site, peers: str, crawl4ai: str) -> None:
+        self.site, self.peers, self.crawl4ai = site, peers, crawl4ai
         self.path = find_browser()
         self.sender = Sender(Guard.allowing([f"{PUBLIC}/32"], resolve=Names().resolve))
 
@@ -211,19 +212,31 @@ _COST = """Seconds, the median of several runs on a shared machine with two core
 page has 40 pictures of 60 KB, 3 style sheets, 6 scripts, 3 fonts and a frame. A read waits until the page says nothing
 new, scrolls it, and looks at the computed style of every element; `page.goto` waits for `load` only."""
 
-SECTIONS = {"attacks": measure_attacks, "harm": measure_harm, "cost": measure_cost}
-TITLES = {"attacks": "What attacks reach", "harm": "What harmful pages cost", "cost": "Time and memory"}
+
+def measure_reading(bench: Bench) -> str:
+    readers = {"langchain": bench.peers, "crawl4ai": bench.crawl4ai, "crawl4ai-thorough": bench.crawl4ai}
+    return measure_pages(bench.path, readers)
+
+
+SECTIONS = {"attacks": measure_attacks, "harm": measure_harm, "cost": measure_cost, "pages": measure_reading}
+TITLES = {
+    "attacks": "What attacks reach",
+    "harm": "What harmful pages cost",
+    "cost": "Time and memory",
+    "pages": "Pages that need scripts",
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sections", nargs="*", choices=[[], *SECTIONS])
     parser.add_argument("--peers", default="", help="the Python of the peers' environment")
+    parser.add_argument("--crawl4ai", default="", help="the Python of an environment with Crawl4AI, which needs 900 MB")
     arguments = parser.parse_args()
     old = PAGE.read_text("utf-8") if PAGE.exists() else ""
     known = dict(re.findall(r"^## (.+?)\n\n(.*?)(?=^## |\Z)", old, re.MULTILINE | re.DOTALL))
     with Site() as site:
-        bench = Bench(site, arguments.peers)
+        bench = Bench(site, arguments.peers, arguments.crawl4ai)
         for name in arguments.sections or SECTIONS:
             known[TITLES[name]] = SECTIONS[name](bench)
             host.end()

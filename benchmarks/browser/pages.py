@@ -28,9 +28,10 @@ PEERS = {
     "Crawl4AI, told to wait, scroll, enter frames and remove overlays": "crawl4ai-thorough",
 }
 METHOD = """{count} pages, built with React, Vue, Svelte and plain scripts, are served on loopback. A page counts as
-read right if word F1 of its text against what a person sees is at least {least}; one page shows nothing, and only an
-error is right there. Each reader gets one page at a time. `direct` runs no scripts, and says so with `NeedsBrowser` for
-{needed} pages that it cannot read: there the chain goes on. Seconds are medians on a shared machine with two cores."""
+read right if word F1 of its text against what a person came for is at least {least}, so that menus and banners count
+against a reader too; one page shows nothing, and only an error is right there. Each reader gets one page at a time.
+`direct` runs no scripts, and says so with `NeedsBrowser` for {needed} pages that it cannot read: there the chain goes
+on. Peers run with their defaults, unless stated. Seconds are medians on a shared machine with two cores."""
 
 
 class Outcome(NamedTuple):

@@ -32,7 +32,8 @@ def contain_bugs(flow: Callable[[], Generator[E, Any, T]], provider: str, verb: 
         verb: What it does, for the message.
 
     Raises:
-        WebSearchError: The flow failed. A bug becomes a `BadResponse` with the bug as its ``__cause__``.
+        WebSearchError: The flow failed. A bug becomes a `BadResponse` with the bug as its ``__cause__``; only what
+            pytest-socket raises stays as it is, since it is about a test and not about a page.
 
     """
     try:
@@ -40,6 +41,8 @@ def contain_bugs(flow: Callable[[], Generator[E, Any, T]], provider: str, verb: 
     except WebSearchError:
         raise
     except Exception as bug:
+        if _is_for_a_test(bug):
+            raise
         raise as_error(bug, f"{provider} {verb}", provider) from bug
 
 
@@ -61,6 +64,10 @@ def as_error(bug: Exception, what: str, provider: str | None = None) -> BadRespo
     error = BadResponse(f"{what} failed: unexpected {kind}", provider=provider)
     error.__cause__ = bug
     return error
+
+
+def _is_for_a_test(bug: Exception) -> bool:
+    return type(bug).__module__ == "pytest_socket"
 
 
 def _format_stack(bug: BaseException) -> str:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import os
 import threading
 import time
 from collections.abc import Callable, Coroutine, Hashable
@@ -24,6 +23,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from ._deadline import Deadline, deadline, timeout_left, until
+from ._forks import start_over_after_fork
 from .errors import TimedOut
 
 _GRACE = 0.1  # seconds; work that ends at the same deadline says more precisely what was late
@@ -47,10 +47,11 @@ class Flights:
     """What is under way, by its key. A copy starts empty."""
 
     def __init__(self) -> None:
-        self._start()
+        self.start_over()
+        start_over_after_fork(self)
 
-    def _start(self) -> None:
-        self._process = os.getpid()
+    def start_over(self) -> None:
+        """Forget what is under way: in a forked process, nobody does the work of the parent."""
         self._lock = threading.Lock()
         self._blocking: dict[Hashable, _Flight] = {}
         self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Hashable, _Flight]] = WeakKeyDictionary()
@@ -69,8 +70,6 @@ class Flights:
             TimedOut: It did not end before this caller's deadline.
 
         """
-        if self._process != os.getpid():  # a fork: nobody here does the work of the parent, or releases its lock
-            self._start()
         new = _Flight()
         with self._lock:
             flight = self._blocking.get(key)

@@ -1,4 +1,4 @@
-"""The built-in reader as a flow; tests/core/net/test_sender.py and tests/core/test_pages.py run it with a server."""
+"""The built-in reader as a flow; tests/core/net/test_sender.py and tests/faults run it with a server."""
 
 from __future__ import annotations
 

@@ -8,14 +8,13 @@ pages and another for services. A waiting look-up uses no thread, and all lines 
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import TypeAlias
-from weakref import WeakSet
 
+from .._forks import start_over_after_fork
 from ..errors import Unavailable
 
 Ask: TypeAlias = Callable[[], Sequence[str]]
@@ -36,9 +35,10 @@ class Threads:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self.reset()
+        self.start_over()
+        start_over_after_fork(self)
 
-    def reset(self) -> None:
+    def start_over(self) -> None:
         """Reset: no thread is in use."""
         self._free = threading.BoundedSemaphore(self._most)
 
@@ -65,10 +65,10 @@ class Line:
 
     def __init__(self, threads: Threads) -> None:
         self._threads = threads
-        self.reset()
-        _lines.add(self)
+        self.start_over()
+        start_over_after_fork(self)
 
-    def reset(self) -> None:
+    def start_over(self) -> None:
         """Reset: no look-up is waiting or running."""
         self._lock = threading.Lock()
         self._waiting: deque[tuple[Future[Sequence[str]], Ask]] = deque()
@@ -138,16 +138,3 @@ class Line:
 
 def _make_busy_error() -> Unavailable:
     return Unavailable("too many host names are being looked up")
-
-
-def _reset_after_fork() -> None:
-    """Reset after a fork, which copies the counters but not the threads."""
-    for threads in (FOR_PAGES, FOR_SERVICES):
-        threads.reset()
-    for line in _lines:
-        line.reset()
-
-
-_lines: WeakSet[Line] = WeakSet()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_reset_after_fork)

@@ -23,6 +23,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from .._deadline import clamp, in_time, time_left, timeout_left
+from .._forks import start_over_after_fork
 from .._redaction import redact_response
 from .._threads import in_thread
 from .._urls import locate
@@ -36,6 +37,7 @@ from .lookup import FOR_PAGES, FOR_SERVICES, Line
 from .resolve import aresolve, resolve
 
 _MAX_HEADERS = 256  # h11 limits the header block to 100 KiB
+_of_parents: list[object] = []  # in a forked process; collecting them would disturb the parent
 
 
 class Sender:
@@ -70,12 +72,22 @@ class Sender:
 
     def _start(self) -> None:
         redact_logs()
+        self._lines = {True: Line(FOR_PAGES), False: Line(FOR_SERVICES)}
+        self._open()
+        start_over_after_fork(self)
+
+    def _open(self) -> None:
         self._lock = threading.Lock()
         self._clients: dict[bool, Any] = {}
         self._end = weakref.finalize(self, _close, self._clients)  # closing is optional
         self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopClients] = WeakKeyDictionary()
-        self._lines = {True: Line(FOR_PAGES), False: Line(FOR_SERVICES)}
         self._slots = {guarded: threading.Semaphore(MAX_CONCURRENT) for guarded in self._lines}
+
+    def start_over(self) -> None:
+        """Leave the connections to the parent process, without closing them."""
+        self._end.detach()
+        _of_parents.append((self._clients, dict(self._loops)))
+        self._open()
 
     def __getstate__(self) -> dict[str, Any]:
         if self._own_client or self._own_async_client:

@@ -7,6 +7,8 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
+from .._forks import start_over_after_fork
+
 _MOST = 10.0  # requests saved up
 
 
@@ -27,6 +29,11 @@ class Bucket:
         self._share, self._start, self._per_second = share, start, per_second
         self._left = start
         self._counted = monotonic()
+        self.start_over()
+        start_over_after_fork(self)
+
+    def start_over(self) -> None:
+        """Forget who holds the lock."""
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Literal
 
+from .._forks import start_over_after_fork
+
 Change = Literal["opened", "closed"]
 
 
@@ -48,6 +50,12 @@ class Circuit:
         self._until = 0.0
         self._is_open = self._is_probed = False
         self._era = 0
+        self._lock = threading.Lock()
+        start_over_after_fork(self)
+
+    def start_over(self) -> None:
+        """Forget a call of the parent process that probes: it leaves there."""
+        self._is_probed = False
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:

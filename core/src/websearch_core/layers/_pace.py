@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
+from .._forks import start_over_after_fork
 from .._text.rates import RateLimit
 
 _STEP = 0.25  # seconds; whoever waits longer looks again, since somebody in front may have left
@@ -57,6 +58,12 @@ class Pace:
         self._sent: set[Ticket] = set()
         self._rests: dict[str, float] = {}
         self._lock = threading.Lock()
+        start_over_after_fork(self)
+
+    def start_over(self) -> None:
+        """Forget the requests of the parent process, which leave there."""
+        self._queue, self._sent = [], set()
+        self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._given
@@ -104,7 +111,7 @@ class Pace:
             ticket.has_left = True
             if ticket in self._sent:
                 self._sent.remove(ticket)
-            else:
+            elif ticket in self._queue:  # else it is the parent's, after a fork
                 self._queue.remove(ticket)
 
     def learn(self, endpoint: str, limits: Iterable[RateLimit], *, below: float = DAY) -> None:

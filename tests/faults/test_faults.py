@@ -1,0 +1,105 @@
+"""Every call that meets a fault ends as the matrix says, blocking and async, with every HTTP library."""
+
+from __future__ import annotations
+
+import ast
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from benchmarks.faults.page import PAGE, row
+from tests.faults import run
+from tests.faults.services import KEY
+from tests.faults.surroundings import open_ports, resolving_oddly
+from tests.faults.table import CASES, FAULTS
+from websearch_core._net.sender import Library
+
+ROOT = Path(__file__).resolve().parents[2]
+_AT_ONCE = 16  # calls; most of them wait
+
+pytestmark = pytest.mark.enable_socket
+
+
+class Log(logging.Handler):
+    """Keeps every message that holds the key."""
+
+    def __init__(self):
+        super().__init__(logging.DEBUG)
+        self.leaks = []
+
+    def emit(self, record):
+        if KEY in (line := self.format(record)):
+            self.leaks.append(line)
+
+
+@pytest.fixture(scope="module")
+def log():
+    """What all loggers say, from the least important message on."""
+    handler = Log()
+    levels = {name: logging.getLogger(name).level for name in ("", "websearch_core", "httpx", "httpx2")}
+    for name in levels:
+        logging.getLogger(name).setLevel(logging.DEBUG)
+    logging.getLogger().addHandler(handler)
+    yield handler
+    logging.getLogger().removeHandler(handler)
+    for name, level in levels.items():
+        logging.getLogger(name).setLevel(level)
+
+
+@pytest.fixture(scope="module")
+def endings(request, log):
+    """How each call of this run ends. They are made together, before the first test, since most of them wait."""
+    params = [item.callspec.params for item in request.session.items if item.path == request.path and "[" in item.name]
+    wanted = [
+        (name, one["way"], one["library"]) for one in params for name in CASES if name.startswith(f"{one['number']} ")
+    ]
+    with open_ports() as ports, resolving_oddly(), ThreadPoolExecutor(_AT_ONCE) as threads:
+        calls = {
+            (name, way, library): threads.submit(run.call, CASES[name], way, ports, library)
+            for name, way, library in wanted
+        }
+        return {key: call.result() for key, call in calls.items()}
+
+
+@pytest.mark.parametrize("library", get_args(Library))
+@pytest.mark.parametrize("way", run.WAYS)
+@pytest.mark.parametrize("number", [fault.number for fault in FAULTS if fault.cases])
+def test_a_call_that_meets_a_fault_ends_as_expected(endings, number, way, library):
+    problems = {
+        name: run.find_problems(CASES[name], endings[name, way, library])
+        for name in CASES
+        if name.startswith(f"{number} ")
+    }
+
+    assert {name: found for name, found in problems.items() if found} == {}
+
+
+def test_no_log_of_any_of_them_holds_the_key(endings, log):
+    assert log.leaks == []
+
+
+def test_every_fault_is_in_the_matrix_and_is_met_or_proven():
+    assert [fault.number for fault in FAULTS] == list(range(1, 73))
+    assert all(fault.cases or fault.proven_by for fault in FAULTS)
+
+
+def test_every_test_that_the_matrix_names_exists():
+    named = {proof for fault in FAULTS for proof in fault.proven_by}
+    tests = {
+        f"{path}::{node.name}"
+        for path in {proof.partition("::")[0] for proof in named}
+        for node in ast.walk(ast.parse((ROOT / path).read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+
+    assert named <= tests
+
+
+def test_the_page_lists_every_fault_with_what_is_expected():
+    text = PAGE.read_text("utf-8")
+
+    assert f"**{len(FAULTS)} of {len(FAULTS)} faults end as expected**" in text, "run make bench-faults"
+    assert [row(fault) for fault in FAULTS if f"| {' | '.join(row(fault))} |" not in text] == []
