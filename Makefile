@@ -177,7 +177,7 @@ matrix:  ## run the tests on every supported Python on PATH, with the lowest and
 EXPORT := $(UV) export --quiet --no-emit-workspace --no-annotate --no-header
 lock: $(UV)  ## upgrade all dependencies, and export them with hashes
 	$(UV) lock --upgrade
-	$(EXPORT) --all-packages --all-extras --no-extra ddgs --group dev --output-file requirements.txt
+	$(EXPORT) --all-packages --all-extras --no-extra ddgs --no-extra crawl4ai --group dev --output-file requirements.txt
 	$(EXPORT) --only-group demo --output-file examples/requirements.txt
 	$(EXPORT) --only-group setup --output-file .ci/requirements.txt
 	$(EXPORT) --only-group models --output-file tests/langchain/requirements.txt

@@ -62,7 +62,8 @@ def main() -> int:
 
 
 def _describe_day() -> str:
-    return f"Measured on {datetime.now(UTC):%Y-%m-%d} on {os.cpu_count()} cores, apart from other sections."
+    load = f" with a load of {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+    return f"Measured on {datetime.now(UTC):%Y-%m-%d} on {os.cpu_count()} cores{load}, apart from other sections."
 
 
 def _clear_environment() -> None:

@@ -13,6 +13,7 @@ from websearch_core.providers import known, provider_class
 NEVER = {
     "wrong_key": {"searxng": "it has no accounts: a proxy in front of it may ask for a key"},
     "quota": {
+        "crawl4ai": "it sells nothing: you run it",
         "crossref": "it sells nothing",
         "github": "it sells nothing",
         "marginalia": "it sells nothing",

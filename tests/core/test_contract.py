@@ -37,7 +37,7 @@ def make(name):
     """Make the provider as its cassettes do, with a key for each field that takes one."""
     cls = provider_class(name)
     keys = {field: SECRET for field, notes in field_notes(cls).items() if is_secret(notes)}
-    return cls(**tapes.options(tapes.find(name, "search" if can(cls, "search") else "read"), name), **keys)
+    return cls(**{**tapes.options(tapes.find(name, "search" if can(cls, "search") else "read"), name), **keys})
 
 
 def promises_of(name, role):

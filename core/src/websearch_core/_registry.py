@@ -17,6 +17,7 @@ _BUILT_IN: Mapping[str, str] = MappingProxyType(
         "arxiv": "websearch_core.providers.arxiv:ArXiv",
         "brave": "websearch_core.providers.brave:Brave",
         "browser": "websearch_core.providers.browser:Browser",
+        "crawl4ai": "websearch_core.providers.crawl4ai:Crawl4ai",
         "crossref": "websearch_core.providers.crossref:Crossref",
         "ddgs": "websearch_core.providers.ddgs:Ddgs",
         "direct": "websearch_core.providers.direct:Direct",

@@ -1,8 +1,8 @@
 """
 Start a browser, with the flags that keep it from going anywhere but through a gate.
 
-Each flag says what it is for. Those of `_NETWORK` carry weight: without any of them, an attack of tests/browser comes
-through. A new version can change what they mean, so the suite runs against the installed browser.
+Each flag says what it is for. Those of `NETWORK_FLAGS` carry weight: without any of them, an attack of tests/browser
+comes through. A new version can change what they mean, so the suite runs against the installed browser.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from threading import Thread
 from ..errors import ConfigurationError, Unavailable
 from .find import find_browser
 
-_NETWORK = (
+NETWORK_FLAGS = (
     "--proxy-bypass-list=<-loopback>",  # else loopback is reached without the proxy
     # UDP goes around a proxy: WebRTC would send packets anywhere. The headless shell knows the first name only, the
     # whole Chromium the second only.
@@ -112,7 +112,7 @@ class Launch:
         """
         return [
             *_QUIET,
-            *_NETWORK,
+            *NETWORK_FLAGS,
             *(() if self.images else _TEXT_ONLY),
             *(() if self.sandbox else ("--no-sandbox",)),
             f"--js-flags=--max-old-space-size={max(64, self.memory // 2**20 * 2 // 3)}",

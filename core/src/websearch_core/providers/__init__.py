@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .arxiv import ArXiv
     from .brave import Brave
     from .browser import Browser
+    from .crawl4ai import Crawl4ai
     from .crossref import Crossref
     from .ddgs import Ddgs
     from .direct import Direct
@@ -56,6 +57,7 @@ __all__ = [
     "ArXiv",
     "Brave",
     "Browser",
+    "Crawl4ai",
     "Crossref",
     "Ddgs",
     "Direct",

@@ -1,0 +1,169 @@
+"""
+Crawl4AI: renders pages with a browser of its own, in this process or on a server of yours.
+
+https://docs.crawl4ai.com/core/docker-deployment/
+https://docs.crawl4ai.com/api/crawl-result/
+
+With ``base_url``, it asks a Crawl4AI server: from version 0.9 on that wants its token, ``CRAWL4AI_API_TOKEN``. Such a
+server may run inside your network, so the address of a page is checked here first; where the page's scripts then go is
+up to the server.
+
+Without ``base_url``, it uses the library (``pip install "websearch-core[crawl4ai]"``, about 900 MB) with the browser of
+Playwright (``playwright install chromium``). That browser goes through the same guarded proxy as the reader
+``browser``, checks certificates and keeps its sandbox, which are not the library's defaults. Each page starts a browser
+of its own. For most pages ``browser`` does the same with less; choose this for Crawl4AI's own Markdown.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from math import isfinite
+from typing import Annotated, Any, ClassVar, Literal
+
+from websearch_core.provider import (
+    FREE,
+    BaseUrl,
+    Blocked,
+    ConfigurationError,
+    Env,
+    Flow,
+    Key,
+    NeedsBrowser,
+    Page,
+    Request,
+    Response,
+    Service,
+    ServiceError,
+    WebSearchError,
+    as_links,
+    as_object,
+    as_objects,
+    as_text,
+    bearer,
+    canonicalize,
+    check_text,
+    decode,
+    is_web_url,
+    page_error,
+    parse_date,
+    plain_text,
+    post_json,
+    provider,
+    time_left,
+    unexpected_format,
+)
+
+from .._browser.crawl4ai import MISSING, Crawler
+
+_MAX_SECONDS = 60  # to render a page, where there is no deadline
+_FIT = {
+    "type": "DefaultMarkdownGenerator",
+    "params": {"content_filter": {"type": "PruningContentFilter", "params": {}}},
+}
+
+
+@provider
+class Crawl4ai:
+    """
+    Reads pages with Crawl4AI.
+
+    Args:
+        base_url: A Crawl4AI server, such as ``http://localhost:11235``. Unset: the library.
+        api_key: The token of the server.
+        content: Crawl4AI's ``fit`` Markdown, of the main part of the page, or all of it, ``raw``.
+        max_length: Maximum characters of the Markdown that the library may return; the rest is cut.
+
+    """
+
+    name = "crawl4ai"
+    label = "Crawl4AI"
+    helps_after: ClassVar[tuple[type[WebSearchError], ...]] = (NeedsBrowser, Blocked)
+    about: ClassVar[Service] = Service(
+        api_urls=("https://docs.crawl4ai.com/core/docker-deployment/", "https://docs.crawl4ai.com/api/crawl-result/"),
+        free_allowance="free software: you run it",
+        price="free",
+        prices=FREE,
+        as_of="2026-11",
+    )
+
+    base_url: BaseUrl | None = None
+    api_key: Annotated[Key | None, Env("CRAWL4AI_API_TOKEN")] = None
+    content: Literal["fit", "raw"] = "fit"
+    max_length: int = 2_000_000
+
+    @property
+    def opens_pages(self) -> bool:
+        """True with the library, whose failures are those of the sites."""
+        return self.base_url is None
+
+    def problem(self) -> str | None:
+        """Return why it cannot be used yet: there is neither a server nor the library."""
+        return None if self.base_url or find_spec("crawl4ai") else MISSING
+
+    def read(self, url: str, /) -> Flow[Page]:
+        """Read the page at *url*."""
+        if problem := self.problem():
+            raise ConfigurationError(problem)
+        response: Response = yield self._ask_server(url) if self.base_url else self._ask_library(url)
+        body = decode(response, self, verb="read", kind=_kind)
+        result = next(iter(as_objects(body.get("results"))), None)
+        if result is None:
+            raise unexpected_format(self.name, "read")
+        return self._page(result, url)
+
+    def _ask_server(self, url: str) -> Request:
+        run = {"cache_mode": "bypass", "page_timeout": self._milliseconds()}
+        if self.content == "fit":
+            run["markdown_generator"] = _FIT
+        payload = {"urls": [canonicalize(url)], "crawler_config": {"type": "CrawlerRunConfig", "params": run}}
+        return post_json(self, "crawl", payload, headers=bearer(self.api_key) if self.api_key else {}, target=url)
+
+    def _ask_library(self, url: str) -> Request:
+        crawler = Crawler(fit=self.content == "fit", milliseconds=self._milliseconds(), max_length=self.max_length)
+        return Request(url=url, guarded=True, transport=crawler)
+
+    def _milliseconds(self) -> int:
+        """Return how long the browser may take, in whole seconds, which is less than we wait."""
+        left = time_left()
+        return max(1, int(left * 0.8) if isfinite(left) else _MAX_SECONDS) * 1000
+
+    def _page(self, result: dict[str, Any], url: str) -> Page:
+        status, words = result.get("status_code"), result.get("error_message")
+        if result.get("success") is not True or (isinstance(status, int) and status >= 400):
+            raise page_error(self, status=status, detail=words)
+        about, versions = as_object(result.get("metadata")), as_object(result.get("markdown"))
+        text = versions.get("fit_markdown") if self.content == "fit" else versions.get("raw_markdown")
+        text = text or versions.get("raw_markdown")
+        if not isinstance(text, str):
+            raise unexpected_format(self.name, "read")
+        title = plain_text(about.get("title") or about.get("og:title"))[:300]
+        check_text(self, title, text)
+        final = as_text(result.get("redirected_url")) or url
+        cut = result.get("truncated") is True
+        return Page(
+            url=url,
+            final_url=final if is_web_url(final) else url,
+            title=title,
+            content=text,
+            description=plain_text(about.get("description") or about.get("og:description"))[:1000] or None,
+            author=plain_text(about.get("author")) or None,
+            published=parse_date(about.get("article:published_time")),
+            modified=parse_date(about.get("article:modified_time")),
+            site_name=plain_text(about.get("og:site_name")) or None,
+            links=_links(result.get("links")),
+            rendered=True,
+            truncated=cut,
+            provider=self.name,
+            notes=(f"crawl4ai: the page is longer than {self.max_length} characters",) if cut else (),
+        )
+
+
+def _kind(body: Any) -> type[ServiceError] | None:
+    """Return what a failure of the server means for the page: it answers 500 if it could not read the only page."""
+    words = as_text(as_object(body).get("detail")) or ""
+    return Blocked if "anti-bot" in words.casefold() else None
+
+
+def _links(value: Any) -> tuple[str, ...]:
+    groups = as_object(value)
+    return as_links([one.get("href") for name in ("internal", "external") for one in as_objects(groups.get(name))])
