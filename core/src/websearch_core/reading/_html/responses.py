@@ -87,7 +87,8 @@ _FORMS = {
 
 def default_choices(kind: Kind | None, comments: Responses | None, reviews: Responses | None) -> dict[str, Responses]:
     """Return what to do with comments and reviews, as far as it is wanted or the *kind* of page asks for it."""
-    wanted = {"comments": comments or ("drop" if kind == "article" else None), "reviews": reviews}
+    by_kind: Responses | None = "drop" if kind == "article" else None
+    wanted: dict[str, Responses | None] = {"comments": comments or by_kind, "reviews": reviews}
     return {name: choice for name, choice in wanted.items() if choice}
 
 
