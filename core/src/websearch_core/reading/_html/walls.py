@@ -124,8 +124,11 @@ def _is_false(value: object) -> bool:
 
 def _shows_offer(outline: TextBlocks) -> bool:
     """Return whether the page shows an offer to subscribe or sign in, marked as a wall, outside its frame."""
-    marks = "\n".join(outline.marks).lower()
-    if not any(hint in marks for hint in _HINTS) or not _OFFER.search(marks):
+    marks = "\n".join(dict.fromkeys(outline.marks)).lower()  # each once, since elements share them
+    if not any(hint in marks for hint in _HINTS):
+        return False
+    promising = (mark for mark in marks.split("\n") if any(hint in mark for hint in _HINTS))
+    if not any(map(_OFFER.search, promising)):
         return False
     inside: dict[int, int] = {}  # the offer around each element
     acts: set[int] = set()  # offers with something to click
