@@ -3,8 +3,9 @@ Keep connections open between requests, in place of httpcore's own pools.
 
 Those look at each connection several times per request, and ask the system about every idle one: with a hundred
 requests in flight, that costs more than the request. Here, a request takes the connection that was used last, and only
-that one is checked. Connections are httpcore's, so nothing is known here about HTTP, TLS or proxies. How many requests
-are in flight is limited by the `websearch_core._net.sender.Sender`.
+that one is checked. A connection is used again only with the keys that it was opened for: if a server or a proxy ever
+confused two answers, both would belong to the same owner. Connections are httpcore's, so nothing is known here about
+HTTP, TLS or proxies. How many requests are in flight is limited by the `websearch_core._net.sender.Sender`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import Any, TypeAlias
 
 _KEPT = 30.0  # seconds that an idle connection is kept
 
-Key: TypeAlias = tuple[bytes, bytes, int]
+OWNER = "websearch_owner"  # the extension of a request that says with whose keys it is sent
+Key: TypeAlias = tuple[bytes, bytes, int, bytes]
 
 
 class _Idle:
@@ -88,7 +90,8 @@ class _Pool:
         url = request.url
         if url.scheme not in {b"http", b"https"}:
             raise self._unsupported("the scheme must be http or https")
-        return url.scheme, url.host, url.port or (443 if url.scheme == b"https" else 80)
+        port = url.port or (443 if url.scheme == b"https" else 80)
+        return url.scheme, url.host, port, request.extensions.get(OWNER, b"")
 
     def _create(self, request: Any) -> Any:
         return self.inner.create_connection(request.url.origin)

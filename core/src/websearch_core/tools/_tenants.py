@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, cast
+from weakref import WeakValueDictionary
 
 from pydantic import SecretStr
 
@@ -63,6 +64,7 @@ class Tenants:
     def _start(self) -> None:
         self._lock = threading.Lock()
         self._made: dict[Hashable, WebSearch] = {}
+        self._owners: WeakValueDictionary[Hashable, WebSearch] = WeakValueDictionary()
         self._has_warned = False
 
     def __getstate__(self) -> dict[str, Any]:
@@ -129,7 +131,17 @@ class Tenants:
         if inside is None:
             raise ConfigurationError("allowed_domains: none of these is inside the domain policy")
         arguments |= {"allowed_domains": inside.allowed, "blocked_domains": inside.blocked}
-        return WebSearch(**arguments)
+        web = WebSearch(**arguments)
+        self._share_services(web, own)
+        return web
+
+    def _share_services(self, web: WebSearch, own: Mapping[str, Any]) -> None:
+        """Let tenants who ask the same service with the same key use the same connections to it."""
+        owner = own.get("provider"), own.get("api_key")
+        with self._lock:
+            first = self._owners.setdefault(owner, self.web if owner == (None, None) else web)
+        if first is not web:
+            web._sender.share_services(first._sender)  # noqa: SLF001 - our own
 
     def _make_default(self, web: WebSearch | None, arguments: CommonArguments) -> WebSearch:
         try:
