@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakValueDictionary
 
 from pydantic import SecretStr
@@ -18,6 +18,9 @@ from ..client import CommonArguments, WebSearch
 from ..errors import ConfigurationError, MissingKey
 from ..models import SearchQuery
 
+if TYPE_CHECKING:
+    from .._net.sender import Sender
+
 _OF_WEB = (
     "api_key", "provider", "reader", "timeout", "max_tokens", "links", "comments", "reviews", "allowed_domains",
     "blocked_domains", "max_snippet_chars",
@@ -25,7 +28,7 @@ _OF_WEB = (
 _OF_TOOLS = ("search_options", "max_length", "read_top")
 CONFIGURABLE = (*_OF_WEB, *_OF_TOOLS)
 _LEAST = {"max_length": 1, "read_top": 0}
-_MAX_TENANTS = 64  # of which each may hold connections; the one that was used least recently is forgotten
+_MAX_TENANTS = 1_024  # each takes some 40 KiB, and may hold connections; the one used least recently is forgotten
 _log = logging.getLogger(__name__)
 
 
@@ -64,7 +67,7 @@ class Tenants:
     def _start(self) -> None:
         self._lock = threading.Lock()
         self._made: dict[Hashable, WebSearch] = {}
-        self._owners: WeakValueDictionary[Hashable, WebSearch] = WeakValueDictionary()
+        self._owners: WeakValueDictionary[Hashable, Sender] = WeakValueDictionary()
         self._has_warned = False
 
     def __getstate__(self) -> dict[str, Any]:
@@ -138,10 +141,11 @@ class Tenants:
     def _share_services(self, web: WebSearch, own: Mapping[str, Any]) -> None:
         """Let tenants who ask the same service with the same key use the same connections to it."""
         owner = own.get("provider"), own.get("api_key")
+        mine, ours = web._sender, self.web._sender  # noqa: SLF001 - our own
         with self._lock:
-            first = self._owners.setdefault(owner, self.web if owner == (None, None) else web)
-        if first is not web:
-            web._sender.share_services(first._sender)  # noqa: SLF001 - our own
+            first = self._owners.setdefault(owner, ours if owner == (None, None) else mine)
+        if first is not mine:
+            mine.share_services(first)
 
     def _make_default(self, web: WebSearch | None, arguments: CommonArguments) -> WebSearch:
         try:
