@@ -9,7 +9,7 @@ import ssl
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 import trustme
@@ -67,16 +67,26 @@ def serve(handle, tls=None):
     """Serve connections with the coroutine function *handle* in a thread; yield the port."""
     ready = threading.Event()
     port = 0
+    tasks = set()
+
+    async def handle_one(reader, writer):
+        tasks.add(asyncio.current_task())
+        try:
+            await handle(reader, writer)
+        finally:
+            await end(writer)
 
     async def main():
         nonlocal port
-        server = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=tls)
+        server = await asyncio.start_server(handle_one, "127.0.0.1", 0, ssl=tls)
         port = server.sockets[0].getsockname()[1]
         stopped = asyncio.Event()
         stops.append((asyncio.get_running_loop(), stopped))
         ready.set()
         await stopped.wait()
         server.close()
+        if tasks:
+            await asyncio.wait(tasks, timeout=5)
 
     stops = []
     thread = threading.Thread(target=asyncio.run, args=(main(),))
@@ -86,6 +96,12 @@ def serve(handle, tls=None):
     loop, stopped = stops[0]
     loop.call_soon_threadsafe(stopped.set)
     thread.join(5)
+
+
+async def end(writer):
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
 
 
 async def read_request(reader):
@@ -105,7 +121,7 @@ def make_echo(connections):
                 writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
-            writer.close()
+            return
 
     return echo
 
@@ -149,7 +165,6 @@ def test_a_certificate_for_another_name_ends_the_call(authority, library, run):
 def test_a_handshake_that_never_ends_ends_with_the_deadline(library, run):
     async def silent(reader, writer):
         await reader.read()
-        writer.close()
 
     with serve(silent) as port:
         sender = Sender(OPEN, library=library)
@@ -178,8 +193,7 @@ def test_a_tunnel_through_a_proxy_is_kept(authority, library, run, monkeypatch, 
             sink.close()
 
         await asyncio.gather(pump(reader, there[1]), pump(there[0], writer), return_exceptions=True)
-        writer.close()
-        there[1].close()
+        await end(there[1])
 
     tls = make_context(authority, "127.0.0.1")
     with serve(make_echo(connections), tls) as port, serve(tunnel, tls if scheme == "https" else None) as proxy:
