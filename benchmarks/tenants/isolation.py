@@ -58,8 +58,8 @@ def measure(server: Server) -> Section:
     return Section(
         "One hostile tenant",
         f"{_OTHERS} tenants search (20 ms at the service) and read an article, each with a pause of 50 ms between two "
-        f"calls, for {_SECONDS:.0f} seconds alone and {_SECONDS:.0f} seconds beside one tenant with {_IN_FLIGHT} hostile "
-        f"calls in flight; {_ROUNDS} times in turn, all in one process on one event loop. Ratios are medians of the turns.",
+        f"calls, for {_SECONDS:.0f} seconds alone and as long beside one tenant with {_IN_FLIGHT} hostile calls in "
+        f"flight; {_ROUNDS} times in turn, all in one process on one event loop. Ratios are medians of the turns.",
         [Table(("the hostile tenant", "the others'", "calls", "99 % alone", "99 % beside it", "ratio"), rows)],
         goals,
         "Reading takes the processor, which all tenants of a process share: pages that are expensive to parse are "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import threading
 from concurrent.futures import Future
@@ -14,7 +15,7 @@ import pytest
 import trustme
 
 from websearch_core import WebSearch
-from websearch_core._net import certificates
+from websearch_core._net import certificates, pool
 from websearch_core._net.clients import MAX_CONCURRENT
 from websearch_core._net.lookup import MAX_RUNNING, MAX_WAITING
 from websearch_core._sources import user_file
@@ -184,6 +185,19 @@ class TestConnections:
         tenants._made.clear()
         other.search("tides")
         assert service.connections == [["ann", "ann"]]
+
+    async def test_a_tenant_who_searches_no_more_holds_no_connection(self, service, monkeypatch):
+        monkeypatch.setattr(pool, "_KEPT", 0.1)
+        web = make(service, "ann")
+        await web.asearch("tides")
+        (own,) = [one for one in gc.get_objects() if isinstance(one, pool.AsyncPool) and one._timer]
+        while own._idle or own._closing:
+            await asyncio.sleep(0.01)
+        assert own._timer is None
+        monkeypatch.undo()
+        assert (await web.asearch("more tides")).results
+        assert service.connections == [["ann"], ["ann"]]
+        await web.aclose()
 
     def test_connections_to_pages_are_never_shared(self, service):
         tenants = make_tenants(service, "timeout", allow=["127.0.0.0/8"])
