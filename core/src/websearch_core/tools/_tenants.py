@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from weakref import WeakValueDictionary
 
 from pydantic import SecretStr
@@ -17,9 +17,6 @@ from .._text.suggestion import suggest_name
 from ..client import CommonArguments, WebSearch
 from ..errors import ConfigurationError, MissingKey
 from ..models import SearchQuery
-
-if TYPE_CHECKING:
-    from .._net.sender import Sender
 
 _OF_WEB = (
     "api_key", "provider", "reader", "timeout", "max_tokens", "links", "comments", "reviews", "allowed_domains",
@@ -67,7 +64,7 @@ class Tenants:
     def _start(self) -> None:
         self._lock = threading.Lock()
         self._made: dict[Hashable, WebSearch] = {}
-        self._owners: WeakValueDictionary[Hashable, Sender] = WeakValueDictionary()
+        self._owners: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()
         self._has_warned = False
 
     def __getstate__(self) -> dict[str, Any]:
