@@ -63,8 +63,8 @@ def measure(server: Server) -> Section:
         f"flight; {_ROUNDS} times in turn, all in one process on one event loop. Ratios are medians of the turns.",
         [Table(("the hostile tenant", "the others'", "calls", "99 % alone", "99 % beside it", "ratio"), rows)],
         goals,
-        "Reading takes the processor and a place for parsing, which all tenants of a process share: many slow or expensive "
-        "pages at a time are felt by those who read, and hardly by those who search. "
+        "Reading takes the processor and a place for parsing, which all tenants of a process share: many slow or "
+        "expensive pages at a time are felt by those who read, and hardly by those who search. "
         f"The load of the machine was {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores.",
     )
 
