@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from .backend import AsyncGuardedBackend, GuardedBackend
 from .body import OFFERED
+from .certificates import trusted
 from .guard import Guard
 from .lookup import Line
 from .pool import AsyncPool, Pool
@@ -48,7 +49,7 @@ class DirectClient:
         core = importlib.import_module(_CORES[library])
         self._client = getattr(self._http, self._kind)(
             trust_env=guard is None,  # proxies and certificates of the environment must not affect pages
-            verify=verify or self._http.create_ssl_context(trust_env=guard is None),
+            verify=verify or trusted(library, trust_env=guard is None),
         )
         for transport in (self._client._transport, *self._client._mounts.values()):
             if transport is not None:  # None for hosts in NO_PROXY
