@@ -191,7 +191,8 @@ class AsyncPool(_Pool):
 
     def _set_timer(self) -> None:
         if self._timer is None and self._idle:
-            self._timer = asyncio.get_running_loop().call_later(1.1 * _KEPT, _close_old, weakref.ref(self))
+            weak: weakref.ref[AsyncPool] = weakref.ref(self)
+            self._timer = asyncio.get_running_loop().call_later(1.1 * _KEPT, _close_old, weak)
 
     def close_old(self) -> None:
         """Close the connections that are too old, soon."""
