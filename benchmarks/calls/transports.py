@@ -33,7 +33,7 @@ from websearch_core.flow import Request
 
 _LIBRARIES: tuple[Literal["httpx", "httpx2"], ...] = ("httpx", "httpx2")
 _IN_FLIGHT = (100, 10)
-_SEARCHES = 300  # in a round
+_SEARCHES = 200  # in a round
 _ROUNDS = 9
 _SECONDS = 15.0  # the deadline of a search
 _MAX_BYTES = 10 * 2**20

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import sys
+import zlib
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -231,3 +233,82 @@ def test_our_reader_reads_every_encoding_correctly(benchmark_path: None) -> None
     ours = encodings.OURS
     right = encodings.measure({ours: sys.executable})[ours.name]
     assert [case.what for case, is_right in zip(encodings.make_cases(), right, strict=True) if not is_right] == []
+
+
+def test_pages_are_loaded_from_every_layout(benchmark_path: None, tmp_path: Path) -> None:
+    corpus = import_module("training.corpus")
+    mine, wcxb, mozilla = (tmp_path / name for name in ("mine", "wcxb", "mozilla"))
+    for folder in (mine / "html", wcxb / "dev" / "html", wcxb / "dev" / "ground-truth", mozilla / "fox"):
+        folder.mkdir(parents=True)
+    (mine / "truth.json").write_text('{"a": {"url": "https://www.sea.example/a", "text": "Tee für zwei"}}')
+    (mine / "html" / "a.html").write_bytes("<meta charset=latin1><p>Tee für zwei".encode("latin1"))
+    (wcxb / "metadata.json").write_text('{"files": {"7": {"page_type": "forum"}}}')
+    (wcxb / "dev" / "ground-truth" / "7.json").write_text('{"url": null, "ground_truth": {"main_content": "Tea"}}')
+    (wcxb / "dev" / "html" / "7.html.gz").write_bytes(gzip.compress(b"<p>Tea"))
+    (mozilla / "fox" / "source.html").write_bytes(b"<p>Fox")
+    (mozilla / "fox" / "expected.html").write_text("<p>Fox")
+    pages = [page for folder in corpus.find_folders(tmp_path) for page in corpus.load(folder)]
+    assert [(page.kind, page.url, page.text or page.html) for page in pages] == [
+        ("news", "https://www.sea.example/a", "Tee für zwei"),
+        ("article", "http://fakehost/test/page.html", "<p>Fox"),
+        ("forum", "", "Tea"),
+    ]
+    assert "für" in pages[0].data.decode()
+
+
+def test_a_folder_without_pages_is_refused(benchmark_path: None, tmp_path: Path) -> None:
+    corpus = import_module("training.corpus")
+    with pytest.raises(ValueError, match=r"neither truth\.json nor metadata\.json"):
+        corpus.load(tmp_path)
+    with pytest.raises(ValueError, match="--corpus"):
+        corpus.find_folders(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("url", "source", "site"),
+    [
+        ("https://www.kelp.com/a", b"", "kelp.com"),
+        ("https://blog.kelp.com/", b"", "kelp.com"),
+        ("https://news.sea.co.uk/", b"", "sea.co.uk"),
+        ("", b'<link href="https://www.kelp.com/a" rel="canonical">', "kelp.com"),
+        ("http://fakehost/test/page.html", b"<link rel=canonical href=https://sea.example/>", "sea.example"),
+        ("", b"<p>Tea", f"{zlib.crc32(b'<p>Tea'):08x}"),
+    ],
+)
+def test_pages_of_a_site_are_known_by_their_address(benchmark_path: None, url: str, source: bytes, site: str) -> None:
+    assert import_module("training.corpus").find_site(source, url) == site
+
+
+def test_metadata_of_news_is_judged_by_words_names_and_days(metrics: ModuleType, page: Any) -> None:
+    news = import_module("benchmarks.reading.news")
+    truth = page(
+        "x",
+        "news",
+        URL,
+        b"",
+        title="Tea: hot!",
+        authors=("Ada Lovelace", "Mary S."),
+        published="2026-05-04T23:30+02:00",
+    )
+    found = [
+        {"title": "Tea - HOT", "author": "Mary S, Ada Lovelace", "date": "2026-05-04T21:30+00:00"},
+        {"title": "Tea", "author": "Ada Lovelace", "date": "2026-05-05"},
+        {},
+    ]
+    facts = news._judge_facts(found, [truth] * 3)
+    assert facts == news.Facts(title=1 / 3, an_author=2 / 3, all_authors=1 / 3, date=1 / 3)
+
+
+def test_news_are_reported_by_language_and_publisher(metrics: ModuleType, page: Any) -> None:
+    news, quality = import_module("benchmarks.reading.news"), import_module("benchmarks.reading.quality")
+    pages = [page(str(n), "news", URL, b"", text="tea is hot", publisher=f"p{n % 3}") for n in range(12)]
+    ours = quality.Scores(["news"] * 12, [metrics.score(one, "tea is hot") for one in pages], {})
+    theirs = quality.Scores(["news"] * 12, [metrics.score(one, "tea is cold and old") for one in pages], {})
+    section = news.section(
+        {"websearch-core": ours, "trafilatura": theirs}, {}, pages, ["en"] * 7 + ["other"] * 5, measured="Now."
+    )
+    assert [goal.met for goal in section.goals] == [True, True, True]
+    assert section.tables[1].head == ("F1 by language", "en (7)", "other (5)")
+    assert section.tables[0].rows[1] == (
+        "trafilatura", "0.500", "0.400", "0.667", "0.500", "+0.500", "+0.500 to +0.500", "+0.500 to +0.500"
+    )  # fmt: skip

@@ -243,7 +243,10 @@ def test_the_key_of_one_provider_needs_one_name():
     [
         ({"provider": "direct"}, "'direct' cannot search; those that can: arxiv, brave"),
         ({"provider": "duckduckgo", "reader": "brave"}, "'brave' cannot read|has no api_key"),
-        ({"provider": "duckduckgo", "reader": "duckduckgo"}, "cannot read; those that can: direct, exa"),
+        (
+            {"provider": "duckduckgo", "reader": "duckduckgo"},
+            "cannot read; those that can: browser, crawl4ai, direct, exa",
+        ),
         ({"provider": "duckduckgo", "provider_options": {"ddgg": {}}}, "unknown provider 'ddgg'"),
         ({"provider": "duckduckgo", "allow": ["nonsense"]}, "allow"),
         ({"provider": "duckduckgo", "timeout": 0}, "timeout"),

@@ -6,16 +6,16 @@ import copy
 import inspect
 import json
 import pickle
-from typing import Any
+from typing import Annotated, Any
 
 import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from langchain_core.load import dumps
-from langchain_core.tools import ToolException
+from langchain_core.tools import BaseTool, InjectedToolCallId, ToolException
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from pydantic import ValidationError
+from pydantic import ValidationError, create_model
 
 from langchain_websearch import OpenPageTool, WebPageCompressor, WebSearchRetriever, WebSearchTool, WebSearchToolkit
 from websearch_core import Page, SearchResponse, SearchResult, WebSearch
@@ -453,3 +453,38 @@ async def test_a_failure_is_json_if_the_answers_are():
     assert json.loads(wrong.content)["error"]["code"] == "invalid_option"
     assert wrong.status == "error"
     assert pickle.loads(pickle.dumps(search)).handle_validation_error
+
+
+SENT = [
+    {"query": "kelp"},
+    {"query": "kelp", "limit": 3, "runtime": "what LangGraph injects"},
+    {"query": "kelp", "max_results": 2, "blocked_domains": ["a.example"], "nonsense": 1},
+    {"query": "kelp", "topic": "news", "allowed_domains": ["a.example", "c.example"]},
+    {"query": ""},
+]
+
+
+@pytest.mark.parametrize("sent", SENT, ids=range(len(SENT)))
+@pytest.mark.parametrize("fixed", [{}, {"limit": 3, "topic": "news", "allowed_domains": ["a.example", "b.example"]}])
+def test_arguments_are_read_and_hidden_as_langchain_would(sent, fixed):
+    """`_parse_input` and `_filter_injected_args` only save time: what LangChain's own return is the same."""
+    tool = WebSearchTool(provider="tavily", api_key="tvly-not-a-key", search_options=fixed)
+
+    def parse(parse_input):
+        try:
+            return parse_input(tool, dict(sent), None)
+        except ValidationError as error:
+            return str(error)
+
+    assert parse(WebSearchTool._parse_input) == parse(BaseTool._parse_input)
+    seen = {**sent, "run_manager": 1}
+    assert tool._filter_injected_args(seen) == BaseTool._filter_injected_args(tool, seen)
+    assert "runtime" not in tool._filter_injected_args(seen)
+
+
+def test_arguments_that_a_developer_adds_are_read_by_langchain():
+    tool = WebSearchTool(provider="tavily", api_key="tvly-not-a-key")
+    tool.args_schema = create_model("More", __base__=tool.args_schema, call=(Annotated[str, InjectedToolCallId], ...))
+
+    assert tool._parse_input({"query": "kelp"}, "call-1")["call"] == "call-1"
+    assert tool._filter_injected_args({"query": "kelp", "call": "x"}) == {"query": "kelp"}

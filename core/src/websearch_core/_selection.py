@@ -246,9 +246,8 @@ def make_stack(
     if settings.budget:
         table = tables.setdefault("budget", {})
         table["limit"] = (*split_texts(table.get("limit")), *settings.budget)
-    pace = tables.setdefault("throttle", {})
-    pace |= {} if settings.throttle is None else {"shared": settings.throttle}
-    pace |= {} if rate_limiter is None else {"rate_limiter": rate_limiter}
+    pace = {"shared": settings.throttle, "rate_limiter": rate_limiter}
+    tables.setdefault("throttle", {}).update({name: value for name, value in pace.items() if value is not None})
     defaults: dict[str, Layer] = {
         "relax": Relax(unsupported="raise"),
         "retry": _make_layer("retry", retry),
@@ -265,18 +264,8 @@ def make_stack(
     defaults |= {name: _make_layer(name, table) for name, table in tables.items()}
     has_breaker = any(rank(layer) == Rank.BREAKER for layer in defaults.values())
     stack = Stack(given, list(defaults.values()), [] if has_breaker else [Breaker()])
-    _check_short_forms(
-        given,
-        {
-            "attempts": attempts,
-            "cache": cache,
-            "fuse": fuse,
-            "robots": robots,
-            "throttle": throttle,
-            "rate_limiter": rate_limiter,
-            "budget": budget,
-        },
-    )
+    short = {"attempts": attempts, "cache": cache, "fuse": fuse, "robots": robots, "throttle": throttle}
+    _check_short_forms(given, short | {"rate_limiter": rate_limiter, "budget": budget})
     return stack
 
 

@@ -85,7 +85,7 @@ class WebSearch:
             ``layers=[Throttle(shared=...)]``.
         rate_limiter: What each request waits for: the ``BaseRateLimiter`` of LangChain or of LlamaIndex, or any object
             with a method ``acquire()``; the same as ``layers=[Throttle(rate_limiter=...)]``. The wait is part of the
-            time of a call. It may be shared, and makes a `WebSearch` that it is given to as hard to pickle as it is.
+            time of a call. Several objects may share it.
         http_client: Your own ``httpx.Client`` for services. Pages never go through it.
         http_async_client: The same for async calls; it belongs to one event loop.
         verify: An ``ssl.SSLContext`` with the certificates to trust.

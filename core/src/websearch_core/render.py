@@ -12,6 +12,7 @@ import re
 import secrets
 from bisect import bisect_left
 from collections.abc import Mapping
+from functools import lru_cache
 from textwrap import indent
 from typing import Any, Literal, assert_never
 
@@ -363,6 +364,7 @@ def _indent(text: str, width: int) -> str:
     return indent(text, " " * width, lambda line: bool(line.strip(" \n")))
 
 
+@lru_cache(maxsize=64)  # needed for the text, for the places in it, and for what was shown
 def shorten_snippet(snippet: str, max_snippet_chars: int | None = None) -> str:
     """Return *snippet* as the text for a model shows it: on one line, and not too long."""
     line, most = _join_lines(snippet), max_snippet_chars or _MAX_SNIPPET

@@ -9,6 +9,7 @@ is a tool message of status ``error`` whose text begins with a stable code, sinc
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, contextmanager
@@ -100,10 +101,11 @@ class PageToolOptions(ToolOptions, PageSettings, total=False):
 
 def _hint_config(method: _Method) -> _Method:
     """
-    Leave only the type of ``config`` for LangChain to find.
+    Leave only the type of ``config`` for LangChain to find, and the signature ready.
 
-    It evaluates the annotations of ``_run`` and ``_arun`` anew for each call, and looks for this one alone.
+    It works out both for ``_run`` or ``_arun`` anew in each call, and looks for this type alone.
     """
+    method.__signature__ = inspect.signature(method)  # type: ignore[attr-defined]
     method.__annotations__ = {"config": RunnableConfig}
     return method
 
@@ -146,6 +148,7 @@ class _WebTool(BaseTool):
     handle_tool_error: OnError = True
     handle_validation_error: bool | str | Callable[[Any], str] | None = _render_validation_error
     metadata: dict[str, Any] | None = Field(default_factory=lambda: {"read_only": True})
+    _own_arguments: ClassVar[type[BaseModel]]
     _hidden: tuple[type, AbstractSet[str]] | None = PrivateAttr(default=None)
 
     @property
@@ -162,6 +165,17 @@ class _WebTool(BaseTool):
             names = dict.fromkeys([*schema.model_fields, *FILTERED_ARGS, *self._injected_args_keys])
             self._hidden = schema, names.keys() - super()._filter_injected_args(names).keys()
         return {name: value for name, value in tool_input.items() if name not in self._hidden[1]}
+
+    def _parse_input(self, tool_input: str | dict[str, Any], tool_call_id: str | None) -> str | dict[str, Any]:
+        """Validate the arguments. LangChain would look for fields that ours do not have, anew in each call."""
+        schema, own = self.args_schema, self._own_arguments
+        if not isinstance(tool_input, dict) or not isinstance(schema, type) or not issubclass(schema, own):
+            return super()._parse_input(tool_input, tool_call_id)
+        if not schema.model_fields.keys() <= own.model_fields.keys():  # the developer has added some
+            return super()._parse_input(tool_input, tool_call_id)
+        given = schema.model_validate(tool_input)
+        injected = {name: tool_input[name] for name in self._injected_args_keys if name in tool_input}
+        return {name: getattr(given, name) for name in schema.model_fields} | injected
 
     def _begin(self, config: RunnableConfig) -> tuple[WebSearch, dict[str, Any]]:
         """Count this call, and return the `WebSearch` and the options of its run."""
@@ -253,6 +267,7 @@ class WebSearchTool(_WebTool):
 
     name: str = "web_search"
     description: str = tools.SEARCH
+    _own_arguments: ClassVar[type[BaseModel]] = SearchToolArguments
     args_schema: type[BaseModel] = SearchToolArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
     search_options: Pinned = Field(default_factory=Pinned, exclude=True, repr=False)
     read_top: int = Field(default=0, ge=0)
@@ -342,6 +357,7 @@ class OpenPageTool(_WebTool):
 
     name: str = "open_page"
     description: str = tools.READ
+    _own_arguments: ClassVar[type[BaseModel]] = PageToolArguments
     args_schema: type[BaseModel] = PageToolArguments  # pyright: ignore[reportIncompatibleVariableOverride] - as in LangChain
     max_length: int | None = Field(default=None, ge=1)
 

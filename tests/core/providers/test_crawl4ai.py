@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from websearch_core import WebSearch
-from websearch_core._browser import crawl4ai as browser
+from websearch_core._browser import crawler as browser
 from websearch_core._browser.host import host
 from websearch_core.errors import ConfigurationError, PageNotFound, TimedOut, Unavailable, UnsafeURL
 from websearch_core.providers import Crawl4ai

@@ -133,8 +133,8 @@ class AsyncioStream(asyncio.Protocol):
         self._wake()
         return False
 
-    def connection_lost(self, error: Exception | None) -> None:
-        self._ended, self._failure = True, self._failure or error
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._ended, self._failure = True, self._failure or exc
         self._can_write.set()
         self._wake()
 

@@ -182,7 +182,7 @@ class SharedPace(Pace):
         if wait is None:
             return super().wait(ticket)
         with self._lock:
-            is_counted = not wait and self._concurrent is not None
+            is_counted = not wait and limits[1] is not None
             if not wait and not ticket.has_left:
                 self._send(ticket)
                 if is_counted:

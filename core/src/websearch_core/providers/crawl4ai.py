@@ -53,7 +53,7 @@ from websearch_core.provider import (
     unexpected_format,
 )
 
-from .._browser.crawl4ai import MISSING, Crawler
+from .._browser.crawler import MISSING, Crawler
 
 _MAX_SECONDS = 60  # to render a page, where there is no deadline
 _FIT = {

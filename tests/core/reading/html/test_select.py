@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from websearch_core.reading._html.blocks import find_blocks
-from websearch_core.reading._html.features import LEVELS, MISSING, BlockFeatures, words_of
+from websearch_core.reading._html.features import LEVELS, MISSING, BlockFeatures, count_words, words_of
 from websearch_core.reading._html.metadata import read_metadata
 from websearch_core.reading._html.model import MAX_VOTES, QUESTIONS, ContentModel, load_model
 from websearch_core.reading._html.parse import parse
-from websearch_core.reading._html.select import _drop_machine_text, _threshold, select_content
+from websearch_core.reading._html.select import _drop_machine_text, _leniency, _threshold, select_content
 
 PIECES = [
     *(f"<{name}>" for name in "div p ul li a span table td h1 h3 pre nav main article footer button form img dd".split()),
@@ -292,6 +292,31 @@ def test_no_other_threshold_has_a_better_expected_score(pages: list[tuple[float,
 def test_the_threshold_drops_on_uncertain_pages(chances: list[float], words: list[int], kept: list[int]) -> None:
     line = _threshold(chances, words)
     assert kept == [block for block, chance in enumerate(chances) if chance >= line]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", 1),
+        ("Tea is hot", 3),
+        ("Grüner Tee für Ärzte", 4),
+        ("Чай горячий", 2),
+        ("차가 뜨겁다", 2),  # Korean has spaces
+        ("お茶は熱い", 6),
+        ("新しい iPhone 15 の発売", 10),
+        ("ชาร้อน", 7),
+    ],
+)
+def test_every_character_of_a_script_without_spaces_is_a_word(text: str, words: int) -> None:
+    assert count_words(text) == words
+
+
+def test_captions_and_cells_have_a_lower_threshold_than_the_text_around_them() -> None:
+    body = "<p>a<figure><figcaption>b<p>c</figcaption></figure><table><caption>d</caption><tr><td><p>e</p></td></tr></table>"
+    blocks = find_blocks(parse(body.encode()).body)
+    assert dict(zip(blocks.block_texts, _leniency(blocks), strict=True)) == pytest.approx(
+        {"a": 1, "b": 0.65, "c": 0.65, "d": 0.65, "e": 0.7}
+    )
 
 
 def test_a_page_without_text_has_no_content() -> None:

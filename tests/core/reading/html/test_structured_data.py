@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 from websearch_core.reading._html.blocks import find_blocks
 from websearch_core.reading._html.harden import harden
 from websearch_core.reading._html.metadata import read_metadata
-from websearch_core.reading._html.structured_data import markup_from_data
+from websearch_core.reading._html.structured_data import lacks_article, markup_from_data
 from websearch_core.reading._html.tree import build_tree
 from websearch_core.reading._markdown.writer import to_markdown
 
@@ -145,6 +145,26 @@ OFFER = {"@type": "Offer", "price": 12.5, "priceCurrency": "EUR", "availability"
 )
 def test_data_becomes_text(thing: dict[str, Any], expected: str) -> None:
     assert markdown_of(thing) == expected
+
+
+SENTENCES = [f"Forest number {n} grew back in the year {1900 + n}, as divers say." for n in range(40)]
+STORY = " ".join(SENTENCES)
+
+
+@pytest.mark.parametrize(
+    ("article", "shown", "kept", "lacks"),
+    [
+        (STORY, ["Subscribe to read this."], 23, True),
+        (STORY, SENTENCES, 200, False),  # the page shows it, although little was selected
+        (STORY, SENTENCES[:10], 2000, False),  # what was selected is nearly as long
+        (STORY[:500], ["Subscribe."], 10, False),  # too short to be the article
+        ("", ["Subscribe."], 10, False),
+    ],
+)
+def test_a_page_may_lack_the_article_that_its_data_has(article: str, shown: list[str], kept: int, lacks: bool) -> None:
+    data = encode({"@type": "NewsArticle", "headline": "Kelp", "articleBody": article})
+    page = LexborHTMLParser(f'<title>Kelp</title><script type="application/ld+json">{data}</script>')
+    assert lacks_article(shown, kept, read_metadata(page, URL)) is lacks
 
 
 def test_the_main_thing_comes_first_and_nothing_twice() -> None:

@@ -300,6 +300,8 @@ def test_footnotes_begin_with_their_mark(html: str, expected: str) -> None:
             "<table><tr><th>Fox<th>Runs<tr><td>a<td><img alt='yes, it runs'><tr><td>b<td><img alt='yes, it runs'></table>",
             "| Fox | Runs |\n| --- | --- |\n| a | yes, it runs |\n| b | yes, it runs |",
         ),
+        ("<p>A fox runs in red snow.</p><img alt='A red fox runs'><p>b</p>", "A fox runs in red snow.\n\nb"),
+        ("<p>A dog sleeps.</p><img alt='A red fox runs'><p>b</p>", "A dog sleeps.\n\nA red fox runs\n\nb"),
         ("<hr><p>a</p><hr><hr><p>b</p><hr>", "a\n\n---\n\nb"),
         ("<b> a</b><i></i> <b>  </b>b", "**a** b"),
         ("a <img alt=''> <span> </span> b", "a b"),

@@ -47,6 +47,12 @@ _REVIEWS_HEADING = re.compile(
     rf"|avaliações|отзывы|评价|レビュー|カスタマーレビュー|리뷰){_COUNT}",
     re.IGNORECASE,
 )
+# Parts of the words above, for a quick check.
+_COMMENT_HINTS = ("omment", "isqus", "reacties", "komentar", "comentario", "utterances", "giscus")
+_REVIEW_HINTS = (
+    "review", "bewertung", "rezension", "avis", "opiniones", "recension", "rese", "yotpo", "bazaarvoice", "jdgm",
+    "okendo", "stamped", "trustpilot", "loox",
+)  # fmt: skip
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
 _FRAMES = frozenset({"body", "main", "html"})
 _CONTROLS = frozenset({"button", "label", "form", "nav"})
@@ -66,6 +72,7 @@ class Choice(NamedTuple):
 class _Form(NamedTuple):
     """How pages mark one kind of response: by class or id, heading, schema.org types and property."""
 
+    hints: tuple[str, ...]
     marks: re.Pattern[str]
     heading: re.Pattern[str]
     kinds: frozenset[str]
@@ -73,14 +80,15 @@ class _Form(NamedTuple):
 
 
 _FORMS = {
-    "comments": _Form(_COMMENTS, _COMMENTS_HEADING, frozenset({"Comment", "UserComments"}), "comment"),
-    "reviews": _Form(_REVIEWS, _REVIEWS_HEADING, frozenset({"Review", "UserReview"}), "review"),
+    "comments": _Form(_COMMENT_HINTS, _COMMENTS, _COMMENTS_HEADING, frozenset({"Comment", "UserComments"}), "comment"),
+    "reviews": _Form(_REVIEW_HINTS, _REVIEWS, _REVIEWS_HEADING, frozenset({"Review", "UserReview"}), "review"),
 }
 
 
 def default_choices(kind: Kind | None, comments: Responses | None, reviews: Responses | None) -> dict[str, Responses]:
     """Return what to do with comments and reviews, as far as it is wanted or the *kind* of page asks for it."""
-    wanted = {"comments": comments or ("drop" if kind == "article" else None), "reviews": reviews}
+    by_kind: Responses | None = "drop" if kind == "article" else None
+    wanted: dict[str, Responses | None] = {"comments": comments or by_kind, "reviews": reviews}
     return {name: choice for name, choice in wanted.items() if choice}
 
 
@@ -127,17 +135,28 @@ def _find(outline: TextBlocks, form: _Form) -> list[bool]:
     """Return for each block whether it is in an element that is marked as a response, or below such a heading."""
     inside = bytearray(len(outline.names))
     around_title = _around_titles(outline)
-    seen: dict[str, bool] = {}  # by class and id, which many elements share
+    marked = _find_marked(outline, form)
     for element, (name, parent, mark) in enumerate(zip(outline.names, outline.parents, outline.marks, strict=True)):
         if parent >= 0 and inside[parent]:
             inside[element] = 1
         elif name not in _FRAMES and element not in around_title:
-            if mark not in seen:
-                seen[mark] = form.marks.search(mark.lower()) is not None
-            inside[element] = seen[mark] or _is_stated(outline.attributes[element], form)
+            inside[element] = mark in marked or _is_stated(outline.attributes[element], form)
     found = [inside[element] > 0 for element in outline.block_elements]
     _add_below_headings(outline, found, form.heading)
     return found
+
+
+def _find_marked(outline: TextBlocks, form: _Form) -> set[str]:
+    """Return the classes and ids of the page that mark responses."""
+    together = "\n".join(outline.marks).lower()
+    hints = [hint for hint in form.hints if hint in together]
+    if not hints:
+        return set()
+    return {
+        mark
+        for mark in set(outline.marks)
+        if any(hint in (folded := mark.lower()) for hint in hints) and form.marks.search(folded)
+    }
 
 
 def _is_stated(attributes: Mapping[str, str | None], form: _Form) -> bool:

@@ -26,7 +26,19 @@ _MAX_SELECTORS = 10
 _MIN_LENGTH = 200  # characters: a part for subscribers that has fewer was not sent
 _PAID_TIERS = frozenset({"locked", "metered", "premium", "paid"})
 
-_HINTS = ("wall", "only", "gate")  # parts of the words below: most pages have none, and need no closer look
+# Parts of the words below: most pages have none of them, and need no closer look.
+_HINTS = (
+    "paywall",
+    "regwall",
+    "-wall",
+    "_wall",
+    "riber-only",
+    "ribers-only",
+    "riberonly",
+    "riber_only",
+    "gated",
+    "t-gate",
+)
 _OFFER = re.compile(
     r"(?<![a-z])(?:pay|reg|registration|subscription|premium|metered?)[-_]{0,2}wall(?![a-z])|[a-z]-paywall(?![a-z])"
     r"|subscribers?[-_]{0,2}only|gated[-_]{0,2}content|content[-_]{0,2}gate(?![a-z])"
@@ -125,13 +137,19 @@ def _is_false(value: object) -> bool:
 def _shows_offer(outline: TextBlocks) -> bool:
     """Return whether the page shows an offer to subscribe or sign in, marked as a wall, outside its frame."""
     marks = "\n".join(outline.marks).lower()
-    if not any(hint in marks for hint in _HINTS) or not _OFFER.search(marks):
+    if not any(hint in marks for hint in _HINTS):
         return False
     inside: dict[int, int] = {}  # the offer around each element
     acts: set[int] = set()  # offers with something to click
     for element, (parent, mark) in enumerate(zip(outline.parents, outline.marks, strict=True)):
         offer = inside.get(parent, -1)
-        if offer < 0 and mark and not outline.around[element] & _FRAME and _is_offer(mark.lower()):
+        if (
+            offer < 0
+            and mark
+            and any(hint in mark.lower() for hint in _HINTS)
+            and not outline.around[element] & _FRAME
+            and _is_offer(mark.lower())
+        ):
             offer = element
         if offer >= 0:
             inside[element] = offer
@@ -145,4 +163,5 @@ def _shows_offer(outline: TextBlocks) -> bool:
 
 
 def _is_offer(mark: str) -> bool:
-    return _OFFER.search(mark) is not None and not _NO_OFFER.search(mark)
+    hinted = any(hint in mark for hint in _HINTS)
+    return hinted and _OFFER.search(mark) is not None and not _NO_OFFER.search(mark)
