@@ -3,9 +3,9 @@ Kill processes at random moments while they write to the index, the cache and th
 
     python -m benchmarks.soak.kills 100
 
-Each round forks a process, which acknowledges every write on a pipe, and kills it within a few milliseconds, often while
-the file is new. Then everything acknowledged has to be there, the file has to be whole, and the next process has to be
-able to write. Prints the findings as JSON.
+Each round forks a process, which acknowledges every write on a pipe, and kills it within a few milliseconds after one
+of the first, often while the file is new. Then everything acknowledged has to be there, the file has to be whole, and
+the next process has to be able to write. Prints the findings as JSON.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import select
 import signal
 import sqlite3
 import sys
@@ -33,7 +32,8 @@ from websearch_core.layers._usage import UsageFile
 from websearch_core.models import Page, SearchQuery
 
 _SEED = 9
-_LONGEST = 0.03  # seconds that a process may write
+_MOST = 8  # writes that are waited for
+_LONGEST = 0.005  # seconds after them
 _PER_FILE = 5  # rounds; then a new file
 _DAY = date(2026, 11, 22)
 
@@ -146,15 +146,15 @@ def kill(make: Callable[[Path], Writing], rounds: int) -> Findings:
             acknowledged: list[int] = []
             for kills in range(1, min(_PER_FILE, rounds - number) + 1):
                 before = len(acknowledged)
-                acknowledged += _write_until_killed(make, path, kills * 100_000, dice.uniform(0, _LONGEST))
+                acknowledged += _write_until_killed(make, path, kills * 100_000, dice)
                 findings.kills += 1
                 findings.writes += len(acknowledged) - before
                 findings.problems += _check(make, path, acknowledged, kills)
     return findings
 
 
-def _write_until_killed(make: Callable[[Path], Writing], path: Path, first: int, seconds: float) -> list[int]:
-    """Return which writes a process acknowledged before it was killed, so many *seconds* after its first step."""
+def _write_until_killed(make: Callable[[Path], Writing], path: Path, first: int, dice: random.Random) -> list[int]:
+    """Return which writes a process acknowledged before it was killed, soon after one of the first."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -168,10 +168,10 @@ def _write_until_killed(make: Callable[[Path], Writing], path: Path, first: int,
             os._exit(1)  # only after an error
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
-        select.select([pipe], [], [], 10)
-        time.sleep(seconds)
+        lines = [pipe.readline() for _ in range(1 + dice.randrange(_MOST))]
+        time.sleep(dice.uniform(0, _LONGEST))
         os.kill(child, signal.SIGKILL)
-        lines = pipe.read().split()
+        lines += pipe.readlines()
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL, "the process failed before it was killed"
     return [int(line) for line in lines[1:]]

@@ -15,14 +15,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.soak.calls import Plan, Planner, Sent, Webs, check_answer
-from benchmarks.soak.server import Counts, start
+from benchmarks.soak.server import Counts, Other, start
 from benchmarks.soak.watch import Holdings, Memory, find_memory, find_tasks
 from websearch_core.errors import WebSearchError
 from websearch_core.events import listen
 
 MARGIN = 3.0  # seconds that a call may end after its deadline, since this machine does other things, too
 _SERVICES = ("tavily", "brave", "duckduckgo", "page")
+_RAMP = 2.0  # seconds until all threads and event loops make calls
 _PER_LOOP = 250  # calls; then the event loop ends, and another begins
+_WARM_UP = 100  # calls
 _REPORTED = 20  # violations
 
 
@@ -86,13 +88,14 @@ class Soak:
         # Made before the first call, so that keeping count takes no more memory later.
         self._allowed = {service: array("H", bytes(2 * calls)) for service in _SERVICES}
 
-    def work(self, threads: int, loops: int, per_loop: int) -> None:
+    def work(self, threads: int, loops: int, per_loop: int, ramp: float = _RAMP) -> None:
         """Make all calls, with so many threads and event loops, and so many tasks on each."""
         workers = [threading.Thread(target=self._in_thread, name=f"caller-{n}") for n in range(threads)]
         workers += [threading.Thread(target=self._on_loops, args=(per_loop,), name=f"loop-{n}") for n in range(loops)]
         began = time.monotonic()
         for worker in workers:
             worker.start()
+            time.sleep(ramp / len(workers))  # as load comes: to start a thread takes a turn of all that run
         for worker in workers:
             worker.join()
         self.result.seconds = time.monotonic() - began
@@ -189,7 +192,8 @@ class Soak:
                 if requests > (allowed := self._allowed[service][number]):
                     plan = self._planner.plan(number)
                     self.result.complain(
-                        f"call {number}, {plan.kind}, fault {plan.fault}: {requests} requests to {service} instead of {allowed}"
+                        f"call {number}, {plan.kind}, fault {plan.fault}: "
+                        f"{requests} requests to {service} instead of {allowed}"
                     )
 
 
@@ -245,9 +249,9 @@ class _Step:
 def soak(
     calls: int,
     *,
-    threads: int = 40,
+    threads: int = 20,
     loops: int = 2,
-    per_loop: int = 30,
+    per_loop: int = 40,
     limits: tuple[float, float] = (0.4, 4.0),
     tell: Callable[[str], None] = lambda _: None,
 ) -> Result:
@@ -273,17 +277,25 @@ def soak(
         result = one.result
         for leak in before.find_leaks():
             result.complain(f"left: {leak}")
-        if connections := server.count().connections:
+        if connections := _count_open(server):
             result.complain(f"the server still has {connections} connections")
     result.slope = memory.slope(calls)
     result.memory = memory.at(calls / 10), memory.at(calls), memory.peak()
     return result
 
 
+def _count_open(server: Other) -> int:
+    """Return how many connections the server still has after some time: it notices an end only when it sends."""
+    end = time.monotonic() + 10
+    while (connections := server.count().connections) and time.monotonic() < end:
+        time.sleep(0.1)
+    return connections
+
+
 def warm_up(limits: tuple[float, float]) -> None:
     """Make a few calls, so that what every program imports and keeps is not taken for a leak."""
     with start() as server, tempfile.TemporaryDirectory() as folder:
-        Soak(20, server.url, Path(folder), limits).work(threads=2, loops=1, per_loop=2)
+        Soak(_WARM_UP, server.url, Path(folder), limits).work(threads=1, loops=1, per_loop=40, ramp=0)
 
 
 @contextmanager

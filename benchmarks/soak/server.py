@@ -1,9 +1,9 @@
 """
 The other side of a soak: services and pages in a process of their own, which count the requests of each call.
 
-A call names itself in what it asks: ``soak CALL FAULT``, or a page at ``/page/CALL/FAULT``. The fault is the number of a
-case of the matrix in `tests.faults`, whose answers this server sends one after the other, or ``ok``. A line on standard
-input asks for the counts; the process ends with it, or after an hour.
+A call names itself in what it asks: ``soak CALL FAULT``, or a page at ``/page/CALL/FAULT``. The fault is the number of
+a case of the matrix in `tests.faults`, whose answers this server sends one after the other, or ``ok``. A line on
+standard input asks for the counts; the process ends with it, or after an hour.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Self
 
 from websearch_core.reading._isolation.pool import _pool
 
@@ -82,7 +83,7 @@ class Memory:
         self._ends = threading.Event()
         self._thread = threading.Thread(target=self._look, name="memory", daemon=True)
 
-    def __enter__(self) -> Memory:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
