@@ -24,7 +24,7 @@ endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
 .PHONY: help install wheels demo test test-ddgs test-models fuzz coverage lint types format docs provider bench bench-reading \
-	bench-memory bench-citations bench-fusion bench-ssrf bench-browser bench-faults soak model record drift plugin matrix lock
+	bench-memory bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-tenants soak model record drift plugin matrix lock
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
@@ -127,6 +127,9 @@ bench-browser: $(VENV)/installed $(BROWSERS)/installed  ## attack and measure th
 
 bench-ssrf: $(VENV)/installed $(FETCHERS)/installed  ## compare our guard with others, and write docs/measured/ssrf.md
 	$(BIN)/python -m benchmarks.ssrf --peers $(FETCHERS)/bin/python
+
+bench-tenants: $(VENV)/installed  ## measure many tenants in one process, and write docs/measured/tenants.md
+	$(BIN)/python -m benchmarks.tenants
 
 bench-faults: $(VENV)/installed $(FAULTED)/installed  ## let our calls and those of others meet 72 faults, and write docs/measured/faults.md
 	$(BIN)/python -m benchmarks.faults --peers $(FAULTED)/bin/python

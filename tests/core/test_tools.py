@@ -17,7 +17,7 @@ from websearch_core import SearchResponse, SearchResult, WebSearch
 from websearch_core._domains import Domains
 from websearch_core.errors import BudgetExceeded, ConfigurationError, InvalidOption, MissingKey
 from websearch_core.tools import PageArguments, Pinned, SearchArguments, Tenants, Uses, page_options
-from websearch_core.tools._tenants import _MAX_TENANTS, CONFIGURABLE
+from websearch_core.tools._tenants import CONFIGURABLE
 
 SAID = {"offset": 0, "query": "", "find": ""}
 
@@ -342,14 +342,15 @@ class TestTenants:
         assert tenants.find({}) is tenants.web
         assert len({id(web._sender) for web in (ann, bob, tenants.web)}) == 3
 
-    def test_so_many_tenants_are_kept_and_no_more(self):
+    def test_so_many_tenants_are_kept_and_no_more(self, monkeypatch):
+        monkeypatch.setattr("websearch_core.tools._tenants._MAX_TENANTS", 8)
         tenants = self.make("api_key")
         first = tenants.find({"api_key": "key-0"})
-        for n in range(1, _MAX_TENANTS):
+        for n in range(1, 8):
             tenants.find({"api_key": f"key-{n}"})
         assert tenants.find({"api_key": "key-0"}) is first
         tenants.find({"api_key": "one-more"})
-        assert len(tenants._made) == _MAX_TENANTS
+        assert len(tenants._made) == 8
         assert tenants.find({"api_key": "key-0"}) is first
         assert self.key(tenants.find({"api_key": "key-1"})) == "key-1"
 

@@ -151,6 +151,21 @@ def test_lines_share_a_bounded_number_of_threads(system):
     assert late.look_up(lambda: ["127.0.0.2"]).result(10) == ["127.0.0.2"]
 
 
+def test_half_of_the_threads_are_for_lines_that_have_none(system):
+    shared, greedy = Threads(8), None
+    for _ in range(4):
+        greedy = Line(shared)
+        for _ in range(MAX_RUNNING):
+            greedy.look_up(lambda: system("hang.example", 80))
+    assert len(threads()) == 4 + 3  # the first one took four
+
+    assert Line(shared).look_up(lambda: ["127.0.0.2"]).result(10) == ["127.0.0.2"]
+    system.ends.set()
+    for thread in threads():
+        thread.join(10)
+    assert shared._taken == 0
+
+
 def test_a_system_without_threads_is_a_temporary_error(monkeypatch):
     def none(self):
         raise RuntimeError("can't start new thread")
@@ -163,7 +178,7 @@ def test_a_system_without_threads_is_a_temporary_error(monkeypatch):
     assert line.look_up(lambda: ["127.0.0.1"]).result(10) == ["127.0.0.1"]
     for thread in threads():
         thread.join(10)
-    assert shared.take()
+    assert shared.take(0)
 
 
 def test_a_sender_with_names_that_hang_is_pickled_without_them(system):

@@ -9,7 +9,7 @@ import ssl
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import SimpleNamespace
 
 import httpcore
@@ -18,9 +18,7 @@ import trustme
 
 from websearch_core._deadline import time_limit
 from websearch_core._net import pool as pool_module
-from websearch_core._net.clients import DirectClient
 from websearch_core._net.guard import Guard
-from websearch_core._net.lookup import FOR_SERVICES, Line
 from websearch_core._net.pool import AsyncPool, Pool, _Idle
 from websearch_core._net.sender import Sender
 from websearch_core.errors import TimedOut, Unavailable
@@ -72,16 +70,26 @@ def serve(handle, tls=None):
     """Serve connections with the coroutine function *handle* in a thread; yield the port."""
     ready = threading.Event()
     port = 0
+    tasks = set()
+
+    async def handle_one(reader, writer):
+        tasks.add(asyncio.current_task())
+        try:
+            await handle(reader, writer)
+        finally:
+            await end(writer)
 
     async def main():
         nonlocal port
-        server = await asyncio.start_server(handle, "127.0.0.1", 0, ssl=tls)
+        server = await asyncio.start_server(handle_one, "127.0.0.1", 0, ssl=tls)
         port = server.sockets[0].getsockname()[1]
         stopped = asyncio.Event()
         stops.append((asyncio.get_running_loop(), stopped))
         ready.set()
         await stopped.wait()
         server.close()
+        if tasks:
+            await asyncio.wait(tasks, timeout=5)
 
     stops = []
     thread = threading.Thread(target=asyncio.run, args=(main(),))
@@ -91,6 +99,12 @@ def serve(handle, tls=None):
     loop, stopped = stops[0]
     loop.call_soon_threadsafe(stopped.set)
     thread.join(5)
+
+
+async def end(writer):
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
 
 
 async def read_request(reader):
@@ -110,7 +124,7 @@ def make_echo(connections):
                 writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
-            writer.close()
+            return
 
     return echo
 
@@ -154,7 +168,6 @@ def test_a_certificate_for_another_name_ends_the_call(authority, library, run):
 def test_a_handshake_that_never_ends_ends_with_the_deadline(library, run):
     async def silent(reader, writer):
         await reader.read()
-        writer.close()
 
     with serve(silent) as port:
         sender = Sender(OPEN, library=library)
@@ -183,8 +196,7 @@ def test_a_tunnel_through_a_proxy_is_kept(authority, library, run, monkeypatch, 
             sink.close()
 
         await asyncio.gather(pump(reader, there[1]), pump(there[0], writer), return_exceptions=True)
-        writer.close()
-        there[1].close()
+        await end(there[1])
 
     tls = make_context(authority, "127.0.0.1")
     with serve(make_echo(connections), tls) as port, serve(tunnel, tls if scheme == "https" else None) as proxy:
@@ -466,19 +478,3 @@ def test_a_connection_that_opens_while_the_pool_is_closed_is_closed_too(colour):
         _, (connection,) = use_pool(colour, answer)
 
     assert not connection.is_open
-
-
-def test_clients_share_the_certificates_that_are_trusted_by_default(library, monkeypatch, tmp_path):
-    line = Line(FOR_SERVICES)
-
-    def find_trust(guard=None):
-        return DirectClient(library, None, guard, line)._client._transport._pool.inner._ssl_context
-
-    assert find_trust() is find_trust()
-    assert find_trust(OPEN) is find_trust(OPEN)
-    assert find_trust() is not find_trust(OPEN)  # those of the environment are for services alone
-    before = find_trust()
-    file = tmp_path / "own.pem"
-    trustme.CA().cert_pem.write_to_path(str(file))
-    monkeypatch.setenv("SSL_CERT_FILE", str(file))
-    assert find_trust() is not before

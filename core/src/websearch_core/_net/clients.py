@@ -9,7 +9,6 @@ pytest-httpx and OpenTelemetry at the transport, respx at the connection below i
 from __future__ import annotations
 
 import importlib
-import os
 import ssl
 from functools import cache, lru_cache
 from importlib.metadata import version
@@ -17,6 +16,7 @@ from typing import Any, Literal
 
 from .backend import AsyncGuardedBackend, GuardedBackend
 from .body import OFFERED
+from .certificates import trusted
 from .guard import Guard
 from .lookup import Line
 from .pool import AsyncPool, Pool
@@ -49,7 +49,7 @@ class DirectClient:
         core = importlib.import_module(_CORES[library])
         self._client = getattr(self._http, self._kind)(
             trust_env=guard is None,  # proxies and certificates of the environment must not affect pages
-            verify=verify or _find_default_trust(library, trust_env=guard is None),
+            verify=verify or trusted(library, trust_env=guard is None),
         )
         for transport in (self._client._transport, *self._client._mounts.values()):
             if transport is not None:  # None for hosts in NO_PROXY
@@ -109,18 +109,6 @@ class AsyncDirectClient(DirectClient):
     @staticmethod
     def _make_pool(core: Any, inner: Any, most_idle: int) -> Any:
         return AsyncPool(core, inner, most_idle)
-
-
-def _find_default_trust(library: Library, *, trust_env: bool) -> ssl.SSLContext:
-    """Return the library's own context: the same for all clients, since each would take 20 ms and 0.8 MiB."""
-    named = tuple(os.environ.get(name) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR")) if trust_env else ()
-    return _make_default_trust(library, trust_env, named)
-
-
-@lru_cache(maxsize=8)
-def _make_default_trust(library: Library, trust_env: bool, named: tuple[str | None, ...]) -> ssl.SSLContext:  # noqa: ARG001 - part of the key
-    context: ssl.SSLContext = importlib.import_module(library).create_ssl_context(trust_env=trust_env)
-    return context
 
 
 @lru_cache(maxsize=64)

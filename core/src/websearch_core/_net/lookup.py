@@ -40,15 +40,24 @@ class Threads:
 
     def start_over(self) -> None:
         """Reset: no thread is in use."""
-        self._free = threading.BoundedSemaphore(self._most)
+        self._lock = threading.Lock()
+        self._taken = 0
 
-    def take(self) -> bool:
-        """Reserve a thread; return False if none is left."""
-        return self._free.acquire(blocking=False)
+    def take(self, running: int) -> bool:
+        """
+        Reserve a thread for a line that has *running* ones; return False if none is left for it.
+
+        Half of them are for lines that have none, so that a few tenants whose names hang do not use up all.
+        """
+        with self._lock:
+            is_free = self._taken < (self._most // 2 if running else self._most)
+            self._taken += is_free
+        return is_free
 
     def give_back(self) -> None:
         """Release a reserved thread."""
-        self._free.release()
+        with self._lock:
+            self._taken -= 1
 
 
 FOR_PAGES, FOR_SERVICES = Threads(MAX_THREADS), Threads(MAX_THREADS)
@@ -101,7 +110,7 @@ class Line:
 
     def _start(self) -> None:
         """Start a thread, if the limit allows one more."""
-        if not self._threads.take():
+        if not self._threads.take(self._running):
             return
         try:
             threading.Thread(target=self._work, name="websearch-dns", daemon=True).start()

@@ -3,20 +3,24 @@ Keep connections open between requests, in place of httpcore's own pools.
 
 Those look at each connection several times per request, and ask the system about every idle one: with a hundred
 requests in flight, that costs more than the request. Here, a request takes the connection that was used last, and only
-that one is checked. Connections are httpcore's, so nothing is known here about HTTP, TLS or proxies. How many requests
-are in flight is limited by the `websearch_core._net.sender.Sender`.
+that one is checked. A connection is used again only with the keys that it was opened for: if a server or a proxy ever
+confused two answers, both would belong to the same owner. Connections are httpcore's, so nothing is known here about
+HTTP, TLS or proxies. How many requests are in flight is limited by the `websearch_core._net.sender.Sender`.
 """
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
+import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any, TypeAlias
 
 _KEPT = 30.0  # seconds that an idle connection is kept
 
-Key: TypeAlias = tuple[bytes, bytes, int]
+OWNER = "websearch_owner"  # the extension of a request that says with whose keys it is sent
+Key: TypeAlias = tuple[bytes, bytes, int, bytes]
 
 
 class _Idle:
@@ -32,6 +36,9 @@ class _Idle:
         self._most = most
         self._lock = threading.Lock()
         self._waiting: dict[Any, tuple[Key, float]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
 
     def take(self, key: Key) -> Any:
         """Return the connection to *key* that was used last, or None."""
@@ -90,7 +97,8 @@ class _Pool:
         url = request.url
         if url.scheme not in {b"http", b"https"}:
             raise self._unsupported("the scheme must be http or https")
-        return url.scheme, url.host, url.port or (443 if url.scheme == b"https" else 80)
+        port = url.port or (443 if url.scheme == b"https" else 80)
+        return url.scheme, url.host, port, request.extensions.get(OWNER, b"")
 
     def _create(self, request: Any) -> Any:
         return self.inner.create_connection(request.url.origin)
@@ -146,7 +154,16 @@ class Pool(_Pool):
 
 
 class AsyncPool(_Pool):
-    """The connections of one event loop."""
+    """
+    The connections of one event loop.
+
+    A timer closes those that became too old, so that tenants who search no more hold no files open.
+    """
+
+    def __init__(self, core: Any, inner: Any, most_idle: int) -> None:
+        super().__init__(core, inner, most_idle)
+        self._timer: asyncio.TimerHandle | None = None
+        self._closing: set[asyncio.Task[None]] = set()
 
     async def handle_async_request(self, request: Any) -> Any:
         """Send *request* over a connection that was kept, or over a new one."""
@@ -167,6 +184,8 @@ class AsyncPool(_Pool):
 
     async def aclose(self) -> None:
         """Close all connections."""
+        if self._timer is not None:
+            self._timer.cancel()
         for connection in self._take_all():
             await connection.aclose()
 
@@ -176,8 +195,28 @@ class AsyncPool(_Pool):
         return connection
 
     async def _end(self, connection: Any, key: Key) -> None:
-        for one in self._release(connection, key):
+        surplus = self._release(connection, key)
+        self._set_timer()
+        for one in surplus:
             await one.aclose()
+
+    def _set_timer(self) -> None:
+        if self._timer is None and self._idle:
+            self._timer = asyncio.get_running_loop().call_later(1.1 * _KEPT, _close_old, weakref.ref(self))
+
+    def close_old(self) -> None:
+        """Close the connections that are too old, soon."""
+        self._timer = None
+        for connection in self._idle.take_surplus():
+            closing = asyncio.get_running_loop().create_task(connection.aclose())
+            self._closing.add(closing)
+            closing.add_done_callback(self._closing.discard)
+        self._set_timer()
+
+
+def _close_old(pool: weakref.ref[AsyncPool]) -> None:
+    if (alive := pool()) is not None:
+        alive.close_old()
 
 
 class _Body:

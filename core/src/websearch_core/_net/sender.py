@@ -19,12 +19,13 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from hashlib import blake2b
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from .._deadline import clamp, in_time, time_left, timeout_left
 from .._forks import start_over_after_fork
-from .._redaction import redact_response
+from .._redaction import keys_in, redact_response
 from .._threads import in_thread
 from .._urls import locate
 from ..errors import BadResponse, TimedOut
@@ -34,6 +35,7 @@ from .clients import MAX_CONCURRENT, AsyncDirectClient, DirectClient, Library, u
 from .failures import redact_logs, translate_errors
 from .guard import Guard
 from .lookup import FOR_PAGES, FOR_SERVICES, Line
+from .pool import OWNER
 from .resolve import aresolve, resolve
 
 _MAX_HEADERS = 256  # h11 limits the header block to 100 KiB
@@ -68,6 +70,7 @@ class Sender:
         self._connect_timeout = connect_timeout
         self._new = partial(_make_client, library, verify)
         self._own_client, self._own_async_client = client, async_client
+        self._services: Sender | None = None
         self._start()
 
     def _start(self) -> None:
@@ -143,7 +146,7 @@ class Sender:
             async with asyncio.timeout(timeout_left()), here.slots[request.guarded]:
                 for target in self._check_targets(request):
                     await aresolve(self._lines[True], self.guard, *target, self._connect_timeout)
-                client = await here.client(request.guarded)
+                client = await self._get_loop_clients(request.guarded).client(request.guarded)
                 reply = await client.send(self._build_request(client, request), stream=True, follow_redirects=False)
                 try:
                     body = _start_body(reply, request)
@@ -172,8 +175,17 @@ class Sender:
             answer.cancel()
             raise TimedOut("no answer within the time allowed") from error
 
+    def share_services(self, other: Sender) -> None:
+        """
+        Use the connections of *other* to services, which are sent the same keys.
+
+        Connections to the servers of pages are opened under a policy, and are never shared. Nor are the places for
+        requests: whoever waits for theirs keeps nobody else waiting.
+        """
+        self._services = other._services or other
+
     def close(self) -> None:
-        """Close the connections of blocking calls."""
+        """Close the connections of blocking calls; those that are shared belong to the other."""
         with self._lock:
             _close(self._clients)
 
@@ -188,12 +200,16 @@ class Sender:
     def _client(self, guarded: bool) -> Any:
         if self._own_client is not None and not guarded:
             return self._own_client
+        if self._services is not None and not guarded:
+            return self._services._client(guarded)  # noqa: SLF001 - an instance of this class
         with self._lock:
             if guarded not in self._clients:
                 self._clients[guarded] = self._new(DirectClient, self.guard if guarded else None, self._lines[guarded])
             return self._clients[guarded]
 
-    def _get_loop_clients(self) -> _LoopClients:
+    def _get_loop_clients(self, guarded: bool = True) -> _LoopClients:
+        if self._services is not None and not guarded:
+            return self._services._get_loop_clients(guarded)  # noqa: SLF001 - see `_client`
         loop = asyncio.get_running_loop()
         with self._lock:
             for closed in [other for other in self._loops if other.is_closed()]:
@@ -212,7 +228,7 @@ class Sender:
         url = self.guard.check(request.url) if request.guarded else request.url
         clamp(None)
         left = timeout_left()
-        return client.build_request(
+        built = client.build_request(
             request.method,
             url,
             params={**request.params, **request.secret_params} or None,
@@ -221,6 +237,9 @@ class Sender:
             data=request.form,
             timeout=(min(self._connect_timeout, time_left()), left, left, left),
         )
+        if isinstance(client, DirectClient) and (keys := keys_in(request)):
+            built.extensions[OWNER] = blake2b("\n".join(keys).encode()).digest()
+        return built
 
 
 class _LoopClients:

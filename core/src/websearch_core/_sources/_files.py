@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -217,7 +219,10 @@ def _only_one(files: list[Path]) -> Path:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    return parse(read_text(path), path)
+    return _parse(read_text(path), path)  # which is shared: `_make_table` copies what it keeps
+
+
+_parse = lru_cache(maxsize=4)(parse)  # a service makes many a `WebSearch` from the same text
 
 
 def _get_own_table(table: dict[str, Any]) -> Any:
@@ -231,7 +236,7 @@ def _make_table(kind: Literal["file", "found"], path: Path, entries: Any) -> Tab
     project = path.name == "pyproject.toml"
     return Table(
         Source(kind, str(path)),
-        entries,
+        copy.deepcopy(entries),
         prefix=("tool", "websearch") if project else (),
         shared=not project and path.name not in NAMES,
         exposed=_is_exposed(path),

@@ -24,7 +24,8 @@ import dataclasses as dc
 import functools
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, TypeVar, cast, dataclass_transform, get_args, get_type_hints
 from urllib.parse import urlsplit
 
@@ -36,6 +37,11 @@ from ..errors import ConfigurationError, MissingKey
 from ..models import describe_problems
 
 T = TypeVar("T")
+
+
+def _once(function: Callable[[type[Any]], T]) -> Callable[[type[Any]], T]:
+    """Call *function* once for each class, which never changes."""
+    return cast("Callable[[type[Any]], T]", functools.cache(function))
 
 
 class Env:
@@ -108,7 +114,8 @@ def provider(cls: type[T]) -> type[T]:
     return cast("type[T]", made)
 
 
-def environment(cls: type[Any]) -> dict[str, tuple[str, ...]]:
+@_once
+def environment(cls: type[Any]) -> Mapping[str, tuple[str, ...]]:
     """
     Return the environment variables of each provider field that has any.
 
@@ -116,7 +123,7 @@ def environment(cls: type[Any]) -> dict[str, tuple[str, ...]]:
     as ``TAVILY_BASE_URL``, so that every service can be reached through a gateway.
     """
     if not hasattr(cls, "__dataclass_fields__"):
-        return _environment_of_plain(cls)
+        return MappingProxyType(_environment_of_plain(cls))
     found = {}
     for name, notes in field_notes(cls).items():
         names = [variable for note in notes if isinstance(note, Env) for variable in note.names]
@@ -124,7 +131,7 @@ def environment(cls: type[Any]) -> dict[str, tuple[str, ...]]:
             names.append(re.sub("[^A-Z0-9]", "_", f"{cls.name}_{name}".upper()))
         if names:
             found[name] = tuple(dict.fromkeys(names))
-    return found
+    return MappingProxyType(found)
 
 
 def is_vendor(provider: Any) -> bool:
@@ -153,12 +160,14 @@ def _server(url: Any) -> tuple[str, str] | None:
     return (parts.scheme, parts.netloc.lower()) if parts else None
 
 
-def field_notes(cls: type[Any]) -> dict[str, tuple[Any, ...]]:
+@_once  # evaluating its hints takes longer than all else that makes a provider
+def field_notes(cls: type[Any]) -> Mapping[str, tuple[Any, ...]]:
     """Return the fields of a provider, each with its types and annotations; empty for a class without fields."""
     if not dc.is_dataclass(cls):
-        return {}
+        return MappingProxyType({})
     hints = get_type_hints(cls, include_extras=True)
-    return {field.name: tuple(_parts(hints[field.name])) for field in dc.fields(cls) if field.init}
+    notes = {field.name: tuple(_parts(hints[field.name])) for field in dc.fields(cls) if field.init}
+    return MappingProxyType(notes)
 
 
 def is_secret(notes: tuple[Any, ...]) -> bool:

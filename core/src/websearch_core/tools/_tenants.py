@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, cast
+from weakref import WeakValueDictionary
 
 from pydantic import SecretStr
 
@@ -24,7 +25,7 @@ _OF_WEB = (
 _OF_TOOLS = ("search_options", "max_length", "read_top")
 CONFIGURABLE = (*_OF_WEB, *_OF_TOOLS)
 _LEAST = {"max_length": 1, "read_top": 0}
-_MAX_TENANTS = 64  # of which each may hold connections; the one that was used least recently is forgotten
+_MAX_TENANTS = 1_024  # each takes some 40 KiB, and may hold connections; the one used least recently is forgotten
 _log = logging.getLogger(__name__)
 
 
@@ -63,6 +64,7 @@ class Tenants:
     def _start(self) -> None:
         self._lock = threading.Lock()
         self._made: dict[Hashable, WebSearch] = {}
+        self._owners: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()
         self._has_warned = False
 
     def __getstate__(self) -> dict[str, Any]:
@@ -129,7 +131,18 @@ class Tenants:
         if inside is None:
             raise ConfigurationError("allowed_domains: none of these is inside the domain policy")
         arguments |= {"allowed_domains": inside.allowed, "blocked_domains": inside.blocked}
-        return WebSearch(**arguments)
+        web = WebSearch(**arguments)
+        self._share_services(web, own)
+        return web
+
+    def _share_services(self, web: WebSearch, own: Mapping[str, Any]) -> None:
+        """Let tenants who ask the same service with the same key use the same connections to it."""
+        owner = own.get("provider"), own.get("api_key")
+        mine, ours = web._sender, self.web._sender  # noqa: SLF001 - our own
+        with self._lock:
+            first = self._owners.setdefault(owner, ours if owner == (None, None) else mine)
+        if first is not mine:
+            mine.share_services(first)
 
     def _make_default(self, web: WebSearch | None, arguments: CommonArguments) -> WebSearch:
         try:

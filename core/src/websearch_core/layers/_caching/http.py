@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from math import inf
@@ -20,7 +20,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
-from ..._effects import Auxiliary
+from ..._effects import Auxiliary, intercept
 from ...flow import Flow, Request, Response
 
 T = TypeVar("T")
@@ -150,24 +150,11 @@ class Watch:
             Unchanged: It has not.
 
         """
-        if not isinstance(flow, Generator):  # the driver says what is wrong with it
-            return (yield from flow)
-        try:
-            effect = next(flow)
-            while True:
-                try:
-                    answer: Any = (yield from self._fetch(effect)) if _fetches_page(effect) else (yield effect)
-                except Exception as error:  # noqa: BLE001 - raised again, inside the flow
-                    effect = flow.throw(error)
-                else:
-                    effect = flow.send(answer)
-        except StopIteration as stop:
-            result: T = stop.value
-            return result
-        finally:
-            flow.close()
+        return (yield from intercept(flow, self._fetch))
 
-    def _fetch(self, request: Any) -> Flow[Response]:
+    def _fetch(self, request: Any) -> Flow[Any]:
+        if not _fetches_page(request):
+            return (yield request)
         conditional = self._known.add_to(request) if self._known else None
         response: Response = yield conditional or request
         self._seen.append((request, response))

@@ -1,0 +1,347 @@
+"""Many tenants in one process: what those with the same key share, and what nobody shares."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import threading
+from concurrent.futures import Future
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
+
+import pytest
+import trustme
+
+from websearch_core import WebSearch
+from websearch_core._net import certificates, pool
+from websearch_core._net.clients import MAX_CONCURRENT
+from websearch_core._net.lookup import MAX_RUNNING, MAX_WAITING
+from websearch_core._sources import user_file
+from websearch_core.errors import BudgetExceeded, Unavailable
+from websearch_core.layers import Budget, Cache, Robots, charge_to
+from websearch_core.layers._layer import parts
+from websearch_core.provider._declare import environment, field_notes
+from websearch_core.providers.brave import Brave
+from websearch_core.tools import Tenants
+
+pytestmark = pytest.mark.enable_socket
+
+
+class Service:
+    """A service that speaks Tavily's JSON and keeps, for each connection, the keys that it was sent."""
+
+    def __init__(self):
+        self.connections = []
+        self.held = threading.Event()  # while it is set, answers wait
+        self.port = 0
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def keys(self):
+        return [key for seen in self.connections for key in seen]
+
+    async def answer(self, reader, writer):
+        seen = []
+        self.connections.append(seen)
+        try:
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode()
+                fields = {
+                    name.lower(): value for name, _, value in (line.partition(": ") for line in head.split("\r\n"))
+                }
+                await reader.readexactly(int(fields.get("content-length", 0)))
+                key = fields.get("authorization", "").removeprefix("Bearer ")
+                seen.append(key)
+                while self.held.is_set():
+                    await asyncio.sleep(0.005)
+                results = [{"url": "https://sea.example/", "title": f"for {key}", "content": "tides", "score": 1}]
+                body = json.dumps({"results": results}).encode()
+                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+
+@contextmanager
+def serving(service):
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    server = asyncio.run_coroutine_threadsafe(asyncio.start_server(service.answer, "127.0.0.1", 0), loop).result(5)
+    service.port = server.sockets[0].getsockname()[1]
+
+    async def stop():
+        server.close()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+
+    try:
+        yield service
+    finally:
+        service.held.clear()
+        asyncio.run_coroutine_threadsafe(stop(), loop).result(5)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(5)
+        loop.close()
+
+
+@pytest.fixture
+def service():
+    with serving(Service()) as one:
+        yield one
+
+
+@pytest.fixture(params=["blocking", "async"])
+def search(request):
+    """Search with each `WebSearch` in turn, on one event loop if the calls are async; return the titles."""
+
+    def blocking(*webs, query="tides"):
+        return [web.search(query).results[0].title for web in webs]
+
+    def in_loop(*webs, query="tides"):
+        async def main():
+            return [(await web.asearch(query)).results[0].title for web in webs]
+
+        return asyncio.run(main())
+
+    return blocking if request.param == "blocking" else in_loop
+
+
+def make(service, key, **options):
+    return WebSearch("tavily", api_key=key, base_url=service.url, **options)
+
+
+def make_tenants(service, *configurable, **options):
+    return Tenants(None, {"provider": "tavily", "api_key": "ours", "base_url": service.url, **options}, configurable)
+
+
+def settings_file(content):
+    """Write the settings file of the user, which is trusted."""
+    path = user_file()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+
+
+class TestConnections:
+    def test_tenants_with_the_same_key_use_the_same_connection(self, service, search):
+        tenants = make_tenants(service, "api_key", "allowed_domains", "timeout")
+        policies = [{}, {"allowed_domains": ["sea.example"]}, {"timeout": 9}]
+        own = [tenants.find(policy) for policy in policies]
+        theirs = [tenants.find({"api_key": "ann", **policy}) for policy in policies]
+
+        assert search(*own, *theirs, *own, *theirs) == [*["for ours"] * 3, *["for ann"] * 3] * 2
+        assert sorted(map(set, service.connections), key=str) == [{"ann"}, {"ours"}]
+
+    def test_the_key_of_one_tenant_never_travels_on_the_connection_of_another(self, service, search):
+        tenants = make_tenants(service, "api_key")
+        webs = [tenants.find({"api_key": key}) for key in ("ann", "bob", "eve")]
+
+        assert search(*webs, *webs) == ["for ann", "for bob", "for eve"] * 2
+        assert [len(set(seen)) for seen in service.connections] == [1, 1, 1]
+
+    def test_neither_does_one_that_a_function_returns(self, service, search):
+        whose = ContextVar("whose")
+        web = make(service, whose.get)
+        titles = []
+        for key in ("ann", "bob", "ann"):
+            whose.set(key)
+            titles += search(web, web)
+
+        assert titles == ["for ann"] * 2 + ["for bob"] * 2 + ["for ann"] * 2
+        assert all(len(set(seen)) == 1 for seen in service.connections)
+
+    async def test_nor_when_calls_of_both_are_in_flight(self, service):
+        whose = ContextVar("whose")
+        web = make(service, whose.get, layers=None)
+
+        async def call(number):
+            whose.set(f"key-{number % 3}")
+            return (await web.asearch(f"tides {number}")).results[0].title
+
+        assert await asyncio.gather(*map(call, range(60))) == [f"for key-{number % 3}" for number in range(60)]
+        assert all(len(set(seen)) == 1 for seen in service.connections)
+        await web.aclose()
+
+    def test_a_tenant_who_closes_takes_the_connections_of_nobody_else(self, service):
+        tenants = make_tenants(service, "timeout")
+        tenants.web.search("tides")
+        with tenants.find({"timeout": 9}) as other:
+            other.search("tides")
+        tenants.web.search("more tides")
+        assert len(service.connections) == 1
+
+    def test_connections_outlive_the_tenant_who_opened_them(self, service):
+        tenants = make_tenants(service, "api_key", "timeout")
+        tenants.find({"api_key": "ann"}).search("tides")
+        other = tenants.find({"api_key": "ann", "timeout": 9})
+        tenants._made.clear()
+        other.search("tides")
+        assert service.connections == [["ann", "ann"]]
+
+    async def test_a_tenant_who_searches_no_more_holds_no_connection(self, service, monkeypatch):
+        monkeypatch.setattr(pool, "_KEPT", 0.1)
+        web = make(service, "ann")
+        await web.asearch("tides")
+        (own,) = [one for one in gc.get_objects() if isinstance(one, pool.AsyncPool) and one._timer]
+        while own._idle or own._closing:
+            await asyncio.sleep(0.01)
+        assert own._timer is None
+        monkeypatch.undo()
+        assert (await web.asearch("more tides")).results
+        assert service.connections == [["ann"], ["ann"]]
+        await web.aclose()
+
+    def test_connections_to_pages_are_never_shared(self, service):
+        tenants = make_tenants(service, "timeout", allow=["127.0.0.0/8"])
+        for web in (tenants.web, tenants.find({"timeout": 9})):
+            web.read(service.url + "/page")
+        assert service.connections == [[""], [""]]
+
+
+class TestLayers:
+    def test_tenants_with_the_same_key_share_the_cache_and_others_do_not(self, service, search, tmp_path):
+        cached = partial(make, service, layers=[Cache(location=tmp_path / "cache.db")])
+        titles = search(cached("ann"), cached("ann"), cached("bob"), cached("bob"))
+        assert titles == ["for ann", "for ann", "for bob", "for bob"]
+        assert service.keys == ["ann", "bob"]
+
+    async def test_one_flight_carries_one_key(self, service):
+        whose = ContextVar("whose")
+        web = make(service, whose.get)
+        service.held.set()
+
+        async def call(key):
+            whose.set(key)
+            return (await web.asearch("tides")).results[0].title
+
+        calls = [asyncio.create_task(call(key)) for key in ("ann", "bob", "ann", "bob")]
+        while len(service.keys) < 2:
+            await asyncio.sleep(0.005)
+        service.held.clear()
+        assert await asyncio.gather(*calls) == ["for ann", "for bob", "for ann", "for bob"]
+        assert sorted(service.keys) == ["ann", "bob"]
+        await web.aclose()
+
+    def test_one_budget_has_an_account_for_each_tenant(self, service, tmp_path):
+        web = make(service, "ours", layers=[Budget(limit="1 call/day per tenant", usage_file=tmp_path / "usage.db")])
+        for tenant in ("ann", "bob"):
+            with charge_to(tenant):
+                web.search("tides")
+        with charge_to("ann"), pytest.raises(BudgetExceeded):
+            web.search("more tides")
+        with charge_to("eve"):
+            web.search("tides")
+        assert len(service.keys) == 3
+
+    def test_a_budget_that_is_used_up_stops_one_tenant_only(self, service):
+        ann, bob = (make(service, key, budget="1 call") for key in ("ann", "bob"))
+        ann.search("tides")
+        with pytest.raises(BudgetExceeded):
+            ann.search("more tides")
+        assert bob.search("tides").results
+
+    def test_a_service_that_asks_one_tenant_to_wait_holds_up_no_other(self, service):
+        tenants = make_tenants(service, "api_key")
+        ann, bob = (tenants.find({"api_key": key}) for key in ("ann", "bob"))
+        queues = [part._pace for web in (ann, bob) for part in parts(web.provider) if hasattr(part, "_pace")]
+        assert len(queues) == len({id(queue) for queue in queues}) == 2
+
+    def test_hosts_of_pages_have_other_queues_for_each_tenant(self, service):
+        tenants = make_tenants(service, "timeout", layers=[Robots()])
+        readers = [web.reader for web in (tenants.web, tenants.find({"timeout": 9}))]
+        hosts = [part._hosts for reader in readers for part in parts(reader) if hasattr(part, "_hosts")]
+        assert len(hosts) == len({id(one) for one in hosts}) == 2
+
+
+def fill(line, ended):
+    """Ask for more names that hang than *line* accepts."""
+    for _ in range(2 * (MAX_RUNNING + MAX_WAITING)):
+        line.look_up(lambda: ended.wait(5) and [])
+
+
+class TestIsolation:
+    def test_places_for_requests_and_look_ups_belong_to_one_tenant(self, service):
+        tenants = make_tenants(service, "timeout")
+        ann, bob = (web._sender for web in (tenants.web, tenants.find({"timeout": 9})))
+        assert bob._services is ann
+        for guarded in (True, False):
+            assert ann._slots[guarded] is not bob._slots[guarded]
+            assert ann._lines[guarded] is not bob._lines[guarded]
+
+    def test_a_tenant_who_waits_in_every_place_keeps_no_other_waiting(self, service):
+        tenants = make_tenants(service, "timeout")
+        slow, quick = tenants.web, tenants.find({"timeout": 9})
+        for guarded in (True, False):
+            for _ in range(MAX_CONCURRENT):
+                assert slow._sender._slots[guarded].acquire(blocking=False)
+        assert quick.search("tides").results
+
+    def test_names_that_hang_hold_up_their_own_tenant_only(self, service):
+        tenants = make_tenants(service, "timeout")
+        slow, quick = tenants.web._sender._lines[True], tenants.find({"timeout": 9})._sender._lines[True]
+        ended = threading.Event()
+        try:
+            hanging = [slow.look_up(lambda: ended.wait(5) and []) for _ in range(MAX_RUNNING)]
+            behind: Future = slow.look_up(lambda: ["192.0.2.1"])
+            assert quick.look_up(lambda: ["192.0.2.2"]).result(5) == ["192.0.2.2"]
+            assert not behind.done()
+            assert not any(one.done() for one in hanging)
+        finally:
+            ended.set()
+
+    def test_a_tenant_with_too_many_names_is_refused_alone(self, service):
+        tenants = make_tenants(service, "timeout")
+        slow, quick = tenants.web._sender._lines[True], tenants.find({"timeout": 9})._sender._lines[True]
+        ended = threading.Event()
+        try:
+            with pytest.raises(Unavailable, match="too many host names"):
+                fill(slow, ended)
+            assert quick.look_up(lambda: ["192.0.2.2"]).result(5)
+        finally:
+            ended.set()
+
+
+class TestWhatIsConstant:
+    def test_the_declarations_of_a_provider_are_read_once_and_cannot_be_changed(self):
+        assert field_notes(Brave) is field_notes(Brave)
+        for declared in (field_notes(Brave), environment(Brave)):
+            with pytest.raises(TypeError):
+                declared["api_key"] = ()
+
+    @pytest.mark.parametrize("library", ["httpx", "httpx2"])
+    def test_clients_share_their_certificates_until_those_change(self, library, tmp_path, monkeypatch):
+        monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+        pages = partial(certificates.trusted, library, trust_env=False)
+        services = partial(certificates.trusted, library, trust_env=True)
+        first, others = pages(), services()
+        assert pages() is first
+        assert services() is others is not first
+
+        own, some = tmp_path / "own.pem", [trustme.CA().cert_pem.bytes() for _ in range(2)]
+        own.write_bytes(some[0])
+        monkeypatch.setenv("SSL_CERT_FILE", str(own))
+        assert len(services().get_ca_certs()) == 1
+        own.write_bytes(b"".join(some))
+        assert len(services().get_ca_certs()) == 2
+        assert pages() is first  # the environment must not affect pages
+
+    def test_a_settings_file_that_changed_is_read_again(self):
+        settings_file("max_length = 700")
+        assert WebSearch("duckduckgo").settings.max_length == 700
+        settings_file("max_length = 800")
+        assert WebSearch("duckduckgo").settings.max_length == 800
+
+    def test_what_one_makes_of_a_settings_file_does_not_reach_another(self):
+        settings_file('[layers.budget]\nlimit = ["1 call"]')
+        for _ in range(2):
+            table = WebSearch("duckduckgo").settings.layers["budget"]
+            assert table == {"limit": ["1 call"]}
+            table["limit"].append("2 calls")
