@@ -10,13 +10,16 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from types import SimpleNamespace
 
+import httpcore
 import pytest
 import trustme
 
 from websearch_core._deadline import time_limit
+from websearch_core._net import pool as pool_module
 from websearch_core._net.guard import Guard
-from websearch_core._net.pool import _Idle
+from websearch_core._net.pool import AsyncPool, Pool, _Idle
 from websearch_core._net.sender import Sender
 from websearch_core.errors import TimedOut, Unavailable
 from websearch_core.flow import Request
@@ -394,3 +397,84 @@ def test_a_tool_that_replaces_the_connections_of_the_library_is_asked(library, c
 
     assert [answer.content for answer in answers] == [b"mock"] * 2
     assert seen == [b"/search?q=a"] * 2
+
+
+class StubConnection:
+    """A connection of httpcore; *handle* is what happens when a request is sent over it."""
+
+    def __init__(self, handle):
+        self._handle, self.is_open = handle, True
+
+    def handle_request(self, request):
+        return self._handle()
+
+    async def handle_async_request(self, request):
+        return self._handle()
+
+    def is_idle(self):
+        return self.is_open
+
+    def is_closed(self):
+        return not self.is_open
+
+    def has_expired(self):
+        return False
+
+    def close(self):
+        self.is_open = False
+
+    async def aclose(self):
+        self.is_open = False
+
+
+def use_pool(colour, *handles):
+    """Send a request through a pool whose new connections behave like *handles*; return it, and all connections."""
+    connections = [StubConnection(handle) for handle in handles]
+    made = iter(connections)
+    inner = SimpleNamespace(create_connection=lambda origin: next(made))
+    pool = (Pool if colour == "blocking" else AsyncPool)(httpcore, inner, 10)
+    request = httpcore.Request("GET", "http://a.example/")
+
+    async def asend():
+        response = await pool.handle_async_request(request)
+        await response.stream.aclose()
+
+    if colour == "async":
+        asyncio.run(asend())
+    else:
+        pool.handle_request(request).stream.close()
+    return pool, connections
+
+
+def test_a_request_that_meets_a_connection_just_closed_takes_another(colour, monkeypatch):
+    handled = []
+
+    def closed():
+        handled.append("closed")
+        raise httpcore.ConnectionNotAvailable
+
+    monkeypatch.setattr(StubConnection, "is_idle", lambda connection: connection._handle is not closed)
+    _, (first, second) = use_pool(colour, closed, lambda: httpcore.Response(200))
+
+    assert handled == ["closed"]
+    assert (first.is_open, second.is_open) == (False, True)
+
+
+def test_a_connection_that_opens_while_the_pool_is_closed_is_closed_too(colour):
+    pools = []
+
+    def answer():
+        pools[0]._take_all()
+        return httpcore.Response(200)
+
+    original = pool_module._Pool.__init__
+
+    def remember(self, *arguments):
+        original(self, *arguments)
+        pools.append(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool_module._Pool, "__init__", remember)
+        _, (connection,) = use_pool(colour, answer)
+
+    assert not connection.is_open

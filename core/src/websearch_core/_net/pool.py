@@ -88,6 +88,8 @@ class _Pool:
     def __init__(self, core: Any, inner: Any, most_idle: int) -> None:
         self.inner = inner
         self._unsupported: type[Exception] = core.UnsupportedProtocol
+        self._unavailable: type[Exception] = core.ConnectionNotAvailable
+        self._is_closed = False
         self._idle = _Idle(most_idle)
         self._busy: dict[Any, bool] = {}
 
@@ -103,14 +105,15 @@ class _Pool:
 
     def _release(self, connection: Any, key: Key) -> list[Any]:
         """Keep *connection* if it can be used again; return the connections to close."""
-        if self._busy.pop(connection, None) is None:  # all have been closed
-            return []
+        self._busy.pop(connection, None)
         if connection.is_idle() and not connection.is_closed():
             self._idle.put(connection, key)
-            return self._idle.take_surplus()
+            # Closing did nothing to a connection that was not open yet, or to one of a request that came later.
+            return self._idle.take_all() if self._is_closed else self._idle.take_surplus()
         return [connection]
 
     def _take_all(self) -> list[Any]:
+        self._is_closed = True
         busy, self._busy = list(self._busy), {}
         return busy + self._idle.take_all()
 
@@ -121,13 +124,17 @@ class Pool(_Pool):
     def handle_request(self, request: Any) -> Any:
         """Send *request* over a connection that was kept, or over a new one."""
         key = self._find_key(request)
-        connection = self._take(key) or self._create(request)
-        self._busy[connection] = True
-        try:
-            response = connection.handle_request(request)
-        except BaseException:
-            self._end(connection, key)
-            raise
+        while True:
+            connection = self._take(key) or self._create(request)
+            self._busy[connection] = True
+            try:
+                response = connection.handle_request(request)
+                break
+            except self._unavailable:  # closed by somebody else before anything was sent
+                self._end(connection, key)
+            except BaseException:
+                self._end(connection, key)
+                raise
         response.stream = _Body(response.stream, lambda: self._end(connection, key))
         return response
 
@@ -161,13 +168,17 @@ class AsyncPool(_Pool):
     async def handle_async_request(self, request: Any) -> Any:
         """Send *request* over a connection that was kept, or over a new one."""
         key = self._find_key(request)
-        connection = await self._take(key) or self._create(request)
-        self._busy[connection] = True
-        try:
-            response = await connection.handle_async_request(request)
-        except BaseException:
-            await self._end(connection, key)
-            raise
+        while True:
+            connection = await self._take(key) or self._create(request)
+            self._busy[connection] = True
+            try:
+                response = await connection.handle_async_request(request)
+                break
+            except self._unavailable:
+                await self._end(connection, key)
+            except BaseException:
+                await self._end(connection, key)
+                raise
         response.stream = _AsyncBody(response.stream, lambda: self._end(connection, key))
         return response
 

@@ -1,0 +1,23 @@
+"""Hundreds of calls under faults: every one ends in time, nothing is sent twice, and nothing is left."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.soak.run import soak
+
+pytestmark = [
+    pytest.mark.enable_socket,
+    pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+def test_hundreds_of_calls_under_faults_lose_nothing():
+    result = soak(800, threads=12, per_loop=24, limits=(0.25, 1.0))
+
+    assert result.violations == []
+    assert sum(result.endings.values()) >= 800
+    assert result.endings["ok"] > 600
+    assert result.endings["cancelled"]
+    assert result.retries
+    assert result.closed
