@@ -92,11 +92,15 @@ def test_one_url_that_is_no_text_does_not_fail_the_others(web):
             "unknown provider 'brvae'; did you mean brave? Those that can search: ",
         ),
         (lambda: WebSearch("ddgo"), UnknownProvider, "did you mean duckduckgo?"),
-        (lambda: WebSearch("ddg", reader="jna"), UnknownProvider, "did you mean jina? Those that can read: direct, "),
+        (
+            lambda: WebSearch("ddg", reader="jna"),
+            UnknownProvider,
+            "did you mean jina? Those that can read: browser, crawl4ai, direct, ",
+        ),
         (
             lambda: WebSearch("ddg", reader="xyzzy"),
             UnknownProvider,
-            "unknown provider 'xyzzy'; those that can read: direct, ",
+            "unknown provider 'xyzzy'; those that can read: browser, crawl4ai, direct, ",
         ),
         (lambda: WebSearch("ddg", provider_options={"brav": {}}), UnknownProvider, "did you mean brave? Known are "),
         (
