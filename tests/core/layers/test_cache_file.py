@@ -179,6 +179,22 @@ print(sum(len(fake.urls) for fake in fakes))
 """
 
 
+def test_a_file_whose_tables_another_process_makes_meanwhile_is_a_cache(path, monkeypatch):
+    read_stamp = sqlite.read_stamp
+
+    def read_before_another_makes_it(db):
+        found = read_stamp(db)
+        monkeypatch.setattr(sqlite, "read_stamp", read_stamp)
+        SQLiteBackend(path, MIB).set("other", b"x", 60)
+        return found
+
+    monkeypatch.setattr(sqlite, "read_stamp", read_before_another_makes_it)
+    backend = SQLiteBackend(path, MIB)
+    backend.set("own", b"y", 60)
+
+    assert [backend.get(key) for key in ("other", "own")] == [b"x", b"y"]
+
+
 def test_two_processes_with_two_event_loops_each_share_it(path):
     command = [sys.executable, "-c", READER, path]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}

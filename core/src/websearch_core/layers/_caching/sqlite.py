@@ -159,8 +159,9 @@ class SQLiteBackend:
 
 
 def _prepare(db: sqlite3.Connection) -> None:
-    application, version = read_stamp(db)
+    # The tables first: if another process makes them in between, with its stamp, the file only seems to be empty still.
     (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    application, version = read_stamp(db)
     if tables and application != _APPLICATION:
         raise NotACacheError("the file is a database, but not a cache")
     if version > _VERSION:
