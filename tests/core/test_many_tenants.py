@@ -190,7 +190,9 @@ class TestConnections:
         monkeypatch.setattr(pool, "_KEPT", 0.1)
         web = make(service, "ann")
         await web.asearch("tides")
-        (own,) = [one for one in gc.get_objects() if isinstance(one, pool.AsyncPool) and one._timer]
+        here = asyncio.get_running_loop()
+        pools = [one for one in gc.get_objects() if isinstance(one, pool.AsyncPool)]
+        (own,) = [one for one in pools if one._timer and one._timer._loop is here]
         while own._idle or own._closing:
             await asyncio.sleep(0.01)
         assert own._timer is None
