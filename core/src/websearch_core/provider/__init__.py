@@ -79,11 +79,11 @@ from ._ports import (
 from ._reading import (
     as_links,
     check_pages,
+    check_response,
     check_text,
     find_records,
     first_heading,
     page_error,
-    page_meaning,
     read_alone,
 )
 from ._requests import bearer, post_json
@@ -160,6 +160,7 @@ __all__ = [
     "check_length",
     "check_options",
     "check_pages",
+    "check_response",
     "check_text",
     "codes",
     "collect_pages",
@@ -191,7 +192,6 @@ __all__ = [
     "missing_field_error",
     "needs_scripts",
     "page_error",
-    "page_meaning",
     "parse_date",
     "parse_images",
     "parse_results",
