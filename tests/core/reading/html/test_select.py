@@ -213,6 +213,34 @@ def test_the_sum_of_votes_may_reach_its_maximum() -> None:
     assert ContentModel(asked).probabilities(found) == pytest.approx([0.5] * 5)
 
 
+STATED = """
+<title>Hot tea</title><meta name=description content="How to make it"><meta name=author content="Ann Lee">
+<script type="application/ld+json">
+{"@type": "Article", "headline": "Hot tea", "datePublished": "2026-05-04", "articleBody": "<p>Boil&nbsp;water.</p> Wait."}
+</script>
+<p>How to make it<p>Boil water. Wait.<p>Buy a kettle
+"""
+
+
+def test_features_tell_what_the_page_states_about_itself() -> None:
+    url = "https://e.org/tea"
+    document = parse(STATED.encode())
+    found = BlockFeatures(find_blocks(document.body), url, read_metadata(document, url), {})
+    blocks = dict(found.blocks())
+    assert blocks["in description"] == [1, 0, 0]
+    assert blocks["in data"] == [0, 1, 0]
+    stated = {trait: found.page[trait] for trait in ("about", "described", "dated", "signed")}
+    assert stated == {"about": 1, "described": len("How to make it"), "dated": 1, "signed": 1}
+
+
+def test_features_of_a_page_that_states_nothing_about_itself() -> None:
+    _, found = features_of("<p>Hot tea", "https://e.org/")
+    assert found is not None
+    blocks = dict(found.blocks())
+    assert (blocks["in title"], blocks["in description"], blocks["in data"]) == ([1], [0], [0])
+    assert [found.page[trait] for trait in ("about", "described", "dated", "signed")] == [0, 0, 0, 0]
+
+
 def test_the_packaged_model_is_well_formed() -> None:
     written = json.loads(files("websearch_core.reading._html").joinpath("model.json").read_text("utf-8"))
     features, edges = written["features"], written["edges"]
