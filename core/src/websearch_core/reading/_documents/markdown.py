@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 from ..._text.dates import parse_date
 from ..._text.invisible import one_line, removal_note, strip_invisible
 from ..._text.markup import strip_markup
+from ..._text.media_types import MARKDOWN
 from ...models import Page
 from .._charset import decode
 from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of, make_page
-from .._sniff import MARKDOWN
 from .front_matter import read_front_matter
 from .llms_txt import is_llms_txt, read_page_list
 from .text import MAX_CHARACTERS

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from ..._choices import Responses
 from ..._text.invisible import removal_note
+from ..._text.media_types import HTML
 from ...models import Page
 from .._charset import to_utf8
 from .._excerpt.window import cut_window
 from .._links import MAX_LINKS, Links, absolute, resolved, without_fragment
 from .._page import make_page
-from .._sniff import HTML, declared
+from .._sniff import declared
 from .blocks import find_blocks
 from .css.sheets import read_sheets
 from .harden import harden
