@@ -161,8 +161,8 @@ def _month(name: str) -> int:
     for number, month in enumerate(_MONTHS, start=1):
         if month.startswith(name.lower()):
             return number
-    if number := _FOREIGN_MONTHS.get(name.casefold()):
-        return number
+    if foreign := _FOREIGN_MONTHS.get(name.casefold()):
+        return foreign
     raise ValueError(f"{name!r} is not a month")
 
 
