@@ -27,16 +27,6 @@ pytestmark = pytest.mark.enable_socket
 OPEN = Guard.allowing(["127.0.0.0/8"])
 
 
-@pytest.fixture(params=["httpx", "httpx2"])
-def library(request):
-    return request.param
-
-
-@pytest.fixture(params=["blocking", "async"])
-def colour(request):
-    return request.param
-
-
 @pytest.fixture
 def send(library, colour):
     """Send one request in each colour with each library; keyword arguments are those of the request."""

@@ -12,6 +12,8 @@ import unicodedata
 from collections.abc import Callable
 from io import StringIO
 
+from .quantity import quantity
+
 _LINE_ENDS = re.compile("[\r\x0b\x0c\x85\u2028\u2029]")
 _INVISIBLE = re.compile(
     "["
@@ -117,7 +119,7 @@ def one_line(text: str, max_length: int) -> str:
 
 def removal_note(count: int) -> tuple[str, ...]:
     """Return a note on how many characters were removed, if any were."""
-    return (f"{count} invisible characters removed",) if count else ()
+    return (f"{quantity(count, 'invisible character')} removed",) if count else ()
 
 
 def _keep_needed(run: re.Match[str]) -> str:

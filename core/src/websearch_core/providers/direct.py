@@ -21,10 +21,10 @@ from pydantic import Field
 
 from websearch_core._deadline import time_limit
 from websearch_core._scope import Choices, current_choices
+from websearch_core._text.media_types import HTML, MARKDOWN
 from websearch_core._urls import Origin, find_origin
 from websearch_core.provider import (
     BadResponse,
-    Blocked,
     Call,
     DisallowedByRobots,
     Flow,
@@ -37,20 +37,16 @@ from websearch_core.provider import (
     TooLarge,
     UnsafeURL,
     UnsupportedContent,
+    check_response,
     error_for,
-    find_challenge,
     find_stub,
     needs_scripts,
-    page_meaning,
     provider,
     says_the_same,
     time_left,
 )
 
 _REDIRECTS = {301, 302, 303, 307, 308}
-_READ = {200, 203, 206}
-_HTML = {"text/html", "application/xhtml+xml"}
-_MARKDOWN = {"text/markdown", "text/x-markdown"}
 _OTHERS = "text/plain;q=0.8, application/json;q=0.7, */*;q=0.5"
 _HTML_FIRST = f"text/html, application/xhtml+xml, {_OTHERS}"
 _MARKDOWN_FIRST = f"text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, {_OTHERS}"
@@ -136,7 +132,7 @@ class Direct:
             if page and stub == "says next to nothing":  # but something, and the HTML not even that
                 return page
             raise
-        if other.media_type in _MARKDOWN or response.status in _REFUSED:
+        if other.media_type in MARKDOWN or response.status in _REFUSED:
             return other
         return other.with_notes(f"the Markdown that the site offers {stub}: this is its HTML")
 
@@ -162,7 +158,7 @@ class Direct:
         return markdown.with_notes("this is the Markdown that the page names as its alternate")
 
     def _find_alternate(self, response: Response, here: str) -> Flow[str | None]:
-        if not self.follow_alternates or response.status not in _READ or _declared(response) not in {"", *_HTML}:
+        if not self.follow_alternates or response.status >= 300 or response.media_type not in {"", *HTML}:
             return None
         if current_choices().menus or (b"markdown" not in response.content and "link" not in response.headers):
             return None
@@ -177,7 +173,7 @@ class Direct:
                 page: Page = yield from self._page(response, there, final)
         except (ServiceError, UnsafeURL, DisallowedByRobots):
             return None
-        is_text = page.media_type in {"text/plain", *_MARKDOWN}
+        is_text = page.media_type in {"text/plain", *MARKDOWN}
         return page if is_text and not find_stub(page.title, page.content) else None
 
     def _fetch(self, url: str, accept: str, origin: Origin | None = None) -> Flow[tuple[Response, str]]:
@@ -210,20 +206,13 @@ class Direct:
         return there
 
     def _page(self, response: Response, url: str, here: str) -> Flow[Page]:
-        if response.status not in _READ:
-            raise self._error_for(response)
+        check_response(response, self)
         page: Page = yield Call(self._parse, response, here, current_choices())
         page = page.model_copy(update={"url": url, "final_url": here, "provider": self.name})
         if response.truncated or response.status == 206:
             page = page.model_copy(update={"truncated": True})
             return page.with_notes(f"the page is longer than the {len(response.content)} bytes that were read")
         return page
-
-    def _error_for(self, response: Response) -> ServiceError:
-        kind, hint = page_meaning(response.status)
-        if who := find_challenge(response):
-            kind, hint = Blocked, f"a challenge against robots by {who}"
-        return error_for(response, self, verb="read", kind=kind, hint=hint)
 
     def _parse(self, response: Response, url: str, choices: Choices) -> Page:
         """Parse the page. The parser is imported here, so that searches do without it and event loops do not wait."""
@@ -248,14 +237,13 @@ class Direct:
             )
         except TooLarge as error:
             raise TooLarge(f"direct read failed: {error}", provider=self.name) from error
-        if page.media_type in _HTML:
+        if page.media_type in HTML:
             self._check_obstacles(response, page)
         return page
 
     def _check_obstacles(self, response: Response, page: Page) -> None:
         """Raise what keeps a page that came without an error from being content."""
-        if who := find_challenge(response, page.content):
-            raise error_for(response, self, verb="read", kind=Blocked, hint=f"a challenge against robots by {who}")
+        check_response(response, self, page.content)
         if not response.content.strip():
             raise UnsupportedContent("direct read failed: the page is empty", provider=self.name)
         if needs_scripts(page.content, response.content):
@@ -265,11 +253,7 @@ class Direct:
 
 def _offers_markdown(response: Response) -> bool:
     """Return whether the site answers with Markdown, or with an error to the request for it."""
-    return _declared(response) in _MARKDOWN or response.status in _REFUSED
-
-
-def _declared(response: Response) -> str:
-    return response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return response.media_type in MARKDOWN or response.status in _REFUSED
 
 
 def _parse_links(response: Response, here: str) -> str | None:
