@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..._choices import Responses
 from ..._text.invisible import removal_note
 from ..._text.media_types import HTML
+from ..._text.quantity import quantity
 from ...models import Page
 from .._charset import to_utf8
 from .._excerpt.window import cut_window
@@ -98,7 +99,7 @@ def read_html(
     notes = [
         *([decoding] if decoding else []),
         *removal_note(blocks.invisible),
-        *([f"{blocks.hidden} hidden passages left out"] if blocks.hidden else []),
+        *([f"{quantity(blocks.hidden, 'hidden passage')} left out"] if blocks.hidden else []),
         *(["the page is larger than is read: this is its beginning"] if cut else []),
         *(["elements were nested too deeply: some structure is lost"] if simpler or main.flattened else []),
         *(["this is what the page tells readers without scripts"] if blocks.scriptless else []),
