@@ -90,7 +90,8 @@ class Direct:
         prefer_markdown: Ask for Markdown first, and for HTML only if the site has no Markdown, or only a stub of it.
         follow_alternates: Read the Markdown that an HTML page names as its alternate instead of the HTML, if it is at
             the same origin and says what the page says. One more request for each such page.
-        processes: Maximum number of these processes. Unset: the number of cores, at most 8.
+        processes: How many pages of one `WebSearch`, or of one of its tenants, are parsed at a time, and the maximum
+            number of these processes for them; twice as many for all. Unset: the number of cores, at most 8.
 
     """
 
