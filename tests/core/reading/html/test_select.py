@@ -339,11 +339,14 @@ def test_every_character_of_a_script_without_spaces_is_a_word(text: str, words: 
     assert count_words(text) == words
 
 
-def test_captions_and_cells_have_a_lower_threshold_than_the_text_around_them() -> None:
-    body = "<p>a<figure><figcaption>b<p>c</figcaption></figure><table><caption>d</caption><tr><td><p>e</p></td></tr></table>"
+def test_captions_cells_and_items_have_a_lower_threshold_than_the_text_around_them() -> None:
+    body = (
+        "<p>a<figure><figcaption>b<p>c</figcaption></figure><ul><li>d</ul>"
+        "<table><caption>e</caption><tr><td><p>f</p><ul><li>g</ul></td></tr></table>"
+    )
     blocks = find_blocks(parse(body.encode()).body)
     assert dict(zip(blocks.block_texts, _leniency(blocks), strict=True)) == pytest.approx(
-        {"a": 1, "b": 0.65, "c": 0.65, "d": 0.65, "e": 0.7}
+        {"a": 1, "b": 0.65, "c": 0.65, "d": 0.95, "e": 0.65, "f": 0.7, "g": 0.7}
     )
 
 
