@@ -22,6 +22,7 @@ import httpx
 from websearch_core._net.body import BoundedBody
 from websearch_core._net.guard import Guard
 from websearch_core._text.dates import parse_date
+from websearch_core._text.media_types import HTML
 from websearch_core._text.terms import index_text, query_terms, split_terms
 from websearch_core.errors import BadResponse, UnsafeURL, UnsupportedContent
 from websearch_core.flow import Response
@@ -31,7 +32,6 @@ from websearch_core.reading import cut_window, read_bytes
 from websearch_core.reading._charset import CODECS, decode, to_utf8
 from websearch_core.reading._html.harden import harden
 from websearch_core.reading._html.parse import parse
-from websearch_core.reading._sniff import HTML
 
 
 class Target(NamedTuple):

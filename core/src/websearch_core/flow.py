@@ -32,6 +32,7 @@ from ._bugs import as_error
 from ._deadline import in_time, time_left
 from ._flights import Flights, Shared
 from ._hedges import Leg, ahedge, hedge
+from ._text.media_types import parse_media_type
 from ._text.rates import RateLimit, parse_rate_limits
 from ._threads import in_thread
 from .errors import TimedOut, WebSearchError
@@ -131,6 +132,11 @@ class Response:
         """
         value = json.loads(self.content)
         return _repair(value) if _SURROGATE.search(self.content) else value
+
+    @property
+    def media_type(self) -> str:
+        """The media type that the header ``Content-Type`` names, in lower case; empty if it names none."""
+        return parse_media_type(self.headers.get("content-type"))
 
     @property
     def rate_limits(self) -> tuple[RateLimit, ...]:

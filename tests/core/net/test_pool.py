@@ -30,16 +30,6 @@ OPEN = Guard.allowing(["127.0.0.0/8"])
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
 
-@pytest.fixture(params=["httpx", "httpx2"])
-def library(request):
-    return request.param
-
-
-@pytest.fixture(params=["blocking", "async"])
-def colour(request):
-    return request.param
-
-
 @pytest.fixture
 def run(colour):
     """Send requests one after the other, on one event loop if they are async; return the responses."""

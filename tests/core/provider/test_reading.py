@@ -6,15 +6,18 @@ import pytest
 
 from websearch_core.errors import (
     AccessDenied,
+    BadResponse,
     Blocked,
     PageNotFound,
+    RateLimited,
     TimedOut,
     TooLarge,
     Unavailable,
     UnsupportedContent,
 )
+from websearch_core.flow import Response
 from websearch_core.models import Page
-from websearch_core.provider import check_pages, find_records, first_heading, page_error
+from websearch_core.provider import check_pages, check_response, find_records, first_heading, page_error
 
 
 class Reader:
@@ -109,3 +112,30 @@ def test_pages_without_text_are_errors_and_the_first_page_has_the_cost():
     assert second is missing
     assert (third.content, third.cost, third.usage) == ("Kelp.", 0.2, {"credits": 2})
     assert (fourth.content, fourth.cost, fourth.usage) == ("Wrack.", None, {})
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (403, Blocked),
+        (402, AccessDenied),
+        (410, PageNotFound),
+        (429, RateLimited),
+        (504, Unavailable),
+        (204, BadResponse),
+    ],
+)
+def test_the_response_of_a_site_is_the_page_or_what_its_status_means(status, kind):
+    check_response(Response(status=206, content=b"Kelp."), Reader())
+    with pytest.raises(kind):
+        check_response(Response(status=status), Reader())
+
+
+def test_a_challenge_is_one_whatever_its_status_once_the_text_is_known():
+    challenge = Response(status=200, content=b"<script>window._cf_chl_opt = {}</script>")
+
+    check_response(challenge, Reader())
+    for response, text in [(challenge, ""), (Response(status=503, content=challenge.content), None)]:
+        with pytest.raises(Blocked, match="a challenge against robots by Cloudflare"):
+            check_response(response, Reader(), text)
+    check_response(challenge, Reader(), "Kelp grows in cold water. " * 50)

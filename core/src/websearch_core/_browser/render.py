@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from .._deadline import time_left, time_limit
+from .._text.media_types import HTML
 from ..errors import TimedOut
 from ..flow import Request, Response
 from .capture import Capture, capture
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from .._net.lookup import Line
     from .tab import Document, Tab
 
-_HTML = frozenset({"text/html", "application/xhtml+xml"})
 _MAX_SECONDS = 60.0  # for a page without a deadline
 
 
@@ -79,7 +79,7 @@ class Renderer:
 
     async def _read(self, tab: Tab, guard: Guard, request: Request) -> Response:
         document = await tab.goto(request.url)
-        if document.media_type not in _HTML:
+        if document.media_type not in HTML:
             return _answer(document, b"")
         shown = await show(tab, document, request.max_bytes)
         html = shown.html.encode("utf-8", "replace")

@@ -147,9 +147,8 @@ def decode_json(response: Response, provider: Provider, *, verb: str = "search")
     try:
         body = response.json()
     except (ValueError, RecursionError) as error:
-        media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        named = media_type if media_type in _NAMED_TYPES else "something else"
-        what = "broken JSON" if "json" in media_type else f"not JSON but {named}"
+        named = response.media_type if response.media_type in _NAMED_TYPES else "something else"
+        what = "broken JSON" if "json" in response.media_type else f"not JSON but {named}"
         raise BadResponse(
             f"{provider.name} {verb} failed: the answer is {what}",
             provider=provider.name,
@@ -183,8 +182,7 @@ def _find_message(value: Any, depth: int) -> str | None:
 
 def _plain_body(response: Response) -> str | None:
     """Return the text of a failure that is neither JSON nor a page."""
-    media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    return response.content[:1000].decode("utf-8", "replace") if media_type == "text/plain" else None
+    return response.content[:1000].decode("utf-8", "replace") if response.media_type == "text/plain" else None
 
 
 def unexpected_format(provider: str, verb: str = "search") -> BadResponse:

@@ -19,13 +19,14 @@ from ..errors import (
     UnsupportedContent,
     WebSearchError,
 )
-from ..flow import Flow
+from ..flow import Flow, Response
 from ..models import Page
-from ._http import as_number, as_objects, redact
-from ._obstacles import find_challenge_text
+from ._http import as_number, as_objects, error_for, redact
+from ._obstacles import find_challenge, find_challenge_text
 from ._ports import BatchReader, PageReader
 from ._results import plain_text
 
+_SUCCESSES = {200, 203, 206}  # of a page: 204 and 205 have none
 _STATUSES: Mapping[type[ServiceError], tuple[int, ...]] = {
     PageNotFound: (404, 410),
     AccessDenied: (401, 402, 407, 451),
@@ -88,10 +89,32 @@ def as_links(value: Any) -> tuple[str, ...]:
     )
 
 
-def page_meaning(status: int) -> tuple[type[ServiceError] | None, str]:
-    """Return what a *status* of a page means, as opposed to one of a service, and a hint; None if it is the same."""
-    kind = _KINDS.get(status)
-    return (None if status == 429 or kind is TimedOut else kind), _HINTS.get(status, "")
+def check_response(response: Response, reader: PageReader, text: str | None = None) -> None:
+    """
+    Check that a site answered with its page, for readers that open pages themselves.
+
+    Args:
+        response: The site's response, after redirects.
+        reader: The reader.
+        text: The text of the page, once it was parsed: many challenges come with a success.
+
+    Raises:
+        Blocked: It is a challenge against robots, or the site refuses programs.
+        AccessDenied: It needs a login or payment.
+        PageNotFound: The page does not exist.
+        ServiceError: Whatever else its status means, as `error_for` has it.
+
+    """
+    failed = response.status not in _SUCCESSES
+    if not failed and text is None:
+        return
+    if who := find_challenge(response, text):
+        raise error_for(response, reader, verb="read", kind=Blocked, hint=f"a challenge against robots by {who}")
+    if failed:
+        kind = _KINDS.get(response.status)
+        if response.status == 429 or kind is TimedOut:  # the same as from a service
+            kind = None
+        raise error_for(response, reader, verb="read", kind=kind, hint=_HINTS.get(response.status, ""))
 
 
 def check_text(reader: PageReader, title: str, text: str) -> None:

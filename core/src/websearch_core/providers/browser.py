@@ -27,13 +27,10 @@ from websearch_core.provider import (
     Page,
     Request,
     Response,
-    ServiceError,
     UnsupportedContent,
     WebSearchError,
-    error_for,
-    find_challenge,
+    check_response,
     needs_scripts,
-    page_meaning,
     provider,
 )
 
@@ -42,10 +39,8 @@ from .._browser.find import find_browser
 from .._browser.launch import Launch
 from .._browser.render import Rendered, Renderer
 from .._scope import Choices, current_choices
+from .._text.media_types import HTML
 from ..errors import ConfigurationError
-
-_READ = {200, 203, 206}
-_HTML = {"text/html", "application/xhtml+xml"}
 
 
 @provider
@@ -100,10 +95,9 @@ class Browser:
             url=url, max_bytes=self.max_bytes, guarded=True, transport=self._make_renderer()
         )
         here = response.url or url
-        if response.status in _READ and _media_type(response) not in _HTML:
+        check_response(response, self)
+        if response.media_type and response.media_type not in HTML:
             return (yield from self._read_file(url, here))
-        if response.status not in _READ:
-            raise self._error_for(response)
         page: Page = yield Call(self._parse, response, current_choices())
         page = self._complete(page, response, url, here)
         if not isinstance(response, Rendered):
@@ -113,8 +107,7 @@ class Browser:
     def _read_file(self, url: str, here: str) -> Flow[Page]:
         """Read what a browser would download or show in a viewer of its own."""
         response: Response = yield Request(url=here, max_bytes=self.max_bytes, guarded=True)
-        if response.status not in _READ:
-            raise self._error_for(response)
+        check_response(response, self)
         page: Page = yield Call(_parse_file, response, here)
         return self._complete(page, response, url, here)
 
@@ -143,12 +136,6 @@ class Browser:
             pages_at_once=self.pages_at_once,
         )
 
-    def _error_for(self, response: Response) -> ServiceError:
-        kind, hint = page_meaning(response.status)
-        if who := find_challenge(response):
-            kind, hint = Blocked, f"a challenge against robots by {who}"
-        return error_for(response, self, verb="read", kind=kind, hint=hint)
-
     def _parse(self, response: Response, choices: Choices) -> Page:
         """Parse the page. The parser is imported here, so that searches do without it and event loops do not wait."""
         from ..reading import read_html
@@ -161,8 +148,7 @@ class Browser:
             comments=choices.comments,
             reviews=choices.reviews,
         )
-        if who := find_challenge(response, page.content):
-            raise error_for(response, self, verb="read", kind=Blocked, hint=f"a challenge against robots by {who}")
+        check_response(response, self, page.content)
         if not page.content.strip():
             raise UnsupportedContent("browser read failed: the page has no text", provider=self.name)
         if needs_scripts(page.content, b"<script>"):  # it had the scripts that it asks for
@@ -177,7 +163,3 @@ def _parse_file(response: Response, url: str) -> Page:
 
     cut = "not all of it was read" if response.truncated else ""
     return read_bytes(response.content, url, response.headers.get("content-type"), isolate=None, cut=cut)
-
-
-def _media_type(response: Response) -> str:
-    return response.headers.get("content-type", "text/html").partition(";")[0].strip().lower()

@@ -2,10 +2,13 @@
 Built-in reader: fetches a page, from public addresses only, and turns it into Markdown.
 
 No service, no key, no JavaScript. It follows redirects itself, so that every hop passes the guard, and sends no
-cookies, credentials or referrer. A page that answers with status 400 or above is an error, never content: `Blocked`,
-`AccessDenied` (it needs a login or payment), `PageNotFound`. A challenge against robots is `Blocked` too, whatever its
-status, and a page that says nothing without running its scripts is `NeedsBrowser`. In a chain, the next reader is tried
-after each of them: ``reader="direct,jina"``.
+cookies, credentials or referrer. A page that only sends its visitors on (``<meta http-equiv="refresh">``, within five
+seconds, with at most 300 characters of text) is a redirect too.
+
+A page that answers with status 400 or above is an error, never content: `Blocked`, `AccessDenied` (it needs a login or
+payment), `PageNotFound`. A challenge against robots is `Blocked` too, whatever its status, and a page that says nothing
+without running its scripts is `NeedsBrowser`. In a chain, the next reader is tried after each of them:
+``reader="direct,jina"``.
 
 It asks for Markdown first, as agents do, and takes it if it says something; otherwise it asks once more, for HTML. With
 ``follow_alternates`` it also reads the Markdown that an HTML page names (``<link rel="alternate">``, RFC 8288).
@@ -21,10 +24,10 @@ from pydantic import Field
 
 from websearch_core._deadline import time_limit
 from websearch_core._scope import Choices, current_choices
+from websearch_core._text.media_types import HTML, MARKDOWN
 from websearch_core._urls import Origin, find_origin
 from websearch_core.provider import (
     BadResponse,
-    Blocked,
     Call,
     DisallowedByRobots,
     Flow,
@@ -37,20 +40,16 @@ from websearch_core.provider import (
     TooLarge,
     UnsafeURL,
     UnsupportedContent,
+    check_response,
     error_for,
-    find_challenge,
     find_stub,
     needs_scripts,
-    page_meaning,
     provider,
     says_the_same,
     time_left,
 )
 
 _REDIRECTS = {301, 302, 303, 307, 308}
-_READ = {200, 203, 206}
-_HTML = {"text/html", "application/xhtml+xml"}
-_MARKDOWN = {"text/markdown", "text/x-markdown"}
 _OTHERS = "text/plain;q=0.8, application/json;q=0.7, */*;q=0.5"
 _HTML_FIRST = f"text/html, application/xhtml+xml, {_OTHERS}"
 _MARKDOWN_FIRST = f"text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, {_OTHERS}"
@@ -59,6 +58,13 @@ _NO_PAGE = {401, 402, 403, 407, 410, 429, 451}  # whatever the format
 _FACTS = (
     "title", "language", "author", "published", "modified", "description", "canonical_url", "site_name", "links",
 )  # fmt: skip
+_REFRESH = re.compile(rb"http-equiv\s*+=\s*+(?:[\"']\s*+)?refresh", re.IGNORECASE)
+_MAX_GOODBYE = 300  # characters: a page with more text is read, although it leads elsewhere
+_MAX_GOODBYE_SIZE = 100_000  # bytes of its HTML
+_LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
+_SILENT = (
+    'the page says nothing without running its scripts (reader="auto" runs them with a browser, if one is installed)'
+)
 _MARKDOWN_FILE = re.compile(r"\.(?:mdx?|markdown|qmd|txt)\Z", re.IGNORECASE)
 
 
@@ -70,7 +76,7 @@ class Direct:
     Args:
         max_bytes: How many bytes of a page to read, after decompression. A longer page is cut, with a note. A cut PDF
             or Office file, whose index is at its end, may be unreadable: that raises `TooLarge`.
-        max_redirects: How many redirects to follow.
+        max_redirects: How many redirects to follow, by status or by a page that does nothing else.
         allow_downgrade: Follow redirects from https to http.
         user_agent: The ``User-Agent`` to send.
         links: ``keep`` the links of a page with their targets, keep only their ``text``, or ``drop`` them.
@@ -84,7 +90,8 @@ class Direct:
         prefer_markdown: Ask for Markdown first, and for HTML only if the site has no Markdown, or only a stub of it.
         follow_alternates: Read the Markdown that an HTML page names as its alternate instead of the HTML, if it is at
             the same origin and says what the page says. One more request for each such page.
-        processes: Maximum number of these processes. Unset: the number of cores, at most 8.
+        processes: How many pages of one `WebSearch`, or of one of its tenants, are parsed at a time, and the maximum
+            number of these processes for them; twice as many for all. Unset: the number of cores, at most 8.
 
     """
 
@@ -136,7 +143,7 @@ class Direct:
             if page and stub == "says next to nothing":  # but something, and the HTML not even that
                 return page
             raise
-        if other.media_type in _MARKDOWN or response.status in _REFUSED:
+        if other.media_type in MARKDOWN or response.status in _REFUSED:
             return other
         return other.with_notes(f"the Markdown that the site offers {stub}: this is its HTML")
 
@@ -162,7 +169,7 @@ class Direct:
         return markdown.with_notes("this is the Markdown that the page names as its alternate")
 
     def _find_alternate(self, response: Response, here: str) -> Flow[str | None]:
-        if not self.follow_alternates or response.status not in _READ or _declared(response) not in {"", *_HTML}:
+        if not self.follow_alternates or response.status >= 300 or response.media_type not in {"", *HTML}:
             return None
         if current_choices().menus or (b"markdown" not in response.content and "link" not in response.headers):
             return None
@@ -177,7 +184,7 @@ class Direct:
                 page: Page = yield from self._page(response, there, final)
         except (ServiceError, UnsafeURL, DisallowedByRobots):
             return None
-        is_text = page.media_type in {"text/plain", *_MARKDOWN}
+        is_text = page.media_type in {"text/plain", *MARKDOWN}
         return page if is_text and not find_stub(page.title, page.content) else None
 
     def _fetch(self, url: str, accept: str, origin: Origin | None = None) -> Flow[tuple[Response, str]]:
@@ -185,9 +192,10 @@ class Direct:
         here = url
         for _ in range(self.max_redirects + 1):
             response: Response = yield self._request(here, accept)
-            if response.status not in _REDIRECTS:
+            there: str | None = yield from self._find_next(response, here)
+            if there is None:
                 return response, here
-            here = self._follow(response, here)
+            here = there
             if origin and find_origin(here) != origin:
                 raise UnsafeURL("the Markdown of the page redirects to another site")
         raise BadResponse(f"direct read failed: more than {self.max_redirects} redirects", provider=self.name)
@@ -196,10 +204,20 @@ class Direct:
         headers = {"User-Agent": self.user_agent, "Accept": accept, "Accept-Language": "en;q=0.8,*;q=0.5"}
         return Request(url=url, headers=headers, max_bytes=self.max_bytes, guarded=True)
 
-    def _follow(self, response: Response, here: str) -> str:
-        location = response.headers.get("location", "")
-        if not location:
-            raise error_for(response, self, verb="read", hint="a redirect that leads nowhere", kind=BadResponse)
+    def _find_next(self, response: Response, here: str) -> Flow[str | None]:
+        """Return where the response leads, by its status or by a page that says no more than that; None if nowhere."""
+        there: str | None
+        if response.status in _REDIRECTS:
+            there = response.headers.get("location", "")
+            if not there:
+                raise error_for(response, self, verb="read", hint="a redirect that leads nowhere", kind=BadResponse)
+        elif not _may_send_on(response):
+            return None
+        else:
+            there = yield Call(self._parse_refresh, response, here, current_choices())
+        return self._follow(there, here) if there else None
+
+    def _follow(self, location: str, here: str) -> str:
         try:
             there = location if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", location) else urljoin(here, location)
             downgrade = urlsplit(here).scheme == "https" and urlsplit(there).scheme == "http"
@@ -210,20 +228,13 @@ class Direct:
         return there
 
     def _page(self, response: Response, url: str, here: str) -> Flow[Page]:
-        if response.status not in _READ:
-            raise self._error_for(response)
+        check_response(response, self)
         page: Page = yield Call(self._parse, response, here, current_choices())
         page = page.model_copy(update={"url": url, "final_url": here, "provider": self.name})
         if response.truncated or response.status == 206:
             page = page.model_copy(update={"truncated": True})
             return page.with_notes(f"the page is longer than the {len(response.content)} bytes that were read")
         return page
-
-    def _error_for(self, response: Response) -> ServiceError:
-        kind, hint = page_meaning(response.status)
-        if who := find_challenge(response):
-            kind, hint = Blocked, f"a challenge against robots by {who}"
-        return error_for(response, self, verb="read", kind=kind, hint=hint)
 
     def _parse(self, response: Response, url: str, choices: Choices) -> Page:
         """Parse the page. The parser is imported here, so that searches do without it and event loops do not wait."""
@@ -248,28 +259,43 @@ class Direct:
             )
         except TooLarge as error:
             raise TooLarge(f"direct read failed: {error}", provider=self.name) from error
-        if page.media_type in _HTML:
+        if page.media_type in HTML:
             self._check_obstacles(response, page)
         return page
 
+    def _parse_refresh(self, response: Response, url: str, choices: Choices) -> str | None:
+        """Return where the page sends its visitors within seconds, if it has nothing else to say."""
+        from ..reading import find_refresh
+
+        try:
+            text = self._parse(response, url, choices).content
+        except (NeedsBrowser, UnsupportedContent):
+            text = ""
+        except ServiceError:  # such as a challenge: reading the page raises it again
+            return None
+        if len(_LINK_TARGET.sub("]", text)) > _MAX_GOODBYE:
+            return None
+        return find_refresh(response.content, url, response.headers.get("content-type"))
+
     def _check_obstacles(self, response: Response, page: Page) -> None:
         """Raise what keeps a page that came without an error from being content."""
-        if who := find_challenge(response, page.content):
-            raise error_for(response, self, verb="read", kind=Blocked, hint=f"a challenge against robots by {who}")
+        check_response(response, self, page.content)
         if not response.content.strip():
             raise UnsupportedContent("direct read failed: the page is empty", provider=self.name)
         if needs_scripts(page.content, response.content):
-            message = "direct read failed: the page says nothing without running its scripts"
-            raise NeedsBrowser(message, provider=self.name, status=response.status)
+            raise NeedsBrowser(f"direct read failed: {_SILENT}", provider=self.name, status=response.status)
+
+
+def _may_send_on(response: Response) -> bool:
+    """Return whether the response may be a page that does nothing but lead elsewhere; quick, and wrong in few cases."""
+    if response.status >= 300 or response.media_type not in {"", *HTML} or len(response.content) > _MAX_GOODBYE_SIZE:
+        return False
+    return _REFRESH.search(response.content.replace(b"\x00", b"")) is not None
 
 
 def _offers_markdown(response: Response) -> bool:
     """Return whether the site answers with Markdown, or with an error to the request for it."""
-    return _declared(response) in _MARKDOWN or response.status in _REFUSED
-
-
-def _declared(response: Response) -> str:
-    return response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return response.media_type in MARKDOWN or response.status in _REFUSED
 
 
 def _parse_links(response: Response, here: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._choices import Responses
+from .._text.media_types import HTML
 from ..errors import UnsupportedContent
 from ..models import Page
 from ._documents.markdown import is_markdown, read_markdown
@@ -10,7 +11,7 @@ from ._documents.text import read_text
 from ._html.page import read_html
 from ._links import MAX_LINKS, Links
 from ._markdown.sanitizer import sanitize
-from ._sniff import FEEDS, HTML, OFFICE, PDF, declared, is_text, media_type, named
+from ._sniff import FEEDS, OFFICE, PDF, declared, is_text, media_type, named
 
 # Headers that are correct but vague: they fit any type that ends like this.
 _VAGUE = {"application/octet-stream": "", "application/xml": "xml", "text/xml": "xml", "application/json": "json"}

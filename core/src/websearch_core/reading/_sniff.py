@@ -9,8 +9,8 @@ from __future__ import annotations
 import codecs
 import re
 
-HTML = frozenset({"text/html", "application/xhtml+xml"})
-MARKDOWN = frozenset({"text/markdown", "text/x-markdown"})
+from .._text.media_types import HTML, MARKDOWN, parse_media_type
+
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -114,12 +114,12 @@ _KNOWN = frozenset(
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 _TEXTS = frozenset("json xml ndjson x-ndjson jsonl x-jsonlines javascript ecmascript yaml x-yaml toml sql csv".split())
 # If a server declares one of these for a text, it is right, even if the text begins with a tag.
-_TRUSTED = frozenset({"text/plain", "text/markdown", "text/x-markdown", "text/css", "text/javascript"})
+_TRUSTED = frozenset({"text/plain", "text/css", "text/javascript"}) | MARKDOWN
 
 
 def declared(content_type: str | None) -> str | None:
     """Return the media type that a header names, in lower case; None if it names none."""
-    essence = (content_type or "").partition(";")[0].strip().lower()
+    essence = parse_media_type(content_type)
     if len(essence) > _MAX_LENGTH:
         return None
     return essence if re.fullmatch(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+", essence) else None

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from ..._text.media_types import MARKDOWN, parse_media_type
 from .._charset import to_utf8
 from .._links import absolute
 from .harden import harden
@@ -56,8 +57,7 @@ def _in_head(data: bytes, content_type: str | None) -> Iterator[str]:
 
 
 def _is_markdown(relation: str | None, kind: str | None) -> bool:
-    essence = (kind or "").partition(";")[0].strip().lower()
-    return "alternate" in (relation or "").lower().split() and essence in {"text/markdown", "text/x-markdown"}
+    return "alternate" in (relation or "").lower().split() and parse_media_type(kind) in MARKDOWN
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:
