@@ -2,10 +2,10 @@
 A search service and a website on this machine. Some pages of it are hostile, and it notes the keys of connections.
 
 It runs in its own process. ``POST /search`` answers as Tavily does, after 20 ms, ``POST /prompt/search`` at once, and
-``POST /hang/search`` never. ``GET /page`` is an article. The others are what a tenant may find on a site that is slow or
-hostile: ``/drip`` sends a byte every 50 ms, ``/hang`` nothing, ``/huge`` text without an end; ``/deep`` is elements
-inside elements, ``/dense`` just less than 1 MiB of list items, ``/bomb`` 1 GiB in 1 MiB of gzip, and ``/loop`` redirects
-to itself. It listens only on 127.0.0.1, and ends when the process that started it ends.
+``POST /hang/search`` never. ``GET /page`` is an article. The others are what a tenant may find on a site that is slow
+or hostile: ``/drip`` sends a byte every 50 ms, ``/hang`` nothing, ``/huge`` text without an end; ``/deep`` is elements
+inside elements, ``/dense`` a little less than 1 MiB of list items, ``/bomb`` 1 GiB in 1 MiB of gzip, and ``/loop``
+redirects to itself. It listens only on 127.0.0.1, and ends when the process that started it ends.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ async def _serve_connection(reader: asyncio.StreamReader, writer: asyncio.Stream
 async def _answer(path: str, writer: asyncio.StreamWriter) -> None:
     if path.endswith("/search") and not path.startswith("/hang"):
         await asyncio.sleep(0 if path.startswith("/prompt") else DELAY)
-        return await _send(writer, _FOUND, "Content-Type: application/json")
+        await _send(writer, _FOUND, "Content-Type: application/json")
+        return
     match path.partition("?")[0].split("/")[1]:
         case "hang":
             await asyncio.sleep(60)

@@ -311,9 +311,8 @@ def test_a_bomb_goes_off_in_a_small_room(server, http, send):
     ids=["a bomb", "empty members", "empty streams"],
 )
 def test_a_body_that_is_expensive_to_decompress_takes_many_steps(encoding, raw):
-    body, sizes = BoundedBody(encoding, 2**21), [0]
-    for _ in body.add(raw):
-        sizes.append(len(body.content))
+    body = BoundedBody(encoding, 2**21)
+    sizes = [0, *(len(body.content) for _ in body.add(raw))]
     assert len(sizes) > 8
     assert max(after - before for before, after in pairwise(sizes)) <= 2**18
 

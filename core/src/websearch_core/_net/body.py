@@ -69,7 +69,7 @@ class _Inflater:
         self.complete = False
 
     def feed(self, data: bytes, room: int) -> bytes:
-        """Return the next bytes: at most *room*, and of one member, since thousands of them can have no bytes at all."""
+        """Return the next bytes: at most *room*, and of one member, since thousands of them can be empty."""
         data = self.waiting + data
         try:
             out = self._stream.decompress(data, room)

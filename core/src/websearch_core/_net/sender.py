@@ -149,11 +149,12 @@ class Sender:
                 for target in self._check_targets(request):
                     await aresolve(self._lines[True], self.guard, *target, self._connect_timeout)
                 client = await self._get_loop_clients(request.guarded).client(request.guarded)
-                await here.steps.next()
                 reply = await client.send(self._build_request(client, request), stream=True, follow_redirects=False)
                 try:
                     body = _start_body(reply, request)
-                    if body is not None:
+                    if body is None:
+                        await here.steps.next()
+                    else:
                         async for chunk in _aiter_chunks(reply):
                             for _ in body.add(chunk):
                                 await here.steps.next()
@@ -162,6 +163,10 @@ class Sender:
                 finally:
                     await reply.aclose()
                 return _make_response(request, reply, body)
+
+    async def take_turn(self) -> None:
+        """Wait until no other call of this client has begun in this round of the event loop."""
+        await self._get_loop_clients().steps.next()
 
     def _hand_over(self, request: Request) -> Future[Response]:
         """Let the transport of *request* get the page, under the guard that judges our own connections."""

@@ -1,8 +1,8 @@
 """
 Let clients take turns on an event loop, too.
 
-A loop calls whatever is ready, one after the other: fifty answers that arrive at the same time are fifty steps before it
-comes back to somebody else. Here, each client does one step of all its calls in one round of the loop.
+A loop calls whatever is ready, one after the other: fifty answers that arrive at the same time are fifty steps before
+it comes back to somebody else. Here, each client does one step of all its calls in one round of the loop.
 """
 
 from __future__ import annotations
