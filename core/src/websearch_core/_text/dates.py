@@ -12,7 +12,7 @@ _MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
-# Those of other languages, as they stand in a date. Only whole names: many of their abbreviations are other words.
+# Those of other languages, as they appear in a date. Only whole names: many of their abbreviations are other words.
 _FOREIGN_MONTHS = {
     name: number
     for number, names in enumerate(
@@ -86,7 +86,7 @@ def parse_date(text: object) -> datetime | None:
     Supports ISO 8601 (with any number of fractional digits, or only the date), RFC 1123 and 2822, C's ``asctime``,
     ``May 4, 2026``, ``3 March 2026``, ``3. März 2026``, ``3 de mayo de 2026`` and the like in fifteen languages,
     ``2026/5/4``, ``4.5.2026``, ``5/14/2026`` and ``2026年5月4日``, and numbers as seconds or milliseconds since 1970.
-    ``4/5/2026`` is ambiguous, and ``2 days ago`` is no date. Dates without a zone are taken as UTC.
+    ``4/5/2026`` is ambiguous, and ``2 days ago`` is not a date. Dates without a zone are taken as UTC.
 
     Args:
         text: The value where a date should be, of any type.
