@@ -583,7 +583,7 @@ def test_a_secret_parameter_is_sent_and_stays_out_of_the_repr_and_the_log(server
     assert KEY not in f"{request!r}{response!r}{response.url}{caplog.text}"
 
 
-def told(error):
+def everything_in(error):
     """Return all text in an error and in the errors chained to it, with their attributes."""
     found, waiting = [], [error]
     while waiting:
@@ -613,7 +613,7 @@ def test_no_error_holds_the_request_and_its_key(server, send, answer):
     with pytest.raises((Unavailable, TimedOut)) as caught:
         send(server.url, seconds=0.5 if answer is None else 10, **KEYED)
     assert caught.value.__cause__ is not None
-    assert KEY not in told(caught.value)
+    assert KEY not in everything_in(caught.value)
 
 
 def test_no_error_of_a_connection_holds_the_key(send):
@@ -624,13 +624,13 @@ def test_no_error_of_a_connection_holds_the_key(send):
         send(f"http://127.0.0.1:{port}/", **KEYED)
     assert type(caught.value.__cause__).__name__ == "ConnectError"
     assert str(caught.value.__cause__)
-    assert KEY not in told(caught.value)
+    assert KEY not in everything_in(caught.value)
 
 
 def test_a_header_that_cannot_be_sent_is_not_quoted(server, send):
     with pytest.raises(ConfigurationError) as caught:
         send(server.url, headers={"X-Api-Key": f"{KEY}\n"})
-    assert KEY not in told(caught.value)
+    assert KEY not in everything_in(caught.value)
 
 
 def test_no_error_of_a_client_of_the_callers_own_holds_the_key(library):
@@ -646,7 +646,7 @@ def test_no_error_of_a_client_of_the_callers_own_holds_the_key(library):
     with pytest.raises(Unavailable) as caught:
         Sender(Guard(), client=client, library=library).send(Request(url=f"https://api.example/{KEY}", **KEYED))
     assert type(caught.value.__cause__).__name__ == "HTTPStatusError"
-    assert KEY not in told(caught.value)
+    assert KEY not in everything_in(caught.value)
 
 
 def test_a_key_that_the_service_repeats_is_in_no_response_and_no_log(server, http, send, caplog):
