@@ -112,4 +112,4 @@ def test_sheets_are_numbered_in_notes():
     book.active.append(["a"])
     book.save(data := io.BytesIO())
     page = read_bytes(data.getvalue(), URL)
-    assert (f"## {ORDER}" in page.content, page.notes) == (True, ("sheet 1: 0 rows, 1 columns",))
+    assert (f"## {ORDER}" in page.content, page.notes) == (True, ("sheet 1: 0 rows, 1 column",))

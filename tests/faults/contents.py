@@ -160,7 +160,7 @@ FAULTS = (
         number=55,
         name="a page that leads elsewhere by itself",
         injected="`<meta http-equiv=refresh>`, a script, `<base>`",
-        promise="not followed; `<base>` counts only if it is http(s)",
+        promise="a page with text is read, and not left; `<base>` counts only if it is http(s)",
         cases=read(
             {
                 "refresh": html(b"<meta http-equiv=refresh content='0;url=http://169.254.169.254/'>" + PAGE),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from ._domains import Domains
 from ._text.escaping import escape_text, escape_url
 from ._text.invisible import removal_note, strip_invisible
+from ._text.quantity import quantity
 from ._urls import canonicalize, is_web_url
 from .errors import WebSearchError
 from .models import Image, Page, SearchQuery, SearchResponse, SearchResult
@@ -48,7 +49,7 @@ def enforce_query(response: SearchResponse, query: SearchQuery, max_snippet_char
     numbered = tuple(_number(result, n) for n, result in enumerate(list(kept.values())[: query.limit], 1))
     limited = response if numbered == response.results else response.model_copy(update={"results": numbered})
     if outside:
-        return limited.with_notes(f"{outside} result{'s' * (outside > 1)} outside the domain filter left out")
+        return limited.with_notes(f"{quantity(outside, 'result')} outside the domain filter left out")
     return limited
 
 

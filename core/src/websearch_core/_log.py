@@ -12,6 +12,7 @@ import re
 from urllib.parse import urlsplit
 
 from ._hooks import describe_error
+from ._text.quantity import quantity
 from .errors import ConfigurationError
 from .events import (
     BreakerClosed,
@@ -67,7 +68,7 @@ class EventLog:
                 log.info("%s %s (%s) failed after %.2f s: %s", event.provider, what, of, event.seconds, why)
             case SearchEnd(response=response):
                 count = len(response.results) if response else 0
-                found = f"{count} result{'s' * (count != 1)}"
+                found = quantity(count, "result")
                 log.info("%s search (%s): %s in %.2f s", event.provider, _measure(event), found, event.seconds)
             case ReadEnd(page=page):
                 length = page.content_length if page else 0
@@ -97,7 +98,7 @@ class EventLog:
 
 
 def _measure(event: SearchEnd) -> str:
-    return f"{len(event.query.text)} characters"
+    return quantity(len(event.query.text), "character")
 
 
 def _place(url: str) -> str:

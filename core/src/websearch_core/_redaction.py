@@ -14,7 +14,7 @@ import binascii
 import html
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from html.entities import html5
@@ -24,8 +24,8 @@ from .flow import Request, Response
 
 _MIN_LENGTH = 8
 _MARK = "[key]"
-_ESCAPE = re.compile(r"[\\&%]")
-_ESCAPE_IN_BYTES = re.compile(rb"[\\&%]")
+_ESCAPES = "\\", "&", "%"  # looked for one by one, which takes a thirtieth of the time of a pattern
+_ESCAPES_IN_BYTES = b"\\", b"&", b"%"
 _MAX_MIXED = 2**20  # bytes: a larger body is not searched for spellings that mix escapes, which takes .5 s per MiB
 _CREDENTIAL = re.compile("auth|cookie|credential|key|passw|secret|signature|token", re.IGNORECASE)
 
@@ -46,8 +46,9 @@ def without_keys(text: str, keys: Iterable[str]) -> str:
     keys = tuple(sorted(filter(_is_long, keys), key=len, reverse=True))
     for spelling in _spell(keys):
         text = text.replace(spelling, _MARK)
-    for key in keys if _ESCAPE.search(text) else ():
-        text = _escaped(key).sub(_MARK, text)
+    if any(sign in text for sign in _ESCAPES):
+        for key in keys:
+            text = _escaped(key).sub(_MARK, text)
     return text
 
 
@@ -56,12 +57,18 @@ def redact_response(response: Response, request: Request) -> Response:
     keys = tuple(filter(_is_long, keys_in(request)))
     if not keys:
         return response
-    content = _redact_content(response.content, keys)
-    lower = [key.lower() for key in keys]  # as the names of headers are
-    headers = {without_keys(name, lower): without_keys(value, keys) for name, value in response.headers.items()}
+    content, headers = _redact_content(response.content, keys), _redact_headers(response.headers, keys)
     if content == response.content and headers == response.headers:
         return response
     return replace(response, content=content, headers=headers)
+
+
+def _redact_headers(headers: Mapping[str, str], keys: tuple[str, ...]) -> Mapping[str, str]:
+    lower = tuple(key.lower() for key in keys)  # as the names of headers are
+    names, values = "\n".join(headers), "\n".join(headers.values())
+    if without_keys(names, lower) == names and without_keys(values, keys) == values:  # as most are
+        return headers
+    return {without_keys(name, lower): without_keys(value, keys) for name, value in headers.items()}
 
 
 def _redact_content(content: bytes, keys: tuple[str, ...]) -> bytes:
@@ -71,7 +78,7 @@ def _redact_content(content: bytes, keys: tuple[str, ...]) -> bytes:
         content = text.encode(errors="replace") if without_keys(text, keys) != text else content
     for spelling in _spell(keys):
         content = content.replace(spelling.encode(), _MARK.encode())
-    if len(content) <= _MAX_MIXED and _ESCAPE_IN_BYTES.search(content):
+    if len(content) <= _MAX_MIXED and any(sign in content for sign in _ESCAPES_IN_BYTES):
         content = without_keys(content.decode("latin-1"), keys).encode("latin-1")  # a letter for each byte
     return content
 

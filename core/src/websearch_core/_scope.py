@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ._choices import Responses
+
+T = TypeVar("T")
 
 
 class Choices(NamedTuple):
@@ -47,26 +49,24 @@ class policy_scope:  # noqa: N801 - a block, which every call enters: a generato
         _policy.reset(self._token)
 
 
-@contextmanager
-def choices_scope(choices: Choices) -> Iterator[None]:
-    """Say in this block what is wanted of pages; it may be a part of a flow."""
-    outer = _choices.get()
-    _choices.set(choices)
-    try:
-        yield
-    finally:
-        _choices.set(outer)  # no token: a flow may be closed in another context
+def choices_scope(choices: Choices) -> AbstractContextManager[None]:
+    """Say in this block of a flow what is wanted of pages."""
+    return _scope(_choices, choices)
+
+
+def reading_on(reads_on: bool) -> AbstractContextManager[None]:
+    """Say in this block of a flow that what follows of a page is read, so that it should be the same page as before."""
+    return _scope(_reading_on, reads_on)
 
 
 @contextmanager
-def reading_on(reads_on: bool) -> Iterator[None]:
-    """Say in this block that what follows of a page is read, so that it should be the same page as before."""
-    outer = _reading_on.get()
-    _reading_on.set(reads_on)
+def _scope(variable: ContextVar[T], value: T) -> Iterator[None]:
+    outer = variable.get()
+    variable.set(value)
     try:
         yield
     finally:
-        _reading_on.set(outer)
+        variable.set(outer)  # not by a token: a flow may be closed in another context
 
 
 @contextmanager

@@ -15,7 +15,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.core.layers.simulation import Simulation
 from websearch_core import WebSearch
 from websearch_core._deadline import time_limit
 from websearch_core._lanes import gather_by_host
@@ -51,16 +50,6 @@ class Browser:
     def read(self, url):
         yield Call(str, url)
         return Page(url=url, provider=self.name)
-
-
-@pytest.fixture
-def simulate(monkeypatch):
-    def make(**how):
-        simulation = Simulation(**how)
-        monkeypatch.setattr("websearch_core.layers._pace.monotonic", simulation.monotonic)
-        return simulation
-
-    return make
 
 
 def start(simulation, layer, count, host="sea.example", after=0.0):

@@ -11,7 +11,6 @@ import time
 
 import pytest
 
-from tests.core.layers.simulation import Simulation
 from websearch_core import WebSearch
 from websearch_core._deadline import time_limit
 from websearch_core.errors import ConfigurationError, RateLimited, Unavailable
@@ -43,16 +42,6 @@ class Service:
     def read(self, url):
         yield Request(url=f"https://{self.name}.example/read", target=url)
         return Page(url=url, provider=self.name)
-
-
-@pytest.fixture
-def simulate(monkeypatch):
-    def make(**how):
-        simulation = Simulation(**how)
-        monkeypatch.setattr("websearch_core.layers._pace.monotonic", simulation.monotonic)
-        return simulation
-
-    return make
 
 
 def times(simulation):

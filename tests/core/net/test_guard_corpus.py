@@ -150,16 +150,6 @@ class Reader:
             self._runner.close()
 
 
-@pytest.fixture(params=["httpx", "httpx2"])
-def library(request):
-    return request.param
-
-
-@pytest.fixture(params=["blocking", "async"])
-def colour(request):
-    return request.param
-
-
 @pytest.fixture
 def reader(library, colour, monkeypatch):
     """A `Reader` on a machine without addresses: finding its own ones would need a socket."""

@@ -27,16 +27,6 @@ pytestmark = pytest.mark.enable_socket
 OPEN = Guard.allowing(["127.0.0.0/8"])
 
 
-@pytest.fixture(params=["httpx", "httpx2"])
-def library(request):
-    return request.param
-
-
-@pytest.fixture(params=["blocking", "async"])
-def colour(request):
-    return request.param
-
-
 @pytest.fixture
 def send(library, colour):
     """Send one request in each colour with each library; keyword arguments are those of the request."""
@@ -665,3 +655,28 @@ def test_the_private_attributes_of_httpx_still_exist(library):
         assert pool.inner._network_backend._guard is guard
         assert pool.inner.create_connection(core.Origin(b"http", b"a.example", 80))._network_backend._guard is guard
     sender.close()
+
+
+@pytest.mark.parametrize(
+    ("method", "content"),
+    [
+        ("GET", {}),
+        ("GET", {"params": {"q": "tide & table", "page": 2}}),
+        ("POST", {"json": {"query": "Ellersünd", "none": None}}),
+        ("POST", {"json": 0}),
+        ("POST", {"data": {"q": "high & low", "l": "ü"}}),
+        ("POST", {}),
+        ("DELETE", {}),
+    ],
+    ids=str,
+)
+def test_a_request_is_what_the_client_of_the_library_would_make_of_it(library, method, content):
+    theirs, ours = importlib.import_module(library).Client(verify=False), Sender(OPEN, library=library)._client(False)
+    for url in ("https://a.example/b?x=1#f", "http://[::1]:8080/"):
+        for own in ({}, {"accept": "text/html", "CONTENT-TYPE": "application/scim+json"}):
+            given = {"headers": {"User-Agent": "a", "Accept-Encoding": "gzip", **own}, "timeout": (1, 2, 3, 4)}
+            made, usual = (client.build_request(method, url, **given, **content) for client in (ours, theirs))
+
+            assert (made.method, made.url, made.content) == (usual.method, usual.url, usual.content)
+            assert sorted(made.headers.multi_items()) == sorted(usual.headers.multi_items())
+            assert made.extensions == usual.extensions

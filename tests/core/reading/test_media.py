@@ -174,7 +174,7 @@ def test_columns_without_a_name_have_a_number() -> None:
 
 def test_columns_beyond_the_limit_give_a_note() -> None:
     page = read(",".join(map(str, range(1500))) + "\n" + "x," * 1499 + "x\n", "text/csv")
-    assert page.notes == ("1 rows, of 1500 columns, the first 1000",)
+    assert page.notes == ("1 row, of 1500 columns, the first 1000",)
     assert page.content.endswith("; 999: x")
 
 

@@ -70,10 +70,30 @@ def test_a_day_is_read_as_its_midnight(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "month"),
-    [("3 March 2026", 3), ("Sept. 3, 2026", 9), ("3 dec 2026", 12), ("3 JUNE 2026", 6)],
+    [
+        ("3 March 2026", 3),
+        ("Sept. 3, 2026", 9),
+        ("3 dec 2026", 12),
+        ("3 JUNE 2026", 6),
+        ("3. März 2026", 3),
+        ("3 décembre 2026", 12),
+        ("3 de mayo de 2026", 5),
+        ("3 AĞUSTOS 2026", 8),
+        ("3 сентября 2026", 9),
+    ],
 )
 def test_months_have_long_and_short_names(text: str, month: int) -> None:
     assert datetime(2026, month, 3, tzinfo=UTC) == parse_date(text)
+
+
+@pytest.mark.parametrize("line", ["Am 3. Mai 2026 um 15:44 Uhr", "le 3 mai 2026", "Publicado el 3 de mayo de 2026."])
+def test_a_date_in_a_line_may_be_in_another_language(line: str) -> None:
+    assert find_date(line) == datetime(2026, 5, 3, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("line", ["les 3 des 2026 divers", "3 bateaux 2026", "3 out 2026"])
+def test_other_words_between_numbers_are_no_months(line: str) -> None:
+    assert find_date(line) is None
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import zlib
 from ..errors import BadResponse
 
 _STEP = 2**16  # bytes inflated at a time
+_FREE_PARTS, _PART = 10_000, 64  # a body may have so many parts, and one more for so many bytes of the limit
 OFFERED = "gzip, deflate"  # the encodings we accept; any other in a response is an error
 
 
@@ -24,11 +25,13 @@ class BoundedBody:
         self.content = bytearray()
         self._most = most
         self._arrived = 0
+        self._parts_left = _FREE_PARTS + most // _PART
         self._inflate = _make_inflater(encoding)
 
     def add(self, raw: bytes) -> bool:
         """Add the bytes that arrived; return False if reading more is useless."""
         self._arrived += len(raw)
+        self._parts_left -= 1
         room = self._most + 1 - len(self.content)
         self.content += self._inflate.feed(raw, room) if self._inflate else raw[:room]
         return not self._is_full
@@ -40,8 +43,8 @@ class BoundedBody:
 
     @property
     def _is_full(self) -> bool:
-        # Limit the raw bytes, too: an endless stream may decode to nothing.
-        return len(self.content) > self._most or self._arrived > self._most
+        # Limit the raw bytes, too: an endless stream may decode to nothing. And the parts: each takes time.
+        return len(self.content) > self._most or self._arrived > self._most or self._parts_left < 0
 
     def __bytes__(self) -> bytes:
         with memoryview(self.content) as content:  # slicing the bytearray would make another copy

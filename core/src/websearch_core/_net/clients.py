@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import importlib
 import ssl
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib.metadata import version
+from json import JSONEncoder
 from typing import Any, Literal
+from urllib.parse import urlencode
 
 from .backend import AsyncGuardedBackend, GuardedBackend
-from .body import OFFERED
 from .certificates import trusted
 from .guard import Guard
 from .lookup import Line
-from .pool import AsyncPool, Pool
+from .pool import KEPT, AsyncPool, Pool
 from .stream import AsyncioBackend
 
 Library = Literal["httpx", "httpx2"]
@@ -27,6 +29,8 @@ Kind = Literal["Client", "AsyncClient"]
 
 _CORES = {"httpx": "httpcore", "httpx2": "httpcore2"}
 _MAX_IDLE = 20  # connections to the servers of pages
+_WITH_BODY = {"POST", "PUT", "PATCH"}  # they state the length of their body even if it is empty
+_to_json = JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 MAX_CONCURRENT = 100  # requests for pages, and as many to services, of a client
 
 
@@ -50,6 +54,7 @@ class DirectClient:
         self._client = getattr(self._http, self._kind)(
             trust_env=guard is None,  # proxies and certificates of the environment must not affect pages
             verify=verify or trusted(library, trust_env=guard is None),
+            limits=self._http.Limits(keepalive_expiry=KEPT),
         )
         for transport in (self._client._transport, *self._client._mounts.values()):
             if transport is not None:  # None for hosts in NO_PROXY
@@ -58,19 +63,41 @@ class DirectClient:
                 transport._pool = self._make_pool(core, inner, MAX_CONCURRENT if guard is None else _MAX_IDLE)
 
     def build_request(
-        self, method: str, url: str, *, headers: dict[str, str], timeout: tuple[Any, ...], **content: Any
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        timeout: tuple[Any, ...],
+        params: Mapping[str, Any] | None = None,
+        json: Any = None,
+        data: Mapping[str, str] | None = None,
     ) -> Any:
-        """Build a request as the client of the library would."""
+        """
+        Build a request as the client of the library would.
+
+        It gets all its headers at once: the library would make each several times while it completes them.
+        """
+        address = _parse_url(self._http.URL, url)
+        if params is not None:
+            address = self._http.URL(address, params=params)
+        media_type, content = _encode_body(json, data)
+        usual = {"Host": address.netloc.decode("ascii"), "Accept": "*/*", "Connection": "keep-alive"}
+        if media_type:
+            usual["Content-Type"] = media_type
+        if content or method in _WITH_BODY:
+            usual["Content-Length"] = str(len(content))
         own = {name.lower() for name in headers}
-        defaults = {"Accept": "*/*", "Accept-Encoding": OFFERED, "Connection": "keep-alive"}
-        timeouts = dict(zip(("connect", "read", "write", "pool"), timeout, strict=True))
-        return self._http.Request(
+        missing = {name: value for name, value in usual.items() if name.lower() not in own}
+        request = self._http.Request(
             method,
-            _parse_url(self._http.URL, url),
-            headers={**{name: value for name, value in defaults.items() if name.lower() not in own}, **headers},
-            extensions={"timeout": timeouts},
-            **content,
+            address,
+            headers=[(name.encode("ascii"), value.encode("ascii")) for name, value in {**missing, **headers}.items()],
+            stream=self._http.ByteStream(content),
+            extensions={"timeout": dict(zip(("connect", "read", "write", "pool"), timeout, strict=True))},
         )
+        request.read()  # so that a test tool can look at its content
+        return request
 
     def send(self, request: Any, **_: Any) -> Any:
         """Send *request*, and return the response with its body still to be read; await the result if it is async."""
@@ -109,6 +136,15 @@ class AsyncDirectClient(DirectClient):
     @staticmethod
     def _make_pool(core: Any, inner: Any, most_idle: int) -> Any:
         return AsyncPool(core, inner, most_idle)
+
+
+def _encode_body(json: Any, form: Mapping[str, str] | None) -> tuple[str, bytes]:
+    """Return the media type of a body and the body, which may be empty."""
+    if json is not None:
+        return "application/json", _to_json(json).encode()
+    if form:
+        return "application/x-www-form-urlencoded", urlencode(form).encode()
+    return "", b""
 
 
 @lru_cache(maxsize=64)

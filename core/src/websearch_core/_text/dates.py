@@ -12,6 +12,28 @@ _MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
+# Those of other languages, as they stand in a date. Only whole names: many of their abbreviations are other words.
+_FOREIGN_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "januar januari janvier enero gennaio janeiro ocak stycznia ledna января січня",
+            "februar februari février febrero febbraio fevereiro şubat lutego února февраля лютого",
+            "märz maart mars marzo março mart maret marca března marts марта березня",
+            "avril abril aprile nisan kwietnia dubna апреля квітня",
+            "mai mayo maggio maio mei maj may\u0131s maja května мая травня",
+            "juni juin junio giugno junho haziran czerwca června июня червня",
+            "juli juillet julio luglio julho temmuz lipca července июля липня",
+            "augusti août agosto augustus ağustos sierpnia srpna agustus августа серпня",
+            "septembre septiembre settembre setembro eylül września září сентября вересня",
+            "oktober octobre octubre ottobre outubro ekim października října октября жовтня",
+            "novembre noviembre novembro kas\u0131m ноября листопада",
+            "dezember décembre diciembre dicembre dezembro desember aral\u0131k grudnia prosince декабря грудня",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
 # The names of American zones in RFC 2822, in hours from UTC. By the RFC, every other name means UTC.
 _ZONES = {"est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7}
 
@@ -21,8 +43,10 @@ _TIME = (
     r"\s*(?P<zone>[+-]\d{2}(?::?\d{2})?|[a-z]{1,5})?"
 )
 _YEAR = r"(?P<year>[12]\d{3})"  # services write the year 1 for "never"
-_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
-_MONTH = r"(?P<month>[a-z]{3,9})\.?,?"
+_ORDINAL = r"(?:st|nd|rd|th|er|º|\.)?"
+_LETTERS = "[a-z\u00c0-\u024f\u0400-\u04ff]{3,12}"  # also in a pattern for ASCII
+_DAY = rf"(?P<day>\d{{1,2}}){_ORDINAL}"
+_MONTH = rf"(?P<month>{_LETTERS})\.?,?"
 _WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
 _CLOCK = rf"(?:,?\s+(?:at\s+)?{_TIME})?"
 _FORMATS = tuple(
@@ -33,7 +57,7 @@ _FORMATS = tuple(
         rf"{_YEAR}年\s?(?P<month>\d{{1,2}})月\s?(?P<day>\d{{1,2}})日?",
         rf"(?P<day>\d{{1,2}})\.\s?(?P<month>\d{{1,2}})\.\s?{_YEAR}(?:,?\s+{_TIME})?",
         rf"{_WEEKDAY}{_MONTH}\s+{_DAY}\s+{_TIME}\s+{_YEAR}",
-        rf"{_WEEKDAY}{_DAY}[\s-]+{_MONTH}[\s-]+{_YEAR}{_CLOCK}",
+        rf"{_WEEKDAY}{_DAY}[\s-]+(?:de\s+)?{_MONTH}[\s-]+(?:de\s+)?{_YEAR}{_CLOCK}",
         rf"{_WEEKDAY}{_MONTH}\s+{_DAY},?\s+{_YEAR}{_CLOCK}",
     )
 )
@@ -42,7 +66,7 @@ _IN_TEXT = re.compile(
     r"(?<![\d/.-])(?:"
     r"(?P<year>[12]\d{3})(?:[-/.年]\s?)(?P<month>\d{1,2})(?:[-/.月]\s?)(?P<day>\d{1,2})"
     r"|(?P<last_day>\d{1,2})\.\s?(?P<last_month>\d{1,2})\.\s?(?P<last_year>[12]\d{3})"
-    r"|\d{1,2}(?:st|nd|rd|th)?[\s-]+[a-z]{3,9}\.?,?[\s-]+[12]\d{3}"
+    rf"|\d{{1,2}}{_ORDINAL}[\s-]+(?:de\s+)?{_LETTERS}\.?,?[\s-]+(?:de\s+)?[12]\d{{3}}"
     r"|[a-z]{3,9}\.?\s+\d{1,2}(?:st|nd|rd|th)?,?\s+[12]\d{3}"
     r")(?!\d)",
     re.IGNORECASE,
@@ -57,9 +81,9 @@ def parse_date(text: object) -> datetime | None:
     Parse a date from a service or a page.
 
     Supports ISO 8601 (with any number of fractional digits, or only the date), RFC 1123 and 2822, C's ``asctime``,
-    ``May 4, 2026``, ``3 March 2026``, ``2026/5/4``, ``4.5.2026`` and ``2026年5月4日``, and numbers as seconds or
-    milliseconds since 1970. ``4/5/2026`` is ambiguous, and ``2 days ago`` is no date. Dates without a zone are taken as
-    UTC.
+    ``May 4, 2026``, ``3 March 2026``, ``3. März 2026``, ``3 de mayo de 2026`` and the like in fifteen languages,
+    ``2026/5/4``, ``4.5.2026`` and ``2026年5月4日``, and numbers as seconds or milliseconds since 1970. ``4/5/2026`` is
+    ambiguous, and ``2 days ago`` is no date. Dates without a zone are taken as UTC.
 
     Args:
         text: The value where a date should be, of any type.
@@ -131,12 +155,14 @@ def _parse(text: str) -> datetime | None:
 
 
 def _month(name: str) -> int:
-    """``05``, ``May``, ``Sept`` -> a number; raises ValueError for any other word."""
+    """``05``, ``May``, ``Sept``, ``mayo`` -> a number; raises ValueError for any other word."""
     if name.isdigit():
         return int(name)
     for number, month in enumerate(_MONTHS, start=1):
         if month.startswith(name.lower()):
             return number
+    if foreign := _FOREIGN_MONTHS.get(name.casefold()):
+        return foreign
     raise ValueError(f"{name!r} is not a month")
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from urllib.parse import quote, urlsplit
 
-from .invisible import strip_invisible
+from .invisible import is_printable_ascii, strip_invisible
 
 # What begins a tag, a comment or an autolink (CommonMark 0.31, 6.5 and 6.6); "a < b" and "x <3" do not.
 TAG = re.compile(r"<(?=[A-Za-z/!?]|[^\s<>@]{1,64}@)")
@@ -23,7 +23,7 @@ _NOT_IN_LINKS = re.compile(r"""[\s<>"\\^`{|}\[\]\x00-\x20\x7f()!'*]""")
 
 def escape_text(text: str) -> str:
     """Remove invisible characters from *text*, and break up whatever Markdown or HTML would act on."""
-    if not (text.isascii() and text.isprintable()):  # most texts are
+    if not is_printable_ascii(text):
         text = strip_invisible(text)[0]
     if "<" in text:
         text = TAG.sub("< ", text)

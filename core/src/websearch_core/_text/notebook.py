@@ -14,6 +14,7 @@ from typing import Any
 
 from .escaping import TAG, escape_text, link_target
 from .invisible import strip_invisible
+from .quantity import quantity
 
 _MAX_SHOWN = 20_000  # characters of a page
 _MAX_IN_LINE = 80  # characters of a title or a URL
@@ -39,7 +40,7 @@ def shorten(text: str) -> str:
 def count(things: Iterable[Any], name: str) -> Size:
     """Return how many *things* there are: ``<1 note>``."""
     number = len(list(things))
-    return Size(f"{number} {name}{'s' * (number != 1)}")
+    return Size(quantity(number, name))
 
 
 def response_as_html(response: Any) -> str:
@@ -88,7 +89,7 @@ def page_as_markdown(page: Any) -> str:
 
 
 def _found(response: Any) -> str:
-    found = f"{len(response.results)} result{'s' * (len(response.results) != 1)}"
+    found = quantity(len(response.results), "result")
     return f"{found} from {response.provider}" if response.provider else found
 
 

@@ -54,6 +54,8 @@ class RateLimit:
 def parse_rate_limits(headers: Mapping[str, str]) -> tuple[RateLimit, ...]:
     """Return the rate limits in *headers*, whose names are in lower case, shortest window first."""
     short = {name: value[:_MAX_LENGTH] for name, value in headers.items() if "rate" in name}
+    if not short and "retry-after" not in headers:
+        return ()
     found = [*_by_draft(short), *_by_name(short)]
     wait = parse_wait(headers.get("retry-after", ""))
     if wait is not None and not any(one.is_exhausted for one in found):

@@ -20,6 +20,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from .._sqlite import connect, create_tables, read_stamp, transaction
+from .._text.quantity import quantity
 from .._text.terms import index_text, query_terms
 from .._urls import is_web_url
 from ..errors import (
@@ -311,7 +312,7 @@ def _note_missing(db: sqlite3.Connection, matching: str, query: SearchQuery) -> 
             (count,) = db.execute(f"SELECT count(*) {_MATCHING} AND {column} IS NULL", (matching,)).fetchone()
             missing = "date" if column == "published" else column
             if count:
-                yield f"left out {count} matching page{'s' * (count > 1)} without a {missing}"
+                yield f"left out {quantity(count, 'matching page')} without a {missing}"
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self, TypeVar
 from .._deadline import Deadline, deadline, until
 from .._outcomes import Outcome
 from .._scope import current_policy, describe_choices, reads_on, wants_fresh
+from .._text.quantity import quantity
 from .._urls import canonicalize
 from ..errors import (
     BadResponse,
@@ -295,6 +296,5 @@ def _named(url: str, page: Page) -> Page:
 def _describe_age(seconds: float) -> str:
     for unit, length in (("day", 86_400), ("hour", 3600), ("minute", 60)):
         if seconds >= length:
-            count = int(seconds // length)
-            return f"{count} {unit}{'s' * (count > 1)}"
+            return quantity(int(seconds // length), unit)
     return "less than a minute"

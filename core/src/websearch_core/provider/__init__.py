@@ -38,10 +38,10 @@ from ..flow import Call, Flow, Gather, Request, Response, Sleep
 from ..models import Image, Page, SearchQuery, SearchResponse, SearchResult
 from ._codes import COUNTRIES, GOOGLE_LANGUAGES, GOOGLE_RESULT_LANGUAGES, LANGUAGES, LOWER_COUNTRIES
 from ._countries import COUNTRY_NAMES
-from ._dates import date_range, google_period, midnight
+from ._dates import date_range, midnight
 from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
 from ._function import from_function
-from ._google import google_answer, google_authors, google_filters
+from ._google import google_answer, google_authors, google_filters, google_period, google_years
 from ._http import (
     as_number,
     as_object,
@@ -183,6 +183,7 @@ __all__ = [
     "google_authors",
     "google_filters",
     "google_period",
+    "google_years",
     "in_domains",
     "is_vendor",
     "is_web_url",

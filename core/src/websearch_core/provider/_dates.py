@@ -19,12 +19,3 @@ def date_range(query: SearchQuery) -> tuple[date | None, date | None]:
 def midnight(day: date) -> int:
     """Return the Unix time, in seconds, at which *day* begins in UTC."""
     return int(datetime.combine(day, datetime.min.time(), UTC).timestamp())
-
-
-def google_period(query: SearchQuery) -> str | None:
-    """Return the period as Google's parameter ``tbs``, which services that pass queries on to Google take too."""
-    if query.time_range:
-        return f"qdr:{query.time_range[0]}"
-    ends = {"cd_min": query.after, "cd_max": query.before}
-    parts = [f"{name}:{day:%m/%d/%Y}" for name, day in ends.items() if day]
-    return ",".join(["cdr:1", *parts]) if parts else None

@@ -1,9 +1,10 @@
-"""What services share that pass queries on to Google: its parameters, and where its direct answer is."""
+"""What services that pass queries on to Google share: its parameters, and where its direct answer is."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ..errors import UnsupportedOption
 from ..models import SearchQuery
 from ._http import as_object, as_objects, as_text, given
 from ._languages import find_country, find_language
@@ -21,6 +22,29 @@ def google_filters(query: SearchQuery, provider: Provider) -> dict[str, str]:
             "safe": None if query.safe_search is None else "off" if query.safe_search == "off" else "active",
         }
     )
+
+
+def google_period(query: SearchQuery) -> str | None:
+    """Return the period of *query* as Google's ``tbs``."""
+    if query.time_range:
+        return f"qdr:{query.time_range[0]}"
+    ends = {"cd_min": query.after, "cd_max": query.before}
+    parts = [f"{name}:{day:%m/%d/%Y}" for name, day in ends.items() if day]
+    return ",".join(["cdr:1", *parts]) if parts else None
+
+
+def google_years(query: SearchQuery, provider: Provider) -> dict[str, int]:
+    """
+    Return the period of *query* as Google Scholar's ``as_ylo`` and ``as_yhi``: it knows years only.
+
+    Raises:
+        UnsupportedOption: The query has a ``time_range``.
+
+    """
+    if query.time_range:
+        message = f"{provider.name} filters papers by after and before, in years"
+        raise UnsupportedOption(message, options=["time_range"], provider=provider.name)
+    return {name: day.year for name, day in (("as_ylo", query.after), ("as_yhi", query.before)) if day}
 
 
 def google_answer(body: dict[str, Any]) -> str | None:

@@ -112,6 +112,8 @@ def take_results(body: Any, provider: str, key: str = "results") -> tuple[list[A
 
 def join_names(value: Any) -> str | None:
     """Return the author or authors in *value*, separated by commas: a text, or a list of texts or named objects."""
+    if value is None:
+        return None
     several = value if isinstance(value, list) else [value]
     names = (plain_text(one.get("name") if isinstance(one, dict) else one) for one in several[:_MAX_AUTHORS])
     return ", ".join(" ".join(name.split())[:_MAX_NAME] for name in names if name) or None

@@ -32,7 +32,6 @@ from websearch_core.provider import (
     Service,
     ServiceError,
     Unavailable,
-    UnsupportedOption,
     as_object,
     as_objects,
     as_text,
@@ -45,6 +44,7 @@ from websearch_core.provider import (
     google_answer,
     google_authors,
     google_filters,
+    google_years,
     parse_images,
     parse_results,
     provider,
@@ -135,12 +135,9 @@ class SearchApi:
         return Request(url=f"{self.base_url}/search", params=given(params), headers=bearer(self.api_key))
 
     def _period(self, query: SearchQuery) -> dict[str, Any]:
-        """Return the dates of the query, in American order; Google Scholar knows years only."""
+        """Return the dates of the query, in American order."""
         if query.topic == "academic":
-            if query.time_range:
-                message = "searchapi filters papers by after and before, in years"
-                raise UnsupportedOption(message, options=["time_range"], provider=self.name)
-            return {"as_ylo": query.after and query.after.year, "as_yhi": query.before and query.before.year}
+            return google_years(query, self)
         return {
             "time_period": f"last_{query.time_range}" if query.time_range else None,
             "time_period_min": f"{query.after:%m/%d/%Y}" if query.after else None,

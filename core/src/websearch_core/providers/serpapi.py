@@ -35,7 +35,6 @@ from websearch_core.provider import (
     Service,
     ServiceError,
     Unavailable,
-    UnsupportedOption,
     as_object,
     as_objects,
     as_text,
@@ -48,6 +47,7 @@ from websearch_core.provider import (
     google_authors,
     google_filters,
     google_period,
+    google_years,
     parse_images,
     parse_results,
     provider,
@@ -129,22 +129,13 @@ class SerpApi:
     def _request(self, query: SearchQuery, more: Mapping[str, Any]) -> Request:
         params = {
             "q": with_sites(query),
-            **self._period(query),
+            **(google_years(query, self) if query.topic == "academic" else {"tbs": google_period(query)}),
             **google_filters(query, self),
             **more,
             **query.extra,
         }
         secret = {"api_key": self.api_key.get_secret_value()}
         return Request(url=f"{self.base_url}/search.json", params=given(params), secret_params=secret)
-
-    def _period(self, query: SearchQuery) -> dict[str, Any]:
-        """Return the dates of the query; Google Scholar knows years only."""
-        if query.topic != "academic":
-            return {"tbs": google_period(query)}
-        if query.time_range:
-            message = "serpapi filters papers by after and before, in years"
-            raise UnsupportedOption(message, options=["time_range"], provider=self.name)
-        return {"as_ylo": query.after and query.after.year, "as_yhi": query.before and query.before.year}
 
     def _body(self, response: Response) -> dict[str, Any]:
         body = decode(response, self, kind=_kind)

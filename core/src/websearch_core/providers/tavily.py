@@ -250,6 +250,8 @@ class Tavily:
 
 def _envelope(response: Response) -> dict[str, Any] | None:
     """Return the error of the keyless tier, at any status: ``{"error": {"code": "daily_cap_reached", ...}}``."""
+    if b'"error"' not in response.content:
+        return None
     try:
         problem = as_object(as_object(response.json()).get("error"))
     except (ValueError, RecursionError):

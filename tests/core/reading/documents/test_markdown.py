@@ -122,7 +122,7 @@ def test_what_markdown_hides_from_its_readers_is_left_out(hidden):
     assert SECRET not in page.content
     assert "Before." in page.content
     assert page.content.endswith("After.")
-    assert ("1 hidden passages left out" in page.notes) is not hidden.startswith("<!--")
+    assert ("1 hidden passage left out" in page.notes) is not hidden.startswith("<!--")
 
 
 def test_a_comment_without_an_end_hides_the_rest_as_it_does_when_rendered():

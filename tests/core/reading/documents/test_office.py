@@ -170,7 +170,7 @@ def test_hidden_sheets_are_left_out_with_a_note():
     page = read_bytes(save(book), URL)
 
     assert page.content == "## Algae\n\n| seen |\n| --- |"
-    assert page.notes == ("sheet 1: 0 rows, 1 columns", "1 hidden sheets left out")
+    assert page.notes == ("sheet 1: 0 rows, 1 column", "1 hidden sheet left out")
 
 
 def test_slides():

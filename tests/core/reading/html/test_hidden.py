@@ -146,7 +146,7 @@ def test_hidden_text_is_not_read(vector: str) -> None:
 @pytest.mark.parametrize("vector", HIDDEN)
 def test_hidden_text_is_counted(vector: str) -> None:
     page = read_html(f"<main>{SEEN}{vector}</main>".encode(), "https://example.org/")
-    assert page.notes == ("1 hidden passages left out",)
+    assert page.notes == ("1 hidden passage left out",)
 
 
 @pytest.mark.parametrize(

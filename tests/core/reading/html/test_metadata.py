@@ -54,6 +54,9 @@ ARTICLE = {"@type": "Article", "headline": "Kelp forests", "author": {"@type": "
         (["Best Kelp Forests 2026"], ["The best kelp forests of 2026"], None, "The best kelp forests of 2026"),
         (["Kelp forests"], ["Sea News", "Kelp forests"], None, "Kelp forests"),
         (["Kelp forests - Manual"], ["Manual", "Kelp forests"], None, "Kelp forests"),
+        (["Kelp forests in 2026"], ["Kelp forests to see"], None, "Kelp forests to see"),  # half of it agrees
+        (["Kelp forests"], ["ReportKelp forests"], None, "Kelp forests"),
+        (["Report Kelp forests"], ["ReportKelp forests"], None, "Report Kelp forests"),  # styles part the words
         (["Kelp forests"], ["We love the sea"], None, "Kelp forests"),  # a slogan
         (["Residential kelp coupons"], ["Coupons"], None, "Residential kelp coupons"),
         (["Kelp forests"], ["Kelp forests ¶"], None, "Kelp forests"),
@@ -136,6 +139,8 @@ def test_the_title_is_read_from_many_sources(head: str, expected: str) -> None:
         (meta(author="Ada Lovelace und Jörg Müller, dpa"), "Ada Lovelace, Jörg Müller, dpa"),
         (meta(author="Smith and Sons"), "Smith and Sons"),
         (meta(author="Ada Lovelace (al)"), "Ada Lovelace"),
+        (meta(article__author="Ada Lovelace"), "Ada Lovelace"),
+        (meta(citation__author="Ada Lovelace"), "Ada Lovelace"),  # with a separator that others write differently
         (meta(**{"twitter:misc:Written by": "Ada Lovelace"}), "Ada Lovelace"),
         (meta(author="https://facebook.com/ada"), None),
         (meta(author="admin"), None),
@@ -164,6 +169,11 @@ def test_the_title_is_read_from_many_sources(head: str, expected: str) -> None:
         (linked({"@type": "Product", "name": "Kelp", "review": {"@type": "Review", "author": "Buyer"}}), None),
         # of many articles the one with this URL, else none
         (linked(*[ARTICLE | {"author": f"Writer {n}", "url": f"/{n}"} for n in range(3)]), None),
+        # of a few things the one with this URL
+        (linked({"@type": "MobileApplication", "name": "Kelp"}, ARTICLE | {"mainEntityOfPage": URL}), "Ada"),
+        # an older headline is that of this page if it gives this URL, else perhaps that of another page
+        (linked(ARTICLE | {"headline": "Algae thrive", "url": URL}), "Ada"),
+        (linked(ARTICLE | {"headline": "Algae thrive", "url": "/2026/algae"}), None),
         (
             linked(
                 *[ARTICLE | {"author": f"Writer {n}", "url": f"/2026/{n}"} for n in range(3)], ARTICLE | {"url": URL}
@@ -185,6 +195,7 @@ def test_the_authors_are_read_from_many_sources(head: str, expected: str | None)
         (meta(article__published_time="2026-05-04"), True, False),
         (meta(article__modified_time="2026-05-04"), False, True),
         (meta(date="2026-05-04", og__updated_time="2026-05-04"), True, True),
+        (meta(article__published__time="2026-05-04", article__modified__time="2026-05-04"), True, True),
         (meta(citation_publication_date="2026/05/04"), True, False),
         (meta(date="05/04/2026"), False, False),  # ambiguous
         (meta(citation_date="4 May 2026"), True, False),
@@ -219,6 +230,14 @@ HEADLINE = "<h1>Kelp forests</h1>"
         (f"{HEADLINE}<p>From Ada to Grace, 4 May 2026</p>", None, False, False),
         (f"{HEADLINE}<p>Published 4 May 2026, updated 4 May 2026</p>", None, True, True),
         (f"{HEADLINE}<p>Monday, 4 May 2026, 8:30 am · 5 min read</p>", None, True, False),
+        (f"{HEADLINE}<p>Veröffentlicht am 4. Mai 2026 um 15:44</p>", None, True, False),
+        (
+            f"{HEADLINE}<ul><li>Von: <span><a>Ada Lovelace</a>, </span><a>Grace Hopper</a></ul>",
+            "Ada Lovelace",
+            False,
+            False,
+        ),
+        (f"{HEADLINE}<p>par <b>Ada Lovelace</b></p><p>4 mai 2026</p>", "Ada Lovelace", True, False),
         (f"{HEADLINE}<p>Stand: 04.05.2026, 18:24 Uhr</p>", None, False, True),
         (f"{HEADLINE}<p>公開日 2026年5月4日 更新日 2026年5月4日</p>", None, True, True),
         (f"{HEADLINE}<p>Опубликовано 04.05.2026</p>", None, True, False),
@@ -239,6 +258,7 @@ HEADLINE = "<h1>Kelp forests</h1>"
         (f"{HEADLINE}<a rel='author nofollow'>Ada</a><p>Last modified: <b>2026-05-04</b></p>", "Ada", False, True),
         (f"<p>May 4, 2026</p><div class=byline>By Ada</div>{HEADLINE}", None, False, False),
         (f"<header><p>May 4, 2026</p><div class=byline>By Ada</div>{HEADLINE}</header>", "Ada", True, False),
+        (f"{'<h3>Menu</h3>' * 40}<h3>Kelp forests</h3><p>By Ada Lovelace</p>", "Ada Lovelace", False, False),
         ("<h1>Forum</h1><h2><a>Kelp forests</a></h2><a class=username>ada_42</a>", "ada_42", False, False),
         # of the next page, which a heading links to
         (f"{HEADLINE}<h2><a href=/b>Whales</a></h2><p>By Ada</p><time datetime=2026-05-04></time>", None, False, False),
@@ -272,6 +292,8 @@ def test_authors_and_dates_are_looked_for_around_the_headline(
         ("Author: Ada", "Ada"),
         ("Ada Lovelace, updated on 4 May 2026", "Ada Lovelace"),
         ("Byron", "Byron"),
+        (f"Ada Lovelace, professor of {'very ' * 12}wet plants, Sea News", "Ada Lovelace"),
+        (f"{'very ' * 12}long, and not a name", None),
         ("Иван Иванов", "Иван Иванов"),
         ("By", None),
         ("May 4, 2026", None),

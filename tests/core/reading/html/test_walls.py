@@ -118,7 +118,7 @@ def test_an_offer_where_the_text_ends_is_named(mark):
     ],
 )
 def test_what_only_looks_like_an_offer_is_none(body):
-    assert page(body=body).notes in {(), ("1 hidden passages left out",)}
+    assert page(body=body).notes in {(), ("1 hidden passage left out",)}
 
 
 LOGIN = "<form><label>E-mail <input name=m></label><input type=password name=p><button>Go</button></form>"

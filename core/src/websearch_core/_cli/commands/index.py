@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..._text.quantity import quantity
 from ...errors import ConfigurationError
 from ..arguments import AllowAddress, TextOrJson, looks_like_a_site
 from ..output import print_json, print_line, report_errors, show_progress
@@ -83,9 +84,9 @@ def _is_site(place: str) -> bool:
 
 
 def _print_report(place: str, report: Report, index: Index) -> None:
-    pages = f"{report.added} page{'s' * (report.added != 1)}"
+    pages = quantity(report.added, "page")
     print_line(f"{place}: {pages} indexed, {report.removed} removed, {len(report.skipped)} skipped, in {index.path}")
     for skipped in report.skipped:
         print_line(f"  skipped {skipped.what}: {skipped.why}")
     if report.left:
-        print_line(f"  {report.left} more links were not followed: raise --max-pages to follow them")
+        print_line(f"  {quantity(report.left, 'more link')} not followed: raise --max-pages")

@@ -18,6 +18,7 @@ from typing import Any
 
 from ..._text.dates import parse_date
 from ..._text.invisible import one_line, removal_note, strip_invisible
+from ..._text.quantity import quantity
 from ...models import Page
 from .._charset import decode
 from .._html.fragment import bare, read_fragment
@@ -78,10 +79,11 @@ def read_feed(
     content, targets, written = _write(feed, base, links)
     count = len(feed.entries)
     partly = cut or written < count
+    entries = quantity(written if partly else count, "entry", "entries")
     notes = (
         *([decoding] if decoding else []),
         *removal_note(invisible),
-        f"the first {written} entries of the feed" if partly else f"{count} entries",
+        f"the first {entries} of the feed" if partly else entries,
     )
     return make_page(
         url,

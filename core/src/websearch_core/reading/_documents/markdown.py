@@ -12,6 +12,7 @@ from ..._text.dates import parse_date
 from ..._text.invisible import one_line, removal_note, strip_invisible
 from ..._text.markup import strip_markup
 from ..._text.media_types import MARKDOWN
+from ..._text.quantity import quantity
 from ...models import Page
 from .._charset import decode
 from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of, make_page
@@ -71,14 +72,14 @@ def read_markdown(data: bytes, url: str, media_type: str, content_type: str | No
     notes = [
         *([decoding] if decoding else []),
         *removal_note(invisible),
-        *([f"{hidden} hidden passages left out"] if hidden else []),
+        *([f"{quantity(hidden, 'hidden passage')} left out"] if hidden else []),
         *(["the text is longer than is read: this is its beginning"] if cut else []),
     ]
     if is_llms_txt(url) and (listed := read_page_list(content, url)):
         facts |= {"links": listed.links, "title": one_line(listed.title, TITLE_LENGTH)}
         facts |= {"description": one_line(listed.summary, DESCRIPTION_LENGTH) or facts.get("description")}
-        notes.append(f"a list of pages for language models: {_count(len(listed.links), 'link')}"
-                     f" in {_count(listed.sections, 'section')}")  # fmt: skip
+        notes.append(f"a list of pages for language models: {quantity(len(listed.links), 'link')}"
+                     f" in {quantity(listed.sections, 'section')}")  # fmt: skip
     elif "title" not in facts and (heading := _HEADING.search(content)):
         facts["title"] = one_line(heading[1], TITLE_LENGTH)
     return make_page(url, media_type, content, truncated=cut, notes=tuple(notes), **facts)
@@ -104,7 +105,3 @@ def _facts(values: Mapping[str, list[str]]) -> Iterator[tuple[str, Any]]:
 def _date(values: Mapping[str, list[str]], keys: Iterable[str]) -> datetime | None:
     dates = (parse_date(value) for key in keys for value in values.get(key, ())[:1])
     return next(filter(None, dates), None)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"

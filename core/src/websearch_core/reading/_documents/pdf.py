@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ..._deadline import time_left
 from ..._text.dates import parse_date
 from ..._text.invisible import one_line, removal_note, strip_invisible
+from ..._text.quantity import quantity
 from ...errors import UnsupportedContent
 from ...models import Page
 from .._links import MAX_LINKS, absolute
@@ -129,9 +130,9 @@ def _read(reader: PdfReader, count: int, url: str, budget: Budget) -> Page:
     silent = sum(not text for text in texts) - broken
     cut = len(texts) < count
     notes = [
-        f"the first {len(texts)} of {_pages(count)}" if cut else _pages(count),
+        f"the first {len(texts)} of {quantity(count, 'page')}" if cut else quantity(count, "page"),
         *removal_note(invisible),
-        *([f"{_pages(broken)} could not be read: damaged or too complex"] if broken else []),
+        *([f"{quantity(broken, 'page')} could not be read: damaged or too complex"] if broken else []),
         *([_note_silent(silent, some=bool(content))] if silent > 0 else []),
     ]
     facts = _read_metadata(reader)
@@ -140,12 +141,8 @@ def _read(reader: PdfReader, count: int, url: str, budget: Budget) -> Page:
 
 def _note_silent(silent: int, *, some: bool) -> str:
     if some:
-        return f"{_pages(silent)} without text: empty, or pictures"
+        return f"{quantity(silent, 'page')} without text: empty, or pictures"
     return "there is no text in it: its pages are pictures, as of a scan, or empty"
-
-
-def _pages(count: int) -> str:
-    return "1 page" if count == 1 else f"{count} pages"
 
 
 def _links(page: PageObject, base: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ from io import BytesIO
 from typing import Any, NamedTuple
 
 from ..._text.invisible import one_line
+from ..._text.quantity import quantity
 from .._page import TITLE_LENGTH
 from .rows import lay_out
 
@@ -46,9 +47,11 @@ def read_sheets(archive: BytesIO, most: int) -> Sheets:
             most -= len(table)
             texts.append(f"## {title}\n\n{table}".strip())
             cut = cells < 0 or written < len(rows) - 1
-            notes.append(f"sheet {number}: {'the first ' * cut}{written} rows, {columns} columns")
+            notes.append(
+                f"sheet {number}: {'the first ' * cut}{quantity(written, 'row')}, {quantity(columns, 'column')}"
+            )
     if hidden := sum(sheet.sheet_state != "visible" for sheet in book.worksheets):
-        notes.append(f"{hidden} hidden sheets left out")
+        notes.append(f"{quantity(hidden, 'hidden sheet')} left out")
     return Sheets("\n\n".join(texts), notes, cut)
 
 

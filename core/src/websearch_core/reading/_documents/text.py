@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from ..._text.invisible import one_line, removal_note, strip_invisible
+from ..._text.quantity import quantity
 from ...models import Page
 from .._charset import decode
 from .._links import MAX_LINKS, absolute
@@ -100,10 +101,10 @@ def _table(text: str, delimiter: str) -> tuple[str, str | None]:
     if columns < 1:
         return "", None
     table, written = lay_out(_rows(text, delimiter), columns, MAX_CHARACTERS)
-    wide = f"{columns} columns" if columns <= MAX_COLUMNS else f"of {columns} columns, the first {MAX_COLUMNS}"
+    wide = quantity(columns, "column") if columns <= MAX_COLUMNS else f"of {columns} columns, the first {MAX_COLUMNS}"
     if written < count - 1:
-        return table, f"{wide}; of {count - 1} rows, the first {written}"
-    return table, f"{count - 1} rows, {wide}"
+        return table, f"{wide}; of {quantity(count - 1, 'row')}, the first {written}"
+    return table, f"{quantity(count - 1, 'row')}, {wide}"
 
 
 def _rows(text: str, delimiter: str) -> Iterator[list[str]]:

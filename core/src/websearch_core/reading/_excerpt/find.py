@@ -7,6 +7,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable
 
+from ..._text.quantity import quantity
 from ..._text.terms import ACCENTS
 from ...errors import InvalidOption
 from ...models import Page
@@ -68,7 +69,7 @@ def by_phrase(page: Page, phrase: str, offset: int, about: int) -> Callable[[int
         shown = first(count) if count else source.around(places[0][0], max_length)
         left = places[max(count, 1) :]
         part = f", the first {max(count, 1)} of them shown" if left else ""
-        note = f"{len(places)} place{'s' * (len(places) > 1)} with {sought}{part}"
+        note = f"{quantity(len(places), 'place')} with {sought}{part}"
         return shown.model_copy(update={"next_offset": left[0][0] if left else None}).with_notes(note)
 
     return cut

@@ -23,6 +23,7 @@ _MAX_LEVELS = 20
 _MAX_NODES = 100  # in an element whose text is read as a line
 _MAX_TEXT_LENGTH = 6_000  # characters
 _MAX_WORDS = 12  # of a name, or a list of names
+_SPACES = range(1, 4)  # in a name before a comma and a title
 
 _UNSEEN = frozenset("script style nav svg button select form template iframe picture img".split())
 _APART = frozenset({"br", "div", "li", "p"})
@@ -39,7 +40,11 @@ _BY_CLASS = re.compile(
 )
 _VERB = r"(?:written|posted|published|reported|created|authored|submitted|asked|started|words|story|article)"
 _BY = re.compile(rf"^(?:{_VERB}\s+)?by\b[\s:]*|^(?:author|authors|writer|par|von|por)\b\s*:?\s*", re.IGNORECASE)
-_LABEL = re.compile(rf"(?:{_VERB}\s+)?by\s*:?|authors?\s*:?|thread starter|topic author|topic starter", re.IGNORECASE)
+_LABEL = re.compile(
+    rf"(?:{_VERB}\s+)?by\s*:?|authors?\s*:?|thread starter|topic author|topic starter"
+    r"|(?:von|par|por|di|door|av|af)\s*:?|(?:autor(?:in|a|e|es|as)?|auteure?s?|auteurs?|yazar|автор|penulis)\s*:?",
+    re.IGNORECASE,
+)
 _BY_NAME = re.compile(rf"(?:(?i:{_VERB})\s+)?(?:by|By|BY)\b[\s:]+(?=[^\W\d_])(?![a-z])")
 _END = re.compile(
     r"\s*[|·•»«]\s*|\s+[-–—/]\s+"  # noqa: RUF001 - as pages have them
@@ -101,9 +106,14 @@ def person(text: str) -> str | None:
     """Return the name in a line such as ``By Ada Lovelace | May 4``, or None; several names come with commas."""
     line = _BY.sub("", " ".join(text[: 2 * _MAX_LENGTH].split()))
     line = _AND.sub(", ", _INITIALS.sub("", _END.split(line, maxsplit=1)[0])).strip(" ,;:-–—")  # noqa: RUF001 - as pages have them
+    if (
+        len(line) > _MAX_LENGTH or line.count(" ") >= _MAX_WORDS
+    ):  # "Ada Lovelace, professor of kelp at the university of"
+        name = line.partition(",")[0]
+        line = name if name != line and name.count(" ") in _SPACES else ""
     if not 2 <= len(line) <= _MAX_LENGTH or _NO_NAME.search(line) or find_date(line):
         return None
-    return line if len(line.split()) <= _MAX_WORDS else None
+    return line
 
 
 def _read_microdata(document: LexborHTMLParser, found: Byline) -> None:

@@ -79,11 +79,9 @@ class JsonLd:
         """
         for kinds in (_WORKS, _PAGES):
             alike = [thing for thing in self.things if kinds & types(thing)]
-            if len(alike) > _MAX_ALIKE:
-                alike = [thing for thing in alike if _is_at(thing, url)]
-                return alike[0] if alike else {}
-            if alike:
-                return alike[0]
+            here = [thing for thing in alike if is_at(thing, url)]
+            if here or alike:
+                return next(iter(here or alike[: len(alike) <= _MAX_ALIKE]), {})
         return {}
 
     def _resolve(self, value: Any) -> Any:
@@ -155,7 +153,7 @@ def _objects(scripts: Iterable[LexborNode]) -> Iterator[tuple[bool, Thing]]:
 _MAIN_KEYS = {"mainEntity", "mainEntityOfPage"}
 
 
-def _is_at(thing: Thing, url: str) -> bool:
+def is_at(thing: Thing, url: str) -> bool:
     """Return whether a thing gives *url* as its page."""
     values = (thing.get("url"), thing.get("@id"), thing.get("mainEntityOfPage"))
     places = (value.get("@id") if isinstance(value, dict) else value for value in values)

@@ -24,7 +24,7 @@ from .._links import absolute
 from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
 from .byline import begins, line_of, person, read_byline
 from .dateline import is_past
-from .jsonld import JsonLd, Thing, parse_jsonld, text, types
+from .jsonld import JsonLd, Thing, is_at, parse_jsonld, text, types
 from .titles import Stated, agree, is_site, title_of
 
 if TYPE_CHECKING:
@@ -33,29 +33,32 @@ if TYPE_CHECKING:
 _MAX_TAGS = 500
 _MIN_HEAD_TAGS = 4  # meta tags: a head with fewer has none that describe the page
 _MAX_HEADLINES = 20
+_MAX_LESSER = 60  # of each kind: menus have some before that of the page
 _MAX_AUTHORS = 10
 
-_TITLES = ("og:title", "citation_title", "dc.title", "dcterms.title", "twitter:title", "parsely-title")
-_DESCRIPTIONS = ("description", "og:description", "twitter:description", "dc.description", "dcterms.description")
+# Names of meta tags, with a dot for whatever separates their parts: sites mix ``og:title`` and ``og_title``.
+_TITLES = ("og.title", "citation.title", "dc.title", "dcterms.title", "twitter.title", "parsely.title")
+_DESCRIPTIONS = ("description", "og.description", "twitter.description", "dc.description", "dcterms.description")
 _AUTHORS = (
-    "citation_author", "author", "article:author", "dc.creator", "dcterms.creator", "dc.creator.personalname",
-    "parsely-author", "sailthru.author", "byl", "book:author", "authors",
-    "twitter:misc:written",  # by: a name ends at a space
+    "citation.author", "author", "article.author", "dc.creator", "dcterms.creator", "dc.creator.personalname",
+    "parsely.author", "sailthru.author", "byl", "book.author", "authors",
+    "twitter.misc.written",  # by: a name ends at a space
 )  # fmt: skip
 _PUBLISHED = (
-    "article:published_time", "og:published_time", "datepublished", "citation_publication_date", "citation_date",
-    "citation_online_date", "parsely-pub-date", "sailthru.date", "dcterms.issued", "dc.date.issued", "dcterms.created",
-    "dc.date.created", "dcterms.date", "dc.date", "pubdate", "publish-date", "publishdate", "publish_date",
-    "publication_date", "date", "uploaddate", "article.published",
+    "article.published.time", "og.published.time", "datepublished", "citation.publication.date", "citation.date",
+    "citation.online.date", "parsely.pub.date", "sailthru.date", "dcterms.issued", "dc.date.issued", "dcterms.created",
+    "dc.date.created", "dcterms.date", "dc.date", "pubdate", "publish.date", "publishdate", "publication.date", "date",
+    "uploaddate", "article.published",
 )  # fmt: skip
 _MODIFIED = (
-    "article:modified_time", "og:updated_time", "datemodified", "dcterms.modified", "dc.date.modified", "last-modified",
-    "lastmod", "article.updated", "updated_at", "revised",
+    "article.modified.time", "og.updated.time", "datemodified", "dcterms.modified", "dc.date.modified", "last.modified",
+    "lastmod", "article.updated", "updated.at", "revised",
 )  # fmt: skip
 _PUBLISHED_KEYS = ("datePublished", "dateCreated", "uploadDate", "datePosted")
-_LANGUAGES = ("content-language", "dc.language", "dcterms.language", "language", "og:locale")
-_SITES = ("og:site_name", "application-name", "apple-mobile-web-app-title", "dc.publisher", "citation_journal_title")
-_TIERS = ("article:content_tier", "og:article:content_tier", "article_content_tier", "content_tier")
+_LANGUAGES = ("content.language", "dc.language", "dcterms.language", "language", "og.locale")
+_SITES = ("og.site.name", "application.name", "apple.mobile.web.app.title", "dc.publisher", "citation.journal.title")
+_TIERS = ("article.content.tier", "og.article.content.tier", "content.tier")
+_SEPARATORS = re.compile(r"[:._-]+")
 _MOBILE = re.compile(r"^(?:www\d?|m|mobile|amp)\.|(?<=\.)m\.")
 _NO_DATES = frozenset({"1969-12-31", "1970-01-01"})  # Unix time 0, in UTC and west of it: no date
 _DAY_IN_PATH = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?=[/-]|$)")
@@ -140,9 +143,9 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
         published=published or _day_in_path(url),
         modified=modified,
         language=language_of((_attribute(document, "html", "lang"), *metas(_LANGUAGES), data.text(main, "inLanguage"))),
-        canonical_url=_canonical((_attribute(document, 'link[rel="canonical"]', "href"), *metas(("og:url",))), url),
+        canonical_url=_canonical((_attribute(document, 'link[rel="canonical"]', "href"), *metas(("og.url",))), url),
         site_name=site or None,
-        og_type=one_line(next(metas(("og:type",)), ""), NAME_LENGTH).lower(),
+        og_type=one_line(next(metas(("og.type",)), ""), NAME_LENGTH).lower(),
         generator=one_line(next(metas(("generator",)), ""), NAME_LENGTH),
         tier=next(metas(_TIERS), "").lower(),
         linked=data,
@@ -157,25 +160,30 @@ def _metas(document: LexborHTMLParser) -> list[LexborNode]:
 
 
 def _contents_by_name(tags: Iterable[LexborNode]) -> defaultdict[str, list[str]]:
-    """Return the contents of the meta tags by their lowercase names."""
+    """Return the contents of the meta tags by their names, in lower case and with dots."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for tag in tags:
         attributes = tag.attributes
         content = (attributes.get("content") or "")[: 20 * DESCRIPTION_LENGTH].strip()
         if content:
             names = " ".join(filter(None, map(attributes.get, ("property", "name", "http-equiv")))).lower()
-            for name in names.replace("dc:", "dc.").replace("dcterms:", "dcterms.").split():
+            for name in _SEPARATORS.sub(".", names).split():
                 found[name].append(content)
     return found
 
 
 def _main(data: JsonLd, url: str, titles: list[str]) -> tuple[Thing, str]:
-    """Return the thing that the page is about, and its name; not a film or event on a page about something else."""
+    """
+    Return the thing that the page is about, and its name; not a film or event on a page about something else.
+
+    An article that gives the URL as its page is about it even if it has an older headline, which then is not the name.
+    """
     main = data.main(url)
     names = [one_line(data.text(main, key), TITLE_LENGTH) for key in ("headline", "name")]
     names = [name for name in names if name]
     fitting = next((name for name in names if agree(name, titles) or not any(titles)), "")
-    return (main, fitting) if fitting or not names else ({}, "")
+    is_about = fitting or not names or ("headline" in main and is_at(main, url))
+    return (main, fitting) if is_about else ({}, "")
 
 
 def _site(stated: Iterable[str], data: JsonLd) -> str:
@@ -191,15 +199,15 @@ def _persons(names: Iterable[str]) -> list[str]:
 def _twitter_author(meta: dict[str, list[str]]) -> Iterator[str]:
     """Yield the author from the pairs of meta tags that are shown next to a link to the page (``twitter:label1``)."""
     for number in ("1", "2"):
-        if any(label.lower() in {"written by", "author"} for label in meta.get(f"twitter:label{number}", ())):
-            yield from meta.get(f"twitter:data{number}", ())
+        if any(label.lower() in {"written by", "author"} for label in meta.get(f"twitter.label{number}", ())):
+            yield from meta.get(f"twitter.data{number}", ())
 
 
 def _title_element(title: str, headlines: list[LexborNode], document: LexborHTMLParser) -> LexborNode | None:
     """Return the element that shows the title; forums use lesser headings for it."""
     if not title:
         return next(iter(headlines), None)
-    lesser = [heading for name in ("h2", "h3") for heading in document.css(name)[:_MAX_HEADLINES]]
+    lesser = [heading for name in ("h2", "h3") for heading in document.css(name)[:_MAX_LESSER]]
     shown = (place for place in (*headlines, *lesser) if begins(place, title))
     after_kicker = (place for place in lesser if title in line_of(place))
     return next(chain(shown, headlines, after_kicker), None)

@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 _SEPARATOR = re.compile(r"\s+[-–—|·•»›:/~]+\s+|\s*[|»•]\s*|\s+::\s+|:\s+")  # noqa: RUF001 - as pages write them
 _WORD = re.compile(r"[^\W_]+")
-_AGREES = 0.6  # minimum share of a headline's words that occur in the stated titles
+_AGREES = 0.5  # minimum share of a headline's words that occur in the stated titles
+_AGREES_AT_HOME = 0.6  # on the first page of a site, which often has a slogan as its headline
 _MIN_HEADLINE_SHARE = 0.4  # of the title's letters: a shorter headline may be the name of a section
 _MIN_PREFIX = 5  # letters: that a shorter name begins like another proves nothing
 _MIN_INITIALS = 3
@@ -73,13 +74,20 @@ def title_of(stated: Stated, headlines: Sequence[str], site: str | None, url: st
         if meant := _find_meant(name, shared, window, shown[0]):
             return meant
     if within:  # prefer the one that the title begins with: others name parts of the site
-        return next((line for line in within if main.startswith(letters[line])), within[0])
+        return _spaced(next((line for line in within if main.startswith(letters[line])), within[0]), titles)
     words = set(_words(" ".join(titles)))
     for line in long:
         own = _words(line)
-        if sum(word in words for word in own) >= _AGREES * len(own):
+        if sum(word in words for word in own) >= (_AGREES_AT_HOME if home else _AGREES) * len(own):
             return without_site(line, site, url)
     return titles[0]
+
+
+def _spaced(headline: str, titles: Sequence[str]) -> str:
+    """Return the stated title with the letters of a headline if it has more words: some lines are parted by styles."""
+    letters = _letters(headline)
+    alike = (title for title in titles if _letters(title) == letters)
+    return max((headline, *alike), key=lambda title: len(_words(title)))
 
 
 def _find_meant(name: str, shared: str, window: str, headline: str) -> str:
@@ -144,7 +152,7 @@ def agree(name: str, titles: Sequence[str]) -> bool:
     """Return whether most words of *name* are in one of *titles*, or vice versa."""
     own = set(_words(name))
     others = (set(_words(title)) for title in titles)
-    return any(len(own & other) >= _AGREES * min(len(own), len(other)) for other in others if other)
+    return any(len(own & other) >= _AGREES_AT_HOME * min(len(own), len(other)) for other in others if other)
 
 
 def _letters(text: str) -> str:

@@ -165,7 +165,7 @@ def test_a_style_sheet_that_is_not_used_hides_nothing(style: str, end: str) -> N
 def test_text_hidden_by_a_style_sheet_is_counted() -> None:
     source = f"<!doctype html><style>.x{{display:none}}</style><main>{SEEN}<p class=x>{SECRET}</p></main>"
     page = read_bytes(source.encode(), "https://example.org/", style_sheets=True)
-    assert page.notes == ("1 hidden passages left out",)
+    assert page.notes == ("1 hidden passage left out",)
     assert SECRET in read_bytes(source.encode(), "https://example.org/").content
 
 
