@@ -233,6 +233,13 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
     db.execute("COMMIT")
 
 
+def use_wal(db: sqlite3.Connection) -> None:
+    """Let readers and a writer work at once; if several try to switch at once, one of the next connections does it."""
+    if db.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+        with suppress(sqlite3.OperationalError):  # SQLite does not wait here
+            db.execute("PRAGMA journal_mode = WAL")
+
+
 def read_stamp(db: sqlite3.Connection) -> tuple[int, int]:
     """Return the ID of the application that owns a file, and the version of its tables; zeros for a new file."""
     (owner,) = db.execute("PRAGMA application_id").fetchone()

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from .._sqlite import connect, create_tables, read_stamp, transaction
+from .._sqlite import connect, create_tables, read_stamp, transaction, use_wal
 from .._text.quantity import quantity
 from .._text.terms import index_text, query_terms
 from .._urls import is_web_url
@@ -243,8 +243,8 @@ class Index:
             message = f"the folder of the local index at {path} cannot be created: {error.strerror}"
             raise ConfigurationError(message) from error
         with _translate_errors(path), connect(path, _TIMEOUT) as db:
-            if read_stamp(db) == (0, 0) and path.stat().st_size == 0:
-                db.execute("PRAGMA journal_mode = WAL")
+            if path.stat().st_size == 0 or read_stamp(db) == (_APPLICATION_ID, _VERSION):
+                use_wal(db)
             db.execute("PRAGMA synchronous = NORMAL")  # a crash of the machine loses the last pages at worst
             with transaction(db):
                 if not create_tables(db, _SCHEMA, (_APPLICATION_ID, _VERSION)):

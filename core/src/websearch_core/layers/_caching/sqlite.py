@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..._sqlite import KeptConnection, connect, read_stamp, transaction
+from ..._sqlite import KeptConnection, connect, read_stamp, transaction, use_wal
 from .backend import CacheStats
 
 T = TypeVar("T")
@@ -132,8 +132,8 @@ def _prepare(db: sqlite3.Connection) -> None:
         raise NotACacheError("the file is a database, but not a cache")
     if version > _VERSION:
         raise NotACacheError(f"the cache was written by a newer version ({version})")
-    db.execute("PRAGMA journal_mode = WAL")
-    db.execute("PRAGMA synchronous = NORMAL")
+    use_wal(db)
+    db.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing; a power cut the last entries
     db.execute(f"PRAGMA journal_size_limit = {4 * 2**20}")
     if version < _VERSION:
         with transaction(db):
