@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import sqlite3
@@ -110,9 +111,9 @@ def read_in_another_process(path, *keys):
     return done.stdout.strip()
 
 
-def in_child(work: Callable[[], bool]) -> int:
+def in_child(work: Callable[[], bool], fork: Callable[[], int] = os.fork) -> int:
     """Return how a forked child ends: with 0 if *work* returned True."""
-    if (child := os.fork()) == 0:
+    if (child := fork()) == 0:
         status = 2
         try:
             status = 0 if work() else 1
@@ -208,6 +209,22 @@ def test_a_child_refuses_a_file_that_was_in_use_for_too_long(path, monkeypatch):
 
         assert in_child(is_refused) == 0
     assert _can_write(path)
+
+
+@needs_fork
+def test_a_process_that_was_not_forked_by_python_refuses_what_its_parent_has_open(path):
+    parent = SQLiteBackend(path, MIB)
+    parent.set("a", b"1", 60)
+
+    def is_refused():
+        with pytest.raises(ConfigurationError, match="was in use while this process was forked"):
+            parent.get("a")
+        return True
+
+    assert in_child(is_refused, fork=ctypes.PyDLL(None).fork) == 0
+    parent.set("b", b"2", 60)
+
+    assert read_in_another_process(path, "a", "b") == "[b'1', b'2']"
 
 
 def _can_write(path: Path) -> bool:

@@ -37,6 +37,7 @@ class _Connections:
 
     def start_over(self) -> None:
         """Begin without connections: those of the parent must be neither used nor closed, not even by the collector."""
+        self._process = os.getpid()
         self._inherited |= self._open
         self._open = {}
         self._changed = threading.Condition()
@@ -60,9 +61,15 @@ class _Connections:
             self._forks -= 1
             self._changed.notify_all()
 
+    def notice_fork(self) -> None:
+        """Start over in a process that was forked by other means than Python's, such as by uWSGI."""
+        if self._process != os.getpid():
+            self.start_over()
+
     @contextmanager
     def use(self) -> Iterator[None]:
         """Let no fork happen in this block."""
+        self.notice_fork()
         thread = threading.get_ident()
         with self._changed:
             while self._forks and thread not in self._users:
@@ -91,6 +98,7 @@ class _Connections:
 
     def close(self, db: sqlite3.Connection) -> None:
         """Close a connection, unless it belongs to the parent of this process."""
+        self.notice_fork()
         if self._open.pop(db, None):
             db.close()
 
