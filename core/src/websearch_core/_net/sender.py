@@ -212,11 +212,12 @@ class Sender:
             return self._services._get_loop_clients(guarded)  # noqa: SLF001 - see `_client`
         loop = asyncio.get_running_loop()
         with self._lock:
-            for closed in [other for other in self._loops if other.is_closed()]:
-                del self._loops[closed]
-            if loop not in self._loops:
-                self._loops[loop] = _LoopClients(self._new, self.guard, self._lines, self._own_async_client)
-            return self._loops[loop]
+            here = self._loops.get(loop)
+            if here is None:
+                for closed in [other for other in self._loops if other.is_closed()]:
+                    del self._loops[closed]
+                here = self._loops[loop] = _LoopClients(self._new, self.guard, self._lines, self._own_async_client)
+            return here
 
     def _check_targets(self, request: Request) -> list[tuple[str, int]]:
         """Check the URLs of pages that a service should open; return hosts and ports that must be judged, too."""
