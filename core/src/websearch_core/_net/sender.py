@@ -261,14 +261,14 @@ class _LoopClients:
         return self._clients[guarded]
 
     async def _make_client(self, guarded: bool) -> Any:
-        await in_thread(user_agent)  # it reads files the first time
         if self._own is not None and not guarded:
+            await in_thread(user_agent)  # it reads files the first time
             return self._own
         self._lifetimes[guarded] = lifetime = self._keep_client(guarded)
         return await anext(lifetime)
 
     async def _keep_client(self, guarded: bool) -> AsyncGenerator[Any, None]:
-        # In a thread, since it imports the HTTP library and loads certificates.
+        # In a thread, since it reads files: it imports the HTTP library and loads certificates.
         new = partial(self._new, AsyncDirectClient, self._guard if guarded else None, self._lines[guarded])
         client = await in_thread(new)
         try:
@@ -284,6 +284,7 @@ class _LoopClients:
 def _make_client(
     library: Library, verify: ssl.SSLContext | None, kind: type[DirectClient], guard: Guard | None, line: Line
 ) -> DirectClient:
+    user_agent()  # so that no request reads the files that it comes from
     return kind(library, verify, guard, line)
 
 
