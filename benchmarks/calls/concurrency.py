@@ -68,8 +68,8 @@ def measure(server: Server) -> Section:
             f"{_CALLS} searches start together with `asyncio.gather`, and the server answers each after {SLOW} s; "
             f"{_ROUNDS} rounds after one to warm up. Every round has a new event loop, as in a program that calls "
             "`asyncio.run`, so the measurement includes opening connections. One `WebSearch` serves all rounds. The "
-            "bare client is recreated for each loop, because it would not survive a change of loop. The first async search "
-            "of a process starts one thread, in which certificates are loaded; it is there after the warm-up."
+            "bare client is recreated for each loop, because it would not survive a change of loop. The first async "
+            "search of a process starts one thread, in which certificates are loaded; it is there after the warm-up."
         ),
         tables=[Table(("", "wall", "slowest round", "CPU", "threads started"), rows)],
         goals=[
