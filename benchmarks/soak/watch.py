@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-import re
 import threading
 import time
 from collections.abc import Callable
@@ -16,7 +15,6 @@ from websearch_core.reading._isolation.pool import _pool
 
 _SAMPLE = 0.1  # seconds between two looks at the memory
 _PATIENCE = 10.0  # seconds that what is ending may take
-_OURS = re.compile("websearch-work_")  # threads that are kept for further work, at most 32
 
 
 def find_memory() -> float:
@@ -62,11 +60,7 @@ class Holdings:
         return leaks
 
     def _list(self) -> list[str]:
-        threads = [one for one in threading.enumerate() if one not in self._threads]
-        kept = [one for one in threads if _OURS.match(one.name)]
-        leaks = [f"the thread {one.name}" for one in threads if one not in kept]
-        if len(kept) > 32:
-            leaks.append(f"{len(kept)} threads for work")
+        leaks = [f"the thread {one.name}" for one in threading.enumerate() if one not in self._threads]
         leaks += [f"the process {number}" for number in find_children() - self._children]
         for number, place in find_descriptors().items():
             if self._descriptors.get(number) != place:

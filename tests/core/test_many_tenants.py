@@ -187,7 +187,7 @@ class TestConnections:
         assert service.connections == [["ann", "ann"]]
 
     async def test_a_tenant_who_searches_no_more_holds_no_connection(self, service, monkeypatch):
-        monkeypatch.setattr(pool, "_KEPT", 0.1)
+        monkeypatch.setattr(pool, "KEPT", 0.1)
         web = make(service, "ann")
         await web.asearch("tides")
         here = asyncio.get_running_loop()

@@ -48,7 +48,7 @@ def pickle_keys() -> Iterator[None]:
 
 
 class KeyFromEnvironment(SecretStr):
-    """A key from an environment variable, from which it is read again after unpickling."""
+    """A key from an environment variable, which is read again after unpickling."""
 
 
 class ApiKey(SecretStr):
@@ -106,7 +106,7 @@ class ApiKey(SecretStr):
         return key
 
     def identity(self) -> str:
-        """Return a text that tells this key from others, and is secret too: the key, or its place in a keyring."""
+        """Return a text that identifies this key, and is secret too: the key, or its place in a keyring."""
         if isinstance(self._source, _Keyring):  # slow to read
             return f"{KEYRING}{self._source.service}/{self._source.name}"
         return self.get_secret_value()

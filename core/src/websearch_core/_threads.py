@@ -1,30 +1,155 @@
-"""Threads for what would block an event loop: parsing, reading files, importing, a vendor's SDK."""
+"""Threads for what would block an event loop: parsing, reading files, importing, a vendor's SDK, looking up names."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
 from contextvars import copy_context
-from functools import cache
-from typing import TypeVar
+from functools import partial
+from math import inf
+from typing import Any, TypeVar
+
+from ._forks import start_over_after_fork
+from ._turns import Turns, current_client
+from .errors import Unavailable
 
 T = TypeVar("T")
 
-_MAX_THREADS = 32  # most of them wait for a process that parses
+_KEPT = 5.0  # seconds that a thread without work is kept
+
+
+class Threads:
+    """
+    Daemon threads that do the work of several clients, in turns.
+
+    Starting a thread means waiting until it runs, for seconds if many threads compute, and an event loop must not wait
+    for that. So whoever begins to work sees to it that another thread is ready, and `submit` starts only the first.
+
+    Args:
+        name: The name of the threads.
+        most: Maximum number of threads at work. Half of them are for clients that have none.
+        each: Maximum number at work for one client; alone, it gets no more than a quarter of them.
+
+    """
+
+    def __init__(self, name: str, most: int, each: float = inf) -> None:
+        self._name, self._most, self._each = name, most, each
+        self.start_over()
+        start_over_after_fork(self)
+
+    def start_over(self) -> None:
+        """Forget all work and all threads: in a forked process, those of the parent do not exist."""
+        self._turns: Turns[_Job] = Turns(self._most, each=self._each, kept=self._most // 2)
+        self._changed = threading.Condition(threading.Lock())
+        self._working = 0
+        self._ready = 0  # threads that wait for work, or are being started
+
+    def submit(self, client: Hashable, work: Callable[[], T]) -> Future[T]:
+        """
+        Have blocking *work* done, with the context variables of the caller.
+
+        Returns:
+            Its outcome; `Unavailable` if the system has no thread for it. Cancelling it takes back work that waits.
+
+        """
+        job = _Job(client, work)
+        with self._changed:
+            self._turns.put(client, job)
+            needs_thread = self._needs_thread()
+            self._ready += needs_thread
+            self._changed.notify()
+        job.add_done_callback(self._drop)
+        if needs_thread:
+            self._start()
+        return job
+
+    def count_waiting(self, client: Hashable) -> int:
+        """Return how much work of a client waits."""
+        with self._changed:
+            return self._turns.count_waiting(client)
+
+    def _drop(self, job: Future[Any]) -> None:
+        if job.cancelled() and isinstance(job, _Job):
+            with self._changed:
+                self._turns.drop(job.client, job)
+
+    def _start(self) -> None:
+        """Start a thread, which is counted as ready; without the lock, for which others would wait."""
+        try:
+            threading.Thread(target=self._work, name=self._name, daemon=True).start()
+        except RuntimeError as error:  # the system has no more
+            with self._changed:
+                self._ready -= 1
+                left = [] if self._working or self._ready else self._turns.clear()
+            for job in left:  # nobody would ever do it
+                job.fail(error)
+
+    def _work(self) -> None:
+        while (job := self._take()) is not None:
+            job.run()
+            with self._changed:
+                self._turns.give_back(job.client)
+                self._working -= 1
+                self._ready += 1
+            del job  # a thread that waits must not keep what it worked for
+
+    def _take(self) -> _Job | None:
+        """Wait for the next work, and return it; None if there has been none for long."""
+        with self._changed:
+            while (turn := self._turns.take()) is None:
+                is_late = not self._changed.wait(_KEPT) and not self._turns.can_take()
+                if is_late and (self._ready > 1 or not self._working):  # else, it is the one that has to be ready
+                    self._ready -= 1
+                    return None
+            self._ready -= 1
+            self._working += 1
+            needs_thread = self._needs_thread()
+            self._ready += needs_thread
+            if self._turns.can_take():
+                self._changed.notify()
+        if needs_thread:
+            self._start()
+        return turn[1]
+
+    def _needs_thread(self) -> bool:
+        return not self._ready and self._working < self._most
+
+
+class _Job(Future[Any]):
+    """Work of a client, and its outcome."""
+
+    def __init__(self, client: Hashable, work: Callable[[], Any]) -> None:
+        super().__init__()
+        self.client = client
+        self._work: Callable[[], Any] = partial(copy_context().run, work)
+
+    def run(self) -> None:
+        """Do the work, unless nobody waits for it any more."""
+        if not self.set_running_or_notify_cancel():
+            return
+        work = self._work
+        del self._work  # whoever keeps the outcome need not keep this
+        try:
+            result = work()
+        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits
+            self.set_exception(error)
+            del self  # else the traceback of the error would keep the error
+        else:
+            self.set_result(result)
+
+    def fail(self, cause: Exception) -> None:
+        """End without doing the work: there is no thread for it."""
+        if self.set_running_or_notify_cancel():
+            error = Unavailable("this system has no thread for it")
+            error.__cause__ = cause
+            self.set_exception(error)
+
+
+_for_work = Threads("websearch-async", 128)  # most of them wait for a process that parses
 
 
 async def in_thread(work: Callable[[], T]) -> T:
     """Run blocking *work* in a thread, with the context variables of the caller, and await its result."""
-    return await asyncio.wrap_future(_get_threads().submit(copy_context().run, work))
-
-
-@cache
-def _get_threads() -> ThreadPoolExecutor:
-    """Return a separate pool: parsing must not hold up the application's `asyncio.to_thread`."""
-    return ThreadPoolExecutor(_MAX_THREADS, "websearch-work")
-
-
-if hasattr(os, "register_at_fork"):  # pragma: no branch
-    os.register_at_fork(after_in_child=_get_threads.cache_clear)  # a forked child does not have its parent's threads
+    return await asyncio.wrap_future(_for_work.submit(current_client(), work))

@@ -14,6 +14,7 @@ from ._scope import policy_scope
 from ._signature import Choice, CommonArguments, WebSearchArguments
 from ._sources import remember_files
 from ._text.suggestion import check_names, name_unknown
+from ._turns import web_scope
 from .errors import ConfigurationError, WebSearchError
 from .flow import Flow, Request, Response, arun, run
 from .models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
@@ -341,12 +342,13 @@ class WebSearch:
 
     def run(self, flow: Flow[_T]) -> _T:
         """Run your own flow, such as `websearch_core.index.crawl`, with these connections and this guard."""
-        with listening(self._listeners), policy_scope(self._policy):
+        with listening(self._listeners), policy_scope(self._policy), web_scope(id(self)):
             return run(flow, self._send)
 
     async def arun(self, flow: Flow[_T]) -> _T:
         """Do the same as `run` on the running event loop."""
-        with listening(self._listeners), policy_scope(self._policy):
+        with listening(self._listeners), policy_scope(self._policy), web_scope(id(self)):
+            await self._sender.take_turn()
             return await arun(flow, self._asend)
 
     def close(self) -> None:

@@ -104,7 +104,7 @@ def _hint_config(method: _Method) -> _Method:
     """
     Leave only the type of ``config`` for LangChain to find, and the signature ready.
 
-    It works out both for ``_run`` or ``_arun`` anew in each call, and looks for this type alone.
+    It works out both for ``_run`` or ``_arun`` again in each call, and looks for this type alone.
     """
     method.__signature__ = inspect.signature(method)  # type: ignore[attr-defined]
     method.__annotations__ = {"config": RunnableConfig}
@@ -165,7 +165,7 @@ class _WebTool(BaseTool):
         return cast("type[BaseModel]", self.args_schema)
 
     def _filter_injected_args(self, tool_input: dict[str, Any]) -> dict[str, Any]:
-        """Leave out the arguments that callbacks do not see. LangChain would look for them anew for each call."""
+        """Leave out the arguments that callbacks do not see. LangChain would look for them again in each call."""
         schema, known = self.args_schema, self._hidden
         if known is None or known[0] is not schema:
             if not isinstance(schema, type) or not issubclass(schema, BaseModel):  # the developer's own
@@ -175,7 +175,7 @@ class _WebTool(BaseTool):
         return {name: value for name, value in tool_input.items() if name not in known[1]}
 
     def _parse_input(self, tool_input: str | dict[str, Any], tool_call_id: str | None) -> str | dict[str, Any]:
-        """Validate the arguments. LangChain would look for fields that ours do not have, anew in each call."""
+        """Validate the arguments. LangChain would look for fields that ours do not have, again in each call."""
         schema = cast("type[BaseModel] | dict[str, Any] | None", self.args_schema)
         if not isinstance(tool_input, dict) or not isinstance(schema, type):
             return super()._parse_input(tool_input, tool_call_id)

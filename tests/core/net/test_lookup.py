@@ -12,8 +12,9 @@ import pytest
 from websearch_core._deadline import time_limit
 from websearch_core._net import lookup
 from websearch_core._net.guard import Guard
-from websearch_core._net.lookup import MAX_RUNNING, MAX_WAITING, Line, Threads
+from websearch_core._net.lookup import MAX_RUNNING, MAX_WAITING, Line
 from websearch_core._net.sender import Sender
+from websearch_core._threads import Threads
 from websearch_core.errors import TimedOut, Unavailable
 from websearch_core.flow import Request
 
@@ -32,6 +33,7 @@ def system(monkeypatch):
 
     resolve.asked, resolve.ends = asked, ends
     monkeypatch.setattr("websearch_core._net.resolve.resolve_name", resolve)
+    monkeypatch.setattr("websearch_core._threads._KEPT", 0.05)
     yield resolve
     ends.set()
     for thread in threads():
@@ -46,7 +48,7 @@ def sender(system):
     return Sender(Guard.allowing(["127.0.0.0/8"], resolve=system))
 
 
-async def hanging(sender, count, seconds=20.0):
+async def hanging(system, sender, count, seconds=20.0):
     """Pages whose names do not resolve, being read until the block of the test ends."""
 
     async def one(n):
@@ -56,7 +58,7 @@ async def hanging(sender, count, seconds=20.0):
     tasks = [asyncio.create_task(one(n)) for n in range(count)]
     await asyncio.sleep(0)
     async with asyncio.timeout(seconds):
-        while len(threads()) < min(count, MAX_RUNNING):
+        while len(system.asked) < min(count, MAX_RUNNING):
             await asyncio.sleep(0.01)
     return tasks
 
@@ -71,14 +73,14 @@ async def end(tasks):
 async def test_names_that_hang_hold_up_neither_a_service_nor_another_tenant(system, server, http):
     server.answers["/"] = http(b"here")
     one, other = sender(system), sender(system)
-    tasks = await hanging(one, 16 + 100)
+    tasks = await hanging(system, one, 16 + 100)
 
     with time_limit(10):
         service = await one.asend(Request(url=f"http://service.example:{server.port}/"))
         page = await other.asend(Request(url=f"http://page.example:{server.port}/", guarded=True))
 
     assert (service.content, page.content) == (b"here", b"here")
-    assert len(threads()) <= MAX_RUNNING + 2
+    assert len(threads()) <= MAX_RUNNING + 2 + 2  # one of each kind is ready
     await end(tasks)
     await one.aclose()
     await other.aclose()
@@ -99,7 +101,7 @@ def test_blocking_calls_do_not_hold_each_other_up_either(system, server, http):
     with time_limit(10):
         assert one.send(Request(url=f"http://service.example:{server.port}/")).content == b"here"
         assert other.send(Request(url=f"http://page.example:{server.port}/", guarded=True)).content == b"here"
-    assert len(threads()) <= MAX_RUNNING + 2
+    assert len(threads()) <= MAX_RUNNING + 2 + 2  # one of each kind is ready
     system.ends.set()
     for thread in waiting:
         thread.join(10)
@@ -109,7 +111,7 @@ def test_blocking_calls_do_not_hold_each_other_up_either(system, server, http):
 
 async def test_whoever_gave_up_waiting_is_not_looked_up(system):
     one = sender(system)
-    tasks = await hanging(one, MAX_RUNNING + 5, seconds=1)
+    tasks = await hanging(system, one, MAX_RUNNING + 5, seconds=1)
     failures = await asyncio.gather(*tasks, return_exceptions=True)
 
     assert {type(failure) for failure in failures} == {TimedOut}
@@ -119,8 +121,12 @@ async def test_whoever_gave_up_waiting_is_not_looked_up(system):
     assert len(system.asked) == MAX_RUNNING
 
 
+def make_threads(most):
+    return Threads("websearch-dns", most, MAX_RUNNING)
+
+
 def test_a_line_that_is_full_is_a_temporary_error(system):
-    line = Line(Threads(1))
+    line = Line(make_threads(1))
     waiting = [line.look_up(lambda: system("hang.example", 80)) for _ in range(MAX_WAITING)]
     while len(system.asked) < 1:
         pass
@@ -138,47 +144,40 @@ def test_a_line_that_is_full_is_a_temporary_error(system):
 
 
 def test_lines_share_a_bounded_number_of_threads(system):
-    shared = Threads(2)
+    shared = make_threads(2)
     held = [Line(shared).look_up(lambda: system("hang.example", 80)) for _ in range(2)]
 
-    late = Line(shared)
-    with pytest.raises(Unavailable, match="too many host names"):
-        late.look_up(list)
+    late = Line(shared).look_up(lambda: ["127.0.0.2"])
+    while len(system.asked) < 2:
+        pass
+    assert len(threads()) == 2
+    assert not late.done()
     system.ends.set()
     assert [one.result(10) for one in held] == [["127.0.0.1"]] * 2
-    for thread in threads():
-        thread.join(10)
-    assert late.look_up(lambda: ["127.0.0.2"]).result(10) == ["127.0.0.2"]
+    assert late.result(10) == ["127.0.0.2"]
 
 
 def test_half_of_the_threads_are_for_lines_that_have_none(system):
-    shared, greedy = Threads(8), None
-    for _ in range(4):
-        greedy = Line(shared)
-        for _ in range(MAX_RUNNING):
-            greedy.look_up(lambda: system("hang.example", 80))
-    assert len(threads()) == 4 + 3  # the first one took four
+    shared = make_threads(8)
+    hanging = [Line(shared) for _ in range(4)]
+    for line in hanging * MAX_RUNNING:
+        line.look_up(lambda: system("hang.example", 80))
 
-    assert Line(shared).look_up(lambda: ["127.0.0.2"]).result(10) == ["127.0.0.2"]
-    system.ends.set()
-    for thread in threads():
-        thread.join(10)
-    assert shared._taken == 0
+    assert [Line(shared).look_up(lambda: ["127.0.0.2"]).result(10) for _ in range(9)]
+    assert len(system.asked) < 8
 
 
-def test_a_system_without_threads_is_a_temporary_error(monkeypatch):
+def test_a_system_without_threads_is_a_temporary_error(system, monkeypatch):
     def none(self):
         raise RuntimeError("can't start new thread")
 
-    line = Line(shared := Threads(1))
-    monkeypatch.setattr(threading.Thread, "start", none)
-    with pytest.raises(Unavailable):
-        line.look_up(list)
-    monkeypatch.undo()
+    line = Line(make_threads(1))
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", none)
+        with pytest.raises(Unavailable) as caught:
+            line.look_up(list).result(10)
+    assert caught.value.temporary
     assert line.look_up(lambda: ["127.0.0.1"]).result(10) == ["127.0.0.1"]
-    for thread in threads():
-        thread.join(10)
-    assert shared.take(0)
 
 
 def test_a_sender_with_names_that_hang_is_pickled_without_them(system):

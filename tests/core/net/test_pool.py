@@ -246,6 +246,20 @@ def test_a_connection_that_ended_while_it_was_idle_is_not_used_again(authority, 
     assert len(opened) == 3
 
 
+def test_an_idle_connection_is_used_again_for_half_a_minute(server, http, library, run, colour, monkeypatch):
+    core = {"httpx": "httpcore", "httpx2": "httpcore2"}[library]
+    module = importlib.import_module(f"{core}.{'_sync' if colour == 'blocking' else '_async'}.http11")
+    later = iter([0.0, 25.0, 25.0, 60.0, 60.0, 60.0])  # when it became idle, was looked at, became idle, was looked at
+    began = time.monotonic()
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: began + next(later)))
+    server.answers["/"] = http(b"page")
+    sender, request = Sender(OPEN, library=library), Request(url=server.url)
+    run(sender, request, request, request)
+    sender.close()
+
+    assert server.connections == 2
+
+
 def test_connections_are_kept_by_origin_and_the_last_used_comes_first():
     idle = _Idle(3)
     a, b = (b"http", b"a.example", 80), (b"https", b"a.example", 443)

@@ -37,6 +37,7 @@ from .guard import Guard
 from .lookup import FOR_PAGES, FOR_SERVICES, Line
 from .pool import OWNER
 from .resolve import aresolve, resolve
+from .steps import Steps
 
 _MAX_HEADERS = 256  # h11 limits the header block to 100 KiB
 _of_parents: list[object] = []  # in a forked process; collecting them would disturb the parent
@@ -127,9 +128,10 @@ class Sender:
                 body = _start_body(reply, request)
                 if body is not None:
                     for chunk in _iter_chunks(reply):
-                        if not body.add(chunk):
+                        for _ in body.add(chunk):
+                            clamp(None)  # the caller's own client does not check our deadline
+                        if body.is_full:
                             break
-                        clamp(None)  # the caller's own client does not check our deadline
             finally:
                 reply.close()
             return _make_response(request, reply, body)
@@ -150,13 +152,21 @@ class Sender:
                 reply = await client.send(self._build_request(client, request), stream=True, follow_redirects=False)
                 try:
                     body = _start_body(reply, request)
-                    if body is not None:
+                    if body is None:
+                        await here.steps.next()
+                    else:
                         async for chunk in _aiter_chunks(reply):
-                            if not body.add(chunk):
+                            for _ in body.add(chunk):
+                                await here.steps.next()
+                            if body.is_full:
                                 break
                 finally:
                     await reply.aclose()
                 return _make_response(request, reply, body)
+
+    async def take_turn(self) -> None:
+        """Wait until no other call of this client has begun in this round of the event loop."""
+        await self._get_loop_clients().steps.next()
 
     def _hand_over(self, request: Request) -> Future[Response]:
         """Let the transport of *request* get the page, under the guard that judges our own connections."""
@@ -248,6 +258,7 @@ class _LoopClients:
 
     def __init__(self, new: Callable[..., Any], guard: Guard, lines: dict[bool, Line], own: Any) -> None:
         self.slots = {guarded: asyncio.Semaphore(MAX_CONCURRENT) for guarded in lines}  # pages do not block services
+        self.steps = Steps()
         self._new, self._guard, self._lines, self._own = new, guard, lines, own
         self._lifetimes: dict[bool, AsyncGenerator[Any, None]] = {}
         self._clients: dict[bool, Any] = {}

@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from .._turns import tenant_scope
 from ..errors import BudgetExceeded
 from ._amounts import MILLION, Amount, Limit, format_amount
 
@@ -61,7 +62,8 @@ def charge_to(tenant: str | None = None, *, run: object = None) -> Iterator[None
         account = replace(account, run=run)
     token = _account.set(account)
     try:
-        yield
+        with tenant_scope(account.tenant):
+            yield
     finally:
         _account.reset(token)
 

@@ -117,7 +117,7 @@ class Cache(ProviderWrapper):
         self._settle(_Stores(self.location, self.max_bytes))
 
     def _settle(self, stores: _Stores) -> None:
-        """Find out what tells the provider inside from others, and where its answers may be kept."""
+        """Find out what identifies the provider inside, and where its answers may be kept."""
         described = describe_provider(self.inner) if self.inner else None
         inside = leaves(self.inner) if self.inner else []
         open_terms = self.despite_terms or not any(map(_forbids_recording, inside))

@@ -187,7 +187,7 @@ class Throttle(ProviderWrapper):
 
 
 def _ask(pace: Pace, ticket: Ticket) -> Flow[float]:
-    """Return how long to wait; whom processes share is asked off the event loop, and answers soon."""
+    """Return how long to wait; a store that processes share is asked off the event loop, and answers soon."""
     if not pace.is_shared:
         return pace.wait(ticket)
     with until(Deadline()):

@@ -2,10 +2,13 @@
 Built-in reader: fetches a page, from public addresses only, and turns it into Markdown.
 
 No service, no key, no JavaScript. It follows redirects itself, so that every hop passes the guard, and sends no
-cookies, credentials or referrer. A page that answers with status 400 or above is an error, never content: `Blocked`,
-`AccessDenied` (it needs a login or payment), `PageNotFound`. A challenge against robots is `Blocked` too, whatever its
-status, and a page that says nothing without running its scripts is `NeedsBrowser`. In a chain, the next reader is tried
-after each of them: ``reader="direct,jina"``.
+cookies, credentials or referrer. A page that only sends its visitors on (``<meta http-equiv="refresh">``, within five
+seconds, with at most 300 characters of text) is a redirect too.
+
+A page that answers with status 400 or above is an error, never content: `Blocked`, `AccessDenied` (it needs a login or
+payment), `PageNotFound`. A challenge against robots is `Blocked` too, whatever its status, and a page that says nothing
+without running its scripts is `NeedsBrowser`. In a chain, the next reader is tried after each of them:
+``reader="direct,jina"``.
 
 It asks for Markdown first, as agents do, and takes it if it says something; otherwise it asks once more, for HTML. With
 ``follow_alternates`` it also reads the Markdown that an HTML page names (``<link rel="alternate">``, RFC 8288).
@@ -55,6 +58,13 @@ _NO_PAGE = {401, 402, 403, 407, 410, 429, 451}  # whatever the format
 _FACTS = (
     "title", "language", "author", "published", "modified", "description", "canonical_url", "site_name", "links",
 )  # fmt: skip
+_REFRESH = re.compile(rb"http-equiv\s*+=\s*+(?:[\"']\s*+)?refresh", re.IGNORECASE)
+_MAX_GOODBYE = 300  # characters: a page with more text is read, although it leads elsewhere
+_MAX_GOODBYE_SIZE = 100_000  # bytes of its HTML
+_LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
+_SILENT = (
+    'the page says nothing without running its scripts (reader="auto" runs them with a browser, if one is installed)'
+)
 _MARKDOWN_FILE = re.compile(r"\.(?:mdx?|markdown|qmd|txt)\Z", re.IGNORECASE)
 
 
@@ -66,7 +76,7 @@ class Direct:
     Args:
         max_bytes: How many bytes of a page to read, after decompression. A longer page is cut, with a note. A cut PDF
             or Office file, whose index is at its end, may be unreadable: that raises `TooLarge`.
-        max_redirects: How many redirects to follow.
+        max_redirects: How many redirects to follow, by status or by a page that does nothing else.
         allow_downgrade: Follow redirects from https to http.
         user_agent: The ``User-Agent`` to send.
         links: ``keep`` the links of a page with their targets, keep only their ``text``, or ``drop`` them.
@@ -80,7 +90,8 @@ class Direct:
         prefer_markdown: Ask for Markdown first, and for HTML only if the site has no Markdown, or only a stub of it.
         follow_alternates: Read the Markdown that an HTML page names as its alternate instead of the HTML, if it is at
             the same origin and says what the page says. One more request for each such page.
-        processes: Maximum number of these processes. Unset: the number of cores, at most 8.
+        processes: How many pages of one `WebSearch`, or of one of its tenants, are parsed at a time, and the maximum
+            number of these processes for them; twice as many for all. Unset: the number of cores, at most 8.
 
     """
 
@@ -181,9 +192,10 @@ class Direct:
         here = url
         for _ in range(self.max_redirects + 1):
             response: Response = yield self._request(here, accept)
-            if response.status not in _REDIRECTS:
+            there: str | None = yield from self._find_next(response, here)
+            if there is None:
                 return response, here
-            here = self._follow(response, here)
+            here = there
             if origin and find_origin(here) != origin:
                 raise UnsafeURL("the Markdown of the page redirects to another site")
         raise BadResponse(f"direct read failed: more than {self.max_redirects} redirects", provider=self.name)
@@ -192,10 +204,20 @@ class Direct:
         headers = {"User-Agent": self.user_agent, "Accept": accept, "Accept-Language": "en;q=0.8,*;q=0.5"}
         return Request(url=url, headers=headers, max_bytes=self.max_bytes, guarded=True)
 
-    def _follow(self, response: Response, here: str) -> str:
-        location = response.headers.get("location", "")
-        if not location:
-            raise error_for(response, self, verb="read", hint="a redirect that leads nowhere", kind=BadResponse)
+    def _find_next(self, response: Response, here: str) -> Flow[str | None]:
+        """Return where the response leads, by its status or by a page that says no more than that; None if nowhere."""
+        there: str | None
+        if response.status in _REDIRECTS:
+            there = response.headers.get("location", "")
+            if not there:
+                raise error_for(response, self, verb="read", hint="a redirect that leads nowhere", kind=BadResponse)
+        elif not _may_send_on(response):
+            return None
+        else:
+            there = yield Call(self._parse_refresh, response, here, current_choices())
+        return self._follow(there, here) if there else None
+
+    def _follow(self, location: str, here: str) -> str:
         try:
             there = location if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", location) else urljoin(here, location)
             downgrade = urlsplit(here).scheme == "https" and urlsplit(there).scheme == "http"
@@ -241,14 +263,34 @@ class Direct:
             self._check_obstacles(response, page)
         return page
 
+    def _parse_refresh(self, response: Response, url: str, choices: Choices) -> str | None:
+        """Return where the page sends its visitors within seconds, if it has nothing else to say."""
+        from ..reading import find_refresh
+
+        try:
+            text = self._parse(response, url, choices).content
+        except (NeedsBrowser, UnsupportedContent):
+            text = ""
+        except ServiceError:  # such as a challenge: reading the page raises it again
+            return None
+        if len(_LINK_TARGET.sub("]", text)) > _MAX_GOODBYE:
+            return None
+        return find_refresh(response.content, url, response.headers.get("content-type"))
+
     def _check_obstacles(self, response: Response, page: Page) -> None:
         """Raise what keeps a page that came without an error from being content."""
         check_response(response, self, page.content)
         if not response.content.strip():
             raise UnsupportedContent("direct read failed: the page is empty", provider=self.name)
         if needs_scripts(page.content, response.content):
-            message = "direct read failed: the page says nothing without running its scripts"
-            raise NeedsBrowser(message, provider=self.name, status=response.status)
+            raise NeedsBrowser(f"direct read failed: {_SILENT}", provider=self.name, status=response.status)
+
+
+def _may_send_on(response: Response) -> bool:
+    """Return whether the response may be a page that does nothing but lead elsewhere; quick, and wrong in few cases."""
+    if response.status >= 300 or response.media_type not in {"", *HTML} or len(response.content) > _MAX_GOODBYE_SIZE:
+        return False
+    return _REFRESH.search(response.content.replace(b"\x00", b"")) is not None
 
 
 def _offers_markdown(response: Response) -> bool:

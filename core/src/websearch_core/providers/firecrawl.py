@@ -132,7 +132,7 @@ class Firecrawl:
     max_age: NonNegativeInt | None = None
 
     def __post_init__(self) -> None:
-        """Require a key for the vendor's server, unless ``keyless`` says to do without."""
+        """Require a key for the vendor's server, unless ``keyless`` is set."""
         if self.api_key is None and not self.keyless and is_vendor(self):
             raise missing_field_error(type(self), "api_key")
 

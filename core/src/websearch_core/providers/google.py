@@ -57,7 +57,7 @@ _KEY_REASONS = {"keyInvalid", "API_KEY_INVALID", "accessNotConfigured", "forbidd
 @provider
 class Google:
     """
-    Searches with a Programmable Search Engine of yours, until 2027-01-01.
+    Searches with your Programmable Search Engine, until 2027-01-01.
 
     Args:
         api_key: From the Google Cloud console.

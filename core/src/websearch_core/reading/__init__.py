@@ -18,6 +18,7 @@ from ._excerpt.window import cut_window
 from ._formats import convert
 from ._html.alternates import find_markdown_alternate as find_markdown_alternate
 from ._html.page import read_html
+from ._html.refresh import find_refresh as find_refresh
 from ._links import Links
 from ._markdown.sanitizer import is_safe as is_safe
 from ._markdown.sanitizer import sanitize as sanitize

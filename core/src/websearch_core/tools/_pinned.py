@@ -147,7 +147,7 @@ class Pinned:
         """
         Combine the arguments of a model with these options.
 
-        An option that the provider does not support is left out with a note: a model can do without it.
+        An option that the provider does not support is left out with a note: a model can go on.
 
         Raises:
             InvalidOption: One of the domains is not a domain.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import compress
-from typing import TYPE_CHECKING
 
 from ..._choices import Responses
 from ..._text.invisible import removal_note
@@ -12,7 +11,7 @@ from ..._text.quantity import quantity
 from ...models import Page
 from .._charset import to_utf8
 from .._excerpt.window import cut_window
-from .._links import MAX_LINKS, Links, absolute, resolved, without_fragment
+from .._links import MAX_LINKS, Links, resolved, without_fragment
 from .._page import make_page
 from .._sniff import declared
 from .blocks import find_blocks
@@ -20,15 +19,12 @@ from .css.sheets import read_sheets
 from .harden import harden
 from .kind import find_kind
 from .metadata import read_metadata
-from .parse import parse
+from .parse import find_base, parse
 from .responses import choose_responses, default_choices
 from .select import select_content
 from .structured_data import lacks_article, markup_from_data
 from .tree import build_tree
 from .walls import find_wall, wall_notes
-
-if TYPE_CHECKING:
-    from selectolax.lexbor import LexborNode
 
 _MIN_LENGTH = 120  # characters: a page with less text may have more in its structured data
 _MAX_SIZE = 10 * 2**20  # bytes of source in UTF-8
@@ -76,7 +72,7 @@ def read_html(
     facts = read_metadata(document, url)
     wall = find_wall(document, facts, hardened.source)
     kind = find_kind(document, facts, url, hardened.source)
-    base = _base(document.css_first("base[href]"), url)
+    base = find_base(document, url)
     blocks = find_blocks(
         document.body, sheets=read_sheets(document, hardened) if style_sheets else None, rendered=rendered
     )
@@ -127,11 +123,6 @@ def read_html(
         notes=tuple(notes),
     )
     return page if max_length is None else cut_window(page, max_length)
-
-
-def _base(tag: LexborNode | None, url: str) -> str:
-    """Return the URL that links are resolved against; the page's ``<base>`` counts only if it is http(s)."""
-    return absolute(tag.attributes.get("href"), url) or url if tag else url
 
 
 def _outgoing(links: dict[str, str], url: str) -> tuple[str, ...]:

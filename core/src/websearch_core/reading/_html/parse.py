@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._links import absolute
+
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
 
@@ -14,3 +16,9 @@ def parse(source: bytes) -> LexborHTMLParser:
 
     # No events: they take time quadratic in the options of a <select>.
     return LexborHTMLParser(source, options=LexborDocumentOptions.WO_EVENTS)
+
+
+def find_base(document: LexborHTMLParser, url: str) -> str:
+    """Return the URL that links are resolved against; the page's ``<base>`` counts only if it is http(s)."""
+    tag = document.css_first("base[href]")
+    return absolute(tag.attributes.get("href"), url) or url if tag else url

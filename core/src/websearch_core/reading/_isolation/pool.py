@@ -3,8 +3,8 @@ Read pages in other processes: several at a time, and so that a crash of the par
 
 One pool serves the whole application: all threads, event loops and readers. Each process is a new interpreter that runs
 only `child`, so the application's main module is not imported again and needs no ``__main__`` guard. Processes are
-started on demand, one for each waiting page, up to the number of cores. They end after some idle time, and when their
-standard input closes, so that none outlives the application.
+started on demand, up to the number of cores for the pages of one client, and twice as many for those of all. They end
+after some idle time, and when their standard input closes, so that none outlives the application.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from ...models import Page
 from .._formats import convert
 from .._links import Links
 from .child import MAX_SECONDS
+from .places import Places
 from .worker import Worker
 
 LARGE_SIZE = 2**20  # bytes: a page this large would block the other threads, and an event loop, for too long
@@ -59,7 +60,8 @@ def read_isolated(
         reviews: What to do with reviews.
         isolate: ``True``: in another process. ``False``: in this one. By default in another process if one is free, if
             the page is large, or once reading several pages at a time here has cost as much as starting a process.
-        processes: The maximum number of processes; by default the number of cores, up to 8.
+        processes: The maximum number of pages of one client that are read at a time, and of processes for them; by
+            default the number of cores, up to 8. Pages of all clients together may take twice as many.
 
     Raises:
         UnsupportedContent: The bytes are not text.
@@ -68,30 +70,33 @@ def read_isolated(
         ConfigurationError: *isolate* is ``True``, and no process can be started.
 
     """
+    if not (seconds := min(time_left(), MAX_SECONDS)):
+        raise TimedOut("there is no time left to read the page")
     most = processes or count_cores()
-    try:
-        worker = _pool.take(most, insist=isolate or len(data) >= LARGE_SIZE)
-    except ChildProcessError as error:
-        if isolate:
-            raise ConfigurationError(f"isolate: no process can be started here: {error}") from error
-        worker = None
-    if worker is None:
-        with _pool.reading_here(most):
-            return convert(
-                data, url, content_type, links=links, style_sheets=style_sheets, comments=comments, reviews=reviews
+    with _pool.places.take(most, seconds):
+        try:
+            worker = _pool.take(insist=isolate or len(data) >= LARGE_SIZE)
+        except ChildProcessError as error:
+            if isolate:
+                raise ConfigurationError(f"isolate: no process can be started here: {error}") from error
+            worker = None
+        if worker is None:
+            with _pool.reading_here():
+                return convert(
+                    data, url, content_type, links=links, style_sheets=style_sheets, comments=comments, reviews=reviews
+                )
+        try:
+            return worker.read(
+                data,
+                url=url,
+                content_type=content_type,
+                links=links,
+                style_sheets=style_sheets,
+                comments=comments,
+                reviews=reviews,
             )
-    try:
-        return worker.read(
-            data,
-            url=url,
-            content_type=content_type,
-            links=links,
-            style_sheets=style_sheets,
-            comments=comments,
-            reviews=reviews,
-        )
-    finally:
-        _pool.give_back(worker)
+        finally:
+            _pool.give_back(worker)
 
 
 @cache
@@ -108,6 +113,7 @@ def count_cores() -> int:
 
 class _Pool:
     def __init__(self) -> None:
+        self.places = Places()
         self._workers: set[Worker] = set()
         self.forget()
         atexit.register(self.end)
@@ -128,31 +134,27 @@ class _Pool:
         self._retry_at = 0.0
         self._cleaner: threading.Timer | None = None
 
-    def take(self, most: int, *, insist: bool) -> Worker | None:
+    def take(self, *, insist: bool) -> Worker | None:
         """
-        Reserve a process until it is given back.
+        Reserve a process until it is given back, for a page that has a place.
 
         Args:
-            most: The maximum number of processes.
-            insist: Start a process if necessary, and wait for it. Otherwise wait only if *most* processes run, and
-                return None if fewer run and none is free.
+            insist: Start a process if necessary, and wait for it. Otherwise return None if none is free.
 
         Raises:
             ChildProcessError: No process can be started.
-            TimedOut: No process became free within the time allowed.
+            TimedOut: No process was ready within the time allowed.
 
         """
-        if not (seconds := min(time_left(), MAX_SECONDS)):
-            raise TimedOut("there is no time left to read the page")
-        ends = time.monotonic() + seconds
+        ends = time.monotonic() + min(time_left(), MAX_SECONDS)
         with self._changed:
             self._waiting += 1
             try:
-                while not (worker := self._take_idle(most)):
-                    starting = sum(not worker.is_ready for worker in self._workers)
-                    if not insist and len(self._workers) - starting < most:
+                while not (worker := self._take_idle()):
+                    if not insist:
                         return None
-                    if len(self._workers) < most and starting < self._waiting:
+                    starting = sum(not worker.is_ready for worker in self._workers)
+                    if len(self._workers) < self.places.held and starting < self._waiting:
                         self._start()
                     if not self._workers:
                         raise ChildProcessError(self._problem)
@@ -171,7 +173,7 @@ class _Pool:
         worker.end()
 
     @contextmanager
-    def reading_here(self, most: int) -> Iterator[None]:
+    def reading_here(self) -> Iterator[None]:
         """
         Count a page that is read in this process, and start processes once they pay off.
 
@@ -187,11 +189,11 @@ class _Pool:
         finally:
             spent = time.thread_time() - started
             with self._changed:
-                if not alone or self._pages_here > 1:
+                if not alone or self._pages_here > 1 or self.places.waiting:
                     self._seconds_here += spent
                     if self._seconds_here >= _START_COST:
                         self._seconds_here = 0.0
-                        for _ in range(min(self._pages_here, most - len(self._workers))):
+                        for _ in range(min(self._pages_here, self.places.held - len(self._workers))):
                             self._start()
                 self._pages_here -= 1
 
@@ -248,9 +250,8 @@ class _Pool:
             self._workers.discard(worker)
         self._changed.notify_all()
 
-    def _take_idle(self, most: int) -> Worker | None:
-        busy = sum(worker.is_ready for worker in self._workers) - len(self._free)
-        while self._free and busy < most:
+    def _take_idle(self) -> Worker | None:
+        while self._free:
             worker = self._free.pop()  # the one used last, so that those not needed become idle for long
             if worker.is_alive():
                 return worker
