@@ -1,7 +1,7 @@
 """
 Pages whose main content is known.
 
-A folder has one of three layouts, which `load` tells apart:
+A folder has one of three layouts, which `load` distinguishes:
 
 - articles: ``truth.json``, and ``html/NAME.html`` or ``html/NAME.html.gz`` for each name in it. The truth about a page
   is an object with its ``url`` and ``text``, and optionally ``publisher``, ``title``, ``authors`` (a list) and

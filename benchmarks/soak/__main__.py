@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--calls", type=int, default=20_000, help="fewer do not change the page")
-    parser.add_argument("--kills", type=int, default=200, help="processes killed for each file")
+    parser.add_argument("--kills", type=int, default=200, help="pairs of processes killed for each file")
     chosen = parser.parse_args(arguments)
     result = soak(chosen.calls, limits=_LIMITS, report=print)
     kills = _kill(chosen.kills)
