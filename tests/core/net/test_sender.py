@@ -8,15 +8,18 @@ import gzip
 import importlib
 import logging
 import pickle
+import random
 import socket
 import threading
 import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import pytest
 
 from websearch_core._deadline import time_limit
+from websearch_core._net.body import BoundedBody
 from websearch_core._net.guard import Guard
 from websearch_core._net.sender import Sender
 from websearch_core.errors import BadResponse, ConfigurationError, TimedOut, Unavailable, UnsafeURL
@@ -296,6 +299,32 @@ def test_a_bomb_goes_off_in_a_small_room(server, http, send):
     response = send(server.url, max_bytes=100_000)
 
     assert (len(response.content), response.truncated) == (100_000, True)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "raw"),
+    [
+        ("gzip", gzip.compress(b"\0" * 2**21)),
+        ("gzip", gzip.compress(b"") * 100),
+        ("deflate", deflate(b"", zlib.MAX_WBITS) * 100),
+    ],
+    ids=["a bomb", "empty members", "empty streams"],
+)
+def test_a_body_that_is_expensive_to_decompress_takes_many_steps(encoding, raw):
+    body = BoundedBody(encoding, 2**21)
+    sizes = [0, *(len(body.content) for _ in body.add(raw))]
+    assert len(sizes) > 8
+    assert max(after - before for before, after in pairwise(sizes)) <= 2**18
+
+
+@pytest.mark.parametrize("wbits", [31, zlib.MAX_WBITS, -zlib.MAX_WBITS])
+def test_what_zlib_has_decompressed_and_holds_back_is_not_lost(wbits):
+    content = random.Random(3).randbytes(2**18) + bytes(2**20)
+    body, raw = BoundedBody("gzip" if wbits == 31 else "deflate", 2**22), deflate(content, wbits)
+    for begin in range(0, len(raw), 1000):
+        for _ in body.add(raw[begin : begin + 1000]):
+            pass
+    assert (bytes(body), body.truncated) == (content, False)
 
 
 def test_thousands_of_headers_are_refused(server, http, send):

@@ -1,9 +1,9 @@
 """
 One page in a browser: a fresh context, a gate of its own, and nothing kept afterwards.
 
-What holds the network is the gate. What is done here keeps a page from holding up the reader: dialogs are dismissed,
-popups closed, downloads and permissions refused, scripts that never end are ended, and every question to the page has a
-limit in time, since a busy page answers none.
+What holds the network is the gate. What is done here keeps a page from holding up the reader. Dialogs are dismissed,
+popups closed, downloads and permissions refused, and scripts that never end are ended. Every question to the page has a
+time limit, since a busy page does not answer.
 """
 
 from __future__ import annotations
