@@ -24,7 +24,7 @@ PYTHON := $(shell for each in python3.11 python3.12 python3.13 python3; do \
 endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
-.PHONY: help install wheels demo test test-ddgs test-models fuzz coverage lint types format docs provider bench bench-reading \
+.PHONY: help install wheels demo test test-ddgs test-models test-service fuzz coverage lint types format docs provider bench bench-reading \
 	bench-memory bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-tenants soak model record drift plugin matrix lock
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
@@ -78,6 +78,10 @@ test-models: $(VENV)/installed  ## test the schemas of the tools with the packag
 	$(INSTALL) $(VENV) --require-hashes --requirement tests/langchain/requirements.txt
 	$(BIN)/python -m pytest tests/langchain/test_models.py tests/langchain/test_sources.py
 
+test-service: $(VENV)/installed  ## test the service in examples/service with FastAPI, which the other tests do without
+	$(INSTALL) $(VENV) --require-hashes --requirement examples/service/requirements.txt
+	$(BIN)/python -m pytest tests/examples/test_service.py
+
 fuzz: $(VENV)/installed  ## fuzz each target for a minute, or longer: make fuzz SECONDS=600
 	$(BIN)/python tests/fuzz/run.py --seconds $(or $(SECONDS),60)
 
@@ -124,7 +128,7 @@ bench-fusion: $(VENV)/installed  ## measure what merging several providers is wo
 	$(BIN)/python -m benchmarks.fusion
 
 bench-browser: $(VENV)/installed $(BROWSERS)/installed  ## attack and measure the browser, and write docs/measured/browser.md
-	$(BIN)/python -m benchmarks.browser --peers $(BROWSERS)/bin/python
+	$(BIN)/python -m benchmarks.browser --peers $(BROWSERS)/bin/python $(if $(CRAWL4AI),--crawl4ai $(CRAWL4AI))
 
 bench-ssrf: $(VENV)/installed $(FETCHERS)/installed  ## compare our guard with others, and write docs/measured/ssrf.md
 	$(BIN)/python -m benchmarks.ssrf --peers $(FETCHERS)/bin/python
@@ -193,6 +197,7 @@ lock: $(UV)  ## upgrade all dependencies, and export them with hashes
 	$(EXPORT) --only-group demo --output-file examples/requirements.txt
 	$(EXPORT) --only-group setup --output-file .ci/requirements.txt
 	$(EXPORT) --only-group models --output-file tests/langchain/requirements.txt
+	$(EXPORT) --only-group service --output-file examples/service/requirements.txt
 	$(EXPORT) --only-group bench --output-file benchmarks/requirements.txt
 	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 		--output-file benchmarks/reading/requirements.txt benchmarks/reading/requirements.in

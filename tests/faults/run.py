@@ -33,7 +33,7 @@ class Ending:
     How a call ended.
 
     Args:
-        code: The code of an error, ``ok``, ``cut``, or the name of an exception that is none of ours.
+        code: The code of an error, ``ok``, ``cut``, or the name of another exception.
         temporary: Whether the error says that trying again may help; None if there was no error.
         requests: How many requests the server got.
         seconds: How long it took.

@@ -1,4 +1,4 @@
-"""What the SQLite files of the project share: transactions, and a stamp that tells whose file it is."""
+"""What the SQLite files of the project share: transactions, and a stamp that says whose file it is."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """
 Make HTTP clients whose connections are opened by our backends and kept in our pools.
 
-A request goes straight to the transport of ``httpx`` or ``httpx2``. That leaves out what their clients would add and
-we do not want (cookies, redirects, credentials from URLs), and it is where test tools and tracing step in: vcrpy,
+A request goes straight to the transport of ``httpx`` or ``httpx2``. That leaves out what their clients would add and we
+do not want: cookies, redirects, credentials from URLs. It is also where test tools and tracing step in: vcrpy,
 pytest-httpx and OpenTelemetry at the transport, respx at the connection below it.
 """
 

@@ -203,6 +203,7 @@ def test_the_authors_are_read_from_many_sources(head: str, expected: str | None)
         (meta(date="1970-01-01"), False, False),  # Unix time 0: no date
         (meta(date="1969-12-31T16:00:00-08:00"), False, False),
         (meta(date="soon", pubdate="2026-05-04"), True, False),
+        (meta(**{"published-date": "2026-05-04", "modified-date": "May 4, 2026"}), True, True),
         (linked(ARTICLE | {"datePublished": "2026-05-04"}), True, False),
         (linked(ARTICLE | {"dateModified": "2026-05-04"}), False, True),
         (linked({"@type": "JobPosting", "title": "Diver", "datePosted": "2026-05-04"}), True, False),
@@ -280,6 +281,18 @@ def test_authors_and_dates_are_looked_for_around_the_headline(
     page = read("<title>Kelp forests</title>", body + PROSE)
     expected = (author, DAY if published else None, DAY if modified else None)
     assert expected == (page.author, page.published, page.modified)
+
+
+@pytest.mark.parametrize(
+    ("head", "links", "author"),
+    [
+        (meta(og__type="article"), "<a rel=author>Ada</a> <a rel='me author'>Ada</a>", "Ada"),
+        (meta(og__type="article"), "<a rel=author>Ada</a> <a rel=author>Bob</a>", None),
+        (meta(og__type="website"), "<a rel=author>Ada</a>", None),  # of what it lists
+    ],
+)
+def test_the_only_author_that_an_article_links_to_is_its_own(head: str, links: str, author: str | None) -> None:
+    assert read(f"<title>Kelp forests</title>{head}", f"{HEADLINE}{PROSE * 90}{links}").author == author
 
 
 @pytest.mark.parametrize(

@@ -48,11 +48,11 @@ _PUBLISHED = (
     "article.published.time", "og.published.time", "datepublished", "citation.publication.date", "citation.date",
     "citation.online.date", "parsely.pub.date", "sailthru.date", "dcterms.issued", "dc.date.issued", "dcterms.created",
     "dc.date.created", "dcterms.date", "dc.date", "pubdate", "publish.date", "publishdate", "publication.date", "date",
-    "uploaddate", "article.published",
+    "uploaddate", "article.published", "published", "published.date",
 )  # fmt: skip
 _MODIFIED = (
     "article.modified.time", "og.updated.time", "datemodified", "dcterms.modified", "dc.date.modified", "last.modified",
-    "lastmod", "article.updated", "updated.at", "revised",
+    "lastmod", "article.updated", "updated.at", "revised", "modified", "modified.date",
 )  # fmt: skip
 _PUBLISHED_KEYS = ("datePublished", "dateCreated", "uploadDate", "datePosted")
 _LANGUAGES = ("content.language", "dc.language", "dcterms.language", "language", "og.locale")
@@ -134,6 +134,8 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
     if not (persons and published):
         near = read_byline(document, _title_element(title, shown, document))
         persons = persons or list(filter(None, [near.author]))
+        if not persons and not authors and ("headline" in main or "article" in map(str.lower, metas(("og.type",)))):
+            persons = _linked_author(document)
         published = published or near.published
         modified = modified or near.modified
     return Metadata(
@@ -201,6 +203,12 @@ def _twitter_author(meta: dict[str, list[str]]) -> Iterator[str]:
     for number in ("1", "2"):
         if any(label.lower() in {"written by", "author"} for label in meta.get(f"twitter.label{number}", ())):
             yield from meta.get(f"twitter.data{number}", ())
+
+
+def _linked_author(document: LexborHTMLParser) -> list[str]:
+    """Return the only person whom links anywhere on the page name as the author; none if they name several."""
+    names = _persons(line_of(node) for node in document.css('a[rel~="author"]'))
+    return names if len(names) == 1 else []
 
 
 def _title_element(title: str, headlines: list[LexborNode], document: LexborHTMLParser) -> LexborNode | None:
