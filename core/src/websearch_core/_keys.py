@@ -101,9 +101,7 @@ class ApiKey(SecretStr):
 
         """
         key = self._source.read(self._owner)
-        if key == self._source.fixed():
-            return key
-        if (kept := SecretStr(key)) not in self._returned:
+        if self._source.fixed() is None and (kept := SecretStr(key)) not in self._returned:
             self._returned = (kept, *self._returned[: _MAX_REMEMBERED - 1])
         return key
 

@@ -151,16 +151,16 @@ class SearchQuery(_Model):
 
     def requested(self) -> frozenset[str]:
         """Return the names of the options that a provider has to support: fields that differ from their defaults."""
-        fields = type(self).model_fields
         given = self.model_fields_set - {"text", "limit", "extra", "unsupported"}
-        return frozenset(
-            name for name in given if getattr(self, name) != fields[name].get_default(call_default_factory=True)
-        )
+        return frozenset(name for name in given if getattr(self, name) != _DEFAULTS[name])
 
     def without(self, *options: str) -> SearchQuery:
         """Return the same query with *options* at their defaults."""
         kept = {name: value for name, value in self if name not in options}
         return SearchQuery(**kept)
+
+
+_DEFAULTS = {name: field.get_default(call_default_factory=True) for name, field in SearchQuery.model_fields.items()}
 
 
 class Image(_Model):

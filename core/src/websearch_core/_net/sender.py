@@ -222,11 +222,12 @@ class Sender:
             return self._services._get_loop_clients(guarded)  # noqa: SLF001 - see `_client`
         loop = asyncio.get_running_loop()
         with self._lock:
-            for closed in [other for other in self._loops if other.is_closed()]:
-                del self._loops[closed]
-            if loop not in self._loops:
-                self._loops[loop] = _LoopClients(self._new, self.guard, self._lines, self._own_async_client)
-            return self._loops[loop]
+            here = self._loops.get(loop)
+            if here is None:
+                for closed in [other for other in self._loops if other.is_closed()]:
+                    del self._loops[closed]
+                here = self._loops[loop] = _LoopClients(self._new, self.guard, self._lines, self._own_async_client)
+            return here
 
     def _check_targets(self, request: Request) -> list[tuple[str, int]]:
         """Check the URLs of pages that a service should open; return hosts and ports that must be judged, too."""
@@ -271,14 +272,14 @@ class _LoopClients:
         return self._clients[guarded]
 
     async def _make_client(self, guarded: bool) -> Any:
-        await in_thread(user_agent)  # it reads files the first time
         if self._own is not None and not guarded:
+            await in_thread(user_agent)  # it reads files the first time
             return self._own
         self._lifetimes[guarded] = lifetime = self._keep_client(guarded)
         return await anext(lifetime)
 
     async def _keep_client(self, guarded: bool) -> AsyncGenerator[Any, None]:
-        # In a thread, since it imports the HTTP library and loads certificates.
+        # In a thread, since it reads files: it imports the HTTP library and loads certificates.
         new = partial(self._new, AsyncDirectClient, self._guard if guarded else None, self._lines[guarded])
         client = await in_thread(new)
         try:
@@ -287,13 +288,15 @@ class _LoopClients:
             await client.aclose()
 
     async def aclose(self) -> None:
-        for lifetime in self._lifetimes.values():
-            await lifetime.aclose()
+        async with self._making:  # a generator that is running cannot be closed
+            for lifetime in self._lifetimes.values():
+                await lifetime.aclose()
 
 
 def _make_client(
     library: Library, verify: ssl.SSLContext | None, kind: type[DirectClient], guard: Guard | None, line: Line
 ) -> DirectClient:
+    user_agent()  # so that no request reads the files that it comes from
     return kind(library, verify, guard, line)
 
 
