@@ -5,6 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO := $(if $(wildcard .venv/installed),.venv,build/demo)
 PEERS := build/peers
+TRANSPORTS := build/transports
 FETCHERS := build/fetchers
 FAULTED := build/faulted
 BROWSERS := build/browser-peers
@@ -23,7 +24,7 @@ PYTHON := $(shell for each in python3.11 python3.12 python3.13 python3; do \
 endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
-.PHONY: help install wheels demo test test-ddgs test-models fuzz coverage lint types format docs provider bench bench-reading \
+.PHONY: help install wheels demo test test-ddgs test-models test-service fuzz coverage lint types format docs provider bench bench-reading \
 	bench-memory bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-tenants soak model record drift plugin matrix lock
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
@@ -77,6 +78,10 @@ test-models: $(VENV)/installed  ## test the schemas of the tools with the packag
 	$(INSTALL) $(VENV) --require-hashes --requirement tests/langchain/requirements.txt
 	$(BIN)/python -m pytest tests/langchain/test_models.py tests/langchain/test_sources.py
 
+test-service: $(VENV)/installed  ## test the service in examples/service with FastAPI, which the other tests do without
+	$(INSTALL) $(VENV) --require-hashes --requirement examples/service/requirements.txt
+	$(BIN)/python -m pytest tests/examples/test_service.py
+
 fuzz: $(VENV)/installed  ## fuzz each target for a minute, or longer: make fuzz SECONDS=600
 	$(BIN)/python tests/fuzz/run.py --seconds $(or $(SECONDS),60)
 
@@ -107,7 +112,7 @@ provider: $(VENV)/installed  ## start a new provider with its file, registration
 	$(BIN)/python tools/new_provider.py "$(NAME)"
 	$(BIN)/python -m docs.generate
 
-bench: $(VENV)/measuring  ## measure the cost of a call, and write docs/measured/benchmarks.md; ONLY=transports for one section
+bench: $(VENV)/measuring $(TRANSPORTS)/installed  ## measure the cost of a call, and write docs/measured/benchmarks.md; ONLY=transports for one section
 	$(BIN)/python -m benchmarks.calls $(if $(ONLY),--write $(ONLY))
 
 bench-reading: $(VENV)/measuring $(PEERS)/installed  ## compare our reader with others, and write that part of docs/measured/benchmarks.md
@@ -123,7 +128,7 @@ bench-fusion: $(VENV)/installed  ## measure what merging several providers is wo
 	$(BIN)/python -m benchmarks.fusion
 
 bench-browser: $(VENV)/installed $(BROWSERS)/installed  ## attack and measure the browser, and write docs/measured/browser.md
-	$(BIN)/python -m benchmarks.browser --peers $(BROWSERS)/bin/python
+	$(BIN)/python -m benchmarks.browser --peers $(BROWSERS)/bin/python $(if $(CRAWL4AI),--crawl4ai $(CRAWL4AI))
 
 bench-ssrf: $(VENV)/installed $(FETCHERS)/installed  ## compare our guard with others, and write docs/measured/ssrf.md
 	$(BIN)/python -m benchmarks.ssrf --peers $(FETCHERS)/bin/python
@@ -147,6 +152,11 @@ $(VENV)/measuring: $(VENV)/installed benchmarks/requirements.txt
 $(PEERS)/installed: benchmarks/reading/requirements.txt
 	$(NEW_VENV) $(PEERS)
 	$(INSTALL) $(PEERS) --no-deps --require-hashes --requirement $<
+	@touch $@
+
+$(TRANSPORTS)/installed: benchmarks/calls/requirements.txt
+	$(NEW_VENV) $(TRANSPORTS)
+	$(INSTALL) $(TRANSPORTS) --no-deps --require-hashes --requirement $<
 	@touch $@
 
 $(BROWSERS)/installed: benchmarks/browser/requirements.txt
@@ -187,9 +197,12 @@ lock: $(UV)  ## upgrade all dependencies, and export them with hashes
 	$(EXPORT) --only-group demo --output-file examples/requirements.txt
 	$(EXPORT) --only-group setup --output-file .ci/requirements.txt
 	$(EXPORT) --only-group models --output-file tests/langchain/requirements.txt
+	$(EXPORT) --only-group service --output-file examples/service/requirements.txt
 	$(EXPORT) --only-group bench --output-file benchmarks/requirements.txt
 	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 		--output-file benchmarks/reading/requirements.txt benchmarks/reading/requirements.in
+	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+		--output-file benchmarks/calls/requirements.txt benchmarks/calls/requirements.in
 	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 		--output-file tests/core/providers/requirements.txt tests/core/providers/requirements.in
 

@@ -68,6 +68,11 @@ class Comparison:
         low, _, high = statistics.quantiles(self._ratios(name), n=4)
         return f"{low:.2f} to {high:.2f}"
 
+    def cpu_spread(self, name: str) -> str:
+        """Return the first and the third quartile of the CPU time, in milliseconds."""
+        low, _, high = statistics.quantiles((cost.cpu * 1000 for cost in self.costs[name]), n=4)
+        return f"{low:.2f} to {high:.2f}"
+
     def _ratios(self, name: str) -> list[float]:
         pairs = zip(self.costs[name], self.costs[self.reference], strict=True)
         return [cost.wall / reference.wall for cost, reference in pairs]

@@ -62,7 +62,7 @@ FAULTS: dict[str, Reply] = {
 
 
 def try_each(name: str, reply: Reply) -> list[Outcome]:
-    """Return what a model is told when the service of the provider *name* gives *reply*, for each of `WAYS`."""
+    """Return what a model reads when the service of the provider *name* gives *reply*, for each of `WAYS`."""
     tape = tapes.find(name, "search")
     query = player.query(tape)[0]
     call = {"type": "tool_call", "id": "1", "name": "web_search", "args": {"query": query}}
@@ -106,7 +106,7 @@ def write_page() -> str:
     count = len(table.rows)
     return (
         "# Failing searches\n\n"
-        "What a model is told when a service fails, for every provider. Written by `python -m benchmarks.failures`, "
+        "What a model reads when a service fails, for every provider. Written by `python -m benchmarks.failures`, "
         f"which makes each of {len(FAULTS)} responses for each of {count} providers, and searches with `WebSearchTool` "
         "of LangChain and with the tool of `WebSearchToolSpec` for LlamaIndex, blocking and async: "
         f"{count * len(FAULTS) * len(WAYS):,} searches. A cell has the code that the text begins with, as in "

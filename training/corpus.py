@@ -1,7 +1,7 @@
 """
 Pages whose main content is known.
 
-A folder has one of three layouts, which `load` tells apart:
+A folder has one of three layouts, which `load` distinguishes:
 
 - articles: ``truth.json``, and ``html/NAME.html`` or ``html/NAME.html.gz`` for each name in it. The truth about a page
   is an object with its ``url`` and ``text``, and optionally ``publisher``, ``title``, ``authors`` (a list) and
@@ -145,17 +145,17 @@ def mozilla(folder: Path) -> list[Page]:
             name=path.parent.name,
             kind="article",
             url=f"http://{_MOZILLA_HOST}/test/page.html",  # the base of the links in the expected pages
-            data=_read(path),
+            data=_read(path, CONTENT_TYPE),  # all were stored in UTF-8, whatever they declare
             html=(path.parent / "expected.html").read_text("utf-8"),
         )
         for path in sorted(folder.rglob("source.html"))
     ]
 
 
-def _read(path: Path) -> bytes:
+def _read(path: Path, content_type: str | None = None) -> bytes:
     """Return a page in UTF-8, compressed or not."""
     data = path.read_bytes() if path.exists() else gzip.decompress(path.with_name(f"{path.name}.gz").read_bytes())
-    return to_utf8(data, most=_MAX_SIZE)[0]
+    return to_utf8(data, content_type, most=_MAX_SIZE)[0]
 
 
 def find_site(data: bytes, url: str) -> str:

@@ -49,6 +49,7 @@ PEERS = {
     "Playwright, no guard": "plain",
     "Playwright, requests and web sockets intercepted": "interception",
     "LangChain's `PlaywrightURLLoader`": "langchain",
+    "Crawl4AI": "crawl4ai",
 }
 
 
@@ -69,9 +70,13 @@ class Bench:
             return f"`{error.code}`: {error}"
         return f"{len(answer.content):,} characters; {'; '.join(getattr(answer, 'notes', ()))}".rstrip("; ")
 
+    def find_python(self, what: str) -> str:
+        """Return the Python that runs a peer; empty if it was not named."""
+        return self.crawl4ai if what == "crawl4ai" else self.peers
+
     def run_peer(self, what: str, pages: Sequence[tuple[str, str]], at_once: int = 1) -> Iterable[str]:
         """Run a peer, and yield its lines."""
-        command = [self.peers, str(Path(__file__).with_name("peers.py")), what, str(self.path)]
+        command = [self.find_python(what), str(Path(__file__).with_name("peers.py")), what, str(self.path)]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdin
             assert process.stdout
@@ -111,7 +116,9 @@ def measure_attacks(bench: Bench) -> str:
 
     both = [name for name in ATTACKS if name not in OURS_ONLY]
     found = {"websearch, reader `browser`": (find_reached(bench, ours, list(ATTACKS)), len(ATTACKS))}
-    for label, what in PEERS.items() if bench.peers else ():
+    for label, what in PEERS.items():
+        if not bench.find_python(what):
+            continue
 
         def peer(names: list[str], at_once: int, what: str = what) -> Iterable[str]:
             return bench.run_peer(what, [(name, bench.site.url(name)) for name in names], at_once)

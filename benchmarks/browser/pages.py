@@ -25,7 +25,7 @@ OURS = {"`direct`": "direct", "`browser`": "browser", "`direct,browser`": "direc
 PEERS = {
     "LangChain's `PlaywrightURLLoader`": "langchain",
     "Crawl4AI": "crawl4ai",
-    "Crawl4AI, told to wait, scroll, enter frames and remove overlays": "crawl4ai-thorough",
+    "Crawl4AI that waits, scrolls, enters frames and removes overlays": "crawl4ai-thorough",
 }
 METHOD = """{count} pages, built with React, Vue, Svelte and plain scripts, are served on loopback. A page counts as
 read right if word F1 of its text against what a person came for is at least {least}, so that menus and banners count
@@ -35,7 +35,7 @@ on. Peers run with their defaults, unless stated. Seconds are medians on a share
 
 
 class Outcome(NamedTuple):
-    """What a reader made of a page: its text, None for an error, the code of ours, and the seconds it took."""
+    """What a reader made of a page: its text, None for an error, the code of our error, and the seconds it took."""
 
     text: str | None
     seconds: float
@@ -43,7 +43,7 @@ class Outcome(NamedTuple):
 
 
 def read_ours(reader: str, urls: Sequence[str]) -> list[Outcome]:
-    """Read pages with a reader of ours."""
+    """Read pages with one of our readers."""
 
     async def read_all() -> list[Outcome]:
         web, outcomes = WebSearch(reader=reader, allow=["127.0.0.0/8"], attempts=1), []

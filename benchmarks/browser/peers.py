@@ -7,6 +7,7 @@ Prints the name of each attack after its page was open for a while, or a line of
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ipaddress
 import json
 import os
@@ -14,6 +15,7 @@ import socket
 import statistics
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -100,6 +102,27 @@ def load(executable: str, job: dict[str, Any]) -> None:
         print(name, flush=True)
 
 
+async def crawl(executable: str, job: dict[str, Any]) -> None:
+    """Read pages with Crawl4AI and its defaults, one after the other in one browser."""
+    library = import_module("crawl4ai")
+    browser = import_module("playwright.async_api").BrowserType
+    launch = browser.launch
+
+    async def start(self: Any, **options: Any) -> Any:
+        arguments = [*options.get("args", ()), *FLAGS]
+        return await launch(self, **(options | {"executable_path": executable, "args": arguments}))
+
+    browser.launch = start
+    options = {"cache_mode": library.CacheMode.BYPASS, "verbose": False, "page_timeout": 5000}
+    config = library.CrawlerRunConfig(delay_before_return_html=OPEN, **options)
+    with contextlib.redirect_stdout(sys.stderr):  # where it writes its log, while our parent reads names
+        crawler = await library.AsyncWebCrawler(config=library.BrowserConfig(headless=True, verbose=False)).start()
+        for name, url in job["pages"]:
+            await crawler.arun(url, config=config)
+            print(name, file=sys.__stdout__, flush=True)
+        await crawler.close()
+
+
 async def measure(executable: str, job: dict[str, Any]) -> None:
     from playwright.async_api import async_playwright
 
@@ -128,6 +151,8 @@ if __name__ == "__main__":
     job = json.load(sys.stdin)
     if what == "langchain":
         load(executable, job)
+    elif what == "crawl4ai":
+        asyncio.run(crawl(executable, job))
     elif what == "measure":
         asyncio.run(measure(executable, job))
     else:

@@ -29,7 +29,7 @@ def say(text: str | None, began: float) -> None:
 
 
 def use_no_model() -> None:
-    """Spare `unstructured` the download of a model with which it sorts paragraphs into kinds: the text is the same."""
+    """Spare `unstructured` the download of the model that sorts its paragraphs into kinds: the text is the same."""
     empty = import_module("spacy").blank("en")
     empty.add_pipe("sentencizer")
     vars(import_module("unstructured.nlp.tokenize"))["_load_spacy_model"] = lambda: empty

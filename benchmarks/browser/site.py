@@ -199,8 +199,8 @@ class Site:
             case "status":
                 return self._send(writer, "<h1>Not what you came for</h1>", int(name))
             case "cookie":
-                told = {"Set-Cookie": "seen=1; Max-Age=9999", "Cache-Control": "max-age=9999"}
-                return self._send(writer, _STORE, extra=told)
+                storing = {"Set-Cookie": "seen=1; Max-Age=9999", "Cache-Control": "max-age=9999"}
+                return self._send(writer, _STORE, extra=storing)
         return self._send(writer, "<!doctype html><title>ok</title><p>visible text, all is well")
 
     def _send_part(self, writer: asyncio.StreamWriter, name: str) -> bool:

@@ -29,7 +29,7 @@ Search = Callable[[int], Awaitable[object]]
 def measure(server: Server) -> Section:
     """Start 40 searches together, on a new event loop in each round."""
     url = f"{server.url}/slow"
-    threads: dict[str, int] = {}
+    threads: dict[str, list[int]] = {}
     core, tool, theirs = our_core(url), our_tool(url), their_tool(url)
     searches: dict[str, Search] = {
         _BARE: partial(_bare, url),
@@ -40,7 +40,7 @@ def measure(server: Server) -> Section:
 
     def burst(name: str) -> Cost:
         def work() -> None:
-            threads[name] = max(threads.get(name, 0), asyncio.run(_search_together(searches[name])))
+            threads.setdefault(name, []).append(asyncio.run(_search_together(searches[name])))
 
         return measure_cost(work)
 
@@ -50,6 +50,7 @@ def measure(server: Server) -> Section:
     expected = len(searches) * _CALLS * (_ROUNDS + 1)
     assert requests == expected, f"{requests} requests for {expected} searches"
 
+    started = {name: max(counts[1:]) for name, counts in threads.items()}  # after the warm-up
     slowest = {name: max(cost.wall for cost in costs) for name, costs in result.costs.items()}
     rows = [
         (
@@ -57,7 +58,7 @@ def measure(server: Server) -> Section:
             milliseconds(result.wall(name)),
             milliseconds(slowest[name]),
             milliseconds(result.cpu(name)),
-            str(threads[name]),
+            str(started[name]),
         )
         for name in searches
     ]
@@ -67,7 +68,8 @@ def measure(server: Server) -> Section:
             f"{_CALLS} searches start together with `asyncio.gather`, and the server answers each after {SLOW} s; "
             f"{_ROUNDS} rounds after one to warm up. Every round has a new event loop, as in a program that calls "
             "`asyncio.run`, so the measurement includes opening connections. One `WebSearch` serves all rounds. The "
-            "bare client is recreated for each loop, because it would not survive a change of loop."
+            "bare client is recreated for each loop, because it would not survive a change of loop. The first async "
+            "search of a process starts one thread, in which certificates are loaded; it is there after the warm-up."
         ),
         tables=[Table(("", "wall", "slowest round", "CPU", "threads started"), rows)],
         goals=[
@@ -79,8 +81,8 @@ def measure(server: Server) -> Section:
             ),
             Goal(
                 "concurrent searches start no threads",
-                f"{threads[_CORE]} and {threads[_TOOL]}, {threads[_THEIRS]} for langchain-tavily",
-                threads[_CORE] == threads[_TOOL] == 0,
+                f"{started[_CORE]} and {started[_TOOL]}, {started[_THEIRS]} for langchain-tavily",
+                started[_CORE] == started[_TOOL] == 0,
             ),
         ],
         remark=(

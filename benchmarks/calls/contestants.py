@@ -8,16 +8,12 @@ from typing import Any
 
 from langchain_core.tools import BaseTool
 
+from benchmarks.calls.asked import BODY, HEADERS, KEY, QUERY
 from langchain_websearch import WebSearchTool
 from websearch_core import WebSearch
 from websearch_core.layers import Layer
 
-KEY = "tvly-not-a-key-of-anybody"
-QUERY = "how to rotate a key"
-
-# What WebSearch sends for QUERY; the bare clients send the same.
-BODY = {"query": QUERY, "max_results": 5, "search_depth": "basic", "topic": "general"}
-HEADERS = {"Authorization": f"Bearer {KEY}"}
+__all__ = ["BODY", "HEADERS", "KEY", "QUERY", "our_core", "our_tool", "their_tool"]
 
 
 def our_core(url: str, *, layers: Sequence[Layer] | None = ()) -> WebSearch:

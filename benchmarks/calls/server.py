@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
-from dataclasses import dataclass, field
-from typing import Self, cast
+from dataclasses import dataclass
+from typing import cast
+
+from benchmarks.program import Program, serve
 
 SLOW = 0.5  # seconds
 NEAR = 0.02  # seconds
@@ -89,38 +89,15 @@ class Counts:
         return Counts(self.connections - earlier.connections, self.requests - earlier.requests)
 
 
-@dataclass
-class Server:
-    """
-    The service, which runs for the duration of the ``with`` block.
+class Server(Program):
+    """The service; add ``/prompt``, ``/slow`` and so on to its URL."""
 
-    Attributes:
-        url: The base URL; add ``/prompt``, ``/slow`` and so on.
-
-    """
-
-    url: str = ""
-    _process: subprocess.Popen[str] = field(init=False, repr=False)
-
-    def __enter__(self) -> Self:
-        self._process = subprocess.Popen(
-            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
-        )
-        self.url = f"http://127.0.0.1:{self._read_line()}"
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.communicate(timeout=10)  # closes its standard input, which ends the process
+    def __init__(self) -> None:
+        super().__init__("benchmarks.calls.server")
 
     def counts(self) -> Counts:
         """Return the counts so far."""
-        assert self._process.stdin is not None
-        self._process.stdin.write("counts\n")
-        return Counts(*json.loads(self._read_line()))
-
-    def _read_line(self) -> str:
-        assert self._process.stdout is not None
-        return self._process.stdout.readline().strip()
+        return Counts(*self.ask())
 
 
 class _Connection(asyncio.Protocol):
@@ -159,12 +136,7 @@ async def _serve() -> None:
     counts = Counts()
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: _Connection(counts), "127.0.0.1", 0, backlog=256)
-    print(server.sockets[0].getsockname()[1], flush=True)
-    commands = asyncio.StreamReader()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(commands), sys.stdin)
-    while await commands.readline():  # until the parent process closes the pipe or dies
-        print(json.dumps([counts.connections, counts.requests]), flush=True)
-    server.close()
+    await serve(server, lambda: [counts.connections, counts.requests])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """
-Measure how well `check_citations` tells a right citation from a wrong one, and write ``docs/measured/citations.md``.
+Measure how well `check_citations` separates right citations from wrong ones, and write ``docs/measured/citations.md``.
 
     python -m benchmarks.citations
 
@@ -112,7 +112,7 @@ def _section(measured: dict[str, Scores]) -> Section:
         method=(
             "The probability that a right citation gets a higher score than a wrong one: 1 is perfect, 0.5 is a coin. "
             "A claim is a question of XQuAD without its question mark, followed by the answer: not a sentence of the "
-            "passage, but not natural either, since its question words stand in no passage. People who saw the passage "
+            "passage, but not natural either, since no passage has its question words. People who saw the passage "
             "wrote the questions, which favours matching words. A right citation is that of the passage with the "
             "answer. The wrong ones are: every other passage of the same article; the right passage, with the last "
             "figure of the answer raised by 3; and the right passage, with an answer that is a name (one that English "

@@ -27,7 +27,7 @@ from tests.faults.surroundings import Ports, open_ports, resolving_oddly
 from tests.faults.table import FAULTS
 
 _ROOT = Path(__file__).resolve().parents[2]
-_AT_ONCE = 12  # calls of ours
+_AT_ONCE = 12  # of our calls
 _MOST_MEMORY = 64  # MiB that a call of a peer may take
 PEERS = {
     "services": ("httpx", "TavilySearch"),

@@ -1,5 +1,5 @@
 """
-Let other libraries meet faults. It runs in their environment, and imports nothing of ours.
+Let other libraries meet faults. This runs in their environment, so it imports none of our modules.
 
     python peers.py < calls.json
 

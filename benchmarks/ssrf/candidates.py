@@ -2,8 +2,8 @@
 The HTTP clients and guards that are compared, and how to fetch a page with each of them.
 
 Run as a program, this lets one candidate fetch every row of the corpus, then every row again by a redirect. It prints
-for each row, as a line of JSON, the names it looked up and the addresses it connected to; and at the end, whether it
-sent a request for one host over a connection whose certificate is for another. It needs only the candidate's own
+for each row, as a line of JSON, the names it looked up and the addresses it connected to. At the end it prints whether
+it sent a request for one host over a connection whose certificate is for another. It needs only the candidate's own
 libraries, so that it runs in an environment whose requirements may conflict with ours.
 """
 

@@ -1,21 +1,23 @@
 """
-A search service and a website on this machine, of which some pages are hostile. It notes the keys of connections.
+A search service and a website on this machine. Some pages of it are hostile, and it notes the keys of connections.
 
-It runs in its own process. ``POST /search`` answers as Tavily does, after 20 ms, ``POST /prompt/search`` at once.
-``GET /page`` is an article;
-``/drip`` sends a byte every 50 ms, ``/hang`` nothing, ``/huge`` text without an end, and ``/deep`` elements inside
-elements. It listens only on 127.0.0.1, and ends when the process that started it ends.
+It runs in its own process. ``POST /search`` answers as Tavily does, after 20 ms, ``POST /prompt/search`` at once, and
+``POST /hang/search`` never. ``GET /page`` is an article. The others are what a tenant may find on a site that is slow
+or hostile: ``/drip`` sends a byte every 50 ms, ``/hang`` nothing, ``/huge`` text without an end; ``/deep`` is elements
+inside elements, ``/dense`` a little less than 1 MiB of list items, ``/bomb`` 1 GiB in 1 MiB of gzip, and ``/loop``
+redirects to itself. It listens only on 127.0.0.1, and ends when the process that started it ends.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
-import subprocess
-import sys
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Self
+from dataclasses import dataclass
+from functools import cache
+
+from benchmarks.program import Program, serve
 
 DELAY = 0.02  # seconds
 
@@ -25,6 +27,7 @@ _FOUND = json.dumps(
 ).encode()
 _PAGE = f"<html><title>Keys</title><body><h1>Keys</h1>{f'<p>{_TEXT}</p>' * 100}</body></html>".encode()
 _DEEP = b"<html><body>" + b"<div>" * 20_000 + b"deep"
+_DENSE = b"<html><body><ul>" + b"<li>a key" * 110_000
 
 
 @dataclass(frozen=True)
@@ -44,38 +47,15 @@ class Counts:
     keys: int
 
 
-@dataclass
-class Server:
-    """
-    The service and the website, for the duration of the ``with`` block.
+class Server(Program):
+    """The service and the website."""
 
-    Attributes:
-        url: The base URL of both.
-
-    """
-
-    url: str = ""
-    _process: subprocess.Popen[str] = field(init=False, repr=False)
-
-    def __enter__(self) -> Self:
-        self._process = subprocess.Popen(
-            [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
-        )
-        self.url = f"http://127.0.0.1:{self._read_line()}"
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.communicate(timeout=10)  # closes its standard input, which ends the process
+    def __init__(self) -> None:
+        super().__init__("benchmarks.tenants.server")
 
     def take_counts(self) -> Counts:
         """Return the counts since the last call."""
-        assert self._process.stdin is not None
-        self._process.stdin.write("counts\n")
-        return Counts(*json.loads(self._read_line()))
-
-    def _read_line(self) -> str:
-        assert self._process.stdout is not None
-        return self._process.stdout.readline().strip()
+        return Counts(*self.ask())
 
 
 _carried: list[set[str]] = []
@@ -98,37 +78,52 @@ async def _serve_connection(reader: asyncio.StreamReader, writer: asyncio.Stream
 async def _answer(path: str, writer: asyncio.StreamWriter) -> None:
     if path.endswith("/search") and not path.startswith("/hang"):
         await asyncio.sleep(0 if path.startswith("/prompt") else DELAY)
-        _send(writer, "application/json", _FOUND)
-    elif path.startswith("/hang"):
-        await asyncio.sleep(60)
-    elif path in {"/drip", "/huge"}:
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
-        while True:
-            writer.write(b"x" if path == "/drip" else _TEXT.encode() * 500)
-            await writer.drain()
-            await asyncio.sleep(0.05 if path == "/drip" else 0)
-    else:
-        _send(writer, "text/html", _DEEP if path == "/deep" else _PAGE)
+        await _send(writer, _FOUND, "Content-Type: application/json")
+        return
+    match path.partition("?")[0].split("/")[1]:
+        case "hang":
+            await asyncio.sleep(60)
+        case "drip":
+            await _send_forever(writer, b"x", 0.05)
+        case "huge":
+            await _send_forever(writer, _TEXT.encode() * 500, 0)
+        case "loop":
+            await _send(writer, b"", f"Location: {path}", status="302 Found")
+        case "bomb":
+            await _send(writer, _make_bomb(), "Content-Type: text/html", "Content-Encoding: gzip")
+        case name:
+            await _send(writer, {"deep": _DEEP, "dense": _DENSE}.get(name, _PAGE), "Content-Type: text/html")
+
+
+async def _send(writer: asyncio.StreamWriter, body: bytes, *headers: str, status: str = "200 OK") -> None:
+    head = "\r\n".join([f"HTTP/1.1 {status}", *headers, f"Content-Length: {len(body)}"])
+    writer.write(head.encode() + b"\r\n\r\n" + body)
     await writer.drain()
 
 
-def _send(writer: asyncio.StreamWriter, kind: str, body: bytes) -> None:
-    writer.write(f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+async def _send_forever(writer: asyncio.StreamWriter, piece: bytes, pause: float) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
+    while True:
+        writer.write(piece)
+        await writer.drain()
+        await asyncio.sleep(pause)
+
+
+@cache
+def _make_bomb() -> bytes:
+    return gzip.compress(b"<p>boom " * 2**21) * 64  # 64 members of 16 MiB
+
+
+def _describe() -> list[int]:
+    carried = [keys for keys in _carried if keys]
+    found = [len(carried), sum(len(keys) > 1 for keys in carried), len(set().union(*carried))]
+    for keys in _carried:
+        keys.clear()
+    return found
 
 
 async def _serve() -> None:
-    server = await asyncio.start_server(_serve_connection, "127.0.0.1", 0, backlog=2048)
-    print(server.sockets[0].getsockname()[1], flush=True)
-    loop, commands = asyncio.get_running_loop(), asyncio.StreamReader()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(commands), sys.stdin)
-    while await commands.readline():  # until the parent process closes the pipe or dies
-        carried = [keys for keys in _carried if keys]
-        print(
-            json.dumps([len(carried), sum(len(keys) > 1 for keys in carried), len(set().union(*carried))]), flush=True
-        )
-        for keys in _carried:
-            keys.clear()
-    server.close()
+    await serve(await asyncio.start_server(_serve_connection, "127.0.0.1", 0, backlog=2048), _describe)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Every failure of every provider is told to the model as one, in both frameworks, blocking and async."""
+"""Every failure of every provider reaches the model as one, in both frameworks, blocking and async."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def show():
 
 
 def in_frames(pages):
-    """Put each page in a frame of its own, so that one visit tells of all."""
+    """Put each page in a frame of its own, so that one visit covers all of them."""
     frames = []
     for number, (css, body) in enumerate(pages.values()):
         html = f"<!DOCTYPE html><style>{css}</style>{SEEN if number < 1 else ''}{body.format(f'Secret{number}x')}"

@@ -33,7 +33,7 @@ def replay(path: Path, *, concurrent: bool) -> tapes.Outcome:
         match_on=MATCH_ON,
         filter_query_parameters=tapes.SECRET_PARAMETERS,
     )
-    # The name of a page that a server of yours is to open would be looked up first.
+    # The name of a page that your own server is to open would be looked up first.
     with patch.object(Sender, "_check_targets", return_value=[]), recorder.use_cassette(str(path)) as cassette:
         outcome = tapes.call(tapes.load(path), concurrent=concurrent)
     assert cassette.all_played, f"{cassette.play_count} of {len(cassette)} exchanges were played"

@@ -420,7 +420,7 @@ def test_what_a_function_raises_is_an_error_of_ours_without_its_words(raised, ki
 
 @pytest.mark.parametrize("answer", [None, "text", {"url": "https://a.example"}, [1], 3, b"x"], ids=repr)
 def test_an_invalid_answer_is_reported(answer):
-    with pytest.raises(ServiceError, match="harbour search failed: the function has to return"):
+    with pytest.raises(ServiceError, match="harbour search failed: the function must return"):
         play(from_function("harbour", search=lambda _: answer).search(KELP))
 
 
@@ -443,7 +443,7 @@ def test_holes_for_a_function_are_its_own():
 
 
 def test_an_invalid_page_is_reported():
-    with pytest.raises(ServiceError, match="has to return a Page or a text, not NoneType"):
+    with pytest.raises(ServiceError, match="must return a Page or a text, not NoneType"):
         play(from_function("harbour", read=lambda _: None).read("https://a.example/"))
 
 

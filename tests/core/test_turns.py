@@ -13,6 +13,7 @@ import pytest
 
 from websearch_core import WebSearch, _threads
 from websearch_core._deadline import time_limit
+from websearch_core._net.steps import Steps
 from websearch_core._threads import Threads, in_thread
 from websearch_core._turns import Turns, current_client, web_scope
 from websearch_core.errors import TimedOut, Unavailable
@@ -281,6 +282,49 @@ class TestPlaces:
                 raise error
             assert caught.value is error
         assert places.held == 0
+
+
+class TestSteps:
+    async def test_a_client_does_one_step_in_each_round_of_the_loop(self):
+        steps, done = Steps(), []
+
+        async def call(web, count):
+            with web_scope(web):
+                for _ in range(count):
+                    await steps.next()
+                    done.append(web)
+
+        greedy = [asyncio.create_task(call("ann", 3)) for _ in range(50)]
+        await asyncio.gather(asyncio.create_task(call("bob", 10)))
+        assert done.count("ann") <= 12
+        await asyncio.gather(*greedy)
+        assert done.count("ann") == 150
+        await asyncio.sleep(0)
+        assert not steps._waiting
+
+    async def test_a_call_alone_waits_for_no_round(self):
+        steps, rounds = Steps(), []
+        asyncio.get_running_loop().call_soon(rounds.append, 1)
+        await steps.next()
+        assert not rounds
+
+    async def test_calls_that_are_cancelled_while_they_wait_hold_up_nobody(self):
+        steps, done = Steps(), []
+
+        async def call(number):
+            await steps.next()
+            done.append(number)
+
+        tasks = [asyncio.create_task(call(number)) for number in range(5)]
+        await asyncio.sleep(0)
+        for task in tasks[1:4]:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert done == [0, 4]
+        await steps.next()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert not steps._waiting
 
 
 class TestClients:

@@ -71,7 +71,7 @@ FAULTS = (
     Fault(
         number=51,
         name="a `Content-Length` that lies",
-        injected="too long, too short, two, negative, no number, beside chunks; chunks that are none or have no end",
+        injected="too long, too short, two, negative, not a number, beside chunks; chunks that are malformed or have no end",
         promise="`unavailable`; what is beyond the length is not read",
         cases=(
             *read({"too short": closing(html(PAGE) + b"<p>and more")}),
@@ -82,7 +82,7 @@ FAULTS = (
                     "two": html(PAGE, "Content-Length: 3"),
                     "negative": closing(page_head("Content-Length: -1") + PAGE),
                     "no number": closing(page_head("Content-Length: many") + PAGE),
-                    "chunks that are none": closing(chunked(b"ZZ\r\nhello\r\n")),
+                    "malformed chunks": closing(chunked(b"ZZ\r\nhello\r\n")),
                     "chunks without an end": closing(chunked(b"5\r\nhello\r\n")),
                     "an encoding within the transfer": closing(chunked(b"0\r\n\r\n", "Transfer-Encoding: gzip")),
                     "a reset half-way": resetting(page_head("Content-Length: 9999") + PAGE),
@@ -92,7 +92,7 @@ FAULTS = (
     ),
     Fault(
         number=52,
-        name="a charset that is none",
+        name="a charset that does not exist",
         injected="unknown labels, Python's codecs (base64, idna, punycode), UTF-7",
         promise="read by the Encoding Standard, in linear time; never an error",
         cases=read(
@@ -174,7 +174,7 @@ FAULTS = (
     ),
     Fault(
         number=56,
-        name="answers that are no page",
+        name="answers that are not a page",
         injected="204, 304, 101, HTTP/0.9, HTTP/2, status 99 and 999, broken heads, nothing; errors with a page as their body",
         promise="an error, in time, and never the body",
         cases=(

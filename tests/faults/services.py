@@ -249,7 +249,7 @@ FAULTS = (
     Fault(
         number=15,
         name="200, but not the format",
-        injected="JSON that is none, is cut or is not an object; the sign-in page of a network; nothing",
+        injected="invalid JSON, JSON that is cut or is not an object; the sign-in page of a network; nothing",
         promise="`bad_response`, one request; the next provider",
         cases=tuple(
             case

@@ -108,7 +108,9 @@ def inflate(data: bytes) -> None:
 def _decompress(encoding: str, raw: bytes, step: int, most: int) -> BoundedBody:
     body = BoundedBody(encoding, most)
     for begin in range(0, len(raw), step):
-        if not body.add(raw[begin : begin + step]):
+        for _ in body.add(raw[begin : begin + step]):
+            pass
+        if body.is_full:
             break
     return body
 

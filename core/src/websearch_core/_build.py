@@ -1,5 +1,5 @@
 """
-Build a provider from options of several sources, none of which may abuse another.
+Build a provider from options of several sources, and let none of them abuse another.
 
 A key is combined with a `BaseUrl` only if the source of the URL is trusted, or is also the source of the key. A found
 settings file may set only fields annotated with `FoundFile`.
@@ -64,7 +64,7 @@ def build(cls: type[Any], options: Mapping[str, Option], name: str) -> Any:
     fields = field_notes(cls)
     check_entries(cls, options)
     if fields and _KEY not in fields and _KEY in options:
-        _log.warning("%s: %s needs no %s: it is ignored", options[_KEY].source.place, name, _KEY)
+        _log.warning("%s: %s does not need %s: it is ignored", options[_KEY].source.place, name, _KEY)
         options = {option: one for option, one in options.items() if option != _KEY}
     given = {field: _convert(option, fields.get(field)) for field, option in options.items()}
     made = construct(cls, name, given)

@@ -10,7 +10,7 @@ from .render import page_metadata, result_metadata
 
 
 def make_text(result: SearchResult, page: Page | WebSearchError | None = None) -> str:
-    """Return what was read of the *page*, or else what the search told of it."""
+    """Return what was read of the *page*, or else what the search said about it."""
     if isinstance(page, Page) and page.content:
         return page.content
     return result.content or result.snippet or result.title
@@ -25,7 +25,7 @@ def make_metadata(result: SearchResult | None = None, page: Page | WebSearchErro
 
     Args:
         result: The result that led to the page, if there was a search.
-        page: The page, or why it could not be read, if it was to be read.
+        page: The page, or why it could not be read; None if nobody asked for it.
 
     Returns:
         The facts of `page_metadata`, overridden by those of `result_metadata`; ``source``, the same as ``url``;

@@ -217,7 +217,7 @@ def _copy_error(error: BaseException | None) -> BaseException:
     assert error is not None
     try:
         own = copy.copy(error)
-    except Exception:  # noqa: BLE001 - an error of somebody else's class need not be copyable
+    except Exception:  # noqa: BLE001 - an error of a foreign class may not be copyable
         return error
     own.__cause__ = error.__cause__
     return own.with_traceback(error.__traceback__)

@@ -1,5 +1,5 @@
 """
-Two pieces of work, of which the second begins only if the first is late. The first answer counts, and ends the other.
+Two pieces of work; the second begins only if the first is late. The first answer counts, and ends the other.
 
 On an event loop, the loser is cancelled. In blocking calls each works in a thread of its own, and nothing can cancel a
 thread: the loser ends with its next effect, and the connection that it waits for is shut down if it is one of ours.

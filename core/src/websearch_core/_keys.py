@@ -48,7 +48,7 @@ def pickle_keys() -> Iterator[None]:
 
 
 class KeyFromEnvironment(SecretStr):
-    """A key from an environment variable, from which it is read again after unpickling."""
+    """A key from an environment variable, which is read again after unpickling."""
 
 
 class ApiKey(SecretStr):
@@ -101,14 +101,12 @@ class ApiKey(SecretStr):
 
         """
         key = self._source.read(self._owner)
-        if key == self._source.fixed():
-            return key
-        if (kept := SecretStr(key)) not in self._returned:
+        if self._source.fixed() is None and (kept := SecretStr(key)) not in self._returned:
             self._returned = (kept, *self._returned[: _MAX_REMEMBERED - 1])
         return key
 
     def identity(self) -> str:
-        """Return a text that tells this key from others, and is secret too: the key, or its place in a keyring."""
+        """Return a text that identifies this key, and is secret too: the key, or its place in a keyring."""
         if isinstance(self._source, _Keyring):  # slow to read
             return f"{KEYRING}{self._source.service}/{self._source.name}"
         return self.get_secret_value()

@@ -38,8 +38,8 @@ class Outcome(BaseModel):
     Args:
         provider: Its name.
         status: ``ok``; ``empty`` if it found nothing; ``skipped`` if it does not support an option of the query, or
-            cannot help where those before it failed; the usual ways to fail, ``blocked``, ``rate_limited``, ``quota``,
-            ``auth``, ``parse`` (an answer that cannot be understood) and ``timeout``; ``cancelled`` if another one
+            cannot help where those before it failed; ``blocked``, ``rate_limited``, ``quota``, ``auth``, ``parse`` (an
+            answer that cannot be understood) and ``timeout``, the usual ways to fail; ``cancelled`` if another one
             answered first (a hedge); or ``failed`` in any other way.
         seconds: How long it took, with retries.
         code: The ``code`` of the error; None if it answered.

@@ -227,11 +227,11 @@ def make_stack(
         given: The argument ``layers``.
         attempts: The argument ``attempts``, which is already part of the settings.
         fuse: The argument ``fuse``, in the same way.
-        cache: The argument ``cache``, likewise.
-        robots: The argument ``robots``, likewise.
-        throttle: The argument ``throttle``, likewise.
+        cache: The same for the argument ``cache``.
+        robots: The same for the argument ``robots``.
+        throttle: The same for the argument ``throttle``.
         rate_limiter: The argument ``rate_limiter``, which is for the default Throttle.
-        budget: Whether there is an argument ``budget``, likewise.
+        budget: Whether there is an argument ``budget``.
 
     Raises:
         ConfigurationError: A table or a layer is wrong, or one of the arguments is given with a layer of the

@@ -1,5 +1,5 @@
 """
-Turn the shapes in which settings are written into one.
+Turn the shapes that settings are written in into one.
 
 Ours is flat names and a table for each provider and layer::
 
@@ -51,7 +51,7 @@ def flatten(table: Table, names: Collection[str]) -> dict[Path, Option]:
 
     Raises:
         UnknownProvider: There is a table for a provider of another name.
-        ConfigurationError: What should be a table is none, or it is not clear which provider a key is for.
+        ConfigurationError: What should be a table is not one, or it is not clear which provider a key is for.
 
     """
     found: dict[Path, Option] = {}
@@ -140,7 +140,7 @@ def _read_options(whose: str, options: Mapping[Any, Any], source: Source) -> Ite
 
 
 def _read_beside(name: str, value: Any, source: Source, chosen: Any) -> Iterator[_Entry]:
-    """Give a key or URL that stands beside ``provider`` to that provider, if it has a use for it."""
+    """Give a key or URL that is beside ``provider`` to that provider, if it has a use for it."""
     several = [one.strip() for one in chosen.split(",") if one] if isinstance(chosen, str) else list(chosen or ())
     if len(several) != 1 or not isinstance(several[0], str):
         raise ConfigurationError(f"{source.place}: {source.key}: name the provider it is for, as provider beside it")

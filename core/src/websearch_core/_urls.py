@@ -48,7 +48,7 @@ def canonicalize(url: str) -> str:
 
 def find_page(url: str) -> str:
     """
-    Return what tells the page at *url* from others: the same for all addresses under which services list it.
+    Return what identifies the page at *url*: the same for all addresses under which services list it.
 
     Left out are the scheme, ``www.``, the fragment, a slash at the end, and parameters for tracking. The result is not
     a URL. A fragment that is a path (``#!/inbox``, ``#/inbox``) stays, since the page's script shows another page for

@@ -348,6 +348,7 @@ class WebSearch:
     async def arun(self, flow: Flow[_T]) -> _T:
         """Do the same as `run` on the running event loop."""
         with listening(self._listeners), policy_scope(self._policy), web_scope(id(self)):
+            await self._sender.take_turn()
             return await arun(flow, self._asend)
 
     def close(self) -> None:

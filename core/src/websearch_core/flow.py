@@ -82,7 +82,7 @@ class Request:
             ``target`` is then resolved here and its addresses judged, before anything is sent.
         crawl_delay: Seconds that the host of the page asks for between two requests. `websearch_core.layers.Robots`
             sets it, and `websearch_core.layers.Throttle` waits.
-        transport: Gets a guarded page in another way than over a connection of ours, such as with a browser. It is
+        transport: Gets a guarded page in another way than over our own connection, such as with a browser. It is
             called with the request, the guard and the queue for look-ups.
 
     """
@@ -220,14 +220,14 @@ class Share:
 @dataclass(frozen=True)
 class Hedge:
     """
-    Two flows, of which the second begins only if the first is late; the first answer ends the other flow.
+    Two flows; the second begins only if the first is late, and the first answer ends the other flow.
 
     The answer is a pair: how each ended. That is its result, its `WebSearchError`, or None if it never began or was
     ended. Both errors are in it only if both failed. A flow that is ended is closed, as if its call was cancelled.
 
     Args:
         first: The flow to begin with.
-        make_second: Called after that time; returns the other flow, or None if there shall be none.
+        make_second: Called after that time; returns the other flow, or None for none.
         after: Seconds after which the first is late.
 
     """

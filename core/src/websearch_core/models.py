@@ -151,16 +151,16 @@ class SearchQuery(_Model):
 
     def requested(self) -> frozenset[str]:
         """Return the names of the options that a provider has to support: fields that differ from their defaults."""
-        fields = type(self).model_fields
         given = self.model_fields_set - {"text", "limit", "extra", "unsupported"}
-        return frozenset(
-            name for name in given if getattr(self, name) != fields[name].get_default(call_default_factory=True)
-        )
+        return frozenset(name for name in given if getattr(self, name) != _DEFAULTS[name])
 
     def without(self, *options: str) -> SearchQuery:
         """Return the same query with *options* at their defaults."""
         kept = {name: value for name, value in self if name not in options}
         return SearchQuery(**kept)
+
+
+_DEFAULTS = {name: field.get_default(call_default_factory=True) for name, field in SearchQuery.model_fields.items()}
 
 
 class Image(_Model):
@@ -215,7 +215,7 @@ class SearchResult(_Model):
     raw: Any = Field(default=None, repr=False)
 
     def __repr_args__(self) -> Iterator[tuple[str, object]]:
-        """Show what tells it from others, in a line: its text may be long."""
+        """Show what identifies it, in a line: its text may be long."""
         yield "title", notebook.shorten(self.title)
         yield "url", notebook.shorten(self.url)
         if self.provider:
@@ -328,7 +328,7 @@ class Page(_Model):
         site_name: The name of the site, if the page states one.
         links: Absolute http(s) URLs that the page links to.
         provider: The name of the provider that read it.
-        rendered: True if a browser of ours ran its scripts.
+        rendered: True if our browser ran its scripts.
         files: What was asked for besides the text, by file name, such as ``screenshot.png``; base64 in JSON.
         citation_id: The number to cite it by, as in ``[1]``; 0 if it has none, as outside a conversation.
         cost: The cost in US dollars, as reported by the service.

@@ -13,6 +13,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypedDict, TypeVar, Unpack, cast
 
 from langchain_core.callbacks import (
@@ -103,11 +104,18 @@ def _hint_config(method: _Method) -> _Method:
     """
     Leave only the type of ``config`` for LangChain to find, and the signature ready.
 
-    It works out both for ``_run`` or ``_arun`` anew in each call, and looks for this type alone.
+    It works out both for ``_run`` or ``_arun`` again in each call, and looks for this type alone.
     """
     method.__signature__ = inspect.signature(method)  # type: ignore[attr-defined]
     method.__annotations__ = {"config": RunnableConfig}
     return method
+
+
+@lru_cache(maxsize=256)
+def _find_arguments(schema: type[BaseModel], own: type[BaseModel]) -> list[str] | None:
+    """Return the names of the arguments of *schema*, if all are among those of *own*; else None."""
+    is_ours = issubclass(schema, own) and schema.model_fields.keys() <= own.model_fields.keys()
+    return list(schema.model_fields) if is_ours else None
 
 
 def _render_validation_error(error: ValidationError) -> str:
@@ -157,25 +165,26 @@ class _WebTool(BaseTool):
         return cast("type[BaseModel]", self.args_schema)
 
     def _filter_injected_args(self, tool_input: dict[str, Any]) -> dict[str, Any]:
-        """Leave out the arguments that callbacks do not see. LangChain would look for them anew for each call."""
-        schema = self.args_schema
-        if not isinstance(schema, type) or not issubclass(schema, BaseModel):  # the developer's own
-            return super()._filter_injected_args(tool_input)
-        if self._hidden is None or self._hidden[0] is not schema:
+        """Leave out the arguments that callbacks do not see. LangChain would look for them again in each call."""
+        schema, known = self.args_schema, self._hidden
+        if known is None or known[0] is not schema:
+            if not isinstance(schema, type) or not issubclass(schema, BaseModel):  # the developer's own
+                return super()._filter_injected_args(tool_input)
             names = dict.fromkeys([*schema.model_fields, *FILTERED_ARGS, *self._injected_args_keys])
-            self._hidden = schema, names.keys() - super()._filter_injected_args(names).keys()
-        return {name: value for name, value in tool_input.items() if name not in self._hidden[1]}
+            known = self._hidden = schema, names.keys() - super()._filter_injected_args(names).keys()
+        return {name: value for name, value in tool_input.items() if name not in known[1]}
 
     def _parse_input(self, tool_input: str | dict[str, Any], tool_call_id: str | None) -> str | dict[str, Any]:
-        """Validate the arguments. LangChain would look for fields that ours do not have, anew in each call."""
-        schema, own = self.args_schema, self._own_arguments
-        if not isinstance(tool_input, dict) or not isinstance(schema, type) or not issubclass(schema, own):
+        """Validate the arguments. LangChain would look for fields that ours do not have, again in each call."""
+        schema = cast("type[BaseModel] | dict[str, Any] | None", self.args_schema)
+        if not isinstance(tool_input, dict) or not isinstance(schema, type):
             return super()._parse_input(tool_input, tool_call_id)
-        if not schema.model_fields.keys() <= own.model_fields.keys():  # the developer has added some
+        names = _find_arguments(schema, self._own_arguments)
+        if names is None:  # the developer has added some
             return super()._parse_input(tool_input, tool_call_id)
         given = schema.model_validate(tool_input)
         injected = {name: tool_input[name] for name in self._injected_args_keys if name in tool_input}
-        return {name: getattr(given, name) for name in schema.model_fields} | injected
+        return {name: getattr(given, name) for name in names} | injected
 
     def _begin(self, config: RunnableConfig) -> tuple[WebSearch, dict[str, Any]]:
         """Count this call, and return the `WebSearch` and the options of its run."""

@@ -98,7 +98,7 @@ class WebSearchRetriever(BaseRetriever):
 
         Args:
             str_or_query_bundle: The query.
-            unknown: There are no other arguments; the constructor takes the options.
+            unknown: Not accepted; the constructor takes the options.
 
         Raises:
             InvalidOption: There was one.

@@ -46,7 +46,7 @@ LISTED = (Price(usd=0.25, credits=2),)
 
 
 class Sea:
-    """Costs what it is told to, and says so if it is told to."""
+    """Costs what the test says, and reports it if the test says so."""
 
     options = frozenset()
 

@@ -20,7 +20,7 @@ KELP = SearchQuery.of("kelp")
 
 
 class Service:
-    """A service that fails until it is told to work, and counts its requests."""
+    """A service that fails until the test lets it work, and counts its requests."""
 
     def __init__(self, name="beacon"):
         self.name, self.requests, self.works = name, 0, False

@@ -246,6 +246,20 @@ def test_a_connection_that_ended_while_it_was_idle_is_not_used_again(authority, 
     assert len(opened) == 3
 
 
+def test_an_idle_connection_is_used_again_for_half_a_minute(server, http, library, run, colour, monkeypatch):
+    core = {"httpx": "httpcore", "httpx2": "httpcore2"}[library]
+    module = importlib.import_module(f"{core}.{'_sync' if colour == 'blocking' else '_async'}.http11")
+    later = iter([0.0, 25.0, 25.0, 60.0, 60.0, 60.0])  # when it became idle, was looked at, became idle, was looked at
+    began = time.monotonic()
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: began + next(later)))
+    server.answers["/"] = http(b"page")
+    sender, request = Sender(OPEN, library=library), Request(url=server.url)
+    run(sender, request, request, request)
+    sender.close()
+
+    assert server.connections == 2
+
+
 def test_connections_are_kept_by_origin_and_the_last_used_comes_first():
     idle = _Idle(3)
     a, b = (b"http", b"a.example", 80), (b"https", b"a.example", 443)
@@ -318,6 +332,34 @@ def test_closing_ends_what_is_under_way_and_leaves_no_connection(server, endless
     while server._open and time.monotonic() < ended:
         time.sleep(0.01)
     assert not server._open
+
+
+def test_closing_in_one_thread_ends_what_another_waits_for(authority, library):
+    async def silent(reader, writer):
+        await read_request(reader)
+        asked.set()
+        await reader.read()
+
+    asked, endings = threading.Event(), []
+    with serve(silent) as plain, serve(silent, make_context(authority, "127.0.0.1")) as secure:
+        for url in (f"http://127.0.0.1:{plain}/", f"https://127.0.0.1:{secure}/"):
+            asked.clear()
+            sender = Sender(OPEN, library=library, verify=trust(authority))
+
+            def call(sender=sender, url=url):
+                try:
+                    with time_limit(30):
+                        endings.append(sender.send(Request(url=url)))
+                except Exception as error:
+                    endings.append(error)
+
+            thread = threading.Thread(target=call)
+            thread.start()
+            assert asked.wait(10)
+            sender.close()
+            thread.join(10)
+
+    assert [type(one) for one in endings] == [Unavailable, Unavailable]
 
 
 @pytest.mark.filterwarnings("error")

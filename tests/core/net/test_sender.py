@@ -8,15 +8,19 @@ import gzip
 import importlib
 import logging
 import pickle
+import random
 import socket
 import threading
 import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import pairwise
 
 import pytest
 
 from websearch_core._deadline import time_limit
+from websearch_core._net.body import BoundedBody
 from websearch_core._net.guard import Guard
 from websearch_core._net.sender import Sender
 from websearch_core.errors import BadResponse, ConfigurationError, TimedOut, Unavailable, UnsafeURL
@@ -158,6 +162,29 @@ async def test_a_targets_name_is_resolved_off_the_event_loop(server, http, libra
     await sender.aclose()
 
 
+async def test_connections_can_be_closed_while_they_are_being_made(server, http, library, monkeypatch):
+    server.answers["/"] = http(b"fine")
+    sender = Sender(Guard(), library=library)
+    make, making, goes_on = sender._new, threading.Event(), threading.Event()
+
+    def make_slowly(*arguments):
+        making.set()
+        assert goes_on.wait(10)
+        return make(*arguments)
+
+    monkeypatch.setattr(sender, "_new", make_slowly)
+    sending = asyncio.create_task(sender.asend(Request(url=server.url)))
+    while not making.is_set():
+        await asyncio.sleep(0.01)
+    closing = asyncio.create_task(sender.aclose())
+    await asyncio.sleep(0.01)
+    goes_on.set()
+    await closing
+    with suppress(Unavailable):  # its connection was closed
+        assert (await sending).status == 200
+    await sender.aclose()
+
+
 @pytest.mark.parametrize(("allowed", "refused"), [("https", "http"), ("http", "https")])
 def test_an_origin_allowed_over_one_scheme_is_not_connected_to_over_the_other(server, send, library, allowed, refused):
     def inside(host, port):
@@ -296,6 +323,32 @@ def test_a_bomb_goes_off_in_a_small_room(server, http, send):
     response = send(server.url, max_bytes=100_000)
 
     assert (len(response.content), response.truncated) == (100_000, True)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "raw"),
+    [
+        ("gzip", gzip.compress(b"\0" * 2**21)),
+        ("gzip", gzip.compress(b"") * 100),
+        ("deflate", deflate(b"", zlib.MAX_WBITS) * 100),
+    ],
+    ids=["a bomb", "empty members", "empty streams"],
+)
+def test_a_body_that_is_expensive_to_decompress_takes_many_steps(encoding, raw):
+    body = BoundedBody(encoding, 2**21)
+    sizes = [0, *(len(body.content) for _ in body.add(raw))]
+    assert len(sizes) > 8
+    assert max(after - before for before, after in pairwise(sizes)) <= 2**18
+
+
+@pytest.mark.parametrize("wbits", [31, zlib.MAX_WBITS, -zlib.MAX_WBITS])
+def test_what_zlib_has_decompressed_and_holds_back_is_not_lost(wbits):
+    content = random.Random(3).randbytes(2**18) + bytes(2**20)
+    body, raw = BoundedBody("gzip" if wbits == 31 else "deflate", 2**22), deflate(content, wbits)
+    for begin in range(0, len(raw), 1000):
+        for _ in body.add(raw[begin : begin + 1000]):
+            pass
+    assert (bytes(body), body.truncated) == (content, False)
 
 
 def test_thousands_of_headers_are_refused(server, http, send):
@@ -554,7 +607,7 @@ def test_a_secret_parameter_is_sent_and_stays_out_of_the_repr_and_the_log(server
     assert KEY not in f"{request!r}{response!r}{response.url}{caplog.text}"
 
 
-def told(error):
+def everything_in(error):
     """Return all text in an error and in the errors chained to it, with their attributes."""
     found, waiting = [], [error]
     while waiting:
@@ -584,7 +637,7 @@ def test_no_error_holds_the_request_and_its_key(server, send, answer):
     with pytest.raises((Unavailable, TimedOut)) as caught:
         send(server.url, seconds=0.5 if answer is None else 10, **KEYED)
     assert caught.value.__cause__ is not None
-    assert KEY not in told(caught.value)
+    assert KEY not in everything_in(caught.value)
 
 
 def test_no_error_of_a_connection_holds_the_key(send):
@@ -595,13 +648,13 @@ def test_no_error_of_a_connection_holds_the_key(send):
         send(f"http://127.0.0.1:{port}/", **KEYED)
     assert type(caught.value.__cause__).__name__ == "ConnectError"
     assert str(caught.value.__cause__)
-    assert KEY not in told(caught.value)
+    assert KEY not in everything_in(caught.value)
 
 
 def test_a_header_that_cannot_be_sent_is_not_quoted(server, send):
     with pytest.raises(ConfigurationError) as caught:
         send(server.url, headers={"X-Api-Key": f"{KEY}\n"})
-    assert KEY not in told(caught.value)
+    assert KEY not in everything_in(caught.value)
 
 
 def test_no_error_of_a_client_of_the_callers_own_holds_the_key(library):
@@ -617,7 +670,7 @@ def test_no_error_of_a_client_of_the_callers_own_holds_the_key(library):
     with pytest.raises(Unavailable) as caught:
         Sender(Guard(), client=client, library=library).send(Request(url=f"https://api.example/{KEY}", **KEYED))
     assert type(caught.value.__cause__).__name__ == "HTTPStatusError"
-    assert KEY not in told(caught.value)
+    assert KEY not in everything_in(caught.value)
 
 
 def test_a_key_that_the_service_repeats_is_in_no_response_and_no_log(server, http, send, caplog):

@@ -2,7 +2,7 @@
 Crawl4AI as a library; its server is on the cassettes.
 
 The library is large and conflicts with packages of these tests, so its place is taken by a module whose crawler fetches
-through the proxy that it is told to use.
+through the proxy that it is given.
 """
 
 from __future__ import annotations

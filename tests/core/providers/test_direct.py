@@ -15,7 +15,7 @@ from websearch_core.errors import (
     UnsafeURL,
     UnsupportedContent,
 )
-from websearch_core.flow import Response
+from websearch_core.flow import Response, run
 from websearch_core.providers.direct import Direct
 from websearch_core.testing import play, reply
 
@@ -62,6 +62,81 @@ def test_it_follows_redirects_itself(status, location, there):
 def test_at_most_five_redirects_are_followed():
     with pytest.raises(BadResponse, match="more than 5 redirects"):
         play(Direct().read(URL), *(redirect(f"/{n}") for n in range(6)))
+
+
+def visit(pages, **options):
+    """Read the page at URL in a web of *pages*; return it with the URLs that were asked for, or raise its error."""
+    asked = []
+
+    def send(request):
+        assert request.guarded
+        asked.append(request.url)
+        answer = pages[request.url]
+        return answer if isinstance(answer, Response) else reply(answer)
+
+    return run(Direct(**options).read(URL), send), asked
+
+
+def refresh(where, *, body="<p>Redirecting&hellip; <a href=/kelp>Click here</a> if nothing happens.</p>"):
+    return f'<html><head><meta http-equiv="refresh" content="{where}"></head><body>{body}</body></html>'
+
+
+KELP = "https://page.example/kelp"
+AT_LENGTH = "<p>The lamp is trimmed at dusk, and again at midnight when the wind is high.</p>" * 5
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        refresh("0; url=/kelp"),
+        refresh("3;URL='../kelp'"),
+        refresh("0, https://page.example/kelp", body=""),
+        refresh("0; url=/kelp", body="<div id=root></div><script src=/app.js></script>"),
+        "<noscript><meta content=0;url=/kelp http-equiv=Refresh></noscript><div id=root></div><script src=/a></script>",
+        "<base href=https://page.example/x/><meta http-equiv=refresh content=0;url=../kelp>",
+        Response(status=200, content=refresh("0;url=/kelp").encode("utf-16"), headers={"content-type": "text/html"}),
+    ],
+)
+def test_a_page_that_only_sends_its_visitors_on_is_a_redirect(page):
+    found, asked = visit({URL: page, KELP: HTML})
+
+    assert asked == [URL, KELP]
+    assert (found.url, found.final_url, found.title) == (URL, KELP, "Kelp")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        refresh("30; url=/kelp"),
+        refresh("9" * 5000 + "; url=/kelp"),
+        refresh("5"),
+        refresh("soon; url=/kelp"),
+        refresh("0; url=#top"),
+        refresh("0; url=javascript:alert(1)"),
+        refresh("0; url=/kelp", body=AT_LENGTH),
+        "<!-- <meta http-equiv=refresh content=0;url=/kelp> --><p>Brown algae of the northern seas.</p>",
+        "<script>'<meta http-equiv=refresh content=0;url=/kelp>'</script><p>Brown algae of the northern seas.</p>",
+        Response(status=200, content=refresh("0;url=/kelp").encode(), headers={"content-type": "text/plain"}),
+    ],
+)
+def test_a_page_that_says_something_or_stays_is_read(page):
+    found, asked = visit({URL: page})
+
+    assert asked == [URL]
+    assert found.content.strip()
+
+
+def test_pages_that_send_on_count_as_redirects_and_go_where_redirects_may():
+    chain = {URL: refresh("0;url=/1")} | {f"https://page.example/{n}": refresh(f"0;url=/{n + 1}") for n in range(1, 9)}
+
+    with pytest.raises(BadResponse, match="more than 5 redirects"):
+        visit(chain)
+    with pytest.raises(UnsafeURL, match="from https to http"):
+        visit({URL: refresh("0;url=http://page.example/")})
+    with pytest.raises(Blocked, match="Cloudflare"):
+        visit({URL: refresh("0;url=/kelp", body="<script>window._cf_chl_opt = {}</script>")})
+    with pytest.raises(PageNotFound):
+        visit({URL: Response(status=404, content=refresh("0;url=/kelp").encode())})
 
 
 def test_a_redirect_without_location_is_an_error():

@@ -91,8 +91,17 @@ def test_a_date_in_a_line_may_be_in_another_language(line: str) -> None:
     assert find_date(line) == datetime(2026, 5, 3, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("line", ["les 3 des 2026 divers", "3 bateaux 2026", "3 out 2026"])
-def test_other_words_between_numbers_are_no_months(line: str) -> None:
+@pytest.mark.parametrize("text", ["9/25/2026", "25/9/2026", "Fri, 09/25/2026 - 00:00", "Friday 25/09/2026"])
+def test_a_day_after_the_twelfth_tells_the_order(text: str) -> None:
+    assert parse_date(text) == datetime(2026, 9, 25, tzinfo=UTC)
+
+
+def test_a_day_and_a_month_of_one_number_need_no_order() -> None:
+    assert parse_date("5/5/2026") == datetime(2026, 5, 5, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("line", ["les 3 des 2026 divers", "3 bateaux 2026", "3 out 2026", "on 4/5/2026", "25/25/2026"])
+def test_other_words_and_ambiguous_numbers_are_no_dates(line: str) -> None:
     assert find_date(line) is None
 
 

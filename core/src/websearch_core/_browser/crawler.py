@@ -1,4 +1,4 @@
-"""Read a page with the library Crawl4AI, whose browser goes through a gate of ours."""
+"""Read a page with the library Crawl4AI, whose browser goes through our gate."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Crawler:
             import crawl4ai  # type: ignore[import-not-found,unused-ignore]
         except ImportError as error:
             raise ConfigurationError(MISSING) from error
-        # The library has no other switch for this. Somebody who must do without the sandbox has set it already.
+        # The library has no other switch for this. Those who cannot use the sandbox have set it already.
         os.environ.setdefault("CRAWL4AI_CHROMIUM_SANDBOX", "true")
         try:
             with time_limit(_MAX_SECONDS):

@@ -136,7 +136,7 @@ class Process:
         address: The one address that it may resolve.
 
     Raises:
-        ConfigurationError: There is no browser, or it cannot be started in a sandbox by this user.
+        ConfigurationError: There is no browser, or this user cannot start it in a sandbox.
         Unavailable: The system could not start it.
 
     """
@@ -164,7 +164,7 @@ class Process:
             if sys.platform == "win32":
                 self.popen = _start_on_windows(command, to_browser, from_browser, self.profile)
             else:
-                # The browser wants its pipes as 3 and 4. A shell moves them there, which takes no code of ours between
+                # The browser wants its pipes as 3 and 4. A shell moves them there, which runs none of our code between
                 # fork and exec, where a program with threads can hang.
                 move = ["/bin/sh", "-c", 'exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null']
                 self.popen = subprocess.Popen(  # noqa: S603 - the program that was found, or that the user chose

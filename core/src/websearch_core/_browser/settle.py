@@ -1,9 +1,9 @@
 """
-Wait until a page has said what it has to say.
+Wait until a page has shown its content.
 
 The time of the page is virtual: the browser runs its timers one after the other without waiting for them, and stops
-its clock while something loads. So seconds of the page's time take milliseconds of ours, and text that a timer brings
-after 1.5 s is there as soon as any other. Only what loads, and what workers compute, takes real time.
+its clock while something loads. So seconds of the page's time take milliseconds of real time, and text that a timer
+brings after 1.5 s is there as soon as any other. Only what loads, and what workers compute, takes real time.
 
 https://chromedevtools.github.io/devtools-protocol/tot/Emulation/#method-setVirtualTimePolicy
 """
@@ -100,7 +100,7 @@ async def settle(clock: Clock, quiet: int = _QUIET) -> bool:
             continue
         if page.calm >= (_QUIET_WAITING if waits else quiet):
             return True
-        clock.passes = not passed  # nothing that is worth waiting for loads, and yet the clock stands
+        clock.passes = not passed  # nothing worth waiting for is loading, but the clock has stopped
     return False
 
 

@@ -1,9 +1,9 @@
 """
 One page in a browser: a fresh context, a gate of its own, and nothing kept afterwards.
 
-What holds the network is the gate. What is done here keeps a page from holding up the reader: dialogs are dismissed,
-popups closed, downloads and permissions refused, scripts that never end are ended, and every question to the page has a
-limit in time, since a busy page answers none.
+What holds the network is the gate. What is done here keeps a page from holding up the reader. Dialogs are dismissed,
+popups closed, downloads and permissions refused, and scripts that never end are ended. Every question to the page has a
+time limit, since a busy page does not answer.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _UNSAFE = ("ERR_UNSAFE_", "ERR_BLOCKED_BY_", "ERR_DISALLOWED_URL_SCHEME", "ERR_U
 
 
 class ScriptError(Exception):
-    """A script of ours failed in the page."""
+    """One of our scripts failed in the page."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Document:
 
 @dataclass
 class Network:
-    """What a page is loading, as the browser tells it."""
+    """What a page is loading, as the browser reports it."""
 
     loading: set[str] = field(default_factory=set)
     requests: int = 0
@@ -115,7 +115,7 @@ class Tab:
 
     async def set_up(self, max_size: int) -> None:
         """
-        Make the page ready: bounds, and what it is told about itself.
+        Make the page ready: its bounds, and what it can find out about its browser.
 
         Args:
             max_size: Maximum bytes of the main document, decompressed.
@@ -180,7 +180,7 @@ class Tab:
         """
         Return the value of *script*, a JavaScript expression, as JSON; a promise is awaited.
 
-        It runs in a world of ours: it sees the page's elements, and none of what its scripts have replaced.
+        It runs in an isolated world: it sees the page's elements, but nothing that its scripts have replaced.
 
         Args:
             script: The expression.

@@ -40,7 +40,7 @@ class _Group(TyperGroup):
         try:
             code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)  # noqa: FBT003
         except _UsageError as error:
-            error.message = error.message.replace("Value error, ", "")  # pydantic's, with which typer reads values
+            error.message = error.message.replace("Value error, ", "")  # from pydantic, which typer reads values with
             if _wants_json(words):
                 from ..render import error_as_json
 

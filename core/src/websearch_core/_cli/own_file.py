@@ -64,7 +64,7 @@ class OwnFile:
         Choose the provider *name*, switch it on, and set *options* of it.
 
         Raises:
-            ConfigurationError: The file has a shape in which this cannot be written.
+            ConfigurationError: The file has a shape that cannot hold this.
 
         """
         try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any, cast
 
 from .._deadline import _MIN_TIMEOUT, clamp
@@ -19,6 +19,7 @@ from ..errors import TimedOut, Unavailable, UnsafeURL
 from .guard import Guard
 from .lookup import Line
 from .resolve import aresolve, resolve
+from .stream import MAX_HEAD
 
 _MAX_WAITING = 2**16  # bytes that are kept to be sent together
 _BOTH_WAYS = 2  # SHUT_RDWR
@@ -69,21 +70,30 @@ class _Stream:
     def __init__(self, core: Any, inner: Any) -> None:
         self._core, self._inner = core, inner
         self._unsent = b""
+        self._head_left = math.inf
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         if self._unsent:
             with suppress(self._core.WriteError):  # the server may have answered before it hung up
                 self._send(timeout)
         leg = current_leg()
-        if leg is None:
-            return cast("bytes", self._inner.read(max_bytes, clamp(timeout)))
-        with leg.interruptible(self._shut_down):
-            return cast("bytes", self._inner.read(max_bytes, clamp(timeout)))
+        with leg.interruptible(self._shut_down) if leg is not None else nullcontext():
+            data = cast("bytes", self._inner.read(max_bytes, clamp(timeout)))
+        self._head_left -= len(data)
+        if self._head_left < 0:
+            raise self._core.ReadError("no answer begins")
+        return data
+
+    def end_head(self) -> None:
+        """Note that the answer has begun, so that only its reader decides how much is read."""
+        self._head_left = math.inf
 
     def _shut_down(self) -> None:
         """Wake the thread that reads; it finds that the connection has ended."""
-        with suppress(OSError):
-            self.get_extra_info("socket").shutdown(_BOTH_WAYS)
+        socket = self.get_extra_info("socket")
+        if socket is not None:  # a test's stream has none
+            with suppress(OSError):
+                socket.shutdown(_BOTH_WAYS)
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         self._unsent += buffer
@@ -93,6 +103,7 @@ class _Stream:
     def _send(self, timeout: float | None) -> None:
         unsent, self._unsent = self._unsent, b""
         self._inner.write(unsent, clamp(timeout))
+        self._head_left = MAX_HEAD
 
     def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> _Stream:
         return _Stream(self._core, self._inner.start_tls(ssl_context, server_hostname, clamp(timeout)))
@@ -101,6 +112,7 @@ class _Stream:
         return self._inner.get_extra_info(info)
 
     def close(self) -> None:
+        self._shut_down()  # closing a socket does not wake another thread that reads from it
         self._inner.close()
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator
 
 from ..errors import BadResponse
 
-_STEP = 2**16  # bytes inflated at a time
+_STEP = 2**18  # bytes inflated at a time, which takes about a millisecond
+_FREE_PARTS, _PART = 10_000, 64  # a body may have so many parts, and one more for so many bytes of the limit
 OFFERED = "gzip, deflate"  # the encodings we accept; any other in a response is an error
 
 
@@ -24,24 +26,33 @@ class BoundedBody:
         self.content = bytearray()
         self._most = most
         self._arrived = 0
+        self._parts_left = _FREE_PARTS + most // _PART
         self._inflate = _make_inflater(encoding)
 
-    def add(self, raw: bytes) -> bool:
-        """Add the bytes that arrived; return False if reading more is useless."""
+    def add(self, raw: bytes) -> Iterator[None]:
+        """Add the bytes that arrived, in steps: an event loop does something else in between."""
         self._arrived += len(raw)
-        room = self._most + 1 - len(self.content)
-        self.content += self._inflate.feed(raw, room) if self._inflate else raw[:room]
-        return not self._is_full
+        while True:
+            yield
+            room = self._most + 1 - len(self.content)
+            if self._inflate is None:
+                self.content += raw[:room]
+                return
+            piece = self._inflate.feed(raw, min(room, _STEP))
+            self.content += piece
+            if self.is_full or (len(piece) < _STEP and not self._inflate.waiting):
+                return
+            raw = b""
+
+    @property
+    def is_full(self) -> bool:
+        """True if reading more is useless: enough arrived. An endless stream may decode to nothing."""
+        return len(self.content) > self._most or self._arrived > self._most
 
     @property
     def truncated(self) -> bool:
         """True if bytes are missing at the end: cut off by us, or a compressed stream that stops half-way."""
-        return self._is_full or (self._inflate is not None and self._arrived > 0 and not self._inflate.complete)
-
-    @property
-    def _is_full(self) -> bool:
-        # Limit the raw bytes, too: an endless stream may decode to nothing.
-        return len(self.content) > self._most or self._arrived > self._most
+        return self.is_full or (self._inflate is not None and self._arrived > 0 and not self._inflate.complete)
 
     def __bytes__(self) -> bytes:
         with memoryview(self.content) as content:  # slicing the bytearray would make another copy
@@ -49,36 +60,34 @@ class BoundedBody:
 
 
 class _Inflater:
-    """Decompresses gzip or deflate, with all members, and never more at a time than there is room for."""
+    """Decompresses gzip or deflate, with all members."""
 
     def __init__(self, window: int) -> None:
         self._window = window
         self._stream = zlib.decompressobj(window)
-        self._waiting = b""
+        self.waiting = b""  # what arrived and is not decompressed yet
         self.complete = False
 
     def feed(self, data: bytes, room: int) -> bytes:
-        out = bytearray()
-        data = self._waiting + data
-        while data and len(out) < room:
-            try:
-                out += self._stream.decompress(data, min(room - len(out), _STEP))
-            except zlib.error:
-                if self.complete:  # after a complete member: padding or rubbish
-                    data = b""
-                    break
-                if self._window != zlib.MAX_WBITS or out:
-                    raise BadResponse("the compressed body is corrupt") from None
-                self._window = -zlib.MAX_WBITS  # common: "deflate" without its zlib header
-                self._stream = zlib.decompressobj(self._window)
-                continue
-            self.complete = self._stream.eof
-            data = self._stream.unconsumed_tail
-            if self.complete:
-                data = self._stream.unused_data.lstrip(b"\0")
-                self._stream = zlib.decompressobj(self._window)
-        self._waiting = data
-        return bytes(out)
+        """Return the next bytes: at most *room*, and of one member, since thousands of them can be empty."""
+        data = self.waiting + data
+        try:
+            out = self._stream.decompress(data, room)
+        except zlib.error:
+            self.waiting = b""
+            if self.complete:  # after a complete member: padding or rubbish
+                return b""
+            if self._window != zlib.MAX_WBITS:
+                raise BadResponse("the compressed body is corrupt") from None
+            self._window = -zlib.MAX_WBITS  # common: "deflate" without its zlib header
+            self._stream = zlib.decompressobj(self._window)
+            return self.feed(data, room)
+        self.complete = self._stream.eof
+        self.waiting = self._stream.unconsumed_tail
+        if self.complete:
+            self.waiting = self._stream.unused_data.lstrip(b"\0")
+            self._stream = zlib.decompressobj(self._window)
+        return out
 
 
 def _make_inflater(encoding: str) -> _Inflater | None:

@@ -1,8 +1,8 @@
 """
 Make HTTP clients whose connections are opened by our backends and kept in our pools.
 
-A request goes straight to the transport of ``httpx`` or ``httpx2``. That leaves out what their clients would add and
-we do not want (cookies, redirects, credentials from URLs), and it is where test tools and tracing step in: vcrpy,
+A request goes straight to the transport of ``httpx`` or ``httpx2``. That leaves out what their clients would add and we
+do not want: cookies, redirects, credentials from URLs. It is also where test tools and tracing step in: vcrpy,
 pytest-httpx and OpenTelemetry at the transport, respx at the connection below it.
 """
 
@@ -21,7 +21,7 @@ from .backend import AsyncGuardedBackend, GuardedBackend
 from .certificates import trusted
 from .guard import Guard
 from .lookup import Line
-from .pool import AsyncPool, Pool
+from .pool import KEPT, AsyncPool, Pool
 from .stream import AsyncioBackend
 
 Library = Literal["httpx", "httpx2"]
@@ -54,6 +54,7 @@ class DirectClient:
         self._client = getattr(self._http, self._kind)(
             trust_env=guard is None,  # proxies and certificates of the environment must not affect pages
             verify=verify or trusted(library, trust_env=guard is None),
+            limits=self._http.Limits(keepalive_expiry=KEPT),
         )
         for transport in (self._client._transport, *self._client._mounts.values()):
             if transport is not None:  # None for hosts in NO_PROXY

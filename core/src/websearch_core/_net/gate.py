@@ -7,7 +7,7 @@ judged (`Guard.judge`), and the connection goes to the very address that was jud
 limits are that page's, and closing it cuts everything that the page left open.
 
 A site cannot play the proxy: its 407 becomes 502, its ``Proxy-*`` fields are dropped, and no protocol is switched. Our
-own refusals carry a random mark, which tells them from a site's 403.
+own refusals carry a random mark, which distinguishes them from a site's 403.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class Gate:
             raise _Refusal(400, UnsafeURL("only http and https URLs can be opened"))
 
     async def _tunnel(self, target: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve CONNECT, which is how https:, wss: and ws: come. The first byte tells whether it is TLS."""
+        """Serve CONNECT, which is how https:, wss: and ws: come. The first byte shows whether it is TLS."""
         secure, plain = (self._judge_name(f"{scheme}://{target}/") for scheme in ("https", "http"))
         if isinstance(secure, WebSearchError) and isinstance(plain, WebSearchError):
             raise self._refuse(f"https://{target}/", secure)

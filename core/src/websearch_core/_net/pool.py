@@ -4,8 +4,9 @@ Keep connections open between requests, in place of httpcore's own pools.
 Those look at each connection several times per request, and ask the system about every idle one: with a hundred
 requests in flight, that costs more than the request. Here, a request takes the connection that was used last, and only
 that one is checked. A connection is used again only with the keys that it was opened for: if a server or a proxy ever
-confused two answers, both would belong to the same owner. Connections are httpcore's, so nothing is known here about
-HTTP, TLS or proxies. How many requests are in flight is limited by the `websearch_core._net.sender.Sender`.
+confused two answers, both would belong to the same owner. It is not used again at all if more than the answer arrived.
+Connections are httpcore's, so nothing else is known here about HTTP, TLS or proxies. How many requests are in flight is
+limited by the `websearch_core._net.sender.Sender`.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ import asyncio
 import threading
 import time
 import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
-_KEPT = 30.0  # seconds that an idle connection is kept
+KEPT = 30.0  # seconds that an idle connection is kept
+_TURN = 100  # parts of a body that are read before others get a turn
 
 OWNER = "websearch_owner"  # the extension of a request that says with whose keys it is sent
 Key: TypeAlias = tuple[bytes, bytes, int, bytes]
@@ -52,7 +54,7 @@ class _Idle:
     def put(self, connection: Any, key: Key) -> None:
         """Add a connection."""
         with self._lock:
-            self._waiting[connection] = key, time.monotonic() + _KEPT
+            self._waiting[connection] = key, time.monotonic() + KEPT
 
     def take_surplus(self) -> list[Any]:
         """Return the connections that are too old, and the oldest of those that are too many."""
@@ -91,7 +93,7 @@ class _Pool:
         self._unavailable: type[Exception] = core.ConnectionNotAvailable
         self._is_closed = False
         self._idle = _Idle(most_idle)
-        self._busy: dict[Any, bool] = {}
+        self._busy: dict[Any, bool] = {}  # and whether the end of its answer is certain
 
     def _find_key(self, request: Any) -> Key:
         url = request.url
@@ -105,8 +107,8 @@ class _Pool:
 
     def _release(self, connection: Any, key: Key) -> list[Any]:
         """Keep *connection* if it can be used again; return the connections to close."""
-        self._busy.pop(connection, None)
-        if connection.is_idle() and not connection.is_closed():
+        is_clear = self._busy.pop(connection, True)
+        if is_clear and connection.is_idle() and not connection.is_closed() and not _has_more(connection):
             self._idle.put(connection, key)
             # Closing did nothing to a connection that was not open yet, or to one of a request that came later.
             return self._idle.take_all() if self._is_closed else self._idle.take_surplus()
@@ -135,6 +137,8 @@ class Pool(_Pool):
             except BaseException:
                 self._end(connection, key)
                 raise
+        self._busy[connection] = _is_clear(response.headers)
+        _end_head(response)
         response.stream = _Body(response.stream, lambda: self._end(connection, key))
         return response
 
@@ -179,6 +183,8 @@ class AsyncPool(_Pool):
             except BaseException:
                 await self._end(connection, key)
                 raise
+        self._busy[connection] = _is_clear(response.headers)
+        _end_head(response)
         response.stream = _AsyncBody(response.stream, lambda: self._end(connection, key))
         return response
 
@@ -203,7 +209,7 @@ class AsyncPool(_Pool):
     def _set_timer(self) -> None:
         if self._timer is None and self._idle:
             weak: weakref.ref[AsyncPool] = weakref.ref(self)
-            self._timer = asyncio.get_running_loop().call_later(1.1 * _KEPT, _close_old, weak)
+            self._timer = asyncio.get_running_loop().call_later(1.1 * KEPT, _close_old, weak)
 
     def close_old(self) -> None:
         """Close the connections that are too old, soon."""
@@ -218,6 +224,30 @@ class AsyncPool(_Pool):
 def _close_old(pool: weakref.ref[AsyncPool]) -> None:
     if (alive := pool()) is not None:
         alive.close_old()
+
+
+def _end_head(response: Any) -> None:
+    """Let a stream of ours read on: the answer has begun. A test tool may have put another in its place."""
+    stream = response.extensions.get("network_stream")
+    if hasattr(stream, "end_head"):
+        stream.end_head()
+
+
+def _is_clear(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Return whether all parties agree where the answer with these *headers* ends (RFC 9112, 6.3)."""
+    return not {b"content-length", b"transfer-encoding"} <= {name.lower() for name, _ in headers}
+
+
+def _has_more(connection: Any) -> bool:
+    """
+    Return whether bytes came after the answer: the next request would take them for its own.
+
+    They were read together with its end, so the socket no longer shows them; they wait in h11.
+    """
+    while (inner := getattr(connection, "_connection", None)) is not None:  # those of proxies hold another
+        connection = inner
+    state = getattr(connection, "_h11_state", None)
+    return state is not None and bool(state.trailing_data[0])
 
 
 class _Body:
@@ -242,15 +272,25 @@ class _Body:
 
 
 class _AsyncBody:
-    """The same on an event loop."""
+    """The same on an event loop, which gets a turn now and then: a body may consist of a million parts of a byte."""
 
     def __init__(self, stream: Any, end: Callable[[], Awaitable[None]]) -> None:
         self._stream = stream
         self._end: Callable[[], Awaitable[None]] | None = end
+        self._parts: AsyncIterator[bytes] | None = None
+        self._count = 0
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        iterator: AsyncIterator[bytes] = self._stream.__aiter__()
-        return iterator
+        self._parts = self._stream.__aiter__()
+        return self
+
+    async def __anext__(self) -> bytes:
+        if self._parts is None:
+            raise AssertionError("iteration begins with __aiter__")
+        self._count += 1
+        if self._count % _TURN == 0:
+            await asyncio.sleep(0)
+        return await anext(self._parts)
 
     async def aclose(self) -> None:
         """Stop reading."""

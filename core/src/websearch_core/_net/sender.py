@@ -37,6 +37,7 @@ from .guard import Guard
 from .lookup import FOR_PAGES, FOR_SERVICES, Line
 from .pool import OWNER
 from .resolve import aresolve, resolve
+from .steps import Steps
 
 _MAX_HEADERS = 256  # h11 limits the header block to 100 KiB
 _of_parents: list[object] = []  # in a forked process; collecting them would disturb the parent
@@ -127,9 +128,10 @@ class Sender:
                 body = _start_body(reply, request)
                 if body is not None:
                     for chunk in _iter_chunks(reply):
-                        if not body.add(chunk):
+                        for _ in body.add(chunk):
+                            clamp(None)  # the caller's own client does not check our deadline
+                        if body.is_full:
                             break
-                        clamp(None)  # the caller's own client does not check our deadline
             finally:
                 reply.close()
             return _make_response(request, reply, body)
@@ -150,13 +152,21 @@ class Sender:
                 reply = await client.send(self._build_request(client, request), stream=True, follow_redirects=False)
                 try:
                     body = _start_body(reply, request)
-                    if body is not None:
+                    if body is None:
+                        await here.steps.next()
+                    else:
                         async for chunk in _aiter_chunks(reply):
-                            if not body.add(chunk):
+                            for _ in body.add(chunk):
+                                await here.steps.next()
+                            if body.is_full:
                                 break
                 finally:
                     await reply.aclose()
                 return _make_response(request, reply, body)
+
+    async def take_turn(self) -> None:
+        """Wait until no other call of this client has begun in this round of the event loop."""
+        await self._get_loop_clients().steps.next()
 
     def _hand_over(self, request: Request) -> Future[Response]:
         """Let the transport of *request* get the page, under the guard that judges our own connections."""
@@ -212,11 +222,12 @@ class Sender:
             return self._services._get_loop_clients(guarded)  # noqa: SLF001 - see `_client`
         loop = asyncio.get_running_loop()
         with self._lock:
-            for closed in [other for other in self._loops if other.is_closed()]:
-                del self._loops[closed]
-            if loop not in self._loops:
-                self._loops[loop] = _LoopClients(self._new, self.guard, self._lines, self._own_async_client)
-            return self._loops[loop]
+            here = self._loops.get(loop)
+            if here is None:
+                for closed in [other for other in self._loops if other.is_closed()]:
+                    del self._loops[closed]
+                here = self._loops[loop] = _LoopClients(self._new, self.guard, self._lines, self._own_async_client)
+            return here
 
     def _check_targets(self, request: Request) -> list[tuple[str, int]]:
         """Check the URLs of pages that a service should open; return hosts and ports that must be judged, too."""
@@ -247,6 +258,7 @@ class _LoopClients:
 
     def __init__(self, new: Callable[..., Any], guard: Guard, lines: dict[bool, Line], own: Any) -> None:
         self.slots = {guarded: asyncio.Semaphore(MAX_CONCURRENT) for guarded in lines}  # pages do not block services
+        self.steps = Steps()
         self._new, self._guard, self._lines, self._own = new, guard, lines, own
         self._lifetimes: dict[bool, AsyncGenerator[Any, None]] = {}
         self._clients: dict[bool, Any] = {}
@@ -260,14 +272,14 @@ class _LoopClients:
         return self._clients[guarded]
 
     async def _make_client(self, guarded: bool) -> Any:
-        await in_thread(user_agent)  # it reads files the first time
         if self._own is not None and not guarded:
+            await in_thread(user_agent)  # it reads files the first time
             return self._own
         self._lifetimes[guarded] = lifetime = self._keep_client(guarded)
         return await anext(lifetime)
 
     async def _keep_client(self, guarded: bool) -> AsyncGenerator[Any, None]:
-        # In a thread, since it imports the HTTP library and loads certificates.
+        # In a thread, since it reads files: it imports the HTTP library and loads certificates.
         new = partial(self._new, AsyncDirectClient, self._guard if guarded else None, self._lines[guarded])
         client = await in_thread(new)
         try:
@@ -276,13 +288,15 @@ class _LoopClients:
             await client.aclose()
 
     async def aclose(self) -> None:
-        for lifetime in self._lifetimes.values():
-            await lifetime.aclose()
+        async with self._making:  # a generator that is running cannot be closed
+            for lifetime in self._lifetimes.values():
+                await lifetime.aclose()
 
 
 def _make_client(
     library: Library, verify: ssl.SSLContext | None, kind: type[DirectClient], guard: Guard | None, line: Line
 ) -> DirectClient:
+    user_agent()  # so that no request reads the files that it comes from
     return kind(library, verify, guard, line)
 
 

@@ -12,7 +12,7 @@ _MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
-# Those of other languages, as they stand in a date. Only whole names: many of their abbreviations are other words.
+# Those of other languages, as they appear in a date. Only whole names: many of their abbreviations are other words.
 _FOREIGN_MONTHS = {
     name: number
     for number, names in enumerate(
@@ -47,6 +47,7 @@ _ORDINAL = r"(?:st|nd|rd|th|er|º|\.)?"
 _LETTERS = "[a-z\u00c0-\u024f\u0400-\u04ff]{3,12}"  # also in a pattern for ASCII
 _DAY = rf"(?P<day>\d{{1,2}}){_ORDINAL}"
 _MONTH = rf"(?P<month>{_LETTERS})\.?,?"
+_SLASHED = r"(?P<one>\d{1,2})/(?P<other>\d{1,2})/"  # day and month, in whichever order is possible
 _WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?"
 _CLOCK = rf"(?:,?\s+(?:at\s+)?{_TIME})?"
 _FORMATS = tuple(
@@ -56,6 +57,7 @@ _FORMATS = tuple(
         rf"{_YEAR}(?P<between>[-/.])\s?(?P<month>\d{{1,2}})(?P=between)\s?(?P<day>\d{{1,2}})\.?(?:(?:t|,?\s+){_TIME})?",
         rf"{_YEAR}年\s?(?P<month>\d{{1,2}})月\s?(?P<day>\d{{1,2}})日?",
         rf"(?P<day>\d{{1,2}})\.\s?(?P<month>\d{{1,2}})\.\s?{_YEAR}(?:,?\s+{_TIME})?",
+        rf"{_WEEKDAY}{_SLASHED}{_YEAR}(?:,?\s+(?:-\s+)?{_TIME})?",
         rf"{_WEEKDAY}{_MONTH}\s+{_DAY}\s+{_TIME}\s+{_YEAR}",
         rf"{_WEEKDAY}{_DAY}[\s-]+(?:de\s+)?{_MONTH}[\s-]+(?:de\s+)?{_YEAR}{_CLOCK}",
         rf"{_WEEKDAY}{_MONTH}\s+{_DAY},?\s+{_YEAR}{_CLOCK}",
@@ -68,6 +70,7 @@ _IN_TEXT = re.compile(
     r"|(?P<last_day>\d{1,2})\.\s?(?P<last_month>\d{1,2})\.\s?(?P<last_year>[12]\d{3})"
     rf"|\d{{1,2}}{_ORDINAL}[\s-]+(?:de\s+)?{_LETTERS}\.?,?[\s-]+(?:de\s+)?[12]\d{{3}}"
     r"|[a-z]{3,9}\.?\s+\d{1,2}(?:st|nd|rd|th)?,?\s+[12]\d{3}"
+    r"|\d{1,2}/\d{1,2}/[12]\d{3}"
     r")(?!\d)",
     re.IGNORECASE,
 )
@@ -82,8 +85,8 @@ def parse_date(text: object) -> datetime | None:
 
     Supports ISO 8601 (with any number of fractional digits, or only the date), RFC 1123 and 2822, C's ``asctime``,
     ``May 4, 2026``, ``3 March 2026``, ``3. März 2026``, ``3 de mayo de 2026`` and the like in fifteen languages,
-    ``2026/5/4``, ``4.5.2026`` and ``2026年5月4日``, and numbers as seconds or milliseconds since 1970. ``4/5/2026`` is
-    ambiguous, and ``2 days ago`` is no date. Dates without a zone are taken as UTC.
+    ``2026/5/4``, ``4.5.2026``, ``5/14/2026`` and ``2026年5月4日``, and numbers as seconds or milliseconds since 1970.
+    ``4/5/2026`` is ambiguous, and ``2 days ago`` is not a date. Dates without a zone are taken as UTC.
 
     Args:
         text: The value where a date should be, of any type.
@@ -141,10 +144,11 @@ def _parse(text: str) -> datetime | None:
     for pattern in _FORMATS:
         if found := pattern.fullmatch(text):
             part = defaultdict(str, {name: text for name, text in found.groupdict().items() if text})
+            month, day = _order(part["one"], part["other"]) if part["one"] else (part["month"], part["day"])
             return datetime(
                 int(part["year"]),
-                _month(part["month"]),
-                int(part["day"]),
+                _month(month),
+                int(day),
                 _hour(int(part["hour"] or 0), part["half"]),
                 int(part["minute"] or 0),
                 int(part["second"] or 0),
@@ -152,6 +156,13 @@ def _parse(text: str) -> datetime | None:
                 _zone(part["zone"]),
             )
     return None
+
+
+def _order(one: str, other: str) -> tuple[str, str]:
+    """Return the month and the day of ``25/9`` or ``9/25``; raises ValueError if both orders are possible."""
+    if int(one) <= 12 and int(other) <= 12 and int(one) != int(other):
+        raise ValueError(f"{one}/{other} is ambiguous")
+    return (one, other) if int(one) <= 12 else (other, one)
 
 
 def _month(name: str) -> int:

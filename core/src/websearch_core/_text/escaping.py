@@ -31,7 +31,7 @@ def escape_text(text: str) -> str:
         text = text.replace("![", "! [").replace("](", "] (")
         if "]:" in text and _DEFINITION.search(text):
             text = text.replace("]:", "] :")
-    return _FENCE.sub(r"\1 ", text) if "```" in text or "~~~" in text else text
+    return _FENCE.sub(r"\1 ", text) if "`" in text or "~" in text else text
 
 
 def escape_url(url: str) -> str:

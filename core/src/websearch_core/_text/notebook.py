@@ -23,7 +23,7 @@ _DEFINITION = re.compile(r"\]:(?!\s*https?://)")
 
 
 class Size(str):
-    """A part of a repr that is no value: ``<5 results>``."""
+    """A part of a repr that is not a value: ``<5 results>``."""
 
     __slots__ = ()
 

@@ -1,5 +1,5 @@
 """
-Parse the headers in which services state their rate limits: one lenient parser, since everyone has their own format.
+Parse the headers that state rate limits: one lenient parser, since every service has its own format.
 
 ``RateLimit`` and ``RateLimit-Policy`` (draft-ietf-httpapi-ratelimit-headers, all its forms), ``X-RateLimit-*`` with one
 value or a comma list with one for each window, names with a unit (``X-RateLimit-Limit-Requests``,

@@ -50,7 +50,7 @@ def check_citations(text: str, sources: Iterable[Mapping[str, Any]]) -> list[Cit
 
     Words, figures, names and quotations are compared, in any language and without a model. So it finds wrong numbers,
     swapped names and citations of the wrong source; it does not understand negations or implications, and a faithful
-    paraphrase in other words has a low score. ``docs/measured/citations.md`` says how well it tells.
+    paraphrase in other words has a low score. ``docs/measured/citations.md`` says how well it works.
 
     Args:
         text: The answer of a model.

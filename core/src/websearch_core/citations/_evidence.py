@@ -38,7 +38,7 @@ _LEFT_OUT = re.compile(r"^\s*\[\.\.\. .{0,200} \.\.\.\]\s*$", re.MULTILINE)  # a
 _BLANK = re.compile(r"\n{3,}")
 _QUOTE = re.compile(r"[\"“„«»「『]([^\"“”„«»「」『』\n]{8,300})[\"”“»«」』]")
 _CAPITALIZED = re.compile(r"(?<![.!?] )(?<!^)\b([^\W\d_])[^\W\d_]+", re.MULTILINE)  # within a sentence
-_USUAL_CAPITALS = 0.25  # share of capitalized words above which they are no names: German writes all nouns so
+_USUAL_CAPITALS = 0.25  # share of capitalized words above which they are not names: German writes all nouns so
 
 
 class Claim:
@@ -138,7 +138,7 @@ class Evidence:
 
 
 class Weights:
-    """How much each term tells, by how many sentences of all sources have it."""
+    """How much each term says, by how many sentences of all sources have it."""
 
     def __init__(self, evidence: Iterable[Evidence]) -> None:
         evidence = list(evidence)

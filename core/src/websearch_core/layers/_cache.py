@@ -37,7 +37,7 @@ from ._caching.backend import CacheBackend, MemoryBackend
 from ._caching.entries import VERSION, Entry
 from ._caching.http import Unchanged, Watch
 from ._caching.store import Store, open_backend
-from ._identity import Identity, describe_provider, describe_query
+from ._identity import Identity, describe_provider, describe_query, digest
 from ._layer import ProviderWrapper, Rank, check_number, leaves, read_each, read_many, reader, reads_batches, searcher
 from ._single_flight import free
 
@@ -100,7 +100,7 @@ class Cache(ProviderWrapper):
     tenant: str = ""
     despite_terms: bool = False
     _stores: _Stores = field(init=False, repr=False, compare=False)
-    _described: list[Any] | None = field(default=None, init=False, repr=False, compare=False)
+    _made_of: str = field(default="", init=False, repr=False, compare=False)
     _store: Store = field(init=False, repr=False, compare=False)
     _identity: Identity | None = field(default=None, init=False, repr=False, compare=False)
     _is_remote: bool = field(default=False, init=False, repr=False, compare=False)
@@ -117,14 +117,14 @@ class Cache(ProviderWrapper):
         self._settle(_Stores(self.location, self.max_bytes))
 
     def _settle(self, stores: _Stores) -> None:
-        """Find out what tells the provider inside from others, and where its answers may be kept."""
+        """Find out what identifies the provider inside, and where its answers may be kept."""
         described = describe_provider(self.inner) if self.inner else None
         inside = leaves(self.inner) if self.inner else []
         open_terms = self.despite_terms or not any(map(_forbids_recording, inside))
         object.__setattr__(self, "_identity", Identity(self.inner) if self.inner else None)
         object.__setattr__(self, "_is_remote", any(map(needs_network, inside)))
         object.__setattr__(self, "_stores", stores)
-        object.__setattr__(self, "_described", described or [secrets.token_hex(16)])
+        object.__setattr__(self, "_made_of", digest(described) if described else secrets.token_hex(16))
         object.__setattr__(self, "_store", stores.durable if described and open_terms else stores.memory)
 
     @property
@@ -282,7 +282,7 @@ class Cache(ProviderWrapper):
 
     def _key(self, what: Sequence[Any]) -> str:
         assert self._identity is not None  # whoever calls it has looked at the provider inside
-        return self._identity.of([VERSION, self.tenant, self._described, what])
+        return self._identity.of([VERSION, self.tenant, self._made_of, what])
 
 
 def _forbids_recording(provider: Provider) -> bool:

@@ -48,6 +48,11 @@ def describe_provider(provider: Provider) -> list[Any] | None:
     return described
 
 
+def digest(described: object) -> str:
+    """Return a text that is the same only for the same *described*, as JSON."""
+    return hashlib.blake2b(_to_json(described).encode(), digest_size=32).hexdigest()
+
+
 class Identity:
     """
     Tells requests apart by what is asked, and by whose keys it is asked with.

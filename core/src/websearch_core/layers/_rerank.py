@@ -36,7 +36,7 @@ class Rerank(ProviderWrapper):
         inner: The provider to ask; omit it in ``WebSearch(layers=[Rerank(...)])``.
         score: Takes the query and a list of texts, one for each result, and returns a number for each: the higher, the
             better. It may block, or be async. By default, words are compared (BM25), which needs no model and no key.
-        weight: How much the new order counts, from 0 to 1; by default 1 with a *score* of yours, and 0.5 without.
+        weight: How much the new order counts, from 0 to 1; by default 1 with your own *score*, and 0.5 without.
         depth: How many results to order, if the provider returns that many for one request.
 
     Raises:
@@ -60,7 +60,7 @@ class Rerank(ProviderWrapper):
         check_number(self, "depth", minimum=1, integer=True)
 
     def __deepcopy__(self, _: dict[int, Any]) -> Rerank:
-        return replace(self)  # a model behind the function is large, and has no state of ours
+        return replace(self)  # a model behind the function is large, and keeps no state for us
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, and order the results."""

@@ -168,4 +168,4 @@ def _items(answer: Any, name: str) -> list[Any]:
 
 def _wrong_type(name: str, verb: str, wanted: str, answer: Any) -> ServiceError:
     got = type(answer).__name__
-    return ServiceError(f"{name} {verb} failed: the function has to return {wanted}, not {got}", provider=name)
+    return ServiceError(f"{name} {verb} failed: the function must return {wanted}, not {got}", provider=name)

@@ -169,7 +169,7 @@ def check_pages(
     usage: Mapping[str, float] = MappingProxyType({}),
 ) -> list[Page | WebSearchError]:
     """
-    Return *pages* with errors for those that are none, as `check_text` finds; what they cost together is the first's.
+    Return *pages*, with an error for each that `check_text` refuses; the first page has the cost of all.
 
     Args:
         reader: The reader.

@@ -7,7 +7,7 @@ from typing import Any
 
 from .._domains import Domains
 from .._text.dates import parse_date
-from .._text.invisible import strip_invisible
+from .._text.invisible import is_printable_ascii, strip_invisible
 from .._text.markup import strip_markup
 from .._urls import is_web_url
 from ..models import Image, SearchQuery, SearchResult
@@ -23,7 +23,8 @@ def plain_text(text: Any) -> str:
     """Turn a title or snippet into plain text: strip markup, unescape entities once, drop invisible characters."""
     if not isinstance(text, str):
         return ""
-    return strip_invisible(strip_markup(text))[0].replace("\xa0", " ").strip()
+    text = strip_markup(text)
+    return text if is_printable_ascii(text) else strip_invisible(text)[0].replace("\xa0", " ").strip()
 
 
 def parse_results(

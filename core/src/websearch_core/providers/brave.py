@@ -187,7 +187,7 @@ class Brave:
 
     def _add_images(self, query: SearchQuery, found: SearchResponse) -> Flow[SearchResponse]:
         """Add the images of another request; if it fails, a note says so, since the results are paid for."""
-        safe = "off" if query.safe_search == "off" else "strict"  # it knows no more
+        safe = "off" if query.safe_search == "off" else "strict"  # it has only these
         plain = query.without("time_range", "after", "before", "allowed_domains", "blocked_domains", "extra")
         params = {"count": min(query.limit, 200), "safesearch": safe if query.safe_search else None}
         try:

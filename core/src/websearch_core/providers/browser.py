@@ -2,8 +2,8 @@
 Built-in reader: renders a page with a browser that is installed here, from public addresses only.
 
 For pages that say nothing without running their scripts. It needs Chromium, Chrome or Edge, and no package. Everything
-that the browser sends, the page's scripts, frames, workers and sockets included, goes through a proxy of ours that
-judges each address as ``direct`` does. Each page gets a fresh context, of which nothing is kept: no cookies, storage
+that the browser sends, the page's scripts, frames, workers and sockets included, goes through our proxy, which
+judges each address as ``direct`` does. Each page gets a fresh context, and nothing of it is kept: no cookies, storage
 or cache. Dialogs, popups, downloads and permissions are refused. What is not HTML, such as a PDF, is read as ``direct``
 would read it.
 
@@ -152,7 +152,7 @@ class Browser:
         if not page.content.strip():
             raise UnsupportedContent("browser read failed: the page has no text", provider=self.name)
         if needs_scripts(page.content, b"<script>"):  # it had the scripts that it asks for
-            message = "browser read failed: the page shows no more than a request to wait or to switch scripts on"
+            message = "browser read failed: the page shows only a request to wait or to switch scripts on"
             raise UnsupportedContent(message, provider=self.name)
         return page
 

@@ -1,10 +1,10 @@
 """
-Crawl4AI: renders pages with a browser of its own, in this process or on a server of yours.
+Crawl4AI: renders pages with a browser of its own, in this process or on your own server.
 
 https://docs.crawl4ai.com/core/docker-deployment/
 https://docs.crawl4ai.com/api/crawl-result/
 
-With ``base_url``, it asks a Crawl4AI server: from version 0.9 on that wants its token, ``CRAWL4AI_API_TOKEN``. Such a
+With ``base_url``, it asks a Crawl4AI server, which needs its token from version 0.9 on: ``CRAWL4AI_API_TOKEN``. Such a
 server may run inside your network, so the address of a page is checked here first; where the page's scripts then go is
 up to the server.
 

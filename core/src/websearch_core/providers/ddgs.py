@@ -4,9 +4,9 @@ DDGS: the results of several search engines that have no API, gathered by the li
 https://github.com/deedy5/ddgs
 
 Needs ``pip install "websearch-core[ddgs]"``, and no key. The library reads the pages that DuckDuckGo, Brave, Yahoo,
-Startpage, Mojeek and others have for people, with an HTTP client of its own that resembles a browser: it knows neither
-the client nor the certificates of `WebSearch`, so set ``proxy`` and ``ca_file`` here. The engines change their pages
-and refuse programs without notice, which the library reports as "nothing found", so an empty answer has a note. A query
+Startpage, Mojeek and others have for people, with its own HTTP client that resembles a browser. It uses neither the
+client nor the certificates of `WebSearch`, so set ``proxy`` and ``ca_file`` here. The engines change their pages and
+refuse programs without notice, which the library reports as "nothing found", so an empty answer has a note. A query
 with options uses only the engines that support all of them. For more than a few searches, use a service made for
 programs.
 """

@@ -5,7 +5,7 @@ https://www.mediawiki.org/wiki/API:Search
 https://foundation.wikimedia.org/wiki/Policy:Wikimedia_Foundation_User-Agent_Policy
 
 Works without a key. Wikimedia asks programs for a contact in their ``User-Agent``: set ``contact`` to an email address
-or a web page of yours, or ``WIKIPEDIA_CONTACT``. The query's language chooses the Wikipedia. ``base_url`` may be any
+or your web page, or ``WIKIPEDIA_CONTACT``. The query's language chooses the Wikipedia. ``base_url`` may be any
 other wiki that runs MediaWiki below ``/w``, in its one language. The date of a result is that of the article's last
 change. Errors have status 200.
 """

@@ -113,7 +113,7 @@ class You:
     max_age: Annotated[int | None, FoundFile()] = None
 
     def __post_init__(self) -> None:
-        """Require a key, unless ``keyless`` says to do without."""
+        """Require a key, unless ``keyless`` is set."""
         if self.api_key is None and not self.keyless:
             raise missing_field_error(type(self), "api_key")
 

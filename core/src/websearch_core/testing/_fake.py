@@ -50,7 +50,7 @@ class FakeWeb:
         pages: The text of each page, by its URL: Markdown, HTML, bytes (HTML, PDF, ...) or a `Page`. HTML and bytes go
             through the real reader. Any other URL raises `PageNotFound`.
         errors: What a query, a URL, or those that match a pattern raise. A list is used up, one item a request, where
-            None is no error: ``[RateLimited("too fast"), None]`` fails once.
+            None is a success: ``[RateLimited("too fast"), None]`` fails once.
         delay: Seconds that every answer takes.
         name: Its name as a provider.
 

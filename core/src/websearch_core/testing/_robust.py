@@ -25,7 +25,7 @@ def drive(flow: Flow[Any], response: Response) -> Any:
 
 
 def check_garbage(start: Callable[[], Flow[Any]], some: Response, check: Callable[[Any], None]) -> None:
-    """Check that nothing but a valid answer or an error of ours comes out, whatever is wrong with the response."""
+    """Check that only a valid answer or one of our errors comes out, whatever is wrong with the response."""
     for wrong, response in corrupt(some):
         try:
             outcome = drive(start(), response)

@@ -125,7 +125,7 @@ class Pinned:
             ConfigurationError: None of the allowed domains is inside the policy.
 
         """
-        here = policy.narrow(self.domains.allowed, self.domains.blocked)
+        here = policy.narrow(self.domains.allowed, self.domains.blocked) if policy else self.domains
         if here is None:
             raise ConfigurationError("search_options: allowed_domains: none of these is inside the domain policy")
         if not options:
@@ -147,7 +147,7 @@ class Pinned:
         """
         Combine the arguments of a model with these options.
 
-        An option that the provider does not support is left out with a note: a model can do without it.
+        An option that the provider does not support is left out with a note: a model can go on.
 
         Raises:
             InvalidOption: One of the domains is not a domain.
@@ -177,6 +177,8 @@ class Pinned:
         return SearchCall(options, tuple(notes), tuple(filters))
 
     def _narrow(self, allowed: Sequence[str], blocked: Sequence[str], notes: list[str]) -> Domains:
+        if not allowed and not blocked:
+            return self.domains
         asked = SearchQuery.of("any", allowed_domains=list(allowed), blocked_domains=list(blocked))
         inside = self.domains.narrow(asked.allowed_domains, asked.blocked_domains)
         if inside is None:

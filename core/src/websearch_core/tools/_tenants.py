@@ -223,4 +223,4 @@ def _freeze(value: Any) -> Hashable:
 
 
 def _no_key() -> str:
-    raise MissingKey("no api_key: the run has to bring one, as configured by `configurable`")
+    raise MissingKey("no api_key: the run must bring one, as configured by `configurable`")

@@ -125,8 +125,8 @@ def test_a_document_is_recognized_by_its_parts(kind, declared):
 
     assert kind == media_type(SAMPLES[kind], declared) == page.media_type
     notes = [note for note in page.notes if note.startswith("declared")]
-    told = declared not in {None, "application/octet-stream"}
-    assert notes == ([f"declared as {declared}, but it is {kind}"] if told else [])
+    noted = declared not in {None, "application/octet-stream"}
+    assert notes == ([f"declared as {declared}, but it is {kind}"] if noted else [])
 
 
 def test_a_letter():

@@ -113,6 +113,27 @@ def test_the_name_of_a_site_is_known_by_its_host(url: str, title: str, expected:
 
 
 @pytest.mark.parametrize(
+    ("head", "body", "expected"),
+    [
+        # The headline is the name of a book, and the title of the chapter is a lesser heading.
+        ("<title>Tides - The Ocean Book</title>", "<h1>The Ocean Book</h1><h2>Tides</h2>", "Tides"),
+        ("<title>Tides — Oceans 2.0 manual</title>", "<h1>Oceans 2.0 manual</h1><h1>Tides¶</h1>", "Tides"),
+        ("<title>Nature - Kelp grows back</title>", "<h1>Kelp grows back</h1><h2>Why</h2>", "Kelp grows back"),
+        (
+            "<title>Nature - Kelp grows back</title>" + meta(og__title="Kelp grows back"),
+            "<h1>Kelp grows back</h1><h2>Nature</h2>",
+            "Kelp grows back",
+        ),
+        # All pages of the site have the same title.
+        ("<title>Seanews - The heart of the sea</title>", "<h1>Kelp grows back</h1>", "Kelp grows back"),
+        ("<title>Kelp forests - Seanews</title>", "<h1>We love the sea</h1>", "Kelp forests"),
+    ],
+)
+def test_the_title_of_a_book_or_a_site_is_not_that_of_its_pages(head: str, body: str, expected: str) -> None:
+    assert read(head, body + PROSE).title == expected
+
+
+@pytest.mark.parametrize(
     ("head", "expected"),
     [
         ("<title>From title</title>", "From title"),
@@ -203,6 +224,7 @@ def test_the_authors_are_read_from_many_sources(head: str, expected: str | None)
         (meta(date="1970-01-01"), False, False),  # Unix time 0: no date
         (meta(date="1969-12-31T16:00:00-08:00"), False, False),
         (meta(date="soon", pubdate="2026-05-04"), True, False),
+        (meta(**{"published-date": "2026-05-04", "modified-date": "May 4, 2026"}), True, True),
         (linked(ARTICLE | {"datePublished": "2026-05-04"}), True, False),
         (linked(ARTICLE | {"dateModified": "2026-05-04"}), False, True),
         (linked({"@type": "JobPosting", "title": "Diver", "datePosted": "2026-05-04"}), True, False),
@@ -280,6 +302,18 @@ def test_authors_and_dates_are_looked_for_around_the_headline(
     page = read("<title>Kelp forests</title>", body + PROSE)
     expected = (author, DAY if published else None, DAY if modified else None)
     assert expected == (page.author, page.published, page.modified)
+
+
+@pytest.mark.parametrize(
+    ("head", "links", "author"),
+    [
+        (meta(og__type="article"), "<a rel=author>Ada</a> <a rel='me author'>Ada</a>", "Ada"),
+        (meta(og__type="article"), "<a rel=author>Ada</a> <a rel=author>Bob</a>", None),
+        (meta(og__type="website"), "<a rel=author>Ada</a>", None),  # of what it lists
+    ],
+)
+def test_the_only_author_that_an_article_links_to_is_its_own(head: str, links: str, author: str | None) -> None:
+    assert read(f"<title>Kelp forests</title>{head}", f"{HEADLINE}{PROSE * 90}{links}").author == author
 
 
 @pytest.mark.parametrize(

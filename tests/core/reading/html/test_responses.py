@@ -93,7 +93,7 @@ def test_a_thread_that_is_the_page_is_kept_with_a_note():
     read = read_html(page, URL, comments="drop")
 
     assert said(read) == 4
-    assert "the page has nothing but comments: they were kept" in read.notes
+    assert "the page has only comments: they were kept" in read.notes
 
 
 @pytest.mark.parametrize(

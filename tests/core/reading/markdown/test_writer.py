@@ -326,6 +326,12 @@ def test_other_elements(html: str, expected: str) -> None:
         ("<a href=/x><ul><li>a<li>b</ul></a>", "- [a](https://e.org/x)\n- b"),
         ("<a href=/x><img alt=Play></a> <a href=/x>Watch</a>", "[Watch](https://e.org/x)"),
         ("<a href=/big.jpg?w=9><img alt=fox></a>x", "x"),
+        # A name that many pictures share says nothing of where each of them leads.
+        ("<a href=/x><img alt=Shot></a> <a href=/y><img alt=shot></a> <a href=/z><img alt=Shot></a> a", "a"),
+        (
+            "<a href=/x><img alt=Play></a> <a href=/y><img alt=Play></a>",
+            "[Play](https://e.org/x) [Play](https://e.org/y)",
+        ),
         ("a <a href=#top>↑</a> <a href=/next>→</a>", "a [→](https://e.org/next)"),
         ("<a href=/x>a <code>b</code></a>", "[a `b`](https://e.org/x)"),
     ],

@@ -32,7 +32,7 @@
     ["HubSpot", "#hs-eu-cookie-confirmation", "#hs-eu-decline-button", ""],
     ["Shopify", "#shopify-pc__banner", "#shopify-pc__banner__btn-decline", ""],
   ];
-  // What people call it, in the languages of Europe. A wall of no known framework is told by these words and its place.
+  // What people call it, in the languages of Europe. These words and its place identify a wall of an unknown framework.
   const ABOUT = /cookie|consent|gdpr|rgpd|dsgvo|datenschutz|privacy|privatsph|vie priv\u00e9e|privacidad|tracking/i;
   const DECLINE = new RegExp(
     "\\b(?:reject|decline|deny|refuse|disagree|do not (?:accept|consent|agree|allow)|don[\u2019']t (?:accept|allow)|no,? thanks|" +

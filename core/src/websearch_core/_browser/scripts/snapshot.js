@@ -25,7 +25,7 @@
     return numbers.length > 3 ? Number.parseFloat(numbers[3]) : 1;
   };
 
-  // Whether it is worth asking the reader if two colours can be told apart.
+  // Whether it is worth asking the reader if two colours can be distinguished.
   const isNear = (one, other) => {
     const [a, b] = [one, other].map((colour) => /^rgba?\(([^)]*)\)$/.exec(colour)?.[1].split(/[\s,/]+/).map(Number));
     return a && b ? [0, 1, 2].every((at) => Math.abs(a[at] - b[at]) < 24) : one === other;

@@ -80,7 +80,7 @@ def _ask_provider(able: list[ProviderInfo], settings: Settings) -> ProviderInfo:
 
 
 def _ask_options(choice: ProviderInfo) -> dict[str, str]:
-    """Ask for what the provider cannot do without, and for its key even if that is optional."""
+    """Ask for what the provider requires, and for its key even if that is optional."""
     from ..._environ import read_variable
     from ..._registry import provider_class
     from ..._shapes import needs_url

@@ -185,7 +185,7 @@ def _outline(reader: PdfReader, count: int) -> list[dict[str, int]]:
                 waiting += [(inner, depth + 1) for inner in entry]
             elif (page := reader.get_destination_page_number(entry)) is not None and 0 <= page < count:
                 found[page].setdefault(_fold_title(str(entry.title or "")), depth)
-    except Exception:  # noqa: BLE001 - as in `read_pdf`: a broken outline is no reason to lose the text
+    except Exception:  # noqa: BLE001 - as in `read_pdf`: a broken outline must not cost the text
         return [{} for _ in range(count)]
     return found
 
@@ -258,7 +258,7 @@ def _read_metadata(reader: PdfReader) -> dict[str, Any]:
             for name in ("Title", "Author", "Subject", "CreationDate", "ModDate")
         }
         language = str(reader.root_object.get("/Lang") or "")
-    except Exception:  # noqa: BLE001 - as in `read_pdf`: broken metadata is no reason to lose the text
+    except Exception:  # noqa: BLE001 - as in `read_pdf`: broken metadata must not cost the text
         return {}
     title = re.sub(r"^Microsoft (?:Word|PowerPoint) - ", "", one_line(facts["Title"], TITLE_LENGTH))
     return {

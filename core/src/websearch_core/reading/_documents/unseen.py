@@ -55,7 +55,7 @@ def _clean(text: str) -> tuple[str, int]:
 
 
 def _end_of_span(text: str, ticks: re.Match[str]) -> int:
-    """Return the end of the code span that begins with *ticks*, or their own end if it is none."""
+    """Return the end of the code span that begins with *ticks*, or their own end if there is no such span."""
     most = min(ticks.end() + _MAX_SPAN, len(text))
     closing = re.compile(rf"(?<!`)`{{{len(ticks[1])}}}(?!`)").search(text, ticks.end(), most)
     return closing.end() if closing else ticks.end()

@@ -1,7 +1,7 @@
 """
 Decide whether a line near the headline states when the page was published or changed.
 
-A line does if it is nothing but a date or a byline, or if it says so: "Published 4 May 2026". A date among other words
+A line does if it is only a date or a byline, or if it says so: "Published 4 May 2026". A date among other words
 is about something else: an event, an anniversary, the end of an offer. Two dates that form a range are, too, and so is
 a date in the future.
 """

@@ -25,7 +25,7 @@ from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
 from .byline import begins, line_of, person, read_byline
 from .dateline import is_past
 from .jsonld import JsonLd, Thing, is_at, parse_jsonld, text, types
-from .titles import Stated, agree, is_site, title_of
+from .titles import Stated, agree, chapter_of, is_same, is_site, title_of
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -48,11 +48,11 @@ _PUBLISHED = (
     "article.published.time", "og.published.time", "datepublished", "citation.publication.date", "citation.date",
     "citation.online.date", "parsely.pub.date", "sailthru.date", "dcterms.issued", "dc.date.issued", "dcterms.created",
     "dc.date.created", "dcterms.date", "dc.date", "pubdate", "publish.date", "publishdate", "publication.date", "date",
-    "uploaddate", "article.published",
+    "uploaddate", "article.published", "published", "published.date",
 )  # fmt: skip
 _MODIFIED = (
     "article.modified.time", "og.updated.time", "datemodified", "dcterms.modified", "dc.date.modified", "last.modified",
-    "lastmod", "article.updated", "updated.at", "revised",
+    "lastmod", "article.updated", "updated.at", "revised", "modified", "modified.date",
 )  # fmt: skip
 _PUBLISHED_KEYS = ("datePublished", "dateCreated", "uploadDate", "datePosted")
 _LANGUAGES = ("content.language", "dc.language", "dcterms.language", "language", "og.locale")
@@ -123,7 +123,10 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
     shared = [one_line(title, TITLE_LENGTH) for title in dict.fromkeys(metas(_TITLES))]  # mostly the same
     headlines = [one_line(line_of(headline), TITLE_LENGTH) for headline in shown]
     main, name = _main(data, url, [*shared, window, *headlines])
-    title = title_of(Stated(name, shared, window), headlines, site, url)
+    stated = Stated(name, shared, window)
+    title = title_of(stated, headlines, site, url)
+    if (chapter := chapter_of(title, stated)) and _is_heading(chapter, document):
+        title = chapter
 
     written = [text(one) for one in data.values(main, "author", "creator")]
     signed = (written, *filter(None, map(meta.get, _AUTHORS)), _twitter_author(meta))
@@ -134,6 +137,8 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
     if not (persons and published):
         near = read_byline(document, _title_element(title, shown, document))
         persons = persons or list(filter(None, [near.author]))
+        if not persons and not authors and ("headline" in main or "article" in map(str.lower, metas(("og.type",)))):
+            persons = _linked_author(document)
         published = published or near.published
         modified = modified or near.modified
     return Metadata(
@@ -186,6 +191,11 @@ def _main(data: JsonLd, url: str, titles: list[str]) -> tuple[Thing, str]:
     return (main, fitting) if is_about else ({}, "")
 
 
+def _is_heading(title: str, document: LexborHTMLParser) -> bool:
+    """Return whether the page shows *title* as a heading."""
+    return any(is_same(line_of(heading), title) for heading in document.css("h1,h2")[:_MAX_HEADLINES])
+
+
 def _site(stated: Iterable[str], data: JsonLd) -> str:
     """Return what the site calls itself in its meta tags or in JSON-LD."""
     names = (data.text(thing, "name") for thing in data.things if "WebSite" in types(thing))
@@ -201,6 +211,12 @@ def _twitter_author(meta: dict[str, list[str]]) -> Iterator[str]:
     for number in ("1", "2"):
         if any(label.lower() in {"written by", "author"} for label in meta.get(f"twitter.label{number}", ())):
             yield from meta.get(f"twitter.data{number}", ())
+
+
+def _linked_author(document: LexborHTMLParser) -> list[str]:
+    """Return the only person whom links anywhere on the page name as the author; none if they name several."""
+    names = _persons(line_of(node) for node in document.css('a[rel~="author"]'))
+    return names if len(names) == 1 else []
 
 
 def _title_element(title: str, headlines: list[LexborNode], document: LexborHTMLParser) -> LexborNode | None:

@@ -2,7 +2,7 @@
 Find what readers and buyers wrote about a page, comments and reviews, and keep or drop it.
 
 Pages mark them by schema.org types (``Comment``, ``Review``), by classes and ids, or by a heading that says nothing but
-"12 comments". What the page is about, such as the posts of a forum, is none of them.
+"12 comments". What the page is about, such as the posts of a forum, is not a response.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def choose_responses(
             continue
         rest = [keep and not response for keep, response in zip(kept, found, strict=True)]
         if rest != kept and _length(outline, rest) < min(_MIN_LENGTH, _length(outline, kept)):
-            notes.append(f"the page has nothing but {name}: they were kept")
+            notes.append(f"the page has only {name}: they were kept")
         else:
             kept = rest
     return Choice(kept, tuple(notes))

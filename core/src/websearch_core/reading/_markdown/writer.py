@@ -54,6 +54,7 @@ _NEAR = 600  # characters before and after a picture
 _REPEATS = 0.6  # share of the words of a description that make it a repetition
 _MAX_COMPARED = 200  # pictures: the descriptions of others are written as they are
 _MIN_ALT_WORDS = 3  # fewer name the picture without describing it
+_MAX_NAMESAKES = 2  # pictures: a name that more share, such as "Screenshot", tells nothing of where their links lead
 _TABLE_PARTS = frozenset({"tr", "td", "th", "caption"})
 _COPY = frozenset({"copy", "copy code", "copy to clipboard", "copied", "copied!", "copy link"})
 
@@ -228,6 +229,12 @@ class _Converter(MarkdownConverter):
         return self.with_text[el]
 
     @cached_property
+    def _names_of_pictures(self) -> Counter[str]:
+        """How many pictures have each alternative text."""
+        pictures = (element for element in self.root.elements() if element.name == "img")
+        return Counter(one_line(picture.get("alt"), _MAX_ALT_LENGTH).casefold() for picture in pictures)
+
+    @cached_property
     def _lines(self) -> set[str]:
         """The lines of the page and the descriptions of its pictures, in lower case."""
         return {" ".join(line.split()) for line in self.root.text().casefold().split("\n")}
@@ -282,6 +289,8 @@ class _Converter(MarkdownConverter):
         link = _ancestor(el, "a") if "a" in parent_tags else None
         if link is not None:
             if self._contains_text(link) or self.links.get(link.get("href")) in self._text_urls:
+                return ""
+            if len(alt.split()) < _MIN_ALT_WORDS and self._names_of_pictures[alt.casefold()] > _MAX_NAMESAKES:
                 return ""
             self.picture_link = link
         elif len(alt.split()) < _MIN_ALT_WORDS or ("table" not in parent_tags and self._is_repeated(alt.casefold())):

@@ -1,0 +1,255 @@
+"""Servers that break the rules of HTTP: no answer reaches another request, no call outlasts its time, no loop stands still."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import socket
+import threading
+
+import httpcore
+import pytest
+
+from tests.faults.server import closing, endless, http
+from websearch_core._deadline import time_limit
+from websearch_core._net.guard import Guard
+from websearch_core._net.pool import _AsyncBody
+from websearch_core._net.sender import Sender
+from websearch_core._net.stream import AsyncioStream
+from websearch_core.errors import TimedOut, Unavailable
+from websearch_core.flow import Request
+
+pytestmark = pytest.mark.enable_socket
+
+OPEN = Guard.allowing(["127.0.0.0/8", "::1"])
+
+
+@pytest.fixture(params=["httpx", "httpx2"])
+def library(request):
+    return request.param
+
+
+@pytest.fixture(params=["blocking", "async"])
+def colour(request):
+    return request.param
+
+
+@pytest.fixture
+def run(library, colour):
+    """Send requests one after the other over the same connections; return the answers."""
+
+    def send(*urls, seconds=10, **options):
+        sender = Sender(OPEN, library=library)
+        requests = [Request(url=url, **options) for url in urls]
+
+        async def asend():
+            with time_limit(seconds):
+                return [await sender.asend(request) for request in requests]
+
+        try:
+            if colour == "async":
+                return asyncio.run(asend())
+            with time_limit(seconds):
+                return [sender.send(request) for request in requests]
+        finally:
+            sender.close()
+
+    return send
+
+
+SECOND = http(b"smuggled")
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        http(b"first") + SECOND,
+        b"HTTP/1.1 204 No Content\r\n\r\n" + SECOND,
+        b"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n" + SECOND,
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n0\r\n\r\n" + SECOND,
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n5\r\nfirst\r\n0\r\n\r\n",
+        b"HTTP/1.1 100 Continue\r\n\r\n" + http(b"first") + b"\r\n",
+    ],
+    ids=["a second answer", "after 204", "after 304", "after chunks", "two lengths", "a line"],
+)
+def test_a_connection_with_more_than_the_answer_is_not_used_again(server, run, first):
+    server.answers["/first"] = first
+    server.answers["/second"] = http(b"second")
+
+    assert run(server.url + "/first", server.url + "/second")[1].content == b"second"
+    assert server.connections == 2
+
+
+@pytest.mark.parametrize("head", [b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n"])
+def test_interim_answers_without_end_are_given_up(server, run, head):
+    server.answers["/"] = endless(head * 2000)
+    with pytest.raises(Unavailable):  # not TimedOut
+        run(server.url, seconds=30)
+
+
+def test_a_few_interim_answers_are_skipped(server, run):
+    server.answers["/"] = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 100 + http(b"page")
+
+    assert [answer.content for answer in run(server.url, server.url)] == [b"page"] * 2
+
+
+def test_a_body_in_a_million_parts_is_cut(server, run):
+    server.answers["/"] = endless(b"1\r\nx\r\n" * 5000, b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+    (answer,) = run(server.url, seconds=30, max_bytes=200_000)
+
+    assert answer.truncated
+    assert 10_000 < len(answer.content) < 200_000
+
+
+async def test_an_event_loop_gets_turns_while_a_body_of_tiny_parts_is_read(library):
+    core = importlib.import_module({"httpx": "httpcore", "httpx2": "httpcore2"}[library])
+    turns = 0
+
+    async def count():
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    async def parts():
+        for _ in range(10_000):
+            yield b"x"
+
+    async def end():
+        counting.cancel()
+
+    counting = asyncio.create_task(count())
+    await asyncio.sleep(0)
+    body = _AsyncBody(core.Response(200, content=parts()).stream, end)
+    turns = 0
+    assert len([part async for part in body]) == 10_000
+    await body.aclose()
+    assert turns >= 50
+
+
+async def test_an_event_loop_gets_a_turn_before_more_of_what_has_arrived_is_read():
+    turns = []
+    stream = AsyncioStream(httpcore)
+    stream.connection_made(asyncio.Transport())
+    stream.data_received(b"x" * 60_000)
+    asyncio.get_running_loop().call_soon(turns.append, "turn")
+    first = await stream.read(65536)
+
+    assert turns == ["turn"]
+    assert len(first) < 20_000
+    assert len(first + await stream.read(65536) + await stream.read(65536) + await stream.read(65536)) == 60_000
+
+
+def test_an_upgrade_that_nobody_asked_for_is_not_an_answer(server, run):
+    server.answers["/"] = closing(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nhello")
+    with pytest.raises(Unavailable):
+        run(server.url)
+
+
+@pytest.mark.parametrize(
+    ("head", "more"),
+    [
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;", b"x" * 65536),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n", b"A: " + b"b" * 60000 + b"\r\n"),
+        (b"HTTP/1.1 200 OK\r\n", b"A: " + b"b" * 60000 + b"\r\n"),
+        (b"HTTP/1.1 200 ", b"x" * 65536),
+        (b"", b"\r\n" * 1000),
+    ],
+    ids=["extension", "trailers", "headers", "reason", "empty lines"],
+)
+def test_what_has_no_end_is_given_up_early(server, run, head, more):
+    server.answers["/"] = endless(more, head)
+    with pytest.raises(Unavailable):  # not TimedOut
+        run(server.url, seconds=30)
+
+
+def test_an_ipv6_literal_is_connected_to(run):
+    with RawServer(lambda connection: (connection.recv(65536), connection.sendall(http(b"six"))), "::1") as server:
+        assert [one.content for one in run(server.url, guarded=True)] == [b"six"]
+
+
+def send_all(*parts):
+    def talk(connection):
+        connection.recv(65536)
+        for part in parts:
+            connection.sendall(part)
+        connection.recv(1)
+
+    return talk
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (send_all(http(b"no", "407 Proxy Authentication Required", "Proxy-Authenticate: Basic")), Unavailable),
+        (send_all(b"HTTP/1.1 500 Not at 10.1.2.3\r\n\r\n"), Unavailable),
+        (send_all(b"HTTP/1.1 200 OK\r\n", *[b"A: " + b"b" * 60_000 + b"\r\n"] * 10), Unavailable),
+        (send_all(*[b"HTTP/1.1 100 \r\n\r\n" * 3000] * 20), Unavailable),
+        (send_all(b"HTTP/1.1 200 OK\r\n\r\n" + http(b"evil")), Unavailable),
+        (send_all(b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n" + b"x" * 99_999), Unavailable),
+        (send_all(b"HTTP/1.1 2"), TimedOut),
+        (send_all(), TimedOut),
+    ],
+    ids=["407", "500", "a giant head", "interim answers", "an answer of its own", "a body", "half a line", "silence"],
+)
+def test_a_proxy_that_does_not_open_a_tunnel_ends_the_call_and_is_left(run, monkeypatch, answer, kind):
+    left = threading.Event()
+
+    def talk(connection):
+        try:
+            answer(connection)
+        finally:
+            left.set()
+
+    with RawServer(talk) as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", proxy.url)
+        with pytest.raises(kind) as caught:
+            run("https://service.example/", seconds=0.4 if kind is TimedOut else 20)
+        assert left.wait(5)
+    assert "10.1.2.3" not in str(caught.value)
+
+
+def test_a_handshake_that_is_given_up_leaves_no_connection(run):
+    left = threading.Event()
+
+    def talk(connection):
+        while connection.recv(65536):
+            pass
+        left.set()
+
+    with RawServer(talk) as server:
+        with pytest.raises(TimedOut):
+            run(server.url.replace("http:", "https:"), seconds=0.2)
+        assert left.wait(5)
+
+
+class RawServer:
+    def __init__(self, talk, host="127.0.0.1"):
+        self._talk = talk
+        self._listening = socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        name = f"[{host}]" if ":" in host else host
+        self.url = f"http://{name}:{self._listening.getsockname()[1]}/"
+
+    def __enter__(self):
+        threading.Thread(target=self._serve, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+
+    def _serve(self):
+        while True:
+            try:
+                connection, _ = self._listening.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._handle, args=(connection,), daemon=True).start()
+
+    def _handle(self, connection):
+        with connection:
+            connection.settimeout(5)
+            try:
+                self._talk(connection)
+            except OSError:
+                return
