@@ -32,6 +32,7 @@ class _Connections:
         self._kept: WeakSet[KeptConnection] = WeakSet()
         self._open: dict[sqlite3.Connection, Path] = {}
         self._inherited: dict[sqlite3.Connection, Path] = {}
+        self._known: set[Path] = set()
         self.start_over()
         pause_for_fork(self)
 
@@ -94,6 +95,7 @@ class _Connections:
         place = f"{path.absolute().as_uri()}?{options}" if options else path
         db = sqlite3.connect(place, timeout, isolation_level=None, check_same_thread=False, uri=bool(options))
         self._open[db] = path
+        self._known.add(path.absolute())
         return db
 
     def close(self, db: sqlite3.Connection) -> None:
@@ -101,6 +103,10 @@ class _Connections:
         self.notice_fork()
         if self._open.pop(db, None):
             db.close()
+
+    def knows(self, path: Path) -> bool:
+        """Return whether this process has opened a file, under whatever name."""
+        return any(_is_same(path, known) for known in list(self._known))
 
     def keep(self, kept: KeptConnection) -> None:
         """Close *kept* before each fork."""
@@ -218,6 +224,11 @@ class KeptConnection:
     __del__ = _close
 
 
+def is_database(path: Path) -> bool:
+    """Return whether a file is a database that this process uses, or one of the two that SQLite keeps beside it."""
+    return _connections.knows(path.with_name(path.name.removesuffix("-wal").removesuffix("-shm")))
+
+
 def create_private(path: Path) -> None:
     """
     Create an empty file that only its owner can read, and its folder, if there is none.
@@ -236,7 +247,8 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        db.execute("ROLLBACK")
+        if db.in_transaction:  # SQLite itself has rolled back after some errors, such as that of a full disk
+            db.execute("ROLLBACK")
         raise
     db.execute("COMMIT")
 
