@@ -32,7 +32,6 @@ class _Connections:
         self._kept: WeakSet[KeptConnection] = WeakSet()
         self._open: dict[sqlite3.Connection, Path] = {}
         self._inherited: dict[sqlite3.Connection, Path] = {}
-        self._known: set[Path] = set()
         self.start_over()
         pause_for_fork(self)
 
@@ -95,7 +94,6 @@ class _Connections:
         place = f"{path.absolute().as_uri()}?{options}" if options else path
         db = sqlite3.connect(place, timeout, isolation_level=None, check_same_thread=False, uri=bool(options))
         self._open[db] = path
-        self._known.add(path.absolute())
         return db
 
     def close(self, db: sqlite3.Connection) -> None:
@@ -105,8 +103,8 @@ class _Connections:
             db.close()
 
     def knows(self, path: Path) -> bool:
-        """Return whether this process has opened a file, under whatever name."""
-        return any(_is_same(path, known) for known in list(self._known))
+        """Return whether this process has a file open, under whatever name."""
+        return any(_is_same(path, one) for one in list(self._open.values()))
 
     def keep(self, kept: KeptConnection) -> None:
         """Close *kept* before each fork."""
@@ -119,10 +117,10 @@ class _Connections:
         with self._changed, suppress(FileExistsError):
             os.close(os.open(os.path.realpath(path), os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
-    def move(self, path: Path, file: tuple[int, int], target: Path) -> bool:
+    def move(self, path: Path, file: tuple[int, int] | None, target: Path) -> bool:
         """Move *path* if it is still *file*, one at a time."""
         with self._changed:
-            if _identify(path) != file:
+            if file is None or _identify(path) != file:
                 return False
             path.replace(target)
             for ending in ("-wal", "-shm"):
@@ -168,7 +166,7 @@ class KeptConnection:
 
     def __init__(self, path: Path, timeout: float, prepare: Callable[[sqlite3.Connection], None]) -> None:
         self._path, self._timeout, self._prepare = path, timeout, prepare
-        self._file = (0, 0)  # what was opened last
+        self._file: tuple[int, int] | None = None  # what was opened last
         self.start_over()
         _connections.keep(self)
 
@@ -224,8 +222,8 @@ class KeptConnection:
     __del__ = _close
 
 
-def is_database(path: Path) -> bool:
-    """Return whether a file is a database that this process uses, or one of the two that SQLite keeps beside it."""
+def is_open(path: Path) -> bool:
+    """Return whether a file is a database that is open in this process, or one of the files beside it."""
     return _connections.knows(path.with_name(path.name.removesuffix("-wal").removesuffix("-shm")))
 
 
@@ -294,6 +292,9 @@ def _is_same(path: Path, other: Path) -> bool:
         return False
 
 
-def _identify(path: Path) -> tuple[int, int]:
-    found = path.stat()
+def _identify(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
     return found.st_dev, found.st_ino
