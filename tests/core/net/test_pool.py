@@ -334,6 +334,34 @@ def test_closing_ends_what_is_under_way_and_leaves_no_connection(server, endless
     assert not server._open
 
 
+def test_closing_in_one_thread_ends_what_another_waits_for(authority, library):
+    async def silent(reader, writer):
+        await read_request(reader)
+        asked.set()
+        await reader.read()
+
+    asked, endings = threading.Event(), []
+    with serve(silent) as plain, serve(silent, make_context(authority, "127.0.0.1")) as secure:
+        for url in (f"http://127.0.0.1:{plain}/", f"https://127.0.0.1:{secure}/"):
+            asked.clear()
+            sender = Sender(OPEN, library=library, verify=trust(authority))
+
+            def call(sender=sender, url=url):
+                try:
+                    with time_limit(30):
+                        endings.append(sender.send(Request(url=url)))
+                except Exception as error:
+                    endings.append(error)
+
+            thread = threading.Thread(target=call)
+            thread.start()
+            assert asked.wait(10)
+            sender.close()
+            thread.join(10)
+
+    assert [type(one) for one in endings] == [Unavailable, Unavailable]
+
+
 @pytest.mark.filterwarnings("error")
 def test_cancelled_calls_leave_nothing_behind(server, http, library):
     server.delay = 0.02
