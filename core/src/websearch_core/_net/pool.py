@@ -192,8 +192,7 @@ class AsyncPool(_Pool):
         """Close all connections."""
         if self._timer is not None:
             self._timer.cancel()
-        for connection in self._take_all():
-            await connection.aclose()
+        await _close_all(self._take_all())
 
     async def _take(self, key: Key) -> Any:
         while (connection := self._idle.take(key)) is not None and connection.has_expired():
@@ -203,8 +202,7 @@ class AsyncPool(_Pool):
     async def _end(self, connection: Any, key: Key) -> None:
         surplus = self._release(connection, key)
         self._set_timer()
-        for one in surplus:
-            await one.aclose()
+        await _close_all(surplus)
 
     def _set_timer(self) -> None:
         if self._timer is None and self._idle:
@@ -219,6 +217,18 @@ class AsyncPool(_Pool):
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)
         self._set_timer()
+
+
+async def _close_all(connections: list[Any]) -> None:
+    """Close *connections*, which nobody else knows any more: all of them, even if this is cancelled meanwhile."""
+    cancelled: asyncio.CancelledError | None = None
+    for connection in connections:
+        try:
+            await connection.aclose()
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
 
 
 def _close_old(pool: weakref.ref[AsyncPool]) -> None:
