@@ -226,7 +226,6 @@ class Direct:
         return there
 
     def _page(self, response: Response, url: str, here: str) -> Flow[Page]:
-        check_response(response, self)
         page: Page = yield Call(self._parse, response, here, current_choices())
         page = page.model_copy(update={"url": url, "final_url": here, "provider": self.name})
         if response.truncated or response.status == 206:
@@ -236,6 +235,7 @@ class Direct:
 
     def _parse(self, response: Response, url: str, choices: Choices) -> Page:
         """Parse the page. The parser is imported here, so that searches do without it and event loops do not wait."""
+        check_response(response, self)  # off the event loop, since a long page is searched for marks of challenges
         from ..reading import read_bytes
 
         cut = ""

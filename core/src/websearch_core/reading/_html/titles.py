@@ -75,6 +75,8 @@ def title_of(stated: Stated, headlines: Sequence[str], site: str | None, url: st
             return meant
     if within:  # prefer the one that the title begins with: others name parts of the site
         return _spaced(next((line for line in within if main.startswith(letters[line])), within[0]), titles)
+    if len(shown) == 1 and not home and _is_slogan(stated, site, url):
+        return shown[0]
     words = set(_words(" ".join(titles)))
     for line in long:
         own = _words(line)
@@ -97,6 +99,30 @@ def _find_meant(name: str, shared: str, window: str, headline: str) -> str:
         return shared
     agreed = letters == _letters(name) != _letters(window)
     return shared if agreed and not letters.startswith(shown) else ""
+
+
+def _is_slogan(stated: Stated, site: str | None, url: str) -> bool:
+    """Return whether the only stated title is one of the site, such as ``Reddit - The heart of the internet``."""
+    seam = None if stated.name or stated.shared else _SEPARATOR.search(stated.window)
+    return seam is not None and is_site(stated.window[: seam.start()], site, url)
+
+
+def chapter_of(title: str, stated: Stated) -> str:
+    """
+    Return what may be the title of a page whose headline is the name of a book or a manual: that of the chapter.
+
+    It stands before *title* in the title of the window: ``Tides - The Ocean Book``. An empty string if there is none.
+    """
+    letters = _letters(title)
+    seams = list(_SEPARATOR.finditer(stated.window))
+    if not seams or _letters(stated.window[seams[-1].end() :]) != letters or letters in map(_letters, stated.shared):
+        return ""
+    return stated.window[: seams[0].start()].strip()
+
+
+def is_same(one: str, other: str) -> bool:
+    """Return whether two titles have the same letters."""
+    return _letters(one) == _letters(other)
 
 
 def without_site(title: str, site: str | None, url: str) -> str:
