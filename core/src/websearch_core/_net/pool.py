@@ -19,7 +19,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from typing import Any, TypeAlias
 
 KEPT = 30.0  # seconds that an idle connection is kept
-_TURN = 100  # parts of a body that are read before others get a turn
 
 OWNER = "websearch_owner"  # the extension of a request that says with whose keys it is sent
 Key: TypeAlias = tuple[bytes, bytes, int, bytes]
@@ -282,25 +281,15 @@ class _Body:
 
 
 class _AsyncBody:
-    """The same on an event loop, which gets a turn now and then: a body may consist of a million parts of a byte."""
+    """The same on an event loop."""
 
     def __init__(self, stream: Any, end: Callable[[], Awaitable[None]]) -> None:
         self._stream = stream
         self._end: Callable[[], Awaitable[None]] | None = end
-        self._parts: AsyncIterator[bytes] | None = None
-        self._count = 0
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        self._parts = self._stream.__aiter__()
-        return self
-
-    async def __anext__(self) -> bytes:
-        if self._parts is None:
-            raise AssertionError("iteration begins with __aiter__")
-        self._count += 1
-        if self._count % _TURN == 0:
-            await asyncio.sleep(0)
-        return await anext(self._parts)
+        iterator: AsyncIterator[bytes] = self._stream.__aiter__()
+        return iterator
 
     async def aclose(self) -> None:
         """Stop reading."""
