@@ -102,6 +102,10 @@ class _Connections:
         if self._open.pop(db, None):
             db.close()
 
+    def knows(self, path: Path) -> bool:
+        """Return whether this process has a file open, under whatever name."""
+        return any(_is_same(path, one) for one in list(self._open.values()))
+
     def keep(self, kept: KeptConnection) -> None:
         """Close *kept* before each fork."""
         with self._changed:
@@ -113,10 +117,10 @@ class _Connections:
         with self._changed, suppress(FileExistsError):
             os.close(os.open(os.path.realpath(path), os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
-    def move(self, path: Path, file: tuple[int, int], target: Path) -> bool:
+    def move(self, path: Path, file: tuple[int, int] | None, target: Path) -> bool:
         """Move *path* if it is still *file*, one at a time."""
         with self._changed:
-            if _identify(path) != file:
+            if file is None or _identify(path) != file:
                 return False
             path.replace(target)
             for ending in ("-wal", "-shm"):
@@ -162,7 +166,7 @@ class KeptConnection:
 
     def __init__(self, path: Path, timeout: float, prepare: Callable[[sqlite3.Connection], None]) -> None:
         self._path, self._timeout, self._prepare = path, timeout, prepare
-        self._file = (0, 0)  # what was opened last
+        self._file: tuple[int, int] | None = None  # what was opened last
         self.start_over()
         _connections.keep(self)
 
@@ -218,6 +222,11 @@ class KeptConnection:
     __del__ = _close
 
 
+def is_open(path: Path) -> bool:
+    """Return whether a file is a database that is open in this process, or one of the files beside it."""
+    return _connections.knows(path.with_name(path.name.removesuffix("-wal").removesuffix("-shm")))
+
+
 def create_private(path: Path) -> None:
     """
     Create an empty file that only its owner can read, and its folder, if there is none.
@@ -236,7 +245,8 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        db.execute("ROLLBACK")
+        if db.in_transaction:  # SQLite itself has rolled back after some errors, such as that of a full disk
+            db.execute("ROLLBACK")
         raise
     db.execute("COMMIT")
 
@@ -282,6 +292,9 @@ def _is_same(path: Path, other: Path) -> bool:
         return False
 
 
-def _identify(path: Path) -> tuple[int, int]:
-    found = path.stat()
+def _identify(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
     return found.st_dev, found.st_ino

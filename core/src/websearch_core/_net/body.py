@@ -47,7 +47,7 @@ class BoundedBody:
 
     @property
     def is_full(self) -> bool:
-        """True if reading more is useless: enough arrived. A stream may decode to nothing, or come in tiny parts."""
+        """True if reading more is useless: enough arrived, or in too many parts. It may all decode to nothing."""
         return len(self.content) > self._most or self._arrived > self._most or self._parts_left < 0
 
     @property
