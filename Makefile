@@ -128,7 +128,7 @@ bench-fusion: $(VENV)/installed  ## measure what merging several providers is wo
 	$(BIN)/python -m benchmarks.fusion
 
 bench-browser: $(VENV)/installed $(BROWSERS)/installed  ## attack and measure the browser, and write docs/measured/browser.md
-	$(BIN)/python -m benchmarks.browser --peers $(BROWSERS)/bin/python
+	$(BIN)/python -m benchmarks.browser --peers $(BROWSERS)/bin/python $(if $(CRAWL4AI),--crawl4ai $(CRAWL4AI))
 
 bench-ssrf: $(VENV)/installed $(FETCHERS)/installed  ## compare our guard with others, and write docs/measured/ssrf.md
 	$(BIN)/python -m benchmarks.ssrf --peers $(FETCHERS)/bin/python

@@ -44,6 +44,7 @@ REQUIREMENTS = [
     "benchmarks/requirements.txt",
     "benchmarks/reading/requirements.txt",
     "examples/requirements.txt",
+    "examples/service/requirements.txt",
     "tests/core/providers/requirements.txt",
     "tests/langchain/requirements.txt",
 ]

@@ -3,9 +3,9 @@ Kill processes at random moments while they write to the index, the cache and th
 
     python -m benchmarks.soak.kills 100
 
-Each round forks a process, which acknowledges every write on a pipe, and kills it within a few milliseconds after one
-of the first, often while the file is new. Then everything acknowledged has to be there, the file has to be whole, and
-the next process has to be able to write. Prints the findings as JSON.
+Each round forks two processes that write to one file and acknowledge every write on a pipe, and kills each within a
+few milliseconds after one of its first writes, often while the file is new. Then everything acknowledged has to be
+there, the file has to be whole, and the next process has to be able to write. Prints the findings as JSON.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import sqlite3
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
@@ -34,6 +35,7 @@ from websearch_core.models import Page, SearchQuery
 _SEED = 9
 _MOST = 8  # writes that are waited for
 _LONGEST = 0.005  # seconds after them
+_AT_ONCE = 2  # processes
 _PER_FILE = 5  # rounds; then a new file
 _DAY = date(2026, 11, 22)
 
@@ -138,49 +140,59 @@ class Findings:
 
 
 def kill(make: Callable[[Path], Writing], rounds: int) -> Findings:
-    """Kill as many writing processes. To be called in a process without threads, since it forks."""
+    """Kill two writing processes in each round. To be called in a process without threads, since it forks."""
     findings, dice = Findings(), random.Random(_SEED)
     with tempfile.TemporaryDirectory() as folder:
-        for number in range(0, rounds, _PER_FILE):
-            path = Path(folder) / f"{number}.db"
+        for first in range(0, rounds, _PER_FILE):
+            path = Path(folder) / f"{first}.db"
             acknowledged: list[int] = []
-            for kills in range(1, min(_PER_FILE, rounds - number) + 1):
-                before = len(acknowledged)
-                acknowledged += _write_until_killed(make, path, kills * 100_000, dice)
-                findings.kills += 1
-                findings.writes += len(acknowledged) - before
-                findings.problems += _check(make, path, acknowledged, kills)
+            here = make(path)  # what this process has open when it forks
+            for kills in range(_AT_ONCE, _AT_ONCE * (min(_PER_FILE, rounds - first) + 1), _AT_ONCE):
+                processes = [_Process(make, path, (kills + n) * 100_000) for n in range(_AT_ONCE)]
+                written = [number for process in processes for number in process.end(dice)]
+                findings.kills += len(processes)
+                findings.writes += len(written)
+                acknowledged += written
+                findings.problems += _check(here, path, acknowledged, kills)
     return findings
 
 
-def _write_until_killed(make: Callable[[Path], Writing], path: Path, first: int, dice: random.Random) -> list[int]:
-    """Return which writes a process acknowledged before it was killed, soon after one of the first."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.write(writing, b"ready\n")
-            file = make(path)
-            for number in range(first, first + 99_999):
-                file.write(number)
-                os.write(writing, f"{number}\n".encode())
-        finally:
-            os._exit(1)  # only after an error
-    os.close(writing)
-    with os.fdopen(reading, "rb") as pipe:
-        lines = [pipe.readline() for _ in range(1 + dice.randrange(_MOST))]
-        time.sleep(dice.uniform(0, _LONGEST))
-        os.kill(child, signal.SIGKILL)
-        lines += pipe.readlines()
-    _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL, "the process failed before it was killed"
-    return [int(line) for line in lines[1:]]
+class _Process:
+    """A process that writes, and acknowledges what it wrote."""
+
+    def __init__(self, make: Callable[[Path], Writing], path: Path, first: int) -> None:
+        reading, writing = os.pipe()
+        self._id = os.fork()
+        if self._id == 0:
+            try:
+                os.write(writing, b"ready\n")
+                file = make(path)
+                for number in range(first, first + 99_999):
+                    file.write(number)
+                    os.write(writing, f"{number}\n".encode())
+            except BaseException:  # noqa: BLE001 - shown to whoever waits for this process to be killed
+                traceback.print_exc()
+            finally:
+                os._exit(1)  # only after an error
+        os.close(writing)
+        self._pipe = os.fdopen(reading, "rb")
+
+    def end(self, dice: random.Random) -> list[int]:
+        """Kill it soon after one of its first writes; return which it acknowledged."""
+        with self._pipe as pipe:
+            lines = [pipe.readline() for _ in range(1 + dice.randrange(_MOST))]
+            time.sleep(dice.uniform(0, _LONGEST))
+            os.kill(self._id, signal.SIGKILL)
+            lines += pipe.readlines()
+        _, status = os.waitpid(self._id, 0)
+        assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL, "the process failed before it was killed"
+        return [int(line) for line in lines[1:]]
 
 
-def _check(make: Callable[[Path], Writing], path: Path, acknowledged: list[int], kills: int) -> list[str]:
+def _check(here: Writing, path: Path, acknowledged: list[int], kills: int) -> list[str]:
     if not acknowledged:
         return []
-    problems = make(path).find_losses(acknowledged, kills)  # before any other process can repair the file
+    problems = here.find_losses(acknowledged, kills)  # before any other process can repair the file
     with closing(sqlite3.connect(path)) as db:
         if (found := db.execute("PRAGMA integrity_check").fetchall()) != [("ok",)]:
             problems.append(f"not whole: {found[0][0]}")

@@ -12,11 +12,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from benchmarks.soak.calls import Plan, Planner, Sent, Webs, check_answer
 from benchmarks.soak.server import Counts, Other, start
-from benchmarks.soak.watch import Holdings, Memory, find_memory, find_tasks
+from benchmarks.soak.watch import Holdings, Memory, Use, find_memory, find_tasks
 from websearch_core.errors import WebSearchError
 from websearch_core.events import listen
 
@@ -37,12 +38,14 @@ class Result:
         calls: How many there were.
         seconds: How long all of them took.
         endings: How many ended in which way: ``ok``, ``cancelled``, or the code of an error.
+        unfaulted: The same of those that met no fault, were not cancelled and had the longer time.
         latest: Seconds after its deadline that the last one ended.
         retries: Requests that were sent again.
         requests: Requests that the server got.
         misses: Calls that found nothing in the cache although the same had been answered.
-        slope: KiB by which each call after the first tenth made the memory grow.
-        memory: MiB after a tenth of the calls, at the end, and at most.
+        closed: How often connections were closed in the middle.
+        memory: What was used.
+        leaks: Connections, tasks, threads, processes and descriptors that were left.
         violations: What was not as it should be; the first ones.
 
     """
@@ -56,14 +59,19 @@ class Result:
     requests: int = 0
     misses: int = 0
     closed: int = 0
-    slope: float = 0.0
-    memory: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    memory: Use = field(default_factory=Use)
+    leaks: list[str] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
 
     def complain(self, what: str) -> None:
         """Note a violation."""
         if len(self.violations) < _REPORTED:
             self.violations.append(what)
+
+    def leak(self, what: str) -> None:
+        """Note something that was left."""
+        self.leaks.append(what)
+        self.complain(f"left: {what}")
 
 
 class Soak:
@@ -90,8 +98,10 @@ class Soak:
 
     def work(self, threads: int, loops: int, per_loop: int, ramp: float = _RAMP) -> None:
         """Make all calls, with so many threads and event loops, and so many tasks on each."""
-        workers = [threading.Thread(target=self._in_thread, name=f"caller-{n}") for n in range(threads)]
-        workers += [threading.Thread(target=self._on_loops, args=(per_loop,), name=f"loop-{n}") for n in range(loops)]
+        works = [self._in_thread] * threads + [partial(self._on_loops, per_loop)] * loops
+        workers = [
+            threading.Thread(target=self._guard, args=(work,), name=f"caller-{n}") for n, work in enumerate(works)
+        ]
         began = time.monotonic()
         for worker in workers:
             worker.start()
@@ -102,6 +112,13 @@ class Soak:
         for web in self._webs.all.values():
             web.close()
         self._webs.all.clear()  # with the file of the cache, which is closed when nobody can use it any more
+
+    def _guard(self, work: Callable[[], None]) -> None:
+        """Do *work*; that it ends with an error, instead of a call, is a violation, too."""
+        try:
+            work()
+        except Exception:  # noqa: BLE001 - reported
+            self.result.complain(f"{threading.current_thread().name} ended: {traceback.format_exc()[-1500:]}")
 
     def _take(self) -> Plan | None:
         with self._lock:
@@ -127,7 +144,7 @@ class Soak:
         left = [_PER_LOOP]
         await asyncio.gather(*(self._use_task(left) for _ in range(at_once)))
         for task in find_tasks():
-            self.result.complain(f"a task is left: {task}")
+            self.result.leak(f"the task {task}")
         return left[0] <= 0
 
     async def _use_task(self, left: list[int]) -> None:
@@ -253,7 +270,7 @@ def soak(
     loops: int = 2,
     per_loop: int = 40,
     limits: tuple[float, float] = (0.4, 4.0),
-    tell: Callable[[str], None] = lambda _: None,
+    report: Callable[[str], None] = lambda _: None,
 ) -> Result:
     """
     Make *calls* calls, and return what was found.
@@ -264,23 +281,22 @@ def soak(
         loops: How many event loops.
         per_loop: How many tasks on each event loop.
         limits: Seconds that a hurried call may take, and those that any other may take.
-        tell: Called with a line of progress, every few seconds.
+        report: Called with a line of progress, every few seconds.
 
     """
     warm_up(limits)
     with start() as server, tempfile.TemporaryDirectory() as folder:
         before = Holdings()
         one = Soak(calls, server.url, Path(folder), limits)
-        with Memory(lambda: one.done) as memory, _reporting(one, tell):
+        with Memory(calls, lambda: one.done) as memory, _reporting(one, report):
             one.work(threads, loops, per_loop)
         one.check_requests(server.count())
         result = one.result
         for leak in before.find_leaks():
-            result.complain(f"left: {leak}")
+            result.leak(leak)
         if connections := _count_open(server):
-            result.complain(f"the server still has {connections} connections")
-    result.slope = memory.slope(calls)
-    result.memory = memory.at(calls / 10), memory.at(calls), memory.peak()
+            result.leak(f"{connections} connections of the server")
+    result.memory = memory.summarize()
     return result
 
 
@@ -299,15 +315,15 @@ def warm_up(limits: tuple[float, float]) -> None:
 
 
 @contextmanager
-def _reporting(one: Soak, tell: Callable[[str], None]) -> Iterator[None]:
+def _reporting(one: Soak, report: Callable[[str], None]) -> Iterator[None]:
     """Say every few seconds how far it is."""
     ends = threading.Event()
 
-    def report() -> None:
+    def repeat() -> None:
         while not ends.wait(5):
-            tell(f"{one.done:,} of {one.result.calls:,} calls, {find_memory():.0f} MiB")
+            report(f"{one.done:,} of {one.result.calls:,} calls, {find_memory():.0f} MiB")
 
-    thread = threading.Thread(target=report, daemon=True)
+    thread = threading.Thread(target=repeat, daemon=True)
     thread.start()
     try:
         yield

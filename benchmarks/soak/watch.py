@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 import os
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Self
+from statistics import linear_regression, median
+from typing import Any, ClassVar, Self
 
 from websearch_core.reading._isolation.pool import _pool
 
@@ -21,6 +25,37 @@ def find_memory() -> float:
     """Return the memory of this process, in MiB."""
     pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+class _Mallinfo(ctypes.Structure):
+    """What glibc says about its heaps; https://man7.org/linux/man-pages/man3/mallinfo.3.html."""
+
+    _fields_: ClassVar[Any] = [
+        (name, ctypes.c_size_t)
+        for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
+    ]
+
+
+@cache
+def _load_glibc() -> Any:
+    """Return the C library; None if it is another one, or older than 2.33."""
+    library = ctypes.CDLL(None)
+    if not hasattr(library, "mallinfo2"):
+        return None
+    library.mallinfo2.restype = _Mallinfo
+    return library
+
+
+def find_free() -> float:
+    """Return the memory that glibc keeps although it was freed, in MiB."""
+    library = _load_glibc()
+    return library.mallinfo2().fordblks / 2**20 if library else 0.0
+
+
+def give_back() -> None:
+    """Have glibc give free memory back to the system."""
+    if library := _load_glibc():
+        library.malloc_trim(0)
 
 
 def find_descriptors() -> dict[int, str]:
@@ -68,12 +103,42 @@ class Holdings:
         return leaks
 
 
-class Memory:
-    """Looks at the memory while calls are made."""
+@dataclass(frozen=True)
+class Use:
+    """
+    The memory of this process while calls were made, in MiB.
 
-    def __init__(self, count: Callable[[], int]) -> None:
-        self._count = count
-        self._samples: list[tuple[int, float]] = []
+    Args:
+        early: What was in use in the second tenth of the calls: resident, less what glibc keeps free; the median.
+        late: The same in the last tenth.
+        slope: KiB by which what is in use grew with each call after the first tenth.
+        peak: The most that was resident.
+        resident: What was resident at the end.
+        given_back: What remained after glibc had given back what it kept.
+
+    """
+
+    early: float = 0.0
+    late: float = 0.0
+    slope: float = 0.0
+    peak: float = 0.0
+    resident: float = 0.0
+    given_back: float = 0.0
+
+
+class Memory:
+    """
+    Looks at the memory while calls are made.
+
+    Args:
+        calls: How many there will be.
+        count: Returns how many there have been.
+
+    """
+
+    def __init__(self, calls: int, count: Callable[[], int]) -> None:
+        self._calls, self._count = calls, count
+        self._samples: list[tuple[int, float, float]] = []
         self._ends = threading.Event()
         self._thread = threading.Thread(target=self._look, name="memory", daemon=True)
 
@@ -87,24 +152,30 @@ class Memory:
 
     def _look(self) -> None:
         while not self._ends.wait(_SAMPLE):
-            self._samples.append((self._count(), find_memory()))
+            self._samples.append((self._count(), find_memory(), find_free()))
 
-    def slope(self, calls: int) -> float:
-        """Return by how much the memory grew with each call after the first tenth, in KiB: a straight line's slope."""
-        late = [(count, memory) for count, memory in self._samples if count >= calls / 10]
-        if len(late) < 3:
-            return 0.0
-        middle = sum(count for count, _ in late) / len(late)
-        spread = sum((count - middle) ** 2 for count, _ in late)
-        return sum((count - middle) * memory for count, memory in late) * 1024 / spread if spread else 0.0
+    def summarize(self) -> Use:
+        """Return what the samples say, and have glibc give back what is free."""
+        resident = find_memory()
+        give_back()
+        return Use(
+            early=self._find_use(0.1, 0.2),
+            late=self._find_use(0.9, 1.0),
+            slope=self._find_slope(),
+            peak=max((memory for _, memory, _ in self._samples), default=resident),
+            resident=resident,
+            given_back=find_memory(),
+        )
 
-    def at(self, calls: float) -> float:
-        """Return the memory after so many calls, in MiB."""
-        return next((memory for count, memory in self._samples if count >= calls), self._samples[-1][1])
+    def _find_use(self, first: float, last: float) -> float:
+        within = [m - free for n, m, free in self._samples if first <= n / self._calls <= last]
+        return median(within) if within else find_memory() - find_free()
 
-    def peak(self) -> float:
-        """Return the most there was, in MiB."""
-        return max(memory for _, memory in self._samples)
+    def _find_slope(self) -> float:
+        """Return the slope of a straight line through what was in use, in KiB."""
+        late = [(count, memory - free) for count, memory, free in self._samples if count >= self._calls / 10]
+        counts, memory = zip(*late, strict=True) if late else ((), ())
+        return linear_regression(counts, memory).slope * 1024 if len(set(counts)) > 1 else 0.0
 
 
 def find_tasks() -> list[str]:

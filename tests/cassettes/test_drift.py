@@ -40,7 +40,7 @@ def test_differences_are_fields_of_another_type_missing_fields_and_new_ones():
 
 @pytest.fixture
 def service(monkeypatch, tmp_path):
-    """A Tavily of our own, a cassette of it, and what it answers from now on."""
+    """Our own Tavily, a cassette of it, and what it answers from now on."""
     answers = [{"results": [HIT], "request_id": "1"}]
 
     class Handler(BaseHTTPRequestHandler):

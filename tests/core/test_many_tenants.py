@@ -19,8 +19,8 @@ from websearch_core._net import certificates, pool
 from websearch_core._net.clients import MAX_CONCURRENT
 from websearch_core._net.lookup import MAX_RUNNING, MAX_WAITING
 from websearch_core._sources import user_file
-from websearch_core.errors import BudgetExceeded, Unavailable
-from websearch_core.layers import Budget, Cache, Robots, charge_to
+from websearch_core.errors import AuthenticationError, BudgetExceeded, Unavailable
+from websearch_core.layers import Breaker, Budget, Cache, Robots, SingleFlight, Throttle, charge_to
 from websearch_core.layers._layer import parts
 from websearch_core.provider._declare import environment, field_notes
 from websearch_core.providers.brave import Brave
@@ -35,6 +35,7 @@ class Service:
     def __init__(self):
         self.connections = []
         self.held = threading.Event()  # while it is set, answers wait
+        self.refused = None  # a key that is not known
         self.port = 0
 
     @property
@@ -61,7 +62,8 @@ class Service:
                     await asyncio.sleep(0.005)
                 results = [{"url": "https://sea.example/", "title": f"for {key}", "content": "tides", "score": 1}]
                 body = json.dumps({"results": results}).encode()
-                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+                status = b"401 Unauthorized" if key and key == self.refused else b"200 OK"
+                writer.write(b"HTTP/1.1 %b\r\nContent-Length: %d\r\n\r\n" % (status, len(body)) + body)
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
@@ -121,6 +123,13 @@ def make(service, key, **options):
 
 def make_tenants(service, *configurable, **options):
     return Tenants(None, {"provider": "tavily", "api_key": "ours", "base_url": service.url, **options}, configurable)
+
+
+def find_state(web):
+    """Return what the layers of *web* remember, by name."""
+    names = ("_circuit", "_pace", "_hosts", "_flights", "_files")
+    layers = [*parts(web.provider), *parts(web.reader)]
+    return {name: getattr(layer, name) for layer in layers for name in names if hasattr(layer, name)}
 
 
 def settings_file(content):
@@ -242,6 +251,36 @@ class TestLayers:
         with charge_to("eve"):
             web.search("tides")
         assert len(service.keys) == 3
+
+    def test_limits_for_a_day_are_apart_for_tenants_with_a_web_search_each(self, service, tmp_path):
+        layer = Budget(limit="1 call/day per tenant", usage_file=tmp_path / "usage.db")
+        webs = {name: make(service, name, layers=[layer]) for name in ("ann", "bob")}
+        for name, web in webs.items():
+            with charge_to(name):
+                assert web.search("tides").results
+                with pytest.raises(BudgetExceeded):
+                    web.search("more tides")
+
+    def test_layers_that_are_given_to_two_tenants_are_one_for_each(self, service):
+        given = [Breaker(failures=1), Throttle(requests_per_second=0.1), SingleFlight(), Robots(), Cache()]
+        ann, bob = (find_state(make(service, key, layers=given)) for key in ("ann", "bob"))
+        assert ann.keys() == bob.keys() == {"_circuit", "_pace", "_hosts", "_flights", "_files"}
+        assert not any(ann[name] is bob[name] for name in ann)
+
+    def test_a_key_that_a_service_refuses_opens_no_breaker(self, service):
+        service.refused = "ann"
+        ann, bob = (make(service, key, layers=[Breaker(failures=1)]) for key in ("ann", "bob"))
+        for _ in range(3):
+            with pytest.raises(AuthenticationError):
+                ann.search("tides")
+        assert service.keys == ["ann"] * 3
+        assert bob.search("tides").results
+
+    def test_a_page_that_one_policy_allows_is_not_given_under_another(self, service, tmp_path):
+        policies = [{"allow": ["127.0.0.0/8"]}, {"allow": ["127.0.0.0/8"], "blocked_domains": ["sea.example"]}]
+        for policy in policies:
+            make(service, "ann", layers=[Cache(location=tmp_path / "cache.db")], **policy).read(service.url + "/page")
+        assert service.keys == ["", ""]
 
     def test_a_budget_that_is_used_up_stops_one_tenant_only(self, service):
         ann, bob = (make(service, key, budget="1 call") for key in ("ann", "bob"))

@@ -43,7 +43,7 @@ FAULTS = (
         promise="the child opens connections and files of its own; the parent's go on",
         proven_by=(
             f"{_HERE}/test_programs.py::test_a_forked_child_has_connections_of_its_own",
-            "tests/core/layers/test_cache_file.py::test_a_forked_child_opens_a_connection_of_its_own",
+            "tests/core/test_sqlite.py::test_forks_in_the_middle_of_writing_lose_nothing",
             "tests/core/layers/test_single_flight.py::test_a_forked_child_does_not_wait_for_its_parent",
             "tests/core/net/test_lookup.py::test_a_forked_process_looks_up_again",
             "tests/core/reading/isolation/test_pool.py::test_a_forked_process_has_processes_of_its_own",

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import httpx
+
 from tests.faults.model import Case
 from tests.faults.server import Server, http
 from tests.faults.services import KEY
@@ -21,6 +23,7 @@ from websearch_core.settings import Settings
 
 Way = Literal["blocking", "async"]
 WAYS: tuple[Way, ...] = ("blocking", "async")
+Transport = Literal["httpx", "httpx2", "own client"]
 _BRAVE = http({"web": {"results": [{"title": "Kelp", "url": "https://kelp.example/", "description": "Brown algae."}]}})
 
 
@@ -62,14 +65,15 @@ def serve(case: Case, ports: Ports) -> Iterator[tuple[Server, str]]:
         server.close()
 
 
-def call(case: Case, way: Way, ports: Ports, library: Literal["httpx", "httpx2"] | None = None) -> Ending:
-    """Let a call meet the fault of *case*."""
+def call(case: Case, way: Way, ports: Ports, transport: Transport | None = None) -> Ending:
+    """Let a call meet the fault of *case*, over the default transport or another, such as the caller's own client."""
     with serve(case, ports) as (server, base):
         second = Server([_BRAVE])
-        web = _make(case, base, second.url, library)
+        own = _make_own() if transport == "own client" else {}
+        web = _make(case, base, second.url, {"http_library": transport} if transport and not own else own)
         began = time.monotonic()
         try:
-            answer = _ask(web, case, way, base)
+            answer = _ask(web, case, way, base, own)
         except Exception as error:
             ending = _describe_error(error, len(server.requests), time.monotonic() - began)
         else:
@@ -101,7 +105,12 @@ def _is_as_expected(case: Case, answer: str) -> bool:
     return not case.text or answer == case.text
 
 
-def _make(case: Case, base: str, second: str, library: Any) -> WebSearch:
+def _make_own() -> dict[str, Any]:
+    """Make the clients of a caller who trusts the certificate of the tests."""
+    return {"http_client": httpx.Client(verify=trust()), "http_async_client": httpx.AsyncClient(verify=trust())}
+
+
+def _make(case: Case, base: str, second: str, transport: dict[str, Any]) -> WebSearch:
     """Make a `WebSearch` with the defaults, except for the length of the pauses between attempts."""
     brave = {"api_key": "BSA-of-a-test-0123456789", "base_url": second}
     options: dict[str, dict[str, Any]] = {
@@ -122,15 +131,26 @@ def _make(case: Case, base: str, second: str, library: Any) -> WebSearch:
         layers=[Retry(pause=0.01)],
         verify=trust(),
         settings=Settings(),
-        **({"http_library": library} if library else {}),
+        **transport,
     )
 
 
-def _ask(web: WebSearch, case: Case, way: Way, base: str) -> Any:
-    if case.where == "page":
-        url = f"{base}/page"
-        return web.read(url) if way == "blocking" else asyncio.run(web.aread(url))
-    return web.search("kelp") if way == "blocking" else asyncio.run(web.asearch("kelp"))
+def _ask(web: WebSearch, case: Case, way: Way, base: str, own: dict[str, Any]) -> Any:
+    try:
+        if way == "async":
+            return asyncio.run(_aask(web, case, base, own))
+        return web.read(f"{base}/page") if case.where == "page" else web.search("kelp")
+    finally:
+        if own:
+            own["http_client"].close()
+
+
+async def _aask(web: WebSearch, case: Case, base: str, own: dict[str, Any]) -> Any:
+    try:
+        return await (web.aread(f"{base}/page") if case.where == "page" else web.asearch("kelp"))
+    finally:
+        if own:
+            await own["http_async_client"].aclose()
 
 
 def _describe_answer(answer: Any, requests: int, seconds: float) -> Ending:

@@ -2,7 +2,8 @@
 Start over in a forked process.
 
 It inherits counters, locks and sockets, but not the threads that would count down, release them, or read the answers:
-a lock that is held stays held, and two processes that share a socket get each other's answers.
+a lock that is held stays held, and two processes that share a socket get each other's answers. What cannot be put right
+in the child, such as a connection to SQLite, is closed before the fork.
 """
 
 from __future__ import annotations
@@ -20,12 +21,41 @@ class Restartable(Protocol):
         ...
 
 
+class Pausable(Restartable, Protocol):
+    """What has to be at rest while its process is forked."""
+
+    def pause(self) -> None:
+        """Come to rest, in the parent before the fork. Other threads go on."""
+        ...
+
+    def resume(self) -> None:
+        """Go on, in the parent after the fork."""
+        ...
+
+
 _inherited: WeakSet[Restartable] = WeakSet()
+_paused: list[Pausable] = []
 
 
 def start_over_after_fork(one: Restartable) -> None:
     """Call `Restartable.start_over` of *one* in every process that is forked while it exists."""
     _inherited.add(one)
+
+
+def pause_for_fork(one: Pausable) -> None:
+    """Call `Pausable.pause` before every fork, then `resume` in the parent and `start_over` in the child, forever."""
+    _paused.append(one)
+    start_over_after_fork(one)
+
+
+def _pause() -> None:
+    for one in _paused:
+        one.pause()
+
+
+def _resume() -> None:
+    for one in _paused:
+        one.resume()
 
 
 def _start_over() -> None:
@@ -34,4 +64,4 @@ def _start_over() -> None:
 
 
 if hasattr(os, "register_at_fork"):  # pragma: no branch
-    os.register_at_fork(after_in_child=_start_over)
+    os.register_at_fork(before=_pause, after_in_parent=_resume, after_in_child=_start_over)

@@ -1,10 +1,241 @@
-"""What the SQLite files of the project share: transactions, and a stamp that says whose file it is."""
+"""
+What the SQLite files of the project share: connections, transactions, and a stamp that says whose file it is.
+
+Two things break a file that SQLite keeps whole otherwise (https://www.sqlite.org/howtocorrupt.html, 2.2 and 2.6). A
+process loses all its locks on a file as soon as it closes any descriptor of it, so nothing here opens a database's file
+except through SQLite. And a connection must not be carried over a fork: in the child, even new connections to the same
+file would rely on locks that only the parent has. So a fork waits for connections that are in use, and closes those
+that are kept.
+"""
 
 from __future__ import annotations
 
+import os
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from weakref import WeakSet
+
+from ._forks import pause_for_fork
+from .errors import ConfigurationError
+
+_PATIENCE = 5.0  # seconds that a fork waits for connections in use
+
+
+class _Connections:
+    """The connections of this process, and the forks that wait for them."""
+
+    def __init__(self) -> None:
+        self._kept: WeakSet[KeptConnection] = WeakSet()
+        self._open: dict[sqlite3.Connection, Path] = {}
+        self._inherited: dict[sqlite3.Connection, Path] = {}
+        self.start_over()
+        pause_for_fork(self)
+
+    def start_over(self) -> None:
+        """Begin without connections: those of the parent must be neither used nor closed, not even by the collector."""
+        self._process = os.getpid()
+        self._inherited |= self._open
+        self._open = {}
+        self._changed = threading.Condition()
+        self._users: Counter[int] = Counter()  # how often each thread uses a connection now
+        self._forks = 0  # under way
+        for kept in self._kept:
+            kept.start_over()
+
+    def pause(self) -> None:
+        """Wait until no other thread uses a connection, let none begin, and close those that are kept."""
+        with self._changed:
+            self._forks += 1
+            own = {threading.get_ident()}
+            self._changed.wait_for(lambda: not self._users.keys() - own, _PATIENCE)
+            for kept in self._kept:
+                kept.rest()
+
+    def resume(self) -> None:
+        """Let connections be used again."""
+        with self._changed:
+            self._forks -= 1
+            self._changed.notify_all()
+
+    def notice_fork(self) -> None:
+        """Start over in a process that was forked by other means than Python's, such as by uWSGI."""
+        if self._process != os.getpid():
+            self.start_over()
+
+    @contextmanager
+    def use(self) -> Iterator[None]:
+        """Let no fork happen in this block."""
+        self.notice_fork()
+        thread = threading.get_ident()
+        with self._changed:
+            while self._forks and thread not in self._users:
+                self._changed.wait()
+            self._users[thread] += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._users[thread] -= 1
+                if self._users[thread] <= 0:
+                    del self._users[thread]
+                self._changed.notify_all()
+
+    def open(self, path: Path, timeout: float, options: str) -> sqlite3.Connection:
+        """Open a connection; its arguments are those of `connect`."""
+        if any(_is_same(path, inherited) for inherited in self._inherited.values()):
+            raise ConfigurationError(
+                f"{path} was in use while this process was forked, which SQLite does not allow: fork at another time, "
+                "or start processes by 'spawn' or 'forkserver'"
+            )
+        place = f"{path.absolute().as_uri()}?{options}" if options else path
+        db = sqlite3.connect(place, timeout, isolation_level=None, check_same_thread=False, uri=bool(options))
+        self._open[db] = path
+        return db
+
+    def close(self, db: sqlite3.Connection) -> None:
+        """Close a connection, unless it belongs to the parent of this process."""
+        self.notice_fork()
+        if self._open.pop(db, None):
+            db.close()
+
+    def knows(self, path: Path) -> bool:
+        """Return whether this process has a file open, under whatever name."""
+        return any(_is_same(path, one) for one in list(self._open.values()))
+
+    def keep(self, kept: KeptConnection) -> None:
+        """Close *kept* before each fork."""
+        with self._changed:
+            self._kept.add(kept)
+
+    def create(self, path: Path) -> None:
+        """Create an empty file, one at a time: no connection can have locks yet that closing it here would release."""
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with self._changed, suppress(FileExistsError):
+            os.close(os.open(os.path.realpath(path), os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+
+    def move(self, path: Path, file: tuple[int, int] | None, target: Path) -> bool:
+        """Move *path* if it is still *file*, one at a time."""
+        with self._changed:
+            if file is None or _identify(path) != file:
+                return False
+            path.replace(target)
+            for ending in ("-wal", "-shm"):
+                path.with_name(path.name + ending).unlink(missing_ok=True)
+        return True
+
+
+_connections = _Connections()
+
+
+@contextmanager
+def connect(path: Path, timeout: float, options: str = "") -> Iterator[sqlite3.Connection]:
+    """
+    Open a connection for as long as a block takes, without implicit transactions.
+
+    Args:
+        path: The file; made if it does not exist.
+        timeout: Seconds to wait while somebody else writes.
+        options: The parameters of SQLite's URI, such as ``mode=ro``.
+
+    Raises:
+        ConfigurationError: The file was in use while this process was forked.
+
+    """
+    with _connections.use():
+        db = _connections.open(path, timeout, options)
+        try:
+            yield db
+        finally:
+            _connections.close(db)
+
+
+class KeptConnection:
+    """
+    A connection that stays open for the next call, or until a fork. One thread at a time uses it.
+
+    Args:
+        path: The file; made as `create_private` does.
+        timeout: Seconds to wait while somebody else writes.
+        prepare: Called with each new connection.
+
+    """
+
+    def __init__(self, path: Path, timeout: float, prepare: Callable[[sqlite3.Connection], None]) -> None:
+        self._path, self._timeout, self._prepare = path, timeout, prepare
+        self._file: tuple[int, int] | None = None  # what was opened last
+        self.start_over()
+        _connections.keep(self)
+
+    def start_over(self) -> None:
+        """Forget the connection, in a forked process."""
+        self._lock = threading.Lock()
+        self._db: sqlite3.Connection | None = None
+
+    @contextmanager
+    def use(self) -> Iterator[sqlite3.Connection]:
+        """
+        Use the connection in this block. After an error of SQLite, the next call opens a new one.
+
+        Raises:
+            OSError: The file cannot be created.
+            ConfigurationError: The file was in use while this process was forked.
+
+        """
+        with _connections.use(), self._lock:
+            try:
+                if self._db is None:
+                    self._db = self._open()
+                    self._prepare(self._db)
+                yield self._db
+            except BaseException:
+                self._close()
+                raise
+
+    def move_aside(self, target: Path) -> bool:
+        """Move the damaged file that was opened last; return False if another one has taken its place already."""
+        return _connections.move(self._path, self._file, target)
+
+    def rest(self) -> None:
+        """Close the connection unless it is in use."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self._close()
+            finally:
+                self._lock.release()
+
+    def _open(self) -> sqlite3.Connection:
+        _connections.create(self._path)
+        db = _connections.open(self._path, self._timeout, "")
+        self._file = _identify(self._path)
+        return db
+
+    def _close(self) -> None:
+        if self._db is not None:
+            db, self._db = self._db, None
+            with suppress(sqlite3.Error):
+                _connections.close(db)
+
+    __del__ = _close
+
+
+def is_open(path: Path) -> bool:
+    """Return whether a file is a database that is open in this process, or one of the files beside it."""
+    return _connections.knows(path.with_name(path.name.removesuffix("-wal").removesuffix("-shm")))
+
+
+def create_private(path: Path) -> None:
+    """
+    Create an empty file that only its owner can read, and its folder, if there is none.
+
+    Raises:
+        OSError: It cannot be created.
+
+    """
+    _connections.create(path)
 
 
 @contextmanager
@@ -14,9 +245,17 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        db.execute("ROLLBACK")
+        if db.in_transaction:  # SQLite itself has rolled back after some errors, such as that of a full disk
+            db.execute("ROLLBACK")
         raise
     db.execute("COMMIT")
+
+
+def use_wal(db: sqlite3.Connection) -> None:
+    """Let readers and a writer work at once; if several try to switch at once, one of the next connections does it."""
+    if db.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+        with suppress(sqlite3.OperationalError):  # SQLite does not wait here
+            db.execute("PRAGMA journal_mode = WAL")
 
 
 def read_stamp(db: sqlite3.Connection) -> tuple[int, int]:
@@ -44,3 +283,18 @@ def create_tables(db: sqlite3.Connection, schema: Sequence[str], stamp: tuple[in
     for statement in schema:
         db.execute(statement)
     return True
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    try:
+        return path.samefile(other)
+    except OSError:
+        return False
+
+
+def _identify(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -10,7 +10,7 @@ What happens during a call, for logs, metrics, traces and progress bars.
 
 A call is a `SearchStart`, an `Exchange` for each HTTP request, and a `SearchEnd`; a page has a `ReadStart` and a
 `ReadEnd`. In between, layers say what they do: a `Wait` before another attempt, a `Failover` to the next provider.
-Layers of your own announce theirs with `emit`; it needs no `WebSearch`, because the hook is a context variable.
+Your own layers announce theirs with `emit`; it needs no `WebSearch`, because the hook is a context variable.
 
 A hook is called where the event happens: in the thread or task of the call, with its context variables (such as the
 current span of OpenTelemetry), and between two requests, so it has to be quick. Pages that are read concurrently by

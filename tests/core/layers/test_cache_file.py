@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from websearch_core import WebSearch
+from websearch_core import WebSearch, _sqlite
 from websearch_core.layers import Cache
 from websearch_core.layers._caching import sqlite
 from websearch_core.layers._caching.sqlite import NotACacheError, SQLiteBackend
@@ -212,20 +212,6 @@ def test_two_processes_with_two_event_loops_each_share_it(path):
     assert late.urls == []
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_forked_child_opens_a_connection_of_its_own(path):
-    backend = SQLiteBackend(path, MIB)
-    backend.set("parent", b"1", 60)
-    child = os.fork()
-    if child == 0:
-        backend.set("child", b"2", 60)
-        os._exit(0 if backend.get("parent") == b"1" and len(sqlite._of_parents) == 1 else 1)
-    _, status = os.waitpid(child, 0)
-
-    assert os.waitstatus_to_exitcode(status) == 0
-    assert backend.get("child") == b"2"
-
-
 # Damage
 
 
@@ -234,7 +220,7 @@ def test_a_damaged_cache_is_moved_aside_or_survives(path, where, caplog):
     backend = SQLiteBackend(path, 50 * MIB)
     for n in range(50):
         backend.set(str(n), b"x" * 5000, 60)
-    backend._close()
+    backend._kept.rest()
     with path.open("r+b") as file:
         file.seek(where)
         file.write(os.urandom(20_000))
@@ -251,7 +237,7 @@ def test_a_damaged_cache_is_moved_aside_or_survives(path, where, caplog):
 def test_a_damaged_cache_of_ours_is_known_by_its_header(path):
     backend = SQLiteBackend(path, MIB)
     backend.set("a", b"b", 60)
-    backend._close()
+    backend._kept.rest()
     with path.open("r+b") as file:
         file.seek(100)
         file.write(os.urandom(3000))
@@ -341,10 +327,8 @@ assert all(web.read(url).content for url in pages)
 
 def test_a_read_only_file_fails_no_call(path, monkeypatch, caplog):
     SQLiteBackend(path, MIB).set("a", b"b", 60)
-    real = sqlite3.connect
-    monkeypatch.setattr(
-        sqlite.sqlite3, "connect", lambda path, **options: real(f"file:{path}?mode=ro", uri=True, **options)
-    )
+    open_file = _sqlite._connections.open
+    monkeypatch.setattr(_sqlite._connections, "open", lambda path, timeout, _: open_file(path, timeout, "mode=ro"))
     web = WebSearch(FakeWeb(pages={"https://a.example/": "text"}), cache=str(path))
 
     assert web.read("https://a.example/").content == "text"

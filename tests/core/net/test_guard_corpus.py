@@ -96,10 +96,11 @@ class AsyncWire(Wire):
 class Reader:
     """The reader ``direct`` with a real `Sender` and the default guard; only the wire is fake."""
 
-    def __init__(self, library, colour, allow=()):
+    def __init__(self, library, colour, allow=(), own=None):
         core = importlib.import_module({"httpx": "httpcore", "httpx2": "httpcore2"}[library])
         self.names = Names()
-        self._sender = Sender(Guard.allowing(allow, resolve=self.names), library=library)
+        kind = "async_client" if colour == "async" else "client"
+        self._sender = Sender(Guard.allowing(allow, resolve=self.names), library=library, **{kind: own} if own else {})
         self._runner = asyncio.Runner() if colour == "async" else None
         self.wire = AsyncWire(core.AsyncMockStream) if self._runner else BlockingWire(core.MockStream)
         client = self._runner.run(self._async_client()) if self._runner else self._sender._client(guarded=True)
@@ -119,6 +120,16 @@ class Reader:
                 self._sender.send(request)
         except Exception:  # whatever it is, what was dialled counts
             return bool(self.wire.dialled)
+        return True
+
+    def serves(self, url):
+        """Return whether a service of the caller's is asked for *url*."""
+        self.forget()
+        request = Request(url="https://service.example/read", target=url, judge_target=True)
+        try:
+            self._runner.run(self._sender.asend(request)) if self._runner else self._sender.send(request)
+        except UnsafeURL:
+            return False
         return True
 
     def forget(self):
@@ -281,6 +292,30 @@ def test_nothing_forbidden_is_handed_to_a_service_that_may_stand_inside_and_ever
 
     assert handed == []
     assert withheld == []
+
+
+def test_with_a_client_of_the_callers_own_pages_never_go_through_it_and_targets_pass_the_guard_first(
+    library, colour, monkeypatch
+):
+    monkeypatch.setattr("websearch_core._net.system.source_address", lambda ip: None)
+    http, seen = importlib.import_module(library), []
+    transport = http.MockTransport(lambda request: seen.append(request.url) or http.Response(200, text="ok"))
+    own = http.AsyncClient(transport=transport) if colour == "async" else http.Client(transport=transport)
+    reader = Reader(library, colour, own=own)
+    wrong = {}
+    for label in ("allow", "block", "invalid"):
+        for url in rows(label):
+            reader.forget()
+            outcome = reader.outcome(url)
+            reached = bool(reader.wire.dialled)
+            if reached != isinstance(outcome, Page) or reached != (label == "allow") or seen:
+                wrong[url] = outcome, reader.wire.dialled
+            if reader.serves(url) != (label == "allow") or bool(seen) != (label == "allow"):
+                wrong[url] = seen
+            seen.clear()
+    reader.close()
+
+    assert wrong == {}
 
 
 CREDENTIALS = {

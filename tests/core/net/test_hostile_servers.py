@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import socket
 import threading
 
@@ -12,11 +11,11 @@ import pytest
 
 from tests.faults.server import closing, endless, http
 from websearch_core._deadline import time_limit
+from websearch_core._net.body import BoundedBody
 from websearch_core._net.guard import Guard
-from websearch_core._net.pool import _AsyncBody
 from websearch_core._net.sender import Sender
 from websearch_core._net.stream import AsyncioStream
-from websearch_core.errors import Unavailable
+from websearch_core.errors import TimedOut, Unavailable
 from websearch_core.flow import Request
 
 pytestmark = pytest.mark.enable_socket
@@ -101,30 +100,31 @@ def test_a_body_in_a_million_parts_is_cut(server, run):
     assert 10_000 < len(answer.content) < 200_000
 
 
-async def test_an_event_loop_gets_turns_while_a_body_of_tiny_parts_is_read(library):
-    core = importlib.import_module({"httpx": "httpcore", "httpx2": "httpcore2"}[library])
-    turns = 0
+async def test_an_event_loop_gets_turns_while_a_body_of_tiny_parts_is_read(server, library):
+    server.answers["/"] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 5000 + b"0\r\n\r\n"
+    longest = since = 0
+    add = BoundedBody.add
 
-    async def count():
-        nonlocal turns
+    def count(body, raw):
+        nonlocal longest, since
+        since += 1
+        longest = max(longest, since)
+        return add(body, raw)
+
+    async def take_turns():
+        nonlocal since
         while True:
             await asyncio.sleep(0)
-            turns += 1
+            since = 0
 
-    async def parts():
-        for _ in range(10_000):
-            yield b"x"
-
-    async def end():
-        counting.cancel()
-
-    counting = asyncio.create_task(count())
-    await asyncio.sleep(0)
-    body = _AsyncBody(core.Response(200, content=parts()).stream, end)
-    turns = 0
-    assert len([part async for part in body]) == 10_000
-    await body.aclose()
-    assert turns >= 50
+    sender = Sender(OPEN, library=library)
+    turning = asyncio.create_task(take_turns())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BoundedBody, "add", count)
+        assert len((await sender.asend(Request(url=server.url))).content) == 5000
+    turning.cancel()
+    await sender.aclose()
+    assert longest < 100
 
 
 async def test_an_event_loop_gets_a_turn_before_more_of_what_has_arrived_is_read():
@@ -166,6 +166,61 @@ def test_what_has_no_end_is_given_up_early(server, run, head, more):
 def test_an_ipv6_literal_is_connected_to(run):
     with RawServer(lambda connection: (connection.recv(65536), connection.sendall(http(b"six"))), "::1") as server:
         assert [one.content for one in run(server.url, guarded=True)] == [b"six"]
+
+
+def send_all(*parts):
+    def talk(connection):
+        connection.recv(65536)
+        for part in parts:
+            connection.sendall(part)
+        connection.recv(1)
+
+    return talk
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (send_all(http(b"no", "407 Proxy Authentication Required", "Proxy-Authenticate: Basic")), Unavailable),
+        (send_all(b"HTTP/1.1 500 Not at 10.1.2.3\r\n\r\n"), Unavailable),
+        (send_all(b"HTTP/1.1 200 OK\r\n", *[b"A: " + b"b" * 60_000 + b"\r\n"] * 10), Unavailable),
+        (send_all(*[b"HTTP/1.1 100 \r\n\r\n" * 3000] * 20), Unavailable),
+        (send_all(b"HTTP/1.1 200 OK\r\n\r\n" + http(b"evil")), Unavailable),
+        (send_all(b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n" + b"x" * 99_999), Unavailable),
+        (send_all(b"HTTP/1.1 2"), TimedOut),
+        (send_all(), TimedOut),
+    ],
+    ids=["407", "500", "a giant head", "interim answers", "an answer of its own", "a body", "half a line", "silence"],
+)
+def test_a_proxy_that_does_not_open_a_tunnel_ends_the_call_and_is_left(run, monkeypatch, answer, kind):
+    left = threading.Event()
+
+    def talk(connection):
+        try:
+            answer(connection)
+        finally:
+            left.set()
+
+    with RawServer(talk) as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", proxy.url)
+        with pytest.raises(kind) as caught:
+            run("https://service.example/", seconds=0.4 if kind is TimedOut else 20)
+        assert left.wait(5)
+    assert "10.1.2.3" not in str(caught.value)
+
+
+def test_a_handshake_that_is_given_up_leaves_no_connection(run):
+    left = threading.Event()
+
+    def talk(connection):
+        while connection.recv(65536):
+            pass
+        left.set()
+
+    with RawServer(talk) as server:
+        with pytest.raises(TimedOut):
+            run(server.url.replace("http:", "https:"), seconds=0.2)
+        assert left.wait(5)
 
 
 class RawServer:

@@ -334,6 +334,34 @@ def test_closing_ends_what_is_under_way_and_leaves_no_connection(server, endless
     assert not server._open
 
 
+def test_closing_in_one_thread_ends_what_another_waits_for(authority, library):
+    async def silent(reader, writer):
+        await read_request(reader)
+        asked.set()
+        await reader.read()
+
+    asked, endings = threading.Event(), []
+    with serve(silent) as plain, serve(silent, make_context(authority, "127.0.0.1")) as secure:
+        for url in (f"http://127.0.0.1:{plain}/", f"https://127.0.0.1:{secure}/"):
+            asked.clear()
+            sender = Sender(OPEN, library=library, verify=trust(authority))
+
+            def call(sender=sender, url=url):
+                try:
+                    with time_limit(30):
+                        endings.append(sender.send(Request(url=url)))
+                except Exception as error:
+                    endings.append(error)
+
+            thread = threading.Thread(target=call)
+            thread.start()
+            assert asked.wait(10)
+            sender.close()
+            thread.join(10)
+
+    assert [type(one) for one in endings] == [Unavailable, Unavailable]
+
+
 @pytest.mark.filterwarnings("error")
 def test_cancelled_calls_leave_nothing_behind(server, http, library):
     server.delay = 0.02
@@ -462,6 +490,26 @@ def test_a_request_that_meets_a_connection_just_closed_takes_another(colour, mon
 
     assert handled == ["closed"]
     assert (first.is_open, second.is_open) == (False, True)
+
+
+async def test_closing_closes_all_connections_even_if_it_is_cancelled_meanwhile():
+    closed = []
+
+    class Slow(StubConnection):
+        async def aclose(self):
+            closed.append(self)
+            await asyncio.sleep(0)
+
+    pool = AsyncPool(httpcore, SimpleNamespace(), 20)
+    for _ in range(5):
+        pool._idle.put(Slow(None), (b"http", b"a.example", 80, b""))
+    closing = asyncio.create_task(pool.aclose())
+    await asyncio.sleep(0)
+    closing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await closing
+
+    assert len(closed) == 5
 
 
 def test_a_connection_that_opens_while_the_pool_is_closed_is_closed_too(colour):

@@ -14,6 +14,7 @@ import threading
 import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import pairwise
 
 import pytest
@@ -158,6 +159,29 @@ async def test_a_targets_name_is_resolved_off_the_event_loop(server, http, libra
     resolved.set()
 
     assert (await sending).status == 200
+    await sender.aclose()
+
+
+async def test_connections_can_be_closed_while_they_are_being_made(server, http, library, monkeypatch):
+    server.answers["/"] = http(b"fine")
+    sender = Sender(Guard(), library=library)
+    make, making, goes_on = sender._new, threading.Event(), threading.Event()
+
+    def make_slowly(*arguments):
+        making.set()
+        assert goes_on.wait(10)
+        return make(*arguments)
+
+    monkeypatch.setattr(sender, "_new", make_slowly)
+    sending = asyncio.create_task(sender.asend(Request(url=server.url)))
+    while not making.is_set():
+        await asyncio.sleep(0.01)
+    closing = asyncio.create_task(sender.aclose())
+    await asyncio.sleep(0.01)
+    goes_on.set()
+    await closing
+    with suppress(Unavailable):  # its connection was closed
+        assert (await sending).status == 200
     await sender.aclose()
 
 

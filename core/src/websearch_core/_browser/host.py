@@ -23,6 +23,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from .._forks import start_over_after_fork
 from .._net.gate import Gate, Limits, find_own_address
 from .._net.guard import Guard
 from .._net.lookup import FOR_PAGES, Line
@@ -282,19 +283,18 @@ class Host:
     """The thread with the event loop of all browsers."""
 
     def __init__(self) -> None:
-        self._start_over()
+        self._browsers: dict[Launch, Browser] = {}
+        self.start_over()
+        start_over_after_fork(self)
 
-    def forget(self) -> None:
-        """Start over in a forked child: the thread and the browsers belong to the parent."""
+    def start_over(self) -> None:
+        """Begin without a thread and browsers: in a forked process, those that exist belong to the parent."""
         for browser in self._browsers.values():
             browser.disown()
             _inherited.append(browser)
-        self._start_over()
-
-    def _start_over(self) -> None:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._browsers: dict[Launch, Browser] = {}
+        self._browsers = {}
 
     def submit(self, work: Callable[[], Coroutine[Any, Any, T]]) -> Future[T]:
         """Start *work* on the loop, in the context of the caller; cancelling the future cancels it."""
@@ -360,5 +360,3 @@ _inherited: list[Browser] = []  # by a forked child: the collector of garbage wo
 _ending: set[asyncio.Task[None]] = set()  # asyncio keeps only weak references to tasks
 host = Host()
 atexit.register(host.end)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=host.forget)

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from .._redaction import keys_in, without_keys
 from ..errors import BadResponse, ConfigurationError, TimedOut, Unavailable, UnsafeURL, WebSearchError
 from ..flow import Request
+from .system import is_failed_lookup
 
 _LOGGERS = (  # a logger's filter does not see the records of its child loggers
     *("httpx", "httpx2"),
@@ -56,8 +57,10 @@ def translate_errors(request: Request) -> Iterator[None]:
         ) from error
     except _find_error_types("ConnectError") as error:
         reason = _find_root_cause(error)
-        failure = Unavailable(f"cannot connect to {place}{_describe_cause(reason)}")
-        failure.temporary = not isinstance(reason, ssl.SSLError)
+        is_unknown = is_failed_lookup(reason)  # by the caller's own client; for ours, `lookup` says so
+        problem = "the host name does not resolve" if is_unknown else f"cannot connect to {place}"
+        failure = Unavailable(problem + ("" if is_unknown else _describe_cause(reason)))
+        failure.temporary = not (is_unknown or isinstance(reason, ssl.SSLError))
         raise failure from error
     except UnicodeError as error:  # the caller's own client failed to parse a redirect's Location
         raise BadResponse(f"{place} redirects to an invalid URL") from error

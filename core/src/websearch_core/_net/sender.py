@@ -290,8 +290,9 @@ class _LoopClients:
             await client.aclose()
 
     async def aclose(self) -> None:
-        for lifetime in self._lifetimes.values():
-            await lifetime.aclose()
+        async with self._making:  # a generator that is running cannot be closed
+            for lifetime in self._lifetimes.values():
+                await lifetime.aclose()
 
 
 def _make_client(

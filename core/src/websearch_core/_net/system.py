@@ -19,6 +19,11 @@ def resolve_name(name: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(info[4][0]) for info in found))
 
 
+def is_failed_lookup(error: Exception | None) -> bool:
+    """Return True if *error* says that a name does not resolve."""
+    return isinstance(error, socket.gaierror)
+
+
 def is_own_address(ip: Address) -> bool:
     """Return True if the kernel would reach *ip* by talking to itself."""
     return source_address(ip) == str(ip)

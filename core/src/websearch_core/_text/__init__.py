@@ -1,1 +1,1 @@
-"""Characters, words and dates: what every room that handles text needs."""
+"""Characters, words and dates: what every package that handles text needs."""

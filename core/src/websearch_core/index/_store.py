@@ -12,14 +12,14 @@ import os
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from .._sqlite import create_tables, read_stamp, transaction
+from .._sqlite import connect, create_tables, is_open, read_stamp, transaction, use_wal
 from .._text.quantity import quantity
 from .._text.terms import index_text, query_terms
 from .._urls import is_web_url
@@ -212,9 +212,10 @@ class Index:
             raise _damaged_error(self.path) from None
 
     def _is_own(self, file: Path) -> bool:
-        """Return whether *file* is the index itself, or one of the two files that SQLite keeps beside it."""
+        """Return whether *file* is of the index, or of another database here, whose locks reading it would release."""
         own = self.path.resolve()
-        return file.parent == own.parent and file.name in {own.name, f"{own.name}-wal", f"{own.name}-shm"}
+        is_index = file.parent == own.parent and file.name in {own.name, f"{own.name}-wal", f"{own.name}-shm"}
+        return is_index or is_open(file)
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
@@ -227,11 +228,7 @@ class Index:
             )
         # In WAL mode even a reader writes files beside it. Where the folder is read-only, the file never changes.
         frozen = "" if os.access(path.parent, os.W_OK) else "&immutable=1"
-        with (
-            _translate_errors(path),
-            closing(sqlite3.connect(f"{path.as_uri()}?mode=ro{frozen}", uri=True, timeout=_TIMEOUT)) as db,
-        ):
-            db.isolation_level = None
+        with _translate_errors(path), connect(path, _TIMEOUT, f"mode=ro{frozen}") as db:
             db.execute("BEGIN")
             if read_stamp(db) != (_APPLICATION_ID, _VERSION):
                 raise _foreign_error(path)
@@ -246,9 +243,9 @@ class Index:
         except OSError as error:
             message = f"the folder of the local index at {path} cannot be created: {error.strerror}"
             raise ConfigurationError(message) from error
-        with _translate_errors(path), closing(sqlite3.connect(path, timeout=_TIMEOUT, isolation_level=None)) as db:
-            if read_stamp(db) == (0, 0) and path.stat().st_size == 0:
-                db.execute("PRAGMA journal_mode = WAL")
+        with _translate_errors(path), connect(path, _TIMEOUT) as db:
+            if path.stat().st_size == 0 or read_stamp(db) == (_APPLICATION_ID, _VERSION):
+                use_wal(db)
             db.execute("PRAGMA synchronous = NORMAL")  # a crash of the machine loses the last pages at worst
             with transaction(db):
                 if not create_tables(db, _SCHEMA, (_APPLICATION_ID, _VERSION)):

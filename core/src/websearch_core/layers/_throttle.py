@@ -40,7 +40,7 @@ class Throttle(ProviderWrapper):
     those that its responses state: after ``X-RateLimit-Remaining: 0`` or ``Retry-After``, requests to the same endpoint
     wait until the reset, for at most a minute. All calls of one `WebSearch` share it, in threads and on event loops,
     searches and pages, first attempts and retries; they are served in order. With *shared*, so do processes and
-    machines. Services at a ``base_url`` of your own have no documented limits.
+    machines. Services at your own ``base_url`` have no documented limits.
 
     Pages that are fetched from here have a queue for each host, with its port: four requests at a time, and after the
     first ten one every 0.2 seconds. A ``Crawl-delay`` that `Robots` found makes it slower. After a 429 or 503 with

@@ -9,16 +9,15 @@ a crash the file holds the estimates of the calls that were in flight.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import ClassVar
 
-from .._sqlite import create_tables, read_stamp, transaction
+from .._sqlite import connect, create_private, create_tables, read_stamp, transaction, use_wal
 from ..errors import ConfigurationError, Unavailable
 from ._account import exceeded
 from ._amounts import Amount, Limit
@@ -111,26 +110,17 @@ class UsageFile:
         """Open a connection for one transaction; create the file if necessary."""
         path = self.path.absolute()
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with suppress(FileExistsError):
-                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))  # tenants are nobody else's business
+            create_private(path)  # tenants are nobody else's business
         except OSError as error:
             raise ConfigurationError(f"the usage file {path} cannot be created: {error.strerror}") from error
-        with _translate_errors(path), closing(sqlite3.connect(path, timeout=_TIMEOUT, isolation_level=None)) as db:
+        with _translate_errors(path), connect(path, _TIMEOUT) as db:
             if path.stat().st_size == 0 or read_stamp(db) == (_APPLICATION_ID, _VERSION):
-                _use_wal(db)
+                use_wal(db)
             db.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing; a power cut the last calls
             with transaction(db):
                 if not create_tables(db, _SCHEMA, (_APPLICATION_ID, _VERSION)):
                     raise _foreign_error(path)
                 yield db
-
-
-def _use_wal(db: sqlite3.Connection) -> None:
-    """Let readers and a writer work at once; if several switch at the same time, one of the next calls does it."""
-    if db.execute("PRAGMA journal_mode").fetchone() != ("wal",):
-        with suppress(sqlite3.OperationalError):  # SQLite does not wait here
-            db.execute("PRAGMA journal_mode = WAL")
 
 
 def _sum(db: sqlite3.Connection, limit: Limit, day: date, tenant: str, provider: str) -> int:

@@ -62,9 +62,7 @@ _REFRESH = re.compile(rb"http-equiv\s*+=\s*+(?:[\"']\s*+)?refresh", re.IGNORECAS
 _MAX_GOODBYE = 300  # characters: a page with more text is read, although it leads elsewhere
 _MAX_GOODBYE_SIZE = 100_000  # bytes of its HTML
 _LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
-_SILENT = (
-    'the page says nothing without running its scripts (reader="auto" runs them with a browser, if one is installed)'
-)
+_SILENT = 'the page says nothing without running its scripts (reader="auto" can, if a browser is installed)'
 _MARKDOWN_FILE = re.compile(r"\.(?:mdx?|markdown|qmd|txt)\Z", re.IGNORECASE)
 
 
@@ -228,7 +226,6 @@ class Direct:
         return there
 
     def _page(self, response: Response, url: str, here: str) -> Flow[Page]:
-        check_response(response, self)
         page: Page = yield Call(self._parse, response, here, current_choices())
         page = page.model_copy(update={"url": url, "final_url": here, "provider": self.name})
         if response.truncated or response.status == 206:
@@ -238,6 +235,7 @@ class Direct:
 
     def _parse(self, response: Response, url: str, choices: Choices) -> Page:
         """Parse the page. The parser is imported here, so that searches do without it and event loops do not wait."""
+        check_response(response, self)  # off the event loop, since a long page is searched for marks of challenges
         from ..reading import read_bytes
 
         cut = ""

@@ -1,11 +1,11 @@
 """
-Firecrawl: web search and scraping, as a service or on a server of your own.
+Firecrawl: web search and scraping, as a service or on your own server.
 
 https://docs.firecrawl.dev/api-reference/endpoint/search
 https://docs.firecrawl.dev/api-reference/endpoint/scrape
 
 The key is read from ``FIRECRAWL_API_KEY``. ``keyless=True`` uses the small free allowance per address for callers
-without a key. A server of your own needs none: set ``base_url`` (``FIRECRAWL_API_URL``). It may run inside your
+without a key. Your own server needs none: set ``base_url`` (``FIRECRAWL_API_URL``). It may run inside your
 network, so the address of a page is then checked here first. At most 100 results; no paging. If a query has both
 allowed and blocked domains, the blocked ones are filtered out here. Firecrawl answers with a copy of a page that is up
 to two days old unless `max_age` says otherwise, and reports a missing page as a success; here it is an error.

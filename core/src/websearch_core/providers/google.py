@@ -10,7 +10,7 @@ results, ``brave`` and ``mojeek`` their own.
 
 The key is read from ``GOOGLE_API_KEY``; ``cx``, the ID of the search engine, from ``GOOGLE_CSE_ID`` or
 ``GOOGLE_SEARCH_ENGINE_ID``. A page has ten results and is one query of the daily allowance; a query has at most a
-hundred. Images are a search of their own and take one query more.
+hundred. Images are a separate search and take one query more.
 """
 
 from __future__ import annotations

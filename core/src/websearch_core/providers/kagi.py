@@ -5,7 +5,7 @@ https://help.kagi.com/kagi/api/search.html
 https://github.com/kagisearch/kagi-openapi-python
 
 The key is read from ``KAGI_API_KEY`` or ``KAGI_API_TOKEN``. Version 1 of the API. ``topic`` ``news`` searches news;
-images are a search of their own, and cost as much as another one. Safe search is either on or off. Domain filters are a
+images are a separate search, and cost as much as another one. Safe search is either on or off. Domain filters are a
 lens, Kagi's word for a narrowed search; a region prefers its pages but does not filter.
 """
 

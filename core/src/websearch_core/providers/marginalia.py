@@ -3,7 +3,7 @@ Marginalia: a search engine for the small, text-heavy and non-commercial part of
 
 https://about.marginalia-search.com/article/api/
 
-Without a key it uses the shared key ``public``, which is often over its limit. A key of your own comes by email, free
+Without a key it uses the shared key ``public``, which is often over its limit. Your own key comes by email, free
 for non-commercial use; it is read from ``MARGINALIA_API_KEY``. Results are under CC BY-NC-SA 4.0, unless you buy a
 commercial key. Words are matched, not meanings: short queries find more.
 """
@@ -53,7 +53,7 @@ class Marginalia:
     about: ClassVar[Service] = Service(
         api_urls=("https://about.marginalia-search.com/article/api/",),
         signup_url="https://about.marginalia-search.com/article/api/",
-        free_allowance="keyless, with a limit that all callers share; a key of your own for non-commercial use",
+        free_allowance="keyless, with a limit that all callers share; your own key for non-commercial use",
         price="a commercial key is metered",
         as_of="2025-12",
         terms="Results are under CC BY-NC-SA 4.0, except with a commercial key.",

@@ -4,7 +4,7 @@ SearchApi: the results of Google, as JSON.
 https://www.searchapi.io/docs/google
 
 The key is read from ``SEARCHAPI_API_KEY``. A page has ten results and is one search of the plan; ``topic`` ``news``
-searches Google News, ``academic`` Google Scholar. Images are a search of their own, and count as one. Domain filters
+searches Google News, ``academic`` Google Scholar. Images are a separate search, and count as one. Domain filters
 become ``site:`` in the query. An answer without results has an ``error`` text, which is not a failure.
 """
 

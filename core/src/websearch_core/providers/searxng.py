@@ -1,5 +1,5 @@
 """
-SearXNG: a metasearch server of your own.
+SearXNG: your own metasearch server.
 
 https://docs.searxng.org/dev/search_api.html
 
@@ -100,7 +100,7 @@ class SearXNG:
     topics: ClassVar[frozenset[str]] = frozenset({"academic", "code", "news"})
     about: ClassVar[Service] = Service(
         api_urls=("https://docs.searxng.org/dev/search_api.html",),
-        free_allowance="everything: it is free software, on a server of your own",
+        free_allowance="everything: it is free software, on your own server",
         prices=FREE,
         terms="public servers discourage programs; engines may block a busy server",
     )

@@ -6,7 +6,7 @@ https://serpapi.com/api-status-and-error-codes
 
 The key is read from ``SERPAPI_API_KEY``, ``SERPAPI_KEY`` or ``SERP_API_KEY``. SerpApi takes it only in the URL. A page
 has ten results and is one search of the plan; ``topic`` ``news`` searches Google News, ``academic`` Google Scholar.
-Images are a search of their own, and count as one. Domain filters become ``site:`` in the query. An answer without
+Images are a separate search, and count as one. Domain filters become ``site:`` in the query. An answer without
 results has an ``error`` text, which is not a failure; 429 means a used-up plan or too many requests an hour, depending
 on its text.
 """

@@ -4,7 +4,7 @@ Serper: the results of Google, as JSON.
 https://serper.dev/playground
 
 The key is read from ``SERPER_API_KEY``. ``topic`` ``news`` searches Google News, ``academic`` Google Scholar, which has
-no time filter. A page has ten results and costs a credit; images are a search of their own, and cost another. Domain
+no time filter. A page has ten results and costs a credit; images are a separate search, and cost another. Domain
 filters become ``site:`` in the query. Serper answers a wrong key with 403, and an empty account with 400.
 """
 

@@ -113,6 +113,27 @@ def test_the_name_of_a_site_is_known_by_its_host(url: str, title: str, expected:
 
 
 @pytest.mark.parametrize(
+    ("head", "body", "expected"),
+    [
+        # The headline is the name of a book, and the title of the chapter is a lesser heading.
+        ("<title>Tides - The Ocean Book</title>", "<h1>The Ocean Book</h1><h2>Tides</h2>", "Tides"),
+        ("<title>Tides — Oceans 2.0 manual</title>", "<h1>Oceans 2.0 manual</h1><h1>Tides¶</h1>", "Tides"),
+        ("<title>Nature - Kelp grows back</title>", "<h1>Kelp grows back</h1><h2>Why</h2>", "Kelp grows back"),
+        (
+            "<title>Nature - Kelp grows back</title>" + meta(og__title="Kelp grows back"),
+            "<h1>Kelp grows back</h1><h2>Nature</h2>",
+            "Kelp grows back",
+        ),
+        # All pages of the site have the same title.
+        ("<title>Seanews - The heart of the sea</title>", "<h1>Kelp grows back</h1>", "Kelp grows back"),
+        ("<title>Kelp forests - Seanews</title>", "<h1>We love the sea</h1>", "Kelp forests"),
+    ],
+)
+def test_the_title_of_a_book_or_a_site_is_not_that_of_its_pages(head: str, body: str, expected: str) -> None:
+    assert read(head, body + PROSE).title == expected
+
+
+@pytest.mark.parametrize(
     ("head", "expected"),
     [
         ("<title>From title</title>", "From title"),

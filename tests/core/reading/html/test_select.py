@@ -213,6 +213,34 @@ def test_the_sum_of_votes_may_reach_its_maximum() -> None:
     assert ContentModel(asked).probabilities(found) == pytest.approx([0.5] * 5)
 
 
+STATED = """
+<title>Hot tea</title><meta name=description content="How to make it"><meta name=author content="Ann Lee">
+<script type="application/ld+json">
+{"@type": "Article", "headline": "Hot tea", "datePublished": "2026-05-04", "articleBody": "<p>Boil&nbsp;water.</p> Wait."}
+</script>
+<p>How to make it<p>Boil water. Wait.<p>Buy a kettle
+"""
+
+
+def test_features_tell_what_the_page_states_about_itself() -> None:
+    url = "https://e.org/tea"
+    document = parse(STATED.encode())
+    found = BlockFeatures(find_blocks(document.body), url, read_metadata(document, url), {})
+    blocks = dict(found.blocks())
+    assert blocks["in description"] == [1, 0, 0]
+    assert blocks["in data"] == [0, 1, 0]
+    stated = {trait: found.page[trait] for trait in ("about", "described", "dated", "signed")}
+    assert stated == {"about": 1, "described": len("How to make it"), "dated": 1, "signed": 1}
+
+
+def test_features_of_a_page_that_states_nothing_about_itself() -> None:
+    _, found = features_of("<p>Hot tea", "https://e.org/")
+    assert found is not None
+    blocks = dict(found.blocks())
+    assert (blocks["in title"], blocks["in description"], blocks["in data"]) == ([1], [0], [0])
+    assert [found.page[trait] for trait in ("about", "described", "dated", "signed")] == [0, 0, 0, 0]
+
+
 def test_the_packaged_model_is_well_formed() -> None:
     written = json.loads(files("websearch_core.reading._html").joinpath("model.json").read_text("utf-8"))
     features, edges = written["features"], written["edges"]
@@ -311,11 +339,14 @@ def test_every_character_of_a_script_without_spaces_is_a_word(text: str, words: 
     assert count_words(text) == words
 
 
-def test_captions_and_cells_have_a_lower_threshold_than_the_text_around_them() -> None:
-    body = "<p>a<figure><figcaption>b<p>c</figcaption></figure><table><caption>d</caption><tr><td><p>e</p></td></tr></table>"
+def test_captions_cells_and_items_have_a_lower_threshold_than_the_text_around_them() -> None:
+    body = (
+        "<p>a<figure><figcaption>b<p>c</figcaption></figure><ul><li>d</ul>"
+        "<table><caption>e</caption><tr><td><p>f</p><ul><li>g</ul></td></tr></table>"
+    )
     blocks = find_blocks(parse(body.encode()).body)
     assert dict(zip(blocks.block_texts, _leniency(blocks), strict=True)) == pytest.approx(
-        {"a": 1, "b": 0.65, "c": 0.65, "d": 0.65, "e": 0.7}
+        {"a": 1, "b": 0.65, "c": 0.65, "d": 0.95, "e": 0.65, "f": 0.7, "g": 0.7}
     )
 
 

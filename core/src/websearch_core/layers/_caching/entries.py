@@ -1,4 +1,4 @@
-"""What a cache keeps of an answer: JSON of our own values, which are checked when they are read."""
+"""What a cache keeps of an answer: our own values as JSON, checked when they are read."""
 
 from __future__ import annotations
 

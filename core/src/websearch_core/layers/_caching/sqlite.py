@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import logging
-import os
 import sqlite3
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from threading import Lock
 from typing import Any, TypeVar
 
-from ..._sqlite import read_stamp, transaction
+from ..._sqlite import KeptConnection, connect, read_stamp, transaction, use_wal
 from .backend import CacheStats
 
 T = TypeVar("T")
@@ -22,7 +19,6 @@ _APPLICATION = 0x77656263  # "webc", in the header of the file
 _VERSION = 1
 _BUSY = 0.25  # seconds to wait for another process
 _FULL = 0.9  # of the limit, after old entries have been removed
-_MAGIC = b"SQLite format 3\0"
 _TABLE = """
 CREATE TABLE IF NOT EXISTS entries (
     key TEXT PRIMARY KEY, value BLOB NOT NULL, stored REAL NOT NULL, expires REAL NOT NULL
@@ -35,7 +31,6 @@ DELETE FROM entries WHERE key IN (
 )
 """
 _log = logging.getLogger(__name__)
-_of_parents: list[sqlite3.Connection] = []  # closing one in a forked child would release the locks of its parent
 
 
 class NotACacheError(Exception):
@@ -55,11 +50,7 @@ class SQLiteBackend:
 
     def __init__(self, path: Path, max_bytes: int, *, may_replace: bool = False) -> None:
         self._path, self._max_bytes, self._may_replace = path, max_bytes, may_replace
-        self._start()
-
-    def _start(self) -> None:
-        self._process, self._lock = os.getpid(), Lock()
-        self._connection: sqlite3.Connection | None = None
+        self._kept = KeptConnection(path, _BUSY, _prepare)
 
     def __deepcopy__(self, memo: Any) -> SQLiteBackend:
         return SQLiteBackend(self._path, self._max_bytes, may_replace=self._may_replace)
@@ -107,19 +98,15 @@ class SQLiteBackend:
 
     def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run *work*; once more if the file turns out to be damaged, on a new one."""
-        if self._process != os.getpid():
-            _of_parents.extend([self._connection] if self._connection else [])
-            self._start()
-        with self._lock:
-            try:
-                return work(self._connect())
-            except sqlite3.OperationalError:  # locked, full, read-only
-                self._close()
+        try:
+            with self._kept.use() as db:
+                return work(db)
+        except sqlite3.DatabaseError as error:
+            if not _is_damage(error):
                 raise
-            except sqlite3.DatabaseError as error:
-                self._close()
-                self._move_aside(error)
-                return work(self._connect())
+            self._move_aside(error)
+        with self._kept.use() as db:
+            return work(db)
 
     def _trim(self, db: sqlite3.Connection) -> None:
         if _used(db) <= self._max_bytes:
@@ -128,34 +115,13 @@ class SQLiteBackend:
         while _used(db) > self._max_bytes * _FULL and db.execute(_DROP_OLDEST).rowcount:
             pass
 
-    def _connect(self) -> sqlite3.Connection:
-        if self._connection is None:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
-            db = sqlite3.connect(self._path, timeout=_BUSY, isolation_level=None, check_same_thread=False)
-            try:
-                _prepare(db)
-            except BaseException:
-                db.close()
-                raise
-            self._connection = db
-        return self._connection
-
-    def _close(self) -> None:
-        if self._connection is not None:
-            with suppress(sqlite3.Error):
-                self._connection.close()
-            self._connection = None
-
     def _move_aside(self, error: sqlite3.DatabaseError) -> None:
         """Keep a damaged cache under another name, but never touch a file that is not ours."""
         if not (self._may_replace or _is_marked(self._path)):
             raise NotACacheError(f"{self._path} is not a cache") from error
         aside = self._path.with_name(f"{self._path.name}.damaged")
-        self._path.replace(aside)
-        for ending in ("-wal", "-shm"):
-            self._path.with_name(self._path.name + ending).unlink(missing_ok=True)
-        _log.warning("the cache was damaged (%s): moved to %s", error, aside)
+        if self._kept.move_aside(aside):
+            _log.warning("the cache was damaged (%s): moved to %s", error, aside)
 
 
 def _prepare(db: sqlite3.Connection) -> None:
@@ -166,8 +132,8 @@ def _prepare(db: sqlite3.Connection) -> None:
         raise NotACacheError("the file is a database, but not a cache")
     if version > _VERSION:
         raise NotACacheError(f"the cache was written by a newer version ({version})")
-    db.execute("PRAGMA journal_mode = WAL")
-    db.execute("PRAGMA synchronous = NORMAL")
+    use_wal(db)
+    db.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing; a power cut the last entries
     db.execute(f"PRAGMA journal_size_limit = {4 * 2**20}")
     if version < _VERSION:
         with transaction(db):
@@ -185,7 +151,13 @@ def _used(db: sqlite3.Connection) -> int:
 
 
 def _is_marked(path: Path) -> bool:
-    """Return whether the header of a file says that it is a cache; https://www.sqlite.org/fileformat.html."""
-    with path.open("rb") as file:
-        head = file.read(100)
-    return head.startswith(_MAGIC) and int.from_bytes(head[68:72], "big") == _APPLICATION
+    """Return whether the header of a file says that it is a cache."""
+    try:
+        with connect(path, _BUSY) as db:
+            return read_stamp(db)[0] == _APPLICATION
+    except sqlite3.DatabaseError:
+        return False
+
+
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}

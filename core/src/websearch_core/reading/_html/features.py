@@ -3,7 +3,8 @@ Features of a text block that do not depend on its language: how much text and h
 page calls its parts, what comes before and after.
 
 Class names, ids and structure mean much the same in any language. No feature looks at the text itself, except for
-prices and the words of the title: stop words, capitals and punctuation were tried, and added nothing.
+prices and the words of what the page states about itself (its title, its description, the texts in its data): stop
+words, capitals and punctuation were tried, and added nothing.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from itertools import accumulate, compress, islice
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from ..._text.markup import strip_markup
 from ..._text.terms import UNSPACED
 from .._element import HEADINGS
 from .blocks import TELLING_TAGS, TextBlocks
@@ -32,7 +34,7 @@ _LONG = 200  # characters: a longer text is long
 _MOSTLY_LINKS = 0.8  # share of linked characters
 _MIN_ITEMS = 3  # siblings of the same kind that make a list of things
 _FAR = 999  # blocks: the distance if there is no headline
-_COMPARED_LENGTH = 100  # characters of a text to compare with the title
+_COMPARED_LENGTH = 100  # characters of a text to compare with what the page states
 _CURRENCIES = re.compile("[$€£]")
 _UNSPACED = re.compile(f"[{UNSPACED}]+")
 _MIN_BYTES = 1.3  # for each character of a text in UTF-8, if much of it is in such a script
@@ -44,6 +46,8 @@ _KINDS = {
     "discussion": {"QAPage", "DiscussionForumPosting"},
     "list": {"ItemList", "CollectionPage"},
 }
+_STATED_TEXTS = ("articleBody", "text", "reviewBody", "description")  # of a thing in JSON-LD
+_MAX_STATED_LENGTH = 100_000  # characters
 
 Values = Sequence[float]
 
@@ -77,7 +81,11 @@ class BlockFeatures:
         self._outline = outline
         self._tree = _Tree(outline)
         self._names = _Names(self._tree, words)
-        self._title = set(facts.title.lower().split())
+        self._stated = {
+            "in title": set(facts.title.lower().split()),
+            "in description": set((facts.description or "").lower().split()),
+            "in data": _words_of_data(facts),
+        }
         self.count = len(outline.block_texts)
         self.sizes = [*map(count_words, outline.block_texts)]
         self.page = _page(outline, self._tree, url, facts)
@@ -114,7 +122,10 @@ class BlockFeatures:
         tree, names = self._tree, self._names
         yield "tag", [names.tags[element] for element in tree.own]
         yield from _around(tree, names)
-        yield from _in_order(self._outline, tree, self.sizes, self._title)
+        yield from _in_order(self._outline, tree, self.sizes)
+        first = [text[:_COMPARED_LENGTH].lower().split() for text in self._outline.block_texts]
+        for name, words in self._stated.items():
+            yield name, [_share_in(some, words) for some in first] if words else [0.0] * self.count
 
 
 def _ratios(parts: Values, wholes: Values) -> Values:
@@ -260,7 +271,7 @@ def _halves(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
         yield up, paths[half][-1], letters[half] / total
 
 
-def _in_order(outline: TextBlocks, tree: _Tree, sizes: Values, title: set[str]) -> Iterator[tuple[str, Values]]:
+def _in_order(outline: TextBlocks, tree: _Tree, sizes: Values) -> Iterator[tuple[str, Values]]:
     """Yield the features of what comes before a block, and of the block itself."""
     texts, lengths, count = outline.block_texts, tree.lengths, len(tree.lengths)
     since: list[float] = []
@@ -282,12 +293,16 @@ def _in_order(outline: TextBlocks, tree: _Tree, sizes: Values, title: set[str]) 
     yield "place", [block / count for block in range(count)]
     total = tree.letters[0]
     yield "text before", [before / total for before in accumulate(lengths[:-1], initial=0)]
-    yield "in title", [_share_in(text, title) for text in texts]
 
 
-def _share_in(text: str, words: set[str]) -> float:
-    first = text[:_COMPARED_LENGTH].lower().split()
-    return sum(map(words.__contains__, first)) / len(first) if first else 0.0
+def _share_in(some: list[str], words: set[str]) -> float:
+    return sum(map(words.__contains__, some)) / len(some) if some else 0.0
+
+
+def _words_of_data(facts: Metadata) -> set[str]:
+    """Return the words of the texts in JSON-LD of the thing that the page is about."""
+    texts = [value for key in _STATED_TEXTS if isinstance(value := facts.about.get(key), str)]
+    return set(strip_markup(" ".join(texts)[:_MAX_STATED_LENGTH]).lower().split())
 
 
 def _page(outline: TextBlocks, tree: _Tree, url: str, facts: Metadata) -> dict[str, float]:
@@ -323,4 +338,8 @@ def _page(outline: TextBlocks, tree: _Tree, url: str, facts: Metadata) -> dict[s
         "dashes": slug.count("-"),
         "number in path": float(re.search("[0-9]{4}", address) is not None),
         **{f"says {kind}": float(not stated.isdisjoint(names)) for kind, names in _KINDS.items()},
+        "about": float(bool(facts.about)),
+        "described": len(facts.description or ""),
+        "dated": float(facts.published is not None),
+        "signed": float(facts.author is not None),
     }

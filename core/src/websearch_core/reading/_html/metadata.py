@@ -25,7 +25,7 @@ from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
 from .byline import begins, line_of, person, read_byline
 from .dateline import is_past
 from .jsonld import JsonLd, Thing, is_at, parse_jsonld, text, types
-from .titles import Stated, agree, is_site, title_of
+from .titles import Stated, agree, chapter_of, is_same, is_site, title_of
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -123,7 +123,10 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
     shared = [one_line(title, TITLE_LENGTH) for title in dict.fromkeys(metas(_TITLES))]  # mostly the same
     headlines = [one_line(line_of(headline), TITLE_LENGTH) for headline in shown]
     main, name = _main(data, url, [*shared, window, *headlines])
-    title = title_of(Stated(name, shared, window), headlines, site, url)
+    stated = Stated(name, shared, window)
+    title = title_of(stated, headlines, site, url)
+    if (chapter := chapter_of(title, stated)) and _is_heading(chapter, document):
+        title = chapter
 
     written = [text(one) for one in data.values(main, "author", "creator")]
     signed = (written, *filter(None, map(meta.get, _AUTHORS)), _twitter_author(meta))
@@ -186,6 +189,11 @@ def _main(data: JsonLd, url: str, titles: list[str]) -> tuple[Thing, str]:
     fitting = next((name for name in names if agree(name, titles) or not any(titles)), "")
     is_about = fitting or not names or ("headline" in main and is_at(main, url))
     return (main, fitting) if is_about else ({}, "")
+
+
+def _is_heading(title: str, document: LexborHTMLParser) -> bool:
+    """Return whether the page shows *title* as a heading."""
+    return any(is_same(line_of(heading), title) for heading in document.css("h1,h2")[:_MAX_HEADLINES])
 
 
 def _site(stated: Iterable[str], data: JsonLd) -> str:

@@ -17,9 +17,9 @@ _NEIGHBOURS = 0.25  # weight of the blocks before and after a block in its proba
 _ALIKE = 0.5  # weight of the blocks that look like it
 _ODDS_ERRORS = math.exp(-1), math.e  # factors that all odds of a page may be off by, both equally likely
 _RECALL = 0.7  # weight of recall in the F-score, where precision weighs 1
-# Captions and tables belong to the text around them, even if the model doubts them: the share of the threshold that
-# suffices for them.
-_LENIENT = {"figcaption": 0.65, "caption": 0.65, "td": 0.7, "th": 0.7}
+# Captions, tables and lists belong to the text around them, even if the model doubts them: the share of the threshold
+# that suffices for them.
+_LENIENT = {"figcaption": 0.65, "caption": 0.65, "td": 0.7, "th": 0.7, "li": 0.95}
 _LONG = 100  # characters: pages repeat a text this long for wide and for narrow screens
 _MAX_WORD_LENGTH = 25  # characters: the mean of a text for people is below
 _CELLS = frozenset({"td", "th"})
@@ -90,7 +90,8 @@ def _leniency(outline: TextBlocks) -> list[float]:
         return [1.0] * len(outline.block_elements)
     shares: list[float] = []
     for name, parent in zip(outline.names, outline.parents, strict=True):
-        shares.append(_LENIENT.get(name) or (shares[parent] if parent >= 0 else 1.0))
+        around = shares[parent] if parent >= 0 else 1.0
+        shares.append(min(_LENIENT.get(name, 1.0), around))
     return [shares[element] for element in outline.block_elements]
 
 

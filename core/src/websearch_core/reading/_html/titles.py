@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 
 _SEPARATOR = re.compile(r"\s+[-–—|·•»›:/~]+\s+|\s*[|»•]\s*|\s+::\s+|:\s+")  # noqa: RUF001 - as pages write them
 _WORD = re.compile(r"[^\W_]+")
-_AGREES = 0.5  # minimum share of a headline's words that occur in the stated titles
-_AGREES_AT_HOME = 0.6  # on the first page of a site, which often has a slogan as its headline
+_AGREES = 0.6  # minimum share of the words of the shorter of two titles that they have in common
+_IS_STATED = 0.5  # minimum share of a headline's words that occur in the stated titles
+_IS_STATED_AT_HOME = 0.6  # on the first page of a site, which often has a slogan as its headline
 _MIN_HEADLINE_SHARE = 0.4  # of the title's letters: a shorter headline may be the name of a section
 _MIN_PREFIX = 5  # letters: that a shorter name begins like another proves nothing
 _MIN_INITIALS = 3
@@ -75,10 +76,13 @@ def title_of(stated: Stated, headlines: Sequence[str], site: str | None, url: st
             return meant
     if within:  # prefer the one that the title begins with: others name parts of the site
         return _spaced(next((line for line in within if main.startswith(letters[line])), within[0]), titles)
+    if len(shown) == 1 and not home and _is_slogan(stated, site, url):
+        return shown[0]
     words = set(_words(" ".join(titles)))
+    least = _IS_STATED_AT_HOME if home else _IS_STATED
     for line in long:
         own = _words(line)
-        if sum(word in words for word in own) >= (_AGREES_AT_HOME if home else _AGREES) * len(own):
+        if sum(word in words for word in own) >= least * len(own):
             return without_site(line, site, url)
     return titles[0]
 
@@ -97,6 +101,30 @@ def _find_meant(name: str, shared: str, window: str, headline: str) -> str:
         return shared
     agreed = letters == _letters(name) != _letters(window)
     return shared if agreed and not letters.startswith(shown) else ""
+
+
+def _is_slogan(stated: Stated, site: str | None, url: str) -> bool:
+    """Return whether the only stated title is one of the site, such as ``Reddit - The heart of the internet``."""
+    seam = None if stated.name or stated.shared else _SEPARATOR.search(stated.window)
+    return seam is not None and is_site(stated.window[: seam.start()], site, url)
+
+
+def chapter_of(title: str, stated: Stated) -> str:
+    """
+    Return what may be the title of a page whose headline is the name of a book or a manual: that of the chapter.
+
+    It stands before *title* in the title of the window: ``Tides - The Ocean Book``. An empty string if there is none.
+    """
+    letters = _letters(title)
+    seams = list(_SEPARATOR.finditer(stated.window))
+    if not seams or _letters(stated.window[seams[-1].end() :]) != letters or letters in map(_letters, stated.shared):
+        return ""
+    return stated.window[: seams[0].start()].strip()
+
+
+def is_same(one: str, other: str) -> bool:
+    """Return whether two titles have the same letters."""
+    return _letters(one) == _letters(other)
 
 
 def without_site(title: str, site: str | None, url: str) -> str:
@@ -152,7 +180,7 @@ def agree(name: str, titles: Sequence[str]) -> bool:
     """Return whether most words of *name* are in one of *titles*, or vice versa."""
     own = set(_words(name))
     others = (set(_words(title)) for title in titles)
-    return any(len(own & other) >= _AGREES_AT_HOME * min(len(own), len(other)) for other in others if other)
+    return any(len(own & other) >= _AGREES * min(len(own), len(other)) for other in others if other)
 
 
 def _letters(text: str) -> str:

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from ..._choices import Responses
 from ..._deadline import time_left
+from ..._forks import start_over_after_fork
 from ...errors import ConfigurationError, TimedOut
 from ...models import Page
 from .._formats import convert
@@ -115,13 +116,12 @@ class _Pool:
     def __init__(self) -> None:
         self.places = Places()
         self._workers: set[Worker] = set()
-        self.forget()
+        self.start_over()
         atexit.register(self.end)
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self.forget)
+        start_over_after_fork(self)
 
-    def forget(self) -> None:
-        """Start over without processes: after a fork, the existing ones belong to the parent."""
+    def start_over(self) -> None:
+        """Begin without processes: in a forked one, those that exist belong to the parent."""
         for worker in self._workers:
             worker.disown()
         self._changed = threading.Condition()
