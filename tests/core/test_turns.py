@@ -16,7 +16,7 @@ from websearch_core._deadline import time_limit
 from websearch_core._net.steps import Steps
 from websearch_core._threads import Threads, in_thread
 from websearch_core._turns import Turns, current_client, web_scope
-from websearch_core.errors import TimedOut, Unavailable
+from websearch_core.errors import BudgetExceeded, TimedOut, Unavailable
 from websearch_core.layers import charge_to
 from websearch_core.provider import Call
 from websearch_core.reading._isolation.places import Places
@@ -378,6 +378,24 @@ class TestClients:
         with charge_to("bob"), time_limit(10):
             assert await web.arun(quick()) == "done"
         ends.set()
+        await asyncio.gather(*tasks)
+
+    async def test_calls_that_are_refused_at_once_leave_the_loop_to_others(self):
+        def refuse():
+            raise BudgetExceeded("used up")
+            yield
+
+        web, refused = WebSearch("duckduckgo"), []
+
+        async def call():
+            with pytest.raises(BudgetExceeded):
+                await web.arun(refuse())
+            refused.append(1)
+
+        tasks = [asyncio.create_task(call()) for _ in range(50)]
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert 1 <= len(refused) <= 5
         await asyncio.gather(*tasks)
 
     async def test_a_call_that_is_cancelled_makes_room_for_the_next(self):

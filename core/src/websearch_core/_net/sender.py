@@ -167,7 +167,7 @@ class Sender:
                 return _make_response(request, reply.status_code, headers, body)
 
     async def take_turn(self) -> None:
-        """Wait until no other call of this client has begun in this round of the event loop."""
+        """Wait until this client has done no other step in this round of the event loop."""
         await self._get_loop_clients().steps.next()
 
     def _hand_over(self, request: Request) -> Future[Response]:
