@@ -285,6 +285,10 @@ class TestPlaces:
         assert places.held == 0
 
 
+async def find_steps():
+    return Steps.here()
+
+
 class TestSteps:
     async def test_a_client_does_one_step_in_each_round_of_the_loop_if_others_do_any(self):
         steps, done = Steps(), []
@@ -303,6 +307,11 @@ class TestSteps:
         assert done.count("ann") == 150
         await asyncio.sleep(0)
         assert not steps._lines
+
+    async def test_each_web_search_is_one_of_the_clients_of_its_loop(self):
+        webs = [WebSearch("duckduckgo") for _ in range(2)]
+        assert len({id(web._sender._get_loop_clients().steps) for web in webs}) == 1
+        assert Steps.here() is not await asyncio.to_thread(asyncio.run, find_steps())
 
     async def test_a_client_alone_does_a_few_steps_in_each_round(self):
         steps, done, rounds = Steps(), [], 0
@@ -395,7 +404,7 @@ class TestClients:
         tasks = [asyncio.create_task(call()) for _ in range(50)]
         for _ in range(5):
             await asyncio.sleep(0)
-        assert 1 <= len(refused) <= 5
+        assert 1 <= len(refused) <= 8 * 5  # as many as a client alone may do in a round
         await asyncio.gather(*tasks)
 
     async def test_a_call_that_is_cancelled_makes_room_for_the_next(self):

@@ -260,7 +260,7 @@ class _LoopClients:
 
     def __init__(self, new: Callable[..., Any], guard: Guard, lines: dict[bool, Line], own: Any) -> None:
         self.slots = {guarded: asyncio.Semaphore(MAX_CONCURRENT) for guarded in lines}  # pages do not block services
-        self.steps = Steps()
+        self.steps = Steps.here()
         self._new, self._guard, self._lines, self._own = new, guard, lines, own
         self._lifetimes: dict[bool, AsyncGenerator[Any, None]] = {}
         self._clients: dict[bool, Any] = {}
