@@ -167,7 +167,7 @@ class Sender:
                 return _make_response(request, reply.status_code, headers, body)
 
     async def take_turn(self) -> None:
-        """Wait until no other call of this client has begun in this round of the event loop."""
+        """Wait until this client has done no other step in this round of the event loop."""
         await self._get_loop_clients().steps.next()
 
     def _hand_over(self, request: Request) -> Future[Response]:
@@ -260,7 +260,7 @@ class _LoopClients:
 
     def __init__(self, new: Callable[..., Any], guard: Guard, lines: dict[bool, Line], own: Any) -> None:
         self.slots = {guarded: asyncio.Semaphore(MAX_CONCURRENT) for guarded in lines}  # pages do not block services
-        self.steps = Steps()
+        self.steps = Steps.here()
         self._new, self._guard, self._lines, self._own = new, guard, lines, own
         self._lifetimes: dict[bool, AsyncGenerator[Any, None]] = {}
         self._clients: dict[bool, Any] = {}

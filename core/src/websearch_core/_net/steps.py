@@ -12,6 +12,7 @@ import asyncio
 from collections import deque
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 from .._turns import current_client
 
@@ -27,7 +28,12 @@ class _Line:
 
 
 class Steps:
-    """The steps of one event loop."""
+    """The steps of all clients on one event loop."""
+
+    @classmethod
+    def here(cls) -> Steps:
+        """Return those of the running event loop, whichever `WebSearch` asks."""
+        return _steps.setdefault(asyncio.get_running_loop(), cls())
 
     def __init__(self) -> None:
         self._lines: dict[Hashable, _Line] = {}  # of each client that did a step in this round
@@ -59,3 +65,6 @@ class Steps:
             loop.call_soon(self._go_on, loop, client)
         else:
             del self._lines[client]
+
+
+_steps: WeakKeyDictionary[asyncio.AbstractEventLoop, Steps] = WeakKeyDictionary()
