@@ -95,9 +95,12 @@ def find_reached(bench: Bench, run: Callable[[list[str], int], Iterable[str]], n
     time.sleep(0.5)
     reached = set(site.reached) & set(names)
     site.reached.clear()
+    known: set[str] = set()  # a connection of one attack may go on while the next page is open
     for name in run(alone, 1):
-        if site.reached:
+        senders = {what.partition(")")[0] for what in site.reached}
+        if senders - known:
             reached.add(name)
+        known |= senders
         site.reached.clear()
     return reached
 

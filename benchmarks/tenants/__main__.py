@@ -16,7 +16,7 @@ from benchmarks.report import Section, put
 from benchmarks.tenants.server import Server
 
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured" / "tenants.md"
-_MEASUREMENTS = ("cost", "connections", "isolation")
+_MEASUREMENTS = ("cost", "connections", "threads", "isolation")
 _HEAD = """<!-- Written by `make bench-tenants`. Do not edit. -->
 
 # Many tenants in one process

@@ -18,6 +18,7 @@ import pytest
 
 from websearch_core import _sqlite
 from websearch_core.errors import ConfigurationError
+from websearch_core.index import Index
 from websearch_core.layers._caching.sqlite import SQLiteBackend
 
 MIB = 2**20
@@ -130,6 +131,27 @@ def test_a_second_connection_does_not_release_the_locks_of_the_first(path):
     first.set("b", b"2", 60)
 
     assert read_in_another_process(path, "a", "b") == "[b'1', b'2']"
+
+
+def test_an_index_does_not_read_a_cache_that_is_open_here(path):
+    cache = SQLiteBackend(path, MIB)
+    cache.set("a", b"1", 60)
+    (path.parent / "kelp.txt").write_text("kelp")
+    os.link(path, path.with_name("link.db"))
+    report = Index(path.with_name("index.db")).add_folder(path.parent)
+    use_in_another_process(path)
+    cache.set("b", b"2", 60)
+
+    assert report.added == 1
+    assert report.skipped == ()
+    assert read_in_another_process(path, "a", "b") == "[b'1', b'2']"
+
+
+def test_an_error_after_which_sqlite_rolled_back_is_raised(path):
+    with _sqlite.connect(path, 1) as db:
+        db.execute("CREATE TABLE a (b INTEGER UNIQUE ON CONFLICT ROLLBACK)")
+        with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"), _sqlite.transaction(db):
+            db.execute("INSERT INTO a VALUES (1), (1)")
 
 
 @needs_fork

@@ -28,7 +28,7 @@ from websearch_core.errors import BadResponse, UnsafeURL, UnsupportedContent
 from websearch_core.flow import Response
 from websearch_core.provider._http import retry_after
 from websearch_core.providers.direct import Direct
-from websearch_core.reading import cut_window, read_bytes
+from websearch_core.reading import cut_window, find_refresh, read_bytes
 from websearch_core.reading._charset import CODECS, decode, to_utf8
 from websearch_core.reading._html.harden import harden
 from websearch_core.reading._html.parse import parse
@@ -59,7 +59,9 @@ def url(data: bytes) -> None:
 
 
 def redirect(data: bytes) -> None:
-    """Any redirect leads to a request or to a typed error."""
+    """Any redirect leads to a request or to a typed error, and any refresh of a page to the web or nowhere."""
+    there = find_refresh(b'<meta http-equiv=refresh content="0;url=' + data + b'">', "https://page.example/a/b?c")
+    assert there is None or urlsplit(there).scheme in {"http", "https"}
     reading = Direct(max_redirects=1).read("https://page.example/a/b?c")
     next(reading)
     try:

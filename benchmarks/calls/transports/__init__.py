@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from benchmarks.calls.server import NEAR, Server
@@ -97,12 +98,12 @@ class _Worker:
     """The process of a candidate."""
 
     def __init__(self, candidate: Candidate, url: str) -> None:
-        self._candidate = candidate
+        self._candidate, self._errors = candidate, TemporaryFile("w+")  # noqa: SIM115 - closed by `end`
         python = _OWN_ENVIRONMENT if candidate.own_environment else sys.executable
         self._process = subprocess.Popen(
             [python, "-m", "benchmarks.calls.transports.worker", str(CANDIDATES.index(candidate)), url],
             cwd=_ROOT, env={**os.environ, "PYTHONPATH": f"{_ROOT / 'core' / 'src'}{os.pathsep}{_ROOT}"},
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, bufsize=1,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True, bufsize=1,
         )  # fmt: skip
 
     def ask(self, *job: Any) -> Any:
@@ -112,7 +113,8 @@ class _Worker:
         self._process.stdin.write(json.dumps(job) + "\n")
         answer = self._process.stdout.readline()
         if not answer:
-            raise RuntimeError(f"the process of {self._candidate.title} has ended")
+            self._errors.seek(0)
+            raise RuntimeError(f"the process of {self._candidate.title} has ended: {self._errors.read()[-3_000:]}")
         return json.loads(answer)
 
     def measure(self, in_flight: int) -> Cost:
@@ -124,6 +126,7 @@ class _Worker:
         with suppress(OSError):
             self._process.kill()
         self._process.communicate()
+        self._errors.close()
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import httpx
 import httpx_aiohttp
 
 from benchmarks.calls.transports.over_httpx import AsyncThroughClient
-from benchmarks.calls.transports.seam import AT_ONCE, SENT, Ask, Reply, begin, finish, place
+from benchmarks.calls.transports.seam import AT_ONCE, SENT, Ask, Reply, begin, feed, finish, place
 from websearch_core._deadline import timeout_left
 from websearch_core._net.guard import Guard
 from websearch_core._net.lookup import FOR_PAGES, Line
@@ -63,7 +63,7 @@ class AsyncAiohttp:
                 body = begin(reply.status, reply.headers.get("content-encoding"), ask)
                 if body is not None:
                     async for chunk in reply.content.iter_any():
-                        if not body.add(chunk):
+                        if not feed(body, chunk):
                             break
         return finish(reply.status, body)
 

@@ -12,7 +12,7 @@ from curl_cffi.curl import CURL_WRITEFUNC_ERROR
 from curl_cffi.requests import AsyncSession, Session
 from curl_cffi.requests.exceptions import RequestException
 
-from benchmarks.calls.transports.seam import AT_ONCE, SENT, Ask, Reply, begin, finish, place
+from benchmarks.calls.transports.seam import AT_ONCE, SENT, Ask, Reply, begin, feed, finish, place
 from websearch_core._deadline import time_left, timeout_left
 from websearch_core._net.guard import Guard
 from websearch_core._net.lookup import FOR_PAGES, Line
@@ -37,7 +37,7 @@ class _Collected:
     def finish(self, reply: Any) -> Reply:
         body = begin(reply.status_code, reply.headers.get("content-encoding"), self._ask)
         if body is not None:
-            body.add(bytes(self.arrived))
+            feed(body, bytes(self.arrived))
         return finish(reply.status_code, body)
 
 

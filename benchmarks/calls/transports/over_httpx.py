@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from benchmarks.calls.asked import HEADERS
-from benchmarks.calls.transports.seam import AT_ONCE, SENT, Ask, Reply, begin, finish, place
+from benchmarks.calls.transports.seam import AT_ONCE, SENT, Ask, Reply, begin, feed, finish, place
 from websearch_core._deadline import clamp, time_left, timeout_left
 from websearch_core._net import clients
 from websearch_core._net.backend import AsyncGuardedBackend, GuardedBackend
@@ -71,7 +71,7 @@ class Guarded:
             body = begin(reply.status_code, reply.headers.get("content-encoding"), ask)
             if body is not None:
                 for chunk in reply.iter_raw():
-                    if not body.add(chunk):
+                    if not feed(body, chunk):
                         break
                     clamp(None)
         finally:
@@ -97,7 +97,7 @@ class AsyncThroughClient:
                 body = begin(reply.status_code, reply.headers.get("content-encoding"), ask)
                 if body is not None:
                     async for chunk in reply.aiter_raw():
-                        if not body.add(chunk):
+                        if not feed(body, chunk):
                             break
             finally:
                 await reply.aclose()

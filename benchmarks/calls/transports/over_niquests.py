@@ -12,7 +12,7 @@ from niquests.packages.urllib3.contrib.resolver import BaseResolver
 from niquests.packages.urllib3.contrib.resolver._async import AsyncBaseResolver
 from niquests.packages.urllib3.contrib.resolver.protocols import ProtocolResolver
 
-from benchmarks.calls.transports.seam import AT_ONCE, SENT, Ask, Reply, begin, finish, place
+from benchmarks.calls.transports.seam import AT_ONCE, SENT, Ask, Reply, begin, feed, finish, place
 from websearch_core._deadline import in_time, timeout_left
 from websearch_core._net.guard import Guard
 from websearch_core._net.lookup import FOR_PAGES, Line
@@ -87,7 +87,7 @@ class BlockingNiquests:
             body = begin(reply.status_code, reply.headers.get("content-encoding"), ask)
             if body is not None:
                 for chunk in reply.iter_raw():
-                    if not body.add(chunk):
+                    if not feed(body, chunk):
                         break
         return finish(reply.status_code, body)
 
@@ -110,7 +110,7 @@ class AsyncNiquests:
                 body = begin(reply.status_code, reply.headers.get("content-encoding"), ask)
                 if body is not None:
                     async for chunk in await reply.iter_raw():
-                        if not body.add(chunk):
+                        if not feed(body, chunk):
                             break
             finally:
                 await reply.close()

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyreqwest.client import ClientBuilder, SyncClientBuilder
 
-from benchmarks.calls.transports.seam import SENT, Ask, Reply, begin, finish, place
+from benchmarks.calls.transports.seam import SENT, Ask, Reply, begin, feed, finish, place
 from websearch_core._deadline import time_left, timeout_left
 from websearch_core._net.guard import Guard
 from websearch_core._net.lookup import FOR_PAGES, Line
@@ -52,7 +52,7 @@ class BlockingPyreqwest(_Clients):
             if body is not None:
                 reader = reply.body_reader
                 while (chunk := reader.read_chunk()) is not None:
-                    if not body.add(chunk.to_bytes()):
+                    if not feed(body, chunk.to_bytes()):
                         break
         return finish(reply.status, body)
 
@@ -76,7 +76,7 @@ class AsyncPyreqwest(_Clients):
                 if body is not None:
                     reader = reply.body_reader
                     while (chunk := await reader.read_chunk()) is not None:
-                        if not body.add(chunk.to_bytes()):
+                        if not feed(body, chunk.to_bytes()):
                             break
         return finish(reply.status, body)
 

@@ -9,7 +9,7 @@ from typing import Any
 import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
-from benchmarks.calls.transports.seam import AT_ONCE, SENT, Ask, Reply, begin, finish, place
+from benchmarks.calls.transports.seam import AT_ONCE, SENT, Ask, Reply, begin, feed, finish, place
 from websearch_core._deadline import in_time, time_left, timeout_left
 from websearch_core._net.guard import Guard
 from websearch_core._net.lookup import FOR_PAGES, Line
@@ -48,7 +48,8 @@ class BlockingUrllib3:
             decode_content=False, timeout=urllib3.Timeout(total=timeout_left()),
         )  # fmt: skip
         body = begin(reply.status, reply.headers.get("content-encoding"), ask)
-        is_whole = body is not None and all(map(body.add, reply.stream(2**16, decode_content=False)))
+        chunks = reply.stream(2**16, decode_content=False)
+        is_whole = body is not None and all(feed(body, chunk) for chunk in chunks)
         if is_whole:
             reply.release_conn()
         else:

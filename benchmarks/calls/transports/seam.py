@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -75,6 +76,12 @@ def place(url: str, guard: Guard) -> tuple[str, str, int]:
     checked = guard.check(url)
     parts = urlsplit(checked)
     return checked, parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def feed(body: BoundedBody, chunk: bytes) -> bool:
+    """Add the bytes that arrived; return False if reading more is useless."""
+    deque(body.add(chunk), 0)
+    return not body.is_full
 
 
 def finish(status: int, body: BoundedBody | None) -> Reply:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from _thread import start_new_thread
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from contextvars import copy_context
@@ -24,8 +25,9 @@ class Threads:
     """
     Daemon threads that do the work of several clients, in turns.
 
-    Starting a thread means waiting until it runs, for seconds if many threads compute, and an event loop must not wait
-    for that. So whoever begins to work sees to it that another thread is ready, and `submit` starts only the first.
+    Starting a thread means waiting until it runs: for seconds, if there are many to start and others compute. An event
+    loop must not wait for that. So whoever begins to work sees to it that another thread is ready, and the first one is
+    started by a thread that is started without waiting.
 
     Args:
         name: The name of the threads.
@@ -62,7 +64,10 @@ class Threads:
             self._changed.notify()
         job.add_done_callback(self._drop)
         if needs_thread:
-            self._start()
+            try:
+                start_new_thread(self._start, ())
+            except RuntimeError as error:
+                self._give_up(error)
         return job
 
     def count_waiting(self, client: Hashable) -> int:
@@ -79,12 +84,16 @@ class Threads:
         """Start a thread, which is counted as ready; without the lock, for which others would wait."""
         try:
             threading.Thread(target=self._work, name=self._name, daemon=True).start()
-        except RuntimeError as error:  # the system has no more
-            with self._changed:
-                self._ready -= 1
-                left = [] if self._working or self._ready else self._turns.clear()
-            for job in left:  # nobody would ever do it
-                job.fail(error)
+        except RuntimeError as error:
+            self._give_up(error)
+
+    def _give_up(self, error: RuntimeError) -> None:
+        """Do without a thread that the system does not have; if there is no other, nobody would do what waits."""
+        with self._changed:
+            self._ready -= 1
+            left = [] if self._working or self._ready else self._turns.clear()
+        for job in left:
+            job.fail(error)
 
     def _work(self) -> None:
         while (job := self._take()) is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import socket
 import threading
 
@@ -12,8 +11,8 @@ import pytest
 
 from tests.faults.server import closing, endless, http
 from websearch_core._deadline import time_limit
+from websearch_core._net.body import BoundedBody
 from websearch_core._net.guard import Guard
-from websearch_core._net.pool import _AsyncBody
 from websearch_core._net.sender import Sender
 from websearch_core._net.stream import AsyncioStream
 from websearch_core.errors import TimedOut, Unavailable
@@ -22,16 +21,6 @@ from websearch_core.flow import Request
 pytestmark = pytest.mark.enable_socket
 
 OPEN = Guard.allowing(["127.0.0.0/8", "::1"])
-
-
-@pytest.fixture(params=["httpx", "httpx2"])
-def library(request):
-    return request.param
-
-
-@pytest.fixture(params=["blocking", "async"])
-def colour(request):
-    return request.param
 
 
 @pytest.fixture
@@ -101,30 +90,31 @@ def test_a_body_in_a_million_parts_is_cut(server, run):
     assert 10_000 < len(answer.content) < 200_000
 
 
-async def test_an_event_loop_gets_turns_while_a_body_of_tiny_parts_is_read(library):
-    core = importlib.import_module({"httpx": "httpcore", "httpx2": "httpcore2"}[library])
-    turns = 0
+async def test_an_event_loop_gets_turns_while_a_body_of_tiny_parts_is_read(server, library):
+    server.answers["/"] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 5000 + b"0\r\n\r\n"
+    longest = since = 0
+    add = BoundedBody.add
 
-    async def count():
-        nonlocal turns
+    def count(body, raw):
+        nonlocal longest, since
+        since += 1
+        longest = max(longest, since)
+        return add(body, raw)
+
+    async def take_turns():
+        nonlocal since
         while True:
             await asyncio.sleep(0)
-            turns += 1
+            since = 0
 
-    async def parts():
-        for _ in range(10_000):
-            yield b"x"
-
-    async def end():
-        counting.cancel()
-
-    counting = asyncio.create_task(count())
-    await asyncio.sleep(0)
-    body = _AsyncBody(core.Response(200, content=parts()).stream, end)
-    turns = 0
-    assert len([part async for part in body]) == 10_000
-    await body.aclose()
-    assert turns >= 50
+    sender = Sender(OPEN, library=library)
+    turning = asyncio.create_task(take_turns())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BoundedBody, "add", count)
+        assert len((await sender.asend(Request(url=server.url))).content) == 5000
+    turning.cancel()
+    await sender.aclose()
+    assert longest < 100
 
 
 async def test_an_event_loop_gets_a_turn_before_more_of_what_has_arrived_is_read():

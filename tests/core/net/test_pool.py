@@ -492,6 +492,26 @@ def test_a_request_that_meets_a_connection_just_closed_takes_another(colour, mon
     assert (first.is_open, second.is_open) == (False, True)
 
 
+async def test_closing_closes_all_connections_even_if_it_is_cancelled_meanwhile():
+    closed = []
+
+    class Slow(StubConnection):
+        async def aclose(self):
+            closed.append(self)
+            await asyncio.sleep(0)
+
+    pool = AsyncPool(httpcore, SimpleNamespace(), 20)
+    for _ in range(5):
+        pool._idle.put(Slow(None), (b"http", b"a.example", 80, b""))
+    closing = asyncio.create_task(pool.aclose())
+    await asyncio.sleep(0)
+    closing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await closing
+
+    assert len(closed) == 5
+
+
 def test_a_connection_that_opens_while_the_pool_is_closed_is_closed_too(colour):
     pools = []
 

@@ -32,6 +32,7 @@ class BoundedBody:
     def add(self, raw: bytes) -> Iterator[None]:
         """Add the bytes that arrived, in steps: an event loop does something else in between."""
         self._arrived += len(raw)
+        self._parts_left -= 1
         while True:
             yield
             room = self._most + 1 - len(self.content)
@@ -46,8 +47,8 @@ class BoundedBody:
 
     @property
     def is_full(self) -> bool:
-        """True if reading more is useless: enough arrived. An endless stream may decode to nothing."""
-        return len(self.content) > self._most or self._arrived > self._most
+        """True if reading more is useless: enough arrived, or in too many parts. It may all decode to nothing."""
+        return len(self.content) > self._most or self._arrived > self._most or self._parts_left < 0
 
     @property
     def truncated(self) -> bool:

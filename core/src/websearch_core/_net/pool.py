@@ -19,7 +19,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from typing import Any, TypeAlias
 
 KEPT = 30.0  # seconds that an idle connection is kept
-_TURN = 100  # parts of a body that are read before others get a turn
 
 OWNER = "websearch_owner"  # the extension of a request that says with whose keys it is sent
 Key: TypeAlias = tuple[bytes, bytes, int, bytes]
@@ -192,8 +191,7 @@ class AsyncPool(_Pool):
         """Close all connections."""
         if self._timer is not None:
             self._timer.cancel()
-        for connection in self._take_all():
-            await connection.aclose()
+        await _close_all(self._take_all())
 
     async def _take(self, key: Key) -> Any:
         while (connection := self._idle.take(key)) is not None and connection.has_expired():
@@ -203,8 +201,7 @@ class AsyncPool(_Pool):
     async def _end(self, connection: Any, key: Key) -> None:
         surplus = self._release(connection, key)
         self._set_timer()
-        for one in surplus:
-            await one.aclose()
+        await _close_all(surplus)
 
     def _set_timer(self) -> None:
         if self._timer is None and self._idle:
@@ -219,6 +216,18 @@ class AsyncPool(_Pool):
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)
         self._set_timer()
+
+
+async def _close_all(connections: list[Any]) -> None:
+    """Close *connections*, which nobody else knows any more: all of them, even if this is cancelled meanwhile."""
+    cancelled: asyncio.CancelledError | None = None
+    for connection in connections:
+        try:
+            await connection.aclose()
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
 
 
 def _close_old(pool: weakref.ref[AsyncPool]) -> None:
@@ -272,25 +281,15 @@ class _Body:
 
 
 class _AsyncBody:
-    """The same on an event loop, which gets a turn now and then: a body may consist of a million parts of a byte."""
+    """The same on an event loop."""
 
     def __init__(self, stream: Any, end: Callable[[], Awaitable[None]]) -> None:
         self._stream = stream
         self._end: Callable[[], Awaitable[None]] | None = end
-        self._parts: AsyncIterator[bytes] | None = None
-        self._count = 0
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        self._parts = self._stream.__aiter__()
-        return self
-
-    async def __anext__(self) -> bytes:
-        if self._parts is None:
-            raise AssertionError("iteration begins with __aiter__")
-        self._count += 1
-        if self._count % _TURN == 0:
-            await asyncio.sleep(0)
-        return await anext(self._parts)
+        iterator: AsyncIterator[bytes] = self._stream.__aiter__()
+        return iterator
 
     async def aclose(self) -> None:
         """Stop reading."""

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from .._sqlite import connect, create_tables, read_stamp, transaction, use_wal
+from .._sqlite import connect, create_tables, is_open, read_stamp, transaction, use_wal
 from .._text.quantity import quantity
 from .._text.terms import index_text, query_terms
 from .._urls import is_web_url
@@ -212,9 +212,10 @@ class Index:
             raise _damaged_error(self.path) from None
 
     def _is_own(self, file: Path) -> bool:
-        """Return whether *file* is the index itself, or one of the two files that SQLite keeps beside it."""
+        """Return whether *file* is of the index, or of another database here, whose locks reading it would release."""
         own = self.path.resolve()
-        return file.parent == own.parent and file.name in {own.name, f"{own.name}-wal", f"{own.name}-shm"}
+        is_index = file.parent == own.parent and file.name in {own.name, f"{own.name}-wal", f"{own.name}-shm"}
+        return is_index or is_open(file)
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:

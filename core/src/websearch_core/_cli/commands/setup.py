@@ -42,7 +42,7 @@ def setup() -> None:
         options = _ask_options(choice)
         if typer.confirm("Try it with one small search? It may cost as much as any other", default=True):
             works = _try(choice.name, settings, options)
-            if not works and not typer.confirm("Write the settings nevertheless?", default=False):
+            if not works and not typer.confirm("Write the settings anyway?", default=False):
                 raise typer.Exit(1)
         if "api_key" in options:
             options["api_key"] = own_file.store_key(choice.name, options["api_key"])

@@ -106,11 +106,9 @@ def person(text: str) -> str | None:
     """Return the name in a line such as ``By Ada Lovelace | May 4``, or None; several names come with commas."""
     line = _BY.sub("", " ".join(text[: 2 * _MAX_LENGTH].split()))
     line = _AND.sub(", ", _INITIALS.sub("", _END.split(line, maxsplit=1)[0])).strip(" ,;:-–—")  # noqa: RUF001 - as pages have them
-    if (
-        len(line) > _MAX_LENGTH or line.count(" ") >= _MAX_WORDS
-    ):  # "Ada Lovelace, professor of kelp at the university of"
-        name = line.partition(",")[0]
-        line = name if name != line and name.count(" ") in _SPACES else ""
+    if len(line) > _MAX_LENGTH or line.count(" ") >= _MAX_WORDS:
+        name, comma, _ = line.partition(",")  # "Ada Lovelace, professor of ..."
+        line = name if comma and name.count(" ") in _SPACES else ""
     if not 2 <= len(line) <= _MAX_LENGTH or _NO_NAME.search(line) or find_date(line):
         return None
     return line

@@ -79,9 +79,11 @@ class JsonLd:
         """
         for kinds in (_WORKS, _PAGES):
             alike = [thing for thing in self.things if kinds & types(thing)]
-            here = [thing for thing in alike if is_at(thing, url)]
-            if here or alike:
-                return next(iter(here or alike[: len(alike) <= _MAX_ALIKE]), {})
+            here = next((thing for thing in alike if is_at(thing, url)), None)
+            if here is not None:
+                return here
+            if alike:
+                return alike[0] if len(alike) <= _MAX_ALIKE else {}
         return {}
 
     def _resolve(self, value: Any) -> Any:

@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 
 _SEPARATOR = re.compile(r"\s+[-–—|·•»›:/~]+\s+|\s*[|»•]\s*|\s+::\s+|:\s+")  # noqa: RUF001 - as pages write them
 _WORD = re.compile(r"[^\W_]+")
-_AGREES = 0.5  # minimum share of a headline's words that occur in the stated titles
-_AGREES_AT_HOME = 0.6  # on the first page of a site, which often has a slogan as its headline
+_AGREES = 0.6  # minimum share of the words of the shorter of two titles that they have in common
+_IS_STATED = 0.5  # minimum share of a headline's words that occur in the stated titles
+_IS_STATED_AT_HOME = 0.6  # on the first page of a site, which often has a slogan as its headline
 _MIN_HEADLINE_SHARE = 0.4  # of the title's letters: a shorter headline may be the name of a section
 _MIN_PREFIX = 5  # letters: that a shorter name begins like another proves nothing
 _MIN_INITIALS = 3
@@ -78,9 +79,10 @@ def title_of(stated: Stated, headlines: Sequence[str], site: str | None, url: st
     if len(shown) == 1 and not home and _is_slogan(stated, site, url):
         return shown[0]
     words = set(_words(" ".join(titles)))
+    least = _IS_STATED_AT_HOME if home else _IS_STATED
     for line in long:
         own = _words(line)
-        if sum(word in words for word in own) >= (_AGREES_AT_HOME if home else _AGREES) * len(own):
+        if sum(word in words for word in own) >= least * len(own):
             return without_site(line, site, url)
     return titles[0]
 
@@ -178,7 +180,7 @@ def agree(name: str, titles: Sequence[str]) -> bool:
     """Return whether most words of *name* are in one of *titles*, or vice versa."""
     own = set(_words(name))
     others = (set(_words(title)) for title in titles)
-    return any(len(own & other) >= _AGREES_AT_HOME * min(len(own), len(other)) for other in others if other)
+    return any(len(own & other) >= _AGREES * min(len(own), len(other)) for other in others if other)
 
 
 def _letters(text: str) -> str:
