@@ -16,7 +16,7 @@ from websearch_core._deadline import time_limit
 from websearch_core._net.steps import Steps
 from websearch_core._threads import Threads, in_thread
 from websearch_core._turns import Turns, current_client, web_scope
-from websearch_core.errors import TimedOut, Unavailable
+from websearch_core.errors import BudgetExceeded, TimedOut, Unavailable
 from websearch_core.layers import charge_to
 from websearch_core.provider import Call
 from websearch_core.reading._isolation.places import Places
@@ -285,8 +285,12 @@ class TestPlaces:
         assert places.held == 0
 
 
+async def find_steps():
+    return Steps.here()
+
+
 class TestSteps:
-    async def test_a_client_does_one_step_in_each_round_of_the_loop(self):
+    async def test_a_client_does_one_step_in_each_round_of_the_loop_if_others_do_any(self):
         steps, done = Steps(), []
 
         async def call(web, count):
@@ -297,11 +301,32 @@ class TestSteps:
 
         greedy = [asyncio.create_task(call("ann", 3)) for _ in range(50)]
         await asyncio.gather(asyncio.create_task(call("bob", 10)))
-        assert done.count("ann") <= 12
+        until_bob_is_done = done[: len(done) - done[::-1].index("bob")]
+        assert until_bob_is_done.count("ann") <= 20  # of the first round, when she was alone, and of bob's
         await asyncio.gather(*greedy)
         assert done.count("ann") == 150
         await asyncio.sleep(0)
-        assert not steps._waiting
+        assert not steps._lines
+
+    async def test_each_web_search_is_one_of_the_clients_of_its_loop(self):
+        webs = [WebSearch("duckduckgo") for _ in range(2)]
+        assert len({id(web._sender._get_loop_clients().steps) for web in webs}) == 1
+        assert Steps.here() is not await asyncio.to_thread(asyncio.run, find_steps())
+
+    async def test_a_client_alone_does_a_few_steps_in_each_round(self):
+        steps, done, rounds = Steps(), [], 0
+
+        async def call():
+            await steps.next()
+            done.append(1)
+
+        calls = [asyncio.create_task(call()) for _ in range(50)]
+        while len(done) < 50:
+            rounds += 1
+            await asyncio.sleep(0)
+            assert len(done) <= 8 * rounds
+        assert rounds < 20
+        await asyncio.gather(*calls)
 
     async def test_a_call_alone_waits_for_no_round(self):
         steps, rounds = Steps(), []
@@ -316,16 +341,16 @@ class TestSteps:
             await steps.next()
             done.append(number)
 
-        tasks = [asyncio.create_task(call(number)) for number in range(5)]
+        tasks = [asyncio.create_task(call(number)) for number in range(12)]
         await asyncio.sleep(0)
-        for task in tasks[1:4]:
+        for task in tasks[8:11]:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        assert done == [0, 4]
+        assert done == [*range(8), 11]
         await steps.next()
         await asyncio.sleep(0)
         await asyncio.sleep(0)
-        assert not steps._waiting
+        assert not steps._lines
 
 
 class TestClients:
@@ -362,6 +387,24 @@ class TestClients:
         with charge_to("bob"), time_limit(10):
             assert await web.arun(quick()) == "done"
         ends.set()
+        await asyncio.gather(*tasks)
+
+    async def test_calls_that_are_refused_at_once_leave_the_loop_to_others(self):
+        def refuse():
+            raise BudgetExceeded("used up")
+            yield
+
+        web, refused = WebSearch("duckduckgo"), []
+
+        async def call():
+            with pytest.raises(BudgetExceeded):
+                await web.arun(refuse())
+            refused.append(1)
+
+        tasks = [asyncio.create_task(call()) for _ in range(50)]
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert 1 <= len(refused) <= 8 * 5  # as many as a client alone may do in a round
         await asyncio.gather(*tasks)
 
     async def test_a_call_that_is_cancelled_makes_room_for_the_next(self):

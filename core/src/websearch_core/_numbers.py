@@ -44,7 +44,7 @@ class Numbers:
             if number in self._sources and not any(self._numbers.get(key) == number for key in keys):
                 self._forget(number)
             for source in sources:
-                self._keep(source)
+                self._keep(source, make_key(source["url"]))
 
     def number_results(self, response: SearchResponse) -> SearchResponse:
         """Return *response* with the numbers of this conversation as its ``citation_id``."""
@@ -62,7 +62,7 @@ class Numbers:
             number = number or self._numbers.get(requested) or self._next()
             self._numbers.setdefault(requested, number)
         number = number or self._next()
-        self._keep({"id": number, "title": page.title, "url": page.final_url or page.url, "read": True})
+        self._keep({"id": number, "title": page.title, "url": page.final_url or page.url, "read": True}, final)
         return page.model_copy(update={"citation_id": number})
 
     def sources(self) -> list[Source]:
@@ -70,8 +70,9 @@ class Numbers:
         return [source.copy() for _, source in sorted(self._sources.items())]
 
     def _number_result(self, result: SearchResult) -> SearchResult:
-        number = self._numbers.get(make_key(result.url)) or self._next()
-        self._keep({"id": number, "title": result.title, "url": result.url, "read": result.content is not None})
+        key = make_key(result.url)
+        number = self._numbers.get(key) or self._next()
+        self._keep({"id": number, "title": result.title, "url": result.url, "read": result.content is not None}, key)
         return result if result.citation_id == number else result.model_copy(update={"citation_id": number})
 
     def _next(self) -> int:
@@ -81,8 +82,8 @@ class Numbers:
         ours = self._sources.get(source["id"])
         return ours is not None and ours["url"] == source["url"] and ours["read"] >= source["read"]
 
-    def _keep(self, source: Source) -> None:
-        number, key = source["id"], make_key(source["url"])
+    def _keep(self, source: Source, key: str) -> None:
+        number = source["id"]
         before = self._sources.pop(number, None)  # what is added again is at the end: seen last
         replaced = self._numbers.pop(key, number)
         self._numbers[key] = number

@@ -348,8 +348,11 @@ class WebSearch:
     async def arun(self, flow: Flow[_T]) -> _T:
         """Do the same as `run` on the running event loop."""
         with listening(self._listeners), policy_scope(self._policy), web_scope(id(self)):
-            await self._sender.take_turn()
-            return await arun(flow, self._asend)
+            try:
+                return await arun(flow, self._asend)
+            except WebSearchError:
+                await self._sender.take_turn()  # many calls that are refused at once must not occupy the event loop
+                raise
 
     def close(self) -> None:
         """Close the connections of blocking calls. Using this object again opens new ones."""

@@ -23,16 +23,6 @@ pytestmark = pytest.mark.enable_socket
 OPEN = Guard.allowing(["127.0.0.0/8", "::1"])
 
 
-@pytest.fixture(params=["httpx", "httpx2"])
-def library(request):
-    return request.param
-
-
-@pytest.fixture(params=["blocking", "async"])
-def colour(request):
-    return request.param
-
-
 @pytest.fixture
 def run(library, colour):
     """Send requests one after the other over the same connections; return the answers."""

@@ -13,7 +13,7 @@ import asyncio
 import ssl
 import threading
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager
@@ -125,7 +125,8 @@ class Sender:
                 resolve(self._lines[True], self.guard, *target, self._connect_timeout)
             reply = client.send(self._build_request(client, request), stream=True, follow_redirects=False)
             try:
-                body = _start_body(reply, request)
+                headers = _read_headers(reply)
+                body = _start_body(reply, headers, request)
                 if body is not None:
                     for chunk in _iter_chunks(reply):
                         for _ in body.add(chunk):
@@ -134,7 +135,7 @@ class Sender:
                             break
             finally:
                 reply.close()
-            return _make_response(request, reply, body)
+            return _make_response(request, reply.status_code, headers, body)
 
     async def asend(self, request: Request) -> Response:
         """Do the same as `send` on the running event loop."""
@@ -151,7 +152,8 @@ class Sender:
                 client = await self._get_loop_clients(request.guarded).client(request.guarded)
                 reply = await client.send(self._build_request(client, request), stream=True, follow_redirects=False)
                 try:
-                    body = _start_body(reply, request)
+                    headers = _read_headers(reply)
+                    body = _start_body(reply, headers, request)
                     if body is None:
                         await here.steps.next()
                     else:
@@ -162,10 +164,10 @@ class Sender:
                                 break
                 finally:
                     await reply.aclose()
-                return _make_response(request, reply, body)
+                return _make_response(request, reply.status_code, headers, body)
 
     async def take_turn(self) -> None:
-        """Wait until no other call of this client has begun in this round of the event loop."""
+        """Wait until this client has done no other step in this round of the event loop."""
         await self._get_loop_clients().steps.next()
 
     def _hand_over(self, request: Request) -> Future[Response]:
@@ -258,7 +260,7 @@ class _LoopClients:
 
     def __init__(self, new: Callable[..., Any], guard: Guard, lines: dict[bool, Line], own: Any) -> None:
         self.slots = {guarded: asyncio.Semaphore(MAX_CONCURRENT) for guarded in lines}  # pages do not block services
-        self.steps = Steps()
+        self.steps = Steps.here()
         self._new, self._guard, self._lines, self._own = new, guard, lines, own
         self._lifetimes: dict[bool, AsyncGenerator[Any, None]] = {}
         self._clients: dict[bool, Any] = {}
@@ -316,15 +318,31 @@ def _take_slot(slots: threading.Semaphore) -> Iterator[None]:
         slots.release()
 
 
-def _start_body(reply: Any, request: Request) -> BoundedBody | None:
-    """Check the head of an answer; return None if its body should not be read."""
-    if len(reply.headers.raw) > _MAX_HEADERS:
+def _read_headers(reply: Any) -> dict[str, str]:
+    """
+    Return the headers of an answer, with their names in lower case.
+
+    Raises:
+        BadResponse: There are too many.
+
+    """
+    raw: list[tuple[bytes, bytes]] = reply.headers.raw
+    if len(raw) > _MAX_HEADERS:
         raise BadResponse(f"the answer has more than {_MAX_HEADERS} headers", status=reply.status_code)
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in raw:
+        name, value = raw_name.decode("latin-1").lower(), _decode_header(raw_value)
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
+def _start_body(reply: Any, headers: Mapping[str, str], request: Request) -> BoundedBody | None:
+    """Return where to collect the body of an answer; None if it should not be read."""
     if 300 <= reply.status_code < 400:  # a redirect's body is useless, and can be endless
         return None
     if reply.is_stream_consumed:  # by a transport with whole answers, such as a mock: already decoded
         return BoundedBody("", request.max_bytes)
-    return BoundedBody(reply.headers.get("content-encoding", ""), request.max_bytes)
+    return BoundedBody(headers.get("content-encoding", ""), request.max_bytes)
 
 
 def _iter_chunks(reply: Any) -> Iterable[bytes]:
@@ -341,13 +359,9 @@ async def _whole(content: bytes) -> AsyncIterator[bytes]:
     yield content
 
 
-def _make_response(request: Request, reply: Any, body: BoundedBody | None) -> Response:
-    headers: dict[str, str] = {}
-    for raw_name, raw_value in reply.headers.raw:
-        name, value = raw_name.decode("latin-1").lower(), _decode_header(raw_value)
-        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+def _make_response(request: Request, status: int, headers: Mapping[str, str], body: BoundedBody | None) -> Response:
     response = Response(
-        status=reply.status_code,
+        status=status,
         url=request.url,
         headers=headers,
         content=bytes(body) if body else b"",
