@@ -419,7 +419,7 @@ class TestTenants:
         tenants = Tenants(None, {"provider": "tavily"}, ("api_key",))
 
         assert self.key(tenants.find({"api_key": "ann-key"})) == "ann-key"
-        with pytest.raises(MissingKey, match="the run has to bring one"):
+        with pytest.raises(MissingKey, match="the run must bring one"):
             tenants.web.search("tides")
         with pytest.raises(MissingKey, match="TAVILY_API_KEY"):
             Tenants(None, {"provider": "tavily"}, ("provider",))

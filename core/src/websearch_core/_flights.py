@@ -104,7 +104,7 @@ class Flights:
         answer = None
         with until(flight.deadline):
             while True:
-                flight.began_with = deadline()
+                flight.begin()
                 try:
                     answer = work()
                 except BaseException as error:  # noqa: BLE001 - raised again by those who wait
@@ -163,11 +163,15 @@ class _Flight:
     task: asyncio.Task[Any]
 
     def __init__(self) -> None:
-        self.began_with = deadline()
-        self.deadline = Deadline(self.began_with)
+        self.begin()
+        self.deadline = Deadline(self._began_with)
         self.done: Future[Any] = Future()
         self.waiting = 1
         self._is_charged = False
+
+    def begin(self) -> None:
+        """Note when the work begins, and how much time those who wait now have."""
+        self._began, self._began_with = time.monotonic(), deadline()
 
     def join(self) -> None:
         self.waiting += 1
@@ -183,16 +187,22 @@ class _Flight:
         return left + _GRACE if left is not None and deadline() == self.deadline.at else left
 
     def has_got_time(self, error: BaseException) -> bool:
-        """Return whether the work ended only because those who were there when it began had no more time."""
+        """
+        Return whether the work ended only because those who were there when it began had no more time.
+
+        The others must have at least as much: a little more, as that of callers who came together, would only send a
+        request that cannot be answered in time either.
+        """
         if not isinstance(error, TimedOut):
             return not isinstance(error, Exception)  # such as a KeyboardInterrupt, which is for one caller alone
-        return self.began_with <= time.monotonic() < self.deadline.at
+        now = time.monotonic()
+        return self._began_with <= now and self.deadline.at - now >= now - self._began
 
 
 async def _fly(flight: _Flight, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
     with until(flight.deadline):
         while True:
-            flight.began_with = deadline()
+            flight.begin()
             try:
                 return await work()
             except TimedOut as error:

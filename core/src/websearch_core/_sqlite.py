@@ -13,14 +13,16 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 from weakref import WeakSet
 
 from ._forks import pause_for_fork
 from .errors import ConfigurationError
+
+T = TypeVar("T")
 
 _PATIENCE = 5.0  # seconds that a fork waits for connections in use
 
@@ -40,15 +42,16 @@ class _Connections:
         self._process = os.getpid()
         self._inherited |= self._open
         self._open = {}
-        self._changed = threading.Condition()
-        self._users: Counter[int] = Counter()  # how often each thread uses a connection now
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
+        self._users: dict[int, int] = {}  # how often each thread uses a connection now
         self._forks = 0  # under way
         for kept in self._kept:
             kept.start_over()
 
     def pause(self) -> None:
         """Wait until no other thread uses a connection, let none begin, and close those that are kept."""
-        with self._changed:
+        with self._lock:
             self._forks += 1
             own = {threading.get_ident()}
             self._changed.wait_for(lambda: not self._users.keys() - own, _PATIENCE)
@@ -57,7 +60,7 @@ class _Connections:
 
     def resume(self) -> None:
         """Let connections be used again."""
-        with self._changed:
+        with self._lock:
             self._forks -= 1
             self._changed.notify_all()
 
@@ -66,22 +69,23 @@ class _Connections:
         if self._process != os.getpid():
             self.start_over()
 
-    @contextmanager
-    def use(self) -> Iterator[None]:
-        """Let no fork happen in this block."""
+    def enter(self) -> None:
+        """Let no fork happen until this thread calls `leave`."""
         self.notice_fork()
         thread = threading.get_ident()
-        with self._changed:
+        with self._lock:
             while self._forks and thread not in self._users:
                 self._changed.wait()
-            self._users[thread] += 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._users[thread] -= 1
-                if self._users[thread] <= 0:
-                    del self._users[thread]
+            self._users[thread] = self._users.get(thread, 0) + 1
+
+    def leave(self) -> None:
+        """Let forks happen again, if this thread uses nothing else."""
+        thread = threading.get_ident()
+        with self._lock:
+            uses = self._users.pop(thread, 0) - 1  # none in a process that was forked meanwhile
+            if uses > 0:
+                self._users[thread] = uses
+            if self._forks:
                 self._changed.notify_all()
 
     def open(self, path: Path, timeout: float, options: str) -> sqlite3.Connection:
@@ -108,18 +112,18 @@ class _Connections:
 
     def keep(self, kept: KeptConnection) -> None:
         """Close *kept* before each fork."""
-        with self._changed:
+        with self._lock:
             self._kept.add(kept)
 
     def create(self, path: Path) -> None:
         """Create an empty file, one at a time: no connection can have locks yet that closing it here would release."""
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with self._changed, suppress(FileExistsError):
+        with self._lock, suppress(FileExistsError):
             os.close(os.open(os.path.realpath(path), os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
     def move(self, path: Path, file: tuple[int, int] | None, target: Path) -> bool:
         """Move *path* if it is still *file*, one at a time."""
-        with self._changed:
+        with self._lock:
             if file is None or _identify(path) != file:
                 return False
             path.replace(target)
@@ -145,12 +149,15 @@ def connect(path: Path, timeout: float, options: str = "") -> Iterator[sqlite3.C
         ConfigurationError: The file was in use while this process was forked.
 
     """
-    with _connections.use():
+    _connections.enter()
+    try:
         db = _connections.open(path, timeout, options)
         try:
             yield db
         finally:
             _connections.close(db)
+    finally:
+        _connections.leave()
 
 
 class KeptConnection:
@@ -175,25 +182,28 @@ class KeptConnection:
         self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
 
-    @contextmanager
-    def use(self) -> Iterator[sqlite3.Connection]:
+    def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """
-        Use the connection in this block. After an error of SQLite, the next call opens a new one.
+        Do *work* with the connection. After an error, the next call opens a new one.
 
         Raises:
             OSError: The file cannot be created.
             ConfigurationError: The file was in use while this process was forked.
 
         """
-        with _connections.use(), self._lock:
-            try:
-                if self._db is None:
-                    self._db = self._open()
-                    self._prepare(self._db)
-                yield self._db
-            except BaseException:
-                self._close()
-                raise
+        _connections.enter()
+        try:
+            with self._lock:
+                try:
+                    if self._db is None:
+                        self._db = self._open()
+                        self._prepare(self._db)
+                    return work(self._db)
+                except BaseException:
+                    self._close()
+                    raise
+        finally:
+            _connections.leave()
 
     def move_aside(self, target: Path) -> bool:
         """Move the damaged file that was opened last; return False if another one has taken its place already."""

@@ -409,7 +409,19 @@ def test_a_service_that_hangs_is_not_asked_once_for_each_waiting_thread():
 
     with ThreadPoolExecutor(20) as threads:
         assert {type(answer) for answer in threads.map(ask, range(20))} == {TimedOut}
-    assert len(begun) <= 3
+    assert len(begun) <= 2
+
+
+async def test_a_service_that_hangs_is_asked_once_for_callers_who_came_together():
+    service = Slow(5)
+    web = WebSearch(service, attempts=1)
+
+    async def ask(seconds):
+        with time_limit(seconds), pytest.raises(TimedOut):
+            await web.asearch("kelp")
+
+    await asyncio.gather(ask(0.3), ask(0.35), ask(0.4))
+    assert service.begun == 1
 
 
 def test_an_interrupt_is_for_one_caller_alone():

@@ -99,14 +99,12 @@ class SQLiteBackend:
     def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run *work*; once more if the file turns out to be damaged, on a new one."""
         try:
-            with self._kept.use() as db:
-                return work(db)
+            return self._kept.run(work)
         except sqlite3.DatabaseError as error:
             if not _is_damage(error):
                 raise
             self._move_aside(error)
-        with self._kept.use() as db:
-            return work(db)
+        return self._kept.run(work)
 
     def _trim(self, db: sqlite3.Connection) -> None:
         if _used(db) <= self._max_bytes:
