@@ -64,7 +64,7 @@ _carried: list[set[str]] = []
 async def _serve_connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     keys: set[str] = set()
     _carried.append(keys)
-    with suppress(asyncio.IncompleteReadError, ConnectionError):
+    with suppress(asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):  # the last: when it ends
         while True:
             first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
             fields = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}

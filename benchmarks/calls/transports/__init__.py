@@ -13,7 +13,9 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
@@ -28,8 +30,9 @@ from benchmarks.report import Goal, Section, Table, milliseconds, times
 
 _ROOT = Path(__file__).resolve().parents[3]
 _OWN_ENVIRONMENT = _ROOT / "build" / "transports" / "bin" / "python"
-_BURSTS = {1: 20, 10: 100, 100: 300}  # in flight: searches in a round
+_BURSTS = {1: 20, 10: 100, 100: 200}  # in flight: searches in a round
 _ROUNDS = 5
+_CHECKED_AT_ONCE = 3
 _PROMISES = (
     "**guard**: only an address that the guard has judged is connected to. **deadline**: a head and a body that come "
     "in drops end in time, and no thread goes on. **bound**: bodies and heads without end and a bomb are cut. "
@@ -81,8 +84,16 @@ def measure(server: Server) -> Section:
                 all(kept[way][DEFAULT] == _ALL for way in kept),
             ),
         ],
-        remark=" ".join([*(f"{title} was skipped: {reason}." for title, reason in skipped.items()), _REMARK]),
-    )
+        remark=" ".join([
+            *(f"{title} was skipped: {reason}." for title, reason in skipped.items()),
+            *_describe_failures(),
+            _REMARK,
+        ]),
+    )  # fmt: skip
+
+
+def _describe_failures() -> list[str]:
+    return [f"{n} searches of {each.title} ({each.way}) failed." for each, n in _failed.items() if n]
 
 
 def _find_reason(candidate: Candidate) -> str:
@@ -92,6 +103,9 @@ def _find_reason(candidate: Candidate) -> str:
     if candidate.needs and find_spec(candidate.needs) is None:
         return f"{candidate.needs} is not installed; run `make bench ONLY=transports`"
     return ""
+
+
+_failed: Counter[Candidate] = Counter()  # searches, over all rounds
 
 
 class _Worker:
@@ -119,7 +133,9 @@ class _Worker:
 
     def measure(self, in_flight: int) -> Cost:
         """Return the cost of a search."""
-        return Cost(*self.ask("measure", _BURSTS[in_flight], in_flight))
+        wall, cpu, failed = self.ask("measure", _BURSTS[in_flight], in_flight)
+        _failed[self._candidate] += failed
+        return Cost(wall, cpu)
 
     def end(self) -> None:
         """End the process: at once, since a connection may be waiting for a server that never answers."""
@@ -140,14 +156,20 @@ def _start(url: str, candidates: Sequence[Candidate]) -> Iterator[dict[str, _Wor
 
 
 def _check(url: str, way: str) -> dict[str, str]:
-    """Return which promises each transport keeps; one after the other, since they are timed."""
-    kept: dict[str, str] = {}
-    for candidate in CANDIDATES:
-        if candidate.way == way and candidate.is_seam:
-            with _start(url, [candidate]) as workers:
-                for title, worker in workers.items():
-                    kept[title] = _describe(worker.ask("check"))
-    return kept
+    """Return which promises each transport keeps. Their times are judged with much to spare, so a few run together."""
+    _report(f"checking the {way} transports")
+
+    def check(candidate: Candidate) -> str:
+        with _start(url, [candidate]) as workers:
+            return _describe(workers[candidate.title].ask("check"))
+
+    checked = [each for each in CANDIDATES if each.way == way and each.is_seam and not _find_reason(each)]
+    with ThreadPoolExecutor(_CHECKED_AT_ONCE) as threads:
+        return dict(zip((each.title for each in checked), threads.map(check, checked), strict=True))
+
+
+def _report(doing: str) -> None:
+    print(f"  {doing} ...", file=sys.stderr, flush=True)
 
 
 def _describe(wrong: Mapping[str, str]) -> str:
@@ -156,6 +178,7 @@ def _describe(wrong: Mapping[str, str]) -> str:
 
 
 def _compare(url: str, way: str) -> dict[int, Comparison]:
+    _report(f"measuring the {way} transports")
     with _start(url, [each for each in CANDIDATES if each.way == way]) as workers:
         return {
             in_flight: compare(
