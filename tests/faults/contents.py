@@ -163,7 +163,7 @@ FAULTS = (
         promise="a page with text is read, and not left; `<base>` counts only if it is http(s)",
         cases=read(
             {
-                "refresh": html(b"<meta http-equiv=refresh content='0;url=http://169.254.169.254/'>" + PAGE),
+                "refresh": html(b"<meta http-equiv=refresh content='10;url=http://169.254.169.254/'>" + PAGE),
                 "base": html(b"<base href='file:///etc/'>" + PAGE),
                 "script": html(b"<script>location='http://169.254.169.254/'</script>" + PAGE + b"<script>"),
             }

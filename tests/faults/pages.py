@@ -87,7 +87,8 @@ FAULTS = (
                     "//[v1.x]:y",
                     f"/{'a' * 71_680}",
                 )
-            },
+            }
+            | {"refresh": html(b"<meta http-equiv=refresh content='0;url=http://169.254.169.254/'>Moved.")},
             peers=False,
         ),
         proven_by=(
