@@ -88,7 +88,7 @@ class Threads:
             self._give_up(error)
 
     def _give_up(self, error: RuntimeError) -> None:
-        """Do without a thread that the system does not have; if there is no other, nobody would do what waits."""
+        """Continue without a thread that the system cannot start; if there is no other, nobody would do what waits."""
         with self._changed:
             self._ready -= 1
             left = [] if self._working or self._ready else self._turns.clear()

@@ -347,6 +347,24 @@ def test_a_file_that_another_process_locks_is_not_waited_for_long(path):
         other.execute("ROLLBACK")
 
 
+def test_many_threads_do_not_wait_for_another_process_in_turn(path):
+    backend, together = SQLiteBackend(path, MIB), threading.Barrier(40)
+    backend.set("a", b"b", 60)
+
+    def write(n):
+        together.wait()
+        with pytest.raises(sqlite3.OperationalError):
+            backend.set(str(n), b"b", 60)
+
+    with closing(sqlite3.connect(path, isolation_level=None)) as other, ThreadPoolExecutor(40) as threads:
+        other.execute("BEGIN IMMEDIATE")
+        started = time.monotonic()
+        list(threads.map(write, range(40)))
+        assert time.monotonic() - started < 6  # in turn, they would wait for ten seconds
+        other.execute("ROLLBACK")
+    assert backend.get("a") == b"b"
+
+
 def test_threads_use_it_together(path):
     backend, errors = SQLiteBackend(path, MIB), []
 

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from ...errors import ConfigurationError
 from .backend import CacheBackend, MemoryBackend
 from .entries import Entry, decode, encode
 from .redis import SCHEMES, RedisBackend
@@ -81,4 +82,5 @@ class Store:
 def _describe(error: Exception) -> str:
     """Describe *error* without what a client of a server might say about its password."""
     named = type(error).__name__
-    return f"{named}: {error}" if isinstance(error, sqlite3.Error | OSError | NotACacheError) else named
+    is_ours = isinstance(error, sqlite3.Error | OSError | NotACacheError | ConfigurationError)
+    return f"{named}: {error}" if is_ours else named

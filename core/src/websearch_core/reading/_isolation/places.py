@@ -67,7 +67,7 @@ class Places:
                     self.waiting -= 1
 
     def _admit(self) -> None:
-        """Let those begin for whom there is a place now; with the lock."""
+        """Admit pages while there are places; call with the lock held."""
         while (next_one := self._turns.take()) is not None:
             self.waiting -= 1
             self.held += 1
