@@ -1,4 +1,4 @@
-"""A server in a process of its own, so that it takes no time from the interpreter that is measured."""
+"""A server in its own process, so that it takes no time from the interpreter that is measured."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ The server is another process on this machine. Each call has a number, so that t
 that is sent again has to have been announced as a `Wait` before a retry."""
 
 _ENDINGS = """The last column is of the calls that met no fault, were not cancelled and had {long} s. What is not `ok`
-there has to do with the others: they closed its connection, or its service had failed so often that the budget for
+there was caused by the others: they closed its connection, or its service had failed so often that the budget for
 retries was used up."""
 
 _MEMORY = """What counts is the memory in use: what is resident, less what glibc keeps although it was freed
@@ -54,10 +54,10 @@ which {given_back:.0f} MiB remained when glibc was asked to give back what is fr
 keeps it from holding memory for each thread that once needed some."""
 
 _KILLS = """Two processes that write to one file are killed at random moments, within 5 ms after one of their first
-writes, five times for each file. Then everything that they acknowledged has to be there, the file has to be whole
-(`PRAGMA integrity_check`), and the next process has to be able to write. Whoever looks still has the file open when the
-next two are forked. What a full disk and a read-only one do is a test, `tests/soak/test_disks.py`, and so are forks in
-the middle of writing, `tests/core/test_sqlite.py`."""
+writes, five times for each file. Then everything that they acknowledged must be there, the file must be whole
+(`PRAGMA integrity_check`), and the next process must be able to write. The process that checks still has the file open
+when the next two are forked. `tests/soak/test_disks.py` covers full and read-only disks, `tests/core/test_sqlite.py`
+forks in the middle of writing."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,5 +1,5 @@
 """
-The other side of a soak: services and pages in a process of their own, which count the requests of each call.
+The other side of a soak: services and pages in their own process, which count the requests of each call.
 
 A call names itself in what it asks: ``soak CALL FAULT``, or a page at ``/page/CALL/FAULT``. The fault is the number of
 a case of the matrix in `tests.faults`, whose answers this server sends one after the other, or ``ok``. A line on

@@ -32,7 +32,7 @@ _COLUMNS = (
     "calls",
     "99 % alone",
     "alone again",
-    "99 % beside it",
+    "99 % with it",
     "ratio",
     "control",
 )
@@ -56,7 +56,7 @@ class _Times:
 
 
 def measure(server: Server) -> Section:
-    """Measure the others alone, beside each kind of hostile tenant, and alone again, in turns."""
+    """Measure the others alone, with each kind of hostile tenant, and alone again, in turns."""
     _let_names_hang()
     began_with = os.getloadavg()[0]
     rows, goals, controls, stalls = [], [], [], []
@@ -77,13 +77,14 @@ def measure(server: Server) -> Section:
     return Section(
         "One hostile tenant",
         f"{_OTHERS} tenants search (20 ms at the service) and read an article, each with a pause of 50 ms between two "
-        f"calls, for {_SECONDS:.0f} seconds alone, as long beside one tenant with {_IN_FLIGHT} calls in flight, and as "
-        f"long alone again; {_ROUNDS} times in turn, all in one process on one event loop. The service of the others "
-        "and the site of the hostile tenant are two more processes on the same machine. A 99th percentile is that of "
-        "all turns together; the ratio is to the mean of both times alone, and the control that of one to the other.",
+        f"calls, for {_SECONDS:.0f} seconds alone, as long with a hostile tenant that has {_IN_FLIGHT} calls in "
+        f"flight, and as long alone again; {_ROUNDS} times in turn, all in one process on one event loop. The service "
+        "of the others and the site of the hostile tenant are two more processes on the same machine. A 99th "
+        "percentile is that of all turns together; the ratio is to the mean of both times alone, and the control that "
+        "of one to the other.",
         [
             Table(_COLUMNS, rows),
-            Table(("the hostile tenant", "the loop stood still, alone", "beside it"), stalls),
+            Table(("the hostile tenant", "the loop stood still, alone", "with it"), stalls),
         ],
         goals,
         f"Eight of ten controls are between {times(least)} and {times(most)}: a ratio inside that range says nothing. "

@@ -41,7 +41,8 @@ def measure(_server: Server) -> Section:
         [Table(("threads that compute", "`ThreadPoolExecutor`", "ours"), rows)],
         [
             Goal(
-                f"beside {_BUSY[-1]} threads, the loop stands still for a fifth of the time of `ThreadPoolExecutor`",
+                f"with {_BUSY[-1]} threads that compute, the loop stands still for a fifth of the time of "
+                "`ThreadPoolExecutor`",
                 f"{milliseconds(ours)} instead of {milliseconds(worst)}",
                 ours * 5 <= worst,
             )

@@ -36,7 +36,7 @@ class Tenant:
     """
     A customer, and the `WebSearch` that is theirs alone.
 
-    A budget for a day or a month has to be *per tenant*: the file that counts it is that of the whole service.
+    A budget for a day or a month must be *per tenant*, since one file counts those of the whole service.
 
     Its key is required: otherwise, ``TAVILY_API_KEY`` of the server would pay for a tenant who has none. `Settings`
     leaves out the settings files and the variables of the server.

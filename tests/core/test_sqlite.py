@@ -20,6 +20,7 @@ from websearch_core import _sqlite
 from websearch_core.errors import ConfigurationError
 from websearch_core.index import Index
 from websearch_core.layers._caching.sqlite import SQLiteBackend
+from websearch_core.layers._caching.store import Store
 
 MIB = 2**20
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
@@ -147,6 +148,37 @@ def test_an_index_does_not_read_a_cache_that_is_open_here(path):
     assert read_in_another_process(path, "a", "b") == "[b'1', b'2']"
 
 
+@pytest.mark.parametrize("name", ["-wal", "-shm"])
+def test_an_index_reads_a_file_with_the_name_of_an_ending_alone(tmp_path, name):
+    (tmp_path / name).write_text("kelp")
+
+    assert Index(tmp_path / "index.db").add_folder(tmp_path / name).added == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a file that is open cannot be removed")
+def test_a_cache_that_is_removed_while_it_is_open_is_made_again(path):
+    backend = SQLiteBackend(path, MIB)
+    backend.set("a", b"1", 60)
+    for file in path.parent.iterdir():
+        file.unlink()
+
+    assert backend.get("a") is None
+    backend.set("b", b"2", 60)
+    assert read_in_another_process(path, "b") == "[b'2']"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a file that is open cannot be replaced")
+def test_a_cache_that_is_moved_aside_elsewhere_is_left_by_those_who_have_it_open(path):
+    first, second = (SQLiteBackend(path, MIB, may_replace=True) for _ in range(2))
+    first.set("a", b"1", 60)
+    assert second.get("a") == b"1"
+    first._move_aside(sqlite3.DatabaseError("database disk image is malformed"))
+    second.set("b", b"2", 60)
+
+    assert first.get("b") == b"2"
+    assert read_in_another_process(path, "a", "b") == "[None, b'2']"
+
+
 def test_an_error_after_which_sqlite_rolled_back_is_raised(path):
     with _sqlite.connect(path, 1) as db:
         db.execute("CREATE TABLE a (b INTEGER UNIQUE ON CONFLICT ROLLBACK)")
@@ -234,8 +266,9 @@ def test_a_child_refuses_a_file_that_was_in_use_for_too_long(path, monkeypatch):
 
 
 @needs_fork
-def test_a_process_that_was_not_forked_by_python_refuses_what_its_parent_has_open(path):
+def test_a_process_that_was_not_forked_by_python_refuses_what_its_parent_has_open(path, caplog):
     parent = SQLiteBackend(path, MIB)
+    store = Store(parent)
     parent.set("a", b"1", 60)
 
     def is_refused():
@@ -243,7 +276,12 @@ def test_a_process_that_was_not_forked_by_python_refuses_what_its_parent_has_ope
             parent.get("a")
         return True
 
+    def says_why():
+        store.load("a")
+        return "was in use while this process was forked" in caplog.text
+
     assert in_child(is_refused, fork=ctypes.PyDLL(None).fork) == 0
+    assert in_child(says_why, fork=ctypes.PyDLL(None).fork) == 0
     parent.set("b", b"2", 60)
 
     assert read_in_another_process(path, "a", "b") == "[b'1', b'2']"

@@ -40,7 +40,7 @@ FAULTS = (
         number=64,
         name="a fork after use",
         injected="`os.fork` while a connection is kept and a request of another thread is under way",
-        promise="the child opens connections and files of its own; the parent's go on",
+        promise="the child opens its own connections and files; the parent's go on",
         proven_by=(
             f"{_HERE}/test_programs.py::test_a_forked_child_has_connections_of_its_own",
             "tests/core/test_sqlite.py::test_forks_in_the_middle_of_writing_lose_nothing",

@@ -1,7 +1,7 @@
 """
 Measure what one search costs the processor over different HTTP libraries, and which of our promises each keeps.
 
-Each candidate runs in a process of its own (`worker`), so that none pays for the threads or the garbage of another.
+Each candidate runs in its own process (`worker`), so that none pays for the threads or the garbage of another.
 The address is judged at the moment of connecting, one deadline covers the exchange, redirects are not followed, and a
 body is inflated by us, up to a limit, as far as the library lets it: `promises` checks which of these hold. Those
 marked *bare* are what people write by hand.
@@ -59,7 +59,7 @@ def measure(server: Server) -> Section:
         method=(
             f"Processor time of one search of a server on this machine that answers after {NEAR * 1000:.0f} ms, with "
             "1, 10 and 100 searches in flight: so many start together, and the next so many when all have ended. Each "
-            f"transport has a process of its own. {_ROUNDS} rounds of {', '.join(map(str, _BURSTS.values()))} searches "
+            f"transport has its own process. {_ROUNDS} rounds of {', '.join(map(str, _BURSTS.values()))} searches "
             "after one to warm up, in a new order each, with the garbage collector off; a range is that of the "
             "quartiles, and a ratio compares with the bare client of the same round. The transports send, read, "
             "inflate and decode the same JSON, behind the same guard, deadline and limit where the library has a way "

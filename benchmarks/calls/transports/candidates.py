@@ -23,7 +23,7 @@ class Candidate:
         argument: The first argument of the class, if it takes another than the guard.
         needs: The package that has to be installed.
         is_seam: Whether it is a transport, whose promises can be checked, and not the rest of a search.
-        own_environment: Whether its package would change others, so that it has an environment of its own.
+        own_environment: Whether its package would change others, so that it needs its own environment.
 
     """
 

@@ -1,4 +1,4 @@
-"""niquests with a resolver that asks our guard. Installing it replaces urllib3, so it has an environment of its own."""
+"""niquests with a resolver that asks our guard. Installing it replaces urllib3, so it has its own environment."""
 
 from __future__ import annotations
 

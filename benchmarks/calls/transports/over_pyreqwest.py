@@ -62,7 +62,7 @@ class BlockingPyreqwest(_Clients):
 
 
 class AsyncPyreqwest(_Clients):
-    """Its client for event loops, which runs on threads of its own."""
+    """Its client for event loops, which runs on its own threads."""
 
     def __init__(self, guard: Guard) -> None:
         super().__init__(ClientBuilder, guard)

@@ -1,7 +1,7 @@
 """
 Check which of our promises a transport keeps, against a server that breaks the rules.
 
-Each check makes the transport anew, with a guard of its own. Whether something was reached is decided by the server.
+Each check makes a new transport, with its own guard. Whether something was reached is decided by the server.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-One transport in a process of its own, which is measured and checked on demand.
+One transport in its own process, which is measured and checked on demand.
 
     python -m benchmarks.calls.transports.worker INDEX URL
 

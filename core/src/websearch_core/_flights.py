@@ -27,6 +27,7 @@ from ._forks import start_over_after_fork
 from .errors import TimedOut
 
 _GRACE = 0.1  # seconds; work that ends at the same deadline says more precisely what was late
+_WORTHWHILE = 0.25  # of the time that was not enough, to begin again
 
 
 class Shared(NamedTuple):
@@ -190,13 +191,13 @@ class _Flight:
         """
         Return whether the work ended only because those who were there when it began had no more time.
 
-        The others must have at least as much: a little more, as that of callers who came together, would only send a
+        The others must have a good part of it: a little more, as that of callers who came together, would only send a
         request that cannot be answered in time either.
         """
         if not isinstance(error, TimedOut):
             return not isinstance(error, Exception)  # such as a KeyboardInterrupt, which is for one caller alone
         now = time.monotonic()
-        return self._began_with <= now and self.deadline.at - now >= now - self._began
+        return self._began_with <= now and self.deadline.at - now >= _WORTHWHILE * (now - self._began)
 
 
 async def _fly(flight: _Flight, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:

@@ -25,6 +25,7 @@ from .errors import ConfigurationError
 T = TypeVar("T")
 
 _PATIENCE = 5.0  # seconds that a fork waits for connections in use
+_TURN = 1.0  # seconds that a thread waits for other threads that use the same connection
 
 
 class _Connections:
@@ -162,7 +163,9 @@ def connect(path: Path, timeout: float, options: str = "") -> Iterator[sqlite3.C
 
 class KeptConnection:
     """
-    A connection that stays open for the next call, or until a fork. One thread at a time uses it.
+    A connection that stays open for the next call, while the file stays in its place, or until a fork.
+
+    One thread at a time uses it.
 
     Args:
         path: The file; made as `create_private` does.
@@ -187,21 +190,28 @@ class KeptConnection:
         Do *work* with the connection. After an error, the next call opens a new one.
 
         Raises:
+            sqlite3.OperationalError: Other threads need the connection for too long.
             OSError: The file cannot be created.
             ConfigurationError: The file was in use while this process was forked.
 
         """
         _connections.enter()
         try:
-            with self._lock:
-                try:
-                    if self._db is None:
-                        self._db = self._open()
-                        self._prepare(self._db)
-                    return work(self._db)
-                except BaseException:
+            lock = self._lock  # a fork in between replaces it
+            if not lock.acquire(timeout=_TURN):  # each of many threads may wait for another process in turn
+                raise sqlite3.OperationalError("other threads need the connection for too long")
+            try:
+                if self._db is not None and _identify(self._path) != self._file:  # it was removed or replaced
                     self._close()
-                    raise
+                if self._db is None:
+                    self._db = self._open()
+                    self._prepare(self._db)
+                return work(self._db)
+            except BaseException:
+                self._close()
+                raise
+            finally:
+                lock.release()
         finally:
             _connections.leave()
 
@@ -219,9 +229,8 @@ class KeptConnection:
 
     def _open(self) -> sqlite3.Connection:
         _connections.create(self._path)
-        db = _connections.open(self._path, self._timeout, "")
-        self._file = _identify(self._path)
-        return db
+        self._file = _identify(self._path)  # if it is replaced now, the next call notices
+        return _connections.open(self._path, self._timeout, "")
 
     def _close(self) -> None:
         if self._db is not None:
@@ -234,7 +243,7 @@ class KeptConnection:
 
 def is_open(path: Path) -> bool:
     """Return whether a file is a database that is open in this process, or one of the files beside it."""
-    return _connections.knows(path.with_name(path.name.removesuffix("-wal").removesuffix("-shm")))
+    return _connections.knows(path.parent / path.name.removesuffix("-wal").removesuffix("-shm"))
 
 
 def create_private(path: Path) -> None:

@@ -18,7 +18,7 @@ from .errors import Unavailable
 
 T = TypeVar("T")
 
-_KEPT = 5.0  # seconds that a thread without work is kept
+_KEPT = 60.0  # seconds that a thread without work is kept; shorter, and one at a time would start one each time
 
 
 class Threads:
@@ -88,7 +88,7 @@ class Threads:
             self._give_up(error)
 
     def _give_up(self, error: RuntimeError) -> None:
-        """Do without a thread that the system does not have; if there is no other, nobody would do what waits."""
+        """Continue without a thread that the system cannot start; if there is no other, nobody would do what waits."""
         with self._changed:
             self._ready -= 1
             left = [] if self._working or self._ready else self._turns.clear()

@@ -1,4 +1,4 @@
-"""Answers and pages that are kept: when they are given again, to whom, and what happens when keeping fails."""
+"""Answers and pages that are kept: when and to which calls they are given again, and what happens when keeping fails."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 
 from websearch_core import WebSearch, _sqlite
+from websearch_core.events import CacheHit
 from websearch_core.layers import Cache
 from websearch_core.layers._caching import sqlite
 from websearch_core.layers._caching.sqlite import NotACacheError, SQLiteBackend
@@ -347,6 +348,24 @@ def test_a_file_that_another_process_locks_is_not_waited_for_long(path):
         other.execute("ROLLBACK")
 
 
+def test_many_threads_do_not_wait_for_another_process_in_turn(path):
+    backend, together = SQLiteBackend(path, MIB), threading.Barrier(40)
+    backend.set("a", b"b", 60)
+
+    def write(n):
+        together.wait()
+        with pytest.raises(sqlite3.OperationalError):
+            backend.set(str(n), b"b", 60)
+
+    with closing(sqlite3.connect(path, isolation_level=None)) as other, ThreadPoolExecutor(40) as threads:
+        other.execute("BEGIN IMMEDIATE")
+        started = time.monotonic()
+        list(threads.map(write, range(40)))
+        assert time.monotonic() - started < 6  # in turn, they would wait for ten seconds
+        other.execute("ROLLBACK")
+    assert backend.get("a") == b"b"
+
+
 def test_threads_use_it_together(path):
     backend, errors = SQLiteBackend(path, MIB), []
 
@@ -368,3 +387,17 @@ def test_threads_use_it_together(path):
 
 def test_a_home_folder_is_understood():
     assert Cache(location="~/answers.db").backend._path == Path.home() / "answers.db"
+
+
+@pytest.mark.parametrize("location", [":memory:", Path(":memory:")])
+def test_memory_is_no_file(location, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    events = []
+    web = WebSearch(
+        FakeWeb(pages={"https://a.example/": "text"}), layers=[Cache(location=location)], on_event=events.append
+    )
+    for _ in range(2):
+        assert web.read("https://a.example/").content == "text"
+
+    assert [type(event) for event in events].count(CacheHit) == 1
+    assert list(tmp_path.iterdir()) == []

@@ -116,7 +116,7 @@ def test_an_expired_page_that_has_not_changed_is_fresh_again(path, clock, header
     assert site.conditional == [False, True, True]
 
 
-def test_a_page_that_has_changed_is_read_anew(path, clock):
+def test_a_page_that_has_changed_is_fetched_again(path, clock):
     site, layer = Site(etag='"a"'), make(path)
     read(layer, site)
     clock.now += HOUR + 1

@@ -420,8 +420,32 @@ async def test_a_service_that_hangs_is_asked_once_for_callers_who_came_together(
         with time_limit(seconds), pytest.raises(TimedOut):
             await web.asearch("kelp")
 
-    await asyncio.gather(ask(0.3), ask(0.35), ask(0.4))
+    await asyncio.gather(ask(0.3), ask(0.31), ask(0.32))
     assert service.begun == 1
+
+
+def test_one_who_comes_late_is_not_late_because_the_first_is():
+    begun = []
+
+    def work():
+        begun.append(1)
+        if len(begun) == 1:
+            time.sleep(time_left())
+            raise TimedOut("late")
+        return "kelp"
+
+    flights = Flights()
+
+    def ask():
+        with time_limit(0.4):
+            return flights.share("k", work)
+
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(ask)
+        time.sleep(0.25)  # then the second has more than half of its time left when that of the first is up
+        assert threads.submit(ask).result().value == "kelp"
+        with pytest.raises(TimedOut):
+            first.result()
 
 
 def test_an_interrupt_is_for_one_caller_alone():

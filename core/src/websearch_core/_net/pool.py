@@ -236,7 +236,7 @@ def _close_old(pool: weakref.ref[AsyncPool]) -> None:
 
 
 def _end_head(response: Any) -> None:
-    """Let a stream of ours read on: the answer has begun. A test tool may have put another in its place."""
+    """Let our own stream read on: the answer has begun. A test tool may have replaced it."""
     stream = response.extensions.get("network_stream")
     if hasattr(stream, "end_head"):
         stream.end_head()

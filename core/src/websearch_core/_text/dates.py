@@ -13,6 +13,7 @@ _MONTHS = (
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
 # Those of other languages, as they appear in a date. Only whole names: many of their abbreviations are other words.
+# Without "listopada", which is November in Polish and October in Croatian.
 _FOREIGN_MONTHS = {
     name: number
     for number, names in enumerate(
@@ -27,7 +28,7 @@ _FOREIGN_MONTHS = {
             "augusti août agosto augustus ağustos sierpnia srpna agustus августа серпня",
             "septembre septiembre settembre setembro eylül września září сентября вересня",
             "oktober octobre octubre ottobre outubro ekim października října октября жовтня",
-            "novembre noviembre novembro kas\u0131m ноября листопада",
+            "novembre noviembre novembro kas\u0131m listopadu ноября листопада",
             "dezember décembre diciembre dicembre dezembro desember aral\u0131k grudnia prosince декабря грудня",
         ),
         start=1,

@@ -1,5 +1,5 @@
 """
-Crawl4AI: renders pages with a browser of its own, in this process or on your own server.
+Crawl4AI: renders pages with its own browser, in this process or on your own server.
 
 https://docs.crawl4ai.com/core/docker-deployment/
 https://docs.crawl4ai.com/api/crawl-result/

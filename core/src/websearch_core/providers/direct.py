@@ -203,7 +203,7 @@ class Direct:
         return Request(url=url, headers=headers, max_bytes=self.max_bytes, guarded=True)
 
     def _find_next(self, response: Response, here: str) -> Flow[str | None]:
-        """Return where the response leads, by its status or by a page that says no more than that; None if nowhere."""
+        """Return where the response leads, by its status or by a page that does nothing else; None if nowhere."""
         there: str | None
         if response.status in _REDIRECTS:
             there = response.headers.get("location", "")

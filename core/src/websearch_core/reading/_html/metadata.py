@@ -214,7 +214,7 @@ def _twitter_author(meta: dict[str, list[str]]) -> Iterator[str]:
 
 
 def _linked_author(document: LexborHTMLParser) -> list[str]:
-    """Return the only person whom links anywhere on the page name as the author; none if they name several."""
+    """Return the only person that links on the page name as the author; none if they name several."""
     names = _persons(line_of(node) for node in document.css('a[rel~="author"]'))
     return names if len(names) == 1 else []
 

@@ -49,7 +49,7 @@ class Places:
         client, turn = current_client(), threading.Event()
         with self._lock:
             self._turns.grow(2 * most)
-            self._turns.put(client, turn)
+            self._turns.put(client, turn, most)
             self.waiting += 1
             self._admit()
         try:
@@ -67,7 +67,7 @@ class Places:
                     self.waiting -= 1
 
     def _admit(self) -> None:
-        """Let those begin for whom there is a place now; with the lock."""
+        """Admit pages while there are places; call with the lock held."""
         while (next_one := self._turns.take()) is not None:
             self.waiting -= 1
             self.held += 1

@@ -54,7 +54,7 @@ _NEAR = 600  # characters before and after a picture
 _REPEATS = 0.6  # share of the words of a description that make it a repetition
 _MAX_COMPARED = 200  # pictures: the descriptions of others are written as they are
 _MIN_ALT_WORDS = 3  # fewer name the picture without describing it
-_MAX_NAMESAKES = 2  # pictures: a name that more share, such as "Screenshot", tells nothing of where their links lead
+_MAX_NAMESAKES = 2  # pictures: a name that more share, such as "Screenshot", does not say where their links lead
 _TABLE_PARTS = frozenset({"tr", "td", "th", "caption"})
 _COPY = frozenset({"copy", "copy code", "copy to clipboard", "copied", "copied!", "copy link"})
 
