@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from langchain_core.load import dumps
+from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import BaseTool, InjectedToolCallId, ToolException
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import ValidationError, create_model
@@ -181,6 +182,19 @@ def test_a_plain_string_is_a_query():
     echo = Echo()
     assert "No results found for: kelp" in WebSearchTool(provider=echo).invoke("kelp")
     assert echo.queries[0].limit == 5
+
+
+async def test_a_tool_runs_without_a_config_in_that_of_the_run_around_it():
+    search, page = WebSearchToolkit(provider=Echo(), reader=Echo(), provenance="seen").get_tools()
+    assert "No results found for: kelp" in search.run("kelp")
+    assert "No results found for: kelp" in await search.arun({"query": "kelp"})
+    assert page.run({"url": "https://a.example/"}).startswith("ERROR [unsafe_url]")
+
+    url, config = "https://a.example/", {"configurable": {"thread_id": "1"}}
+    page.provenance.allow_text(url, "1")
+    assert "abc" in RunnableLambda(lambda given: page.run({"url": given})).invoke(url, config)
+    assert "abc" in page.run({"url": url}, config=config)
+    assert page.run({"url": url}).startswith("ERROR [unsafe_url]")
 
 
 def test_arguments_reach_the_provider():

@@ -164,6 +164,14 @@ class _WebTool(BaseTool):
         """The arguments that a model is shown; LangChain would make its own from the fields, with all that they hide."""
         return cast("type[BaseModel]", self.args_schema)
 
+    def run(self, *args: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
+        """Run the tool; without a *config*, with that of the run around it, as `invoke` does."""
+        return super().run(*args, config=ensure_config() if config is None else config, **options)
+
+    async def arun(self, *args: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
+        """Do the same as `run` on the running event loop."""
+        return await super().arun(*args, config=ensure_config() if config is None else config, **options)
+
     def _filter_injected_args(self, tool_input: dict[str, Any]) -> dict[str, Any]:
         """Leave out the arguments that callbacks do not see. LangChain would look for them again in each call."""
         schema, known = self.args_schema, self._hidden

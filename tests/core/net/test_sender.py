@@ -7,6 +7,7 @@ import copy
 import gzip
 import importlib
 import logging
+import math
 import pickle
 import random
 import socket
@@ -23,7 +24,7 @@ from websearch_core._deadline import time_limit
 from websearch_core._net.body import BoundedBody
 from websearch_core._net.guard import Guard
 from websearch_core._net.sender import Sender
-from websearch_core.errors import BadResponse, ConfigurationError, TimedOut, Unavailable, UnsafeURL
+from websearch_core.errors import BadResponse, ConfigurationError, InvalidOption, TimedOut, Unavailable, UnsafeURL
 from websearch_core.flow import Request
 
 pytestmark = pytest.mark.enable_socket
@@ -299,6 +300,25 @@ def test_compression_is_undone_every_member_of_it(server, http, send, encoding, 
 
     assert (response.content, response.truncated) == (b"hello world", False)
     assert server.requests[0][1]["accept-encoding"] == "gzip, deflate"
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+@pytest.mark.parametrize("steps", [1, 2, 4])
+def test_a_body_of_exactly_some_steps_is_whole(encoding, steps):
+    content = bytes(steps * 2**18)
+    body = BoundedBody(encoding, 2**22)
+    for _ in body.add(gzip.compress(content) if encoding == "gzip" else zlib.compress(content)):
+        pass
+    assert (bytes(body), body.truncated) == (content, False)
+
+
+@pytest.mark.parametrize("padding", [[b"\0"], [b"\0", b"\0"], [b""], [b"\0" * 512, b"\0"]])
+def test_padding_that_arrives_late_is_no_member(padding):
+    body = BoundedBody("gzip", 10_000)
+    for chunk in (gzip.compress(b"hello ") + b"\0", *padding, gzip.compress(b"world"), *padding):
+        for _ in body.add(chunk):
+            pass
+    assert (bytes(body), body.truncated) == (b"hello world", False)
 
 
 def test_a_compressed_body_that_stops_half_way_is_flagged(server, http, send):
@@ -657,6 +677,27 @@ def test_a_header_that_cannot_be_sent_is_not_quoted(server, send):
     assert KEY not in everything_in(caught.value)
 
 
+@pytest.mark.parametrize(
+    "unsendable",
+    [
+        {"method": "POST", "json": {"score": math.nan}},
+        {"method": "POST", "json": {"words": {"a set"}}},
+        {"method": "POST", "json": {"q": "half \ud800"}},
+        {"method": "POST", "form": {"q": "half \ud800"}},
+        {"params": {"q": "half \ud800"}},
+        {"headers": {"X-Api-Key": f"{KEY}-ü"}},
+    ],
+    ids=["not a number", "a set", "half a pair as JSON", "in a form", "in a query", "a key that is not ASCII"],
+)
+def test_a_value_that_cannot_be_sent_is_an_invalid_option(server, send, unsendable):
+    with pytest.raises(InvalidOption, match="a value cannot be sent") as caught:
+        send(server.url, **unsendable)
+    chain = caught.value, caught.value.__cause__, caught.value.__context__
+    assert not any(isinstance(error, UnicodeError) and KEY in error.object for error in chain)
+    assert KEY not in everything_in(caught.value)
+    assert server.requests == []
+
+
 def test_no_error_of_a_client_of_the_callers_own_holds_the_key(library):
     http = importlib.import_module(library)
 
@@ -718,7 +759,9 @@ def test_the_private_attributes_of_httpx_still_exist(library):
         ("POST", {"json": {"query": "Ellersünd", "none": None}}),
         ("POST", {"json": 0}),
         ("POST", {"data": {"q": "high & low", "l": "ü"}}),
+        ("POST", {"data": {"one": ["a", "b"], "yes": True, "none": None, "page": 2}}),
         ("POST", {}),
+        ("post", {}),
         ("DELETE", {}),
     ],
     ids=str,

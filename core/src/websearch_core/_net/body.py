@@ -71,12 +71,15 @@ class _Inflater:
 
     def feed(self, data: bytes, room: int) -> bytes:
         """Return the next bytes: at most *room*, and of one member, since thousands of them can be empty."""
-        data = self.waiting + data
+        data, self.waiting = self.waiting + data, b""
+        if self.complete:
+            data = data.lstrip(b"\0")  # padding
+            if not data:  # no other member begins
+                return b""
         try:
             out = self._stream.decompress(data, room)
         except zlib.error:
-            self.waiting = b""
-            if self.complete:  # after a complete member: padding or rubbish
+            if self.complete:  # after a complete member: rubbish
                 return b""
             if self._window != zlib.MAX_WBITS:
                 raise BadResponse("the compressed body is corrupt") from None
@@ -86,7 +89,7 @@ class _Inflater:
         self.complete = self._stream.eof
         self.waiting = self._stream.unconsumed_tail
         if self.complete:
-            self.waiting = self._stream.unused_data.lstrip(b"\0")
+            self.waiting = self._stream.unused_data
             self._stream = zlib.decompressobj(self._window)
         return out
 

@@ -15,7 +15,6 @@ from functools import cache, lru_cache
 from importlib.metadata import version
 from json import JSONEncoder
 from typing import Any, Literal
-from urllib.parse import urlencode
 
 from .backend import AsyncGuardedBackend, GuardedBackend
 from .certificates import trusted
@@ -81,11 +80,11 @@ class DirectClient:
         address = _parse_url(self._http.URL, url)
         if params is not None:
             address = self._http.URL(address, params=params)
-        media_type, content = _encode_body(json, data)
+        media_type, content = self._encode_body(json, data)
         usual = {"Host": address.netloc.decode("ascii"), "Accept": "*/*", "Connection": "keep-alive"}
         if media_type:
             usual["Content-Type"] = media_type
-        if content or method in _WITH_BODY:
+        if content or method.upper() in _WITH_BODY:
             usual["Content-Length"] = str(len(content))
         own = {name.lower() for name in headers}
         missing = {name: value for name, value in usual.items() if name.lower() not in own}
@@ -106,6 +105,14 @@ class DirectClient:
     def close(self) -> None:
         """Close all connections."""
         self._client.close()
+
+    def _encode_body(self, json: Any, form: Mapping[str, str] | None) -> tuple[str, bytes]:
+        """Return the media type of a body and the body, which may be empty."""
+        if json is not None:
+            return "application/json", _to_json(json).encode()
+        if form:
+            return "application/x-www-form-urlencoded", str(self._http.QueryParams(form)).encode()
+        return "", b""
 
     @staticmethod
     def _guard(core: Any, backend: Any, guard: Guard | None, line: Line) -> Any:
@@ -136,15 +143,6 @@ class AsyncDirectClient(DirectClient):
     @staticmethod
     def _make_pool(core: Any, inner: Any, most_idle: int) -> Any:
         return AsyncPool(core, inner, most_idle)
-
-
-def _encode_body(json: Any, form: Mapping[str, str] | None) -> tuple[str, bytes]:
-    """Return the media type of a body and the body, which may be empty."""
-    if json is not None:
-        return "application/json", _to_json(json).encode()
-    if form:
-        return "application/x-www-form-urlencoded", urlencode(form).encode()
-    return "", b""
 
 
 @lru_cache(maxsize=64)

@@ -28,7 +28,7 @@ from .._forks import start_over_after_fork
 from .._redaction import keys_in, redact_response
 from .._threads import in_thread
 from .._urls import locate
-from ..errors import BadResponse, TimedOut
+from ..errors import BadResponse, InvalidOption, TimedOut
 from ..flow import Request, Response
 from .body import OFFERED, BoundedBody
 from .clients import MAX_CONCURRENT, AsyncDirectClient, DirectClient, Library, user_agent
@@ -241,18 +241,23 @@ class Sender:
         url = self.guard.check(request.url) if request.guarded else request.url
         clamp(None)
         left = timeout_left()
-        built = client.build_request(
-            request.method,
-            url,
-            params={**request.params, **request.secret_params} or None,
-            headers={"User-Agent": user_agent(), **request.headers, "Accept-Encoding": OFFERED},
-            json=request.json,
-            data=request.form,
-            timeout=(min(self._connect_timeout, time_left()), left, left, left),
-        )
-        if isinstance(client, DirectClient) and (keys := keys_in(request)):
-            built.extensions[OWNER] = blake2b("\n".join(keys).encode()).digest()
-        return built
+        try:
+            built = client.build_request(
+                request.method,
+                url,
+                params={**request.params, **request.secret_params} or None,
+                headers={"User-Agent": user_agent(), **request.headers, "Accept-Encoding": OFFERED},
+                json=request.json,
+                data=request.form,
+                timeout=(min(self._connect_timeout, time_left()), left, left, left),
+            )
+        except (TypeError, ValueError, RecursionError) as error:  # NaN, a set, half of a surrogate pair
+            failure = InvalidOption(f"a value cannot be sent: {error}")
+        else:
+            if isinstance(client, DirectClient) and (keys := keys_in(request)):
+                built.extensions[OWNER] = blake2b("\n".join(keys).encode()).digest()
+            return built
+        raise failure  # not chained: a UnicodeError holds what it cannot encode, which may be a key
 
 
 class _LoopClients:
