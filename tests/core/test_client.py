@@ -543,9 +543,10 @@ def test_the_time_for_many_pages_is_for_all_of_them_together(server, http, tavil
 
 
 def test_the_time_for_many_pages_is_that_of_one_for_every_eight(server, tavily, call):
-    server.answers["/slow"] = lambda connection: connection.recv(1)
+    paths = [f"/slow/{number}" for number in range(17)]
+    server.answers |= dict.fromkeys(paths, lambda connection: connection.recv(1))
     started = time.monotonic()
-    pages = call(tavily(attempts=1, timeout=0.3), "read_many", [f"{server.url}/slow"] * 17)
+    pages = call(tavily(attempts=1, timeout=0.3), "read_many", [server.url + path for path in paths])
 
     assert {TimedOut} == {type(page) for page in pages}
     assert 0.8 < time.monotonic() - started < 15

@@ -235,7 +235,7 @@ def test_yaml_without_pyyaml_says_what_to_install(monkeypatch):
 def test_a_key_for_a_provider_that_needs_none_is_ignored_with_a_warning(make, caplog):
     with caplog.at_level(logging.WARNING):
         assert leaves(make().provider)[0].name == "duckduckgo"
-    assert "settings: duckduckgo needs no api_key: it is ignored" in caplog.text
+    assert "settings: duckduckgo does not need api_key: it is ignored" in caplog.text
     assert KEY not in caplog.text
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import multiprocessing
 import threading
 import time
@@ -111,6 +112,15 @@ class TestTurns:
         turns = Turns(64, each=3)
         fill(turns, ann=9)
         assert take_all(turns) == ["ann0", "ann1", "ann2"]
+
+    def test_a_client_gets_no_more_than_what_is_next_allows(self):
+        turns = Turns(64)
+        for number in range(3):
+            turns.put("ann", number, 2)
+        fill(turns, bob=5)
+        assert [one for one in take_all(turns) if one in range(3)] == [0, 1]
+        turns.give_back("ann")
+        assert turns.take() == ("ann", 2)
 
     def test_what_is_dropped_takes_no_place(self):
         turns = Turns(8)
@@ -267,6 +277,24 @@ class TestPlaces:
             ends.set()
         assert (places.held, places.waiting) == (0, 0)
 
+    def test_a_reader_with_fewer_places_keeps_to_them_whatever_others_may_use(self):
+        places, ends = Places(), threading.Event()
+        with places.take(8, 1):
+            pass
+
+        def read():
+            with places.take(1, 20):
+                ends.wait(20)
+
+        with ThreadPoolExecutor(6) as readers:
+            for _ in range(6):
+                readers.submit(read)
+            assert comes_true(lambda: places.held + places.waiting == 6)
+            counts = places.held, places.waiting
+            ends.set()
+        assert counts == (1, 5)
+        assert (places.held, places.waiting) == (0, 0)
+
     def test_waiting_ends_with_the_time_and_leaves_no_trace(self):
         places = Places()
         with places.take(1, 1):
@@ -312,6 +340,22 @@ class TestSteps:
         webs = [WebSearch("duckduckgo") for _ in range(2)]
         assert len({id(web._sender._get_loop_clients().steps) for web in webs}) == 1
         assert Steps.here() is not await asyncio.to_thread(asyncio.run, find_steps())
+
+    def test_a_loop_that_was_closed_while_calls_waited_is_not_kept(self):
+        async def begin():
+            calls = [asyncio.create_task(Steps.here().next()) for _ in range(100)]
+            await asyncio.sleep(0)
+            for call in calls:
+                call._log_destroy_pending = False
+
+        loop = asyncio.new_event_loop()
+        loop.run_until_complete(begin())
+        loop.close()
+        gone = weakref.ref(loop)
+        del loop
+        asyncio.run(find_steps())
+        gc.collect()
+        assert gone() is None
 
     async def test_a_client_alone_does_a_few_steps_in_each_round(self):
         steps, done, rounds = Steps(), [], 0
@@ -370,6 +414,12 @@ class TestClients:
         clients |= {ask(ann), ask(bob)}
         assert len(clients) == 4
         assert ask(ann) in clients
+
+    def test_a_web_search_is_never_taken_for_one_that_is_gone(self):
+        def flow():
+            return (yield Call(current_client))
+
+        assert len({WebSearch("duckduckgo").run(flow()) for _ in range(10)}) == 10
 
     async def test_a_tenant_whose_work_hangs_holds_up_no_other_of_the_same_web_search(self):
         ends = threading.Event()

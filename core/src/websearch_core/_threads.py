@@ -18,7 +18,7 @@ from .errors import Unavailable
 
 T = TypeVar("T")
 
-_KEPT = 5.0  # seconds that a thread without work is kept
+_KEPT = 60.0  # seconds that a thread without work is kept; shorter, and one at a time would start one each time
 
 
 class Threads:

@@ -9,7 +9,7 @@ each, and whoever has none gets the next that is free. Nothing is kept for a cli
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -65,7 +65,8 @@ class Turns(Generic[T]):
 
     def __init__(self, places: int, *, each: float = inf, kept: int = 0) -> None:
         self._places, self._each, self._kept = places, each, kept
-        self._waiting: dict[Hashable, dict[T, None]] = {}  # of each client, in order; the client whose turn it is first
+        # Of each client what waits, in order, with the maximum that it allows; the client whose turn it is first.
+        self._waiting: dict[Hashable, OrderedDict[T, float]] = {}
         self._taken: Counter[Hashable] = Counter()
         self._free = places
 
@@ -74,13 +75,13 @@ class Turns(Generic[T]):
         self._free += max(0, places - self._places)
         self._places = max(places, self._places)
 
-    def put(self, client: Hashable, one: T) -> None:
-        """Let *one* of a client wait for a place."""
-        self._waiting.setdefault(client, {})[one] = None
+    def put(self, client: Hashable, one: T, most: float = inf) -> None:
+        """Let *one* of a client wait for a place; it gets none while the client has *most*."""
+        self._waiting.setdefault(client, OrderedDict())[one] = most
 
     def drop(self, client: Hashable, one: T) -> None:
         """Let it wait no longer, if it still does."""
-        line = self._waiting.get(client, {})
+        line = self._waiting.get(client, OrderedDict())
         line.pop(one, None)
         if not line:
             self._waiting.pop(client, None)
@@ -97,8 +98,7 @@ class Turns(Generic[T]):
         if client is None:
             return None
         line = self._waiting.pop(client)
-        one = next(iter(line))
-        del line[one]
+        one, _ = line.popitem(last=False)
         if line:
             self._waiting[client] = line  # as the last
         self._taken[client] += 1
@@ -124,4 +124,7 @@ class Turns(Generic[T]):
         if not self._free:
             return None
         most = min(self._each, self._free - self._kept)
-        return next((client for client in self._waiting if self._taken[client] < max(1, most)), None)
+        for client, line in self._waiting.items():
+            if self._taken[client] < max(1, min(most, next(iter(line.values())))):
+                return client
+        return None

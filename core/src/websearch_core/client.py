@@ -208,6 +208,7 @@ class WebSearch:
         self._listeners = (Listener(EventLog(logger)), *([Listener(check_hook(on_event))] if on_event else []))
         self.provider: SearchProvider = search_chain(searchers, stack, automatic=automatic)
         self.reader: PageReader = read_chain(readers, stack, automatic=implied)
+        self._identity = object()  # not its id, which a later one could have while a thread still works for this one
         self._policy = repr((sorted(settings.allow), settings.domains))  # what is read under it is kept for it alone
         self._sender = Sender(
             Guard.allowing(settings.allow, domains=settings.domains),
@@ -342,12 +343,12 @@ class WebSearch:
 
     def run(self, flow: Flow[_T]) -> _T:
         """Run your own flow, such as `websearch_core.index.crawl`, with these connections and this guard."""
-        with listening(self._listeners), policy_scope(self._policy), web_scope(id(self)):
+        with listening(self._listeners), policy_scope(self._policy), web_scope(self._identity):
             return run(flow, self._send)
 
     async def arun(self, flow: Flow[_T]) -> _T:
         """Do the same as `run` on the running event loop."""
-        with listening(self._listeners), policy_scope(self._policy), web_scope(id(self)):
+        with listening(self._listeners), policy_scope(self._policy), web_scope(self._identity):
             try:
                 return await arun(flow, self._asend)
             except WebSearchError:

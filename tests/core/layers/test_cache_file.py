@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 
 from websearch_core import WebSearch, _sqlite
+from websearch_core.events import CacheHit
 from websearch_core.layers import Cache
 from websearch_core.layers._caching import sqlite
 from websearch_core.layers._caching.sqlite import NotACacheError, SQLiteBackend
@@ -386,3 +387,17 @@ def test_threads_use_it_together(path):
 
 def test_a_home_folder_is_understood():
     assert Cache(location="~/answers.db").backend._path == Path.home() / "answers.db"
+
+
+@pytest.mark.parametrize("location", [":memory:", Path(":memory:")])
+def test_memory_is_no_file(location, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    events = []
+    web = WebSearch(
+        FakeWeb(pages={"https://a.example/": "text"}), layers=[Cache(location=location)], on_event=events.append
+    )
+    for _ in range(2):
+        assert web.read("https://a.example/").content == "text"
+
+    assert [type(event) for event in events].count(CacheHit) == 1
+    assert list(tmp_path.iterdir()) == []

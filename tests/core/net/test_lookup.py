@@ -17,6 +17,7 @@ from websearch_core._net.sender import Sender
 from websearch_core._threads import Threads
 from websearch_core.errors import TimedOut, Unavailable
 from websearch_core.flow import Request
+from websearch_core.layers import charge_to
 
 
 @pytest.fixture
@@ -155,6 +156,18 @@ def test_lines_share_a_bounded_number_of_threads(system):
     system.ends.set()
     assert [one.result(10) for one in held] == [["127.0.0.1"]] * 2
     assert late.result(10) == ["127.0.0.2"]
+
+
+@pytest.mark.parametrize("tenant", ["", "bob"])
+def test_tenants_of_one_web_search_have_lines_of_their_own(system, tenant):
+    line = Line(make_threads(64))
+    with charge_to("eve"):
+        hanging = [line.look_up(lambda: system("hang.example", 80)) for _ in range(MAX_WAITING)]
+    with charge_to(tenant):
+        assert line.look_up(lambda: ["127.0.0.2"]).result(10) == ["127.0.0.2"]
+    assert len(system.asked) <= MAX_RUNNING
+    for one in hanging:
+        one.cancel()
 
 
 def test_half_of_the_threads_are_for_lines_that_have_none(system):

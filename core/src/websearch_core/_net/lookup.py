@@ -3,7 +3,7 @@ Look names up in threads, few enough that one caller cannot starve another.
 
 ``getaddrinfo`` cannot be cancelled and takes no timeout, so a name whose server is silent blocks its thread for as long
 as the system waits. A page chooses the names it links to. So each `websearch_core._net.sender.Sender` has one line for
-pages and another for services, and lines take turns.
+pages and another for services, each tenant has its own part of a line, and all take turns.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from concurrent.futures import Future
 from typing import TypeAlias
 
 from .._threads import Threads
+from .._turns import current_client
 from ..errors import Unavailable
 
 Ask: TypeAlias = Callable[[], Sequence[str]]
 
-MAX_RUNNING = 16  # look-ups of one line
-MAX_WAITING = 256  # look-ups of one line
+MAX_RUNNING = 16  # look-ups of one tenant in one line
+MAX_WAITING = 256  # look-ups of one tenant in one line
 MAX_THREADS = 256  # for pages, shared by all their lines, and as many again for services
 
 FOR_PAGES, FOR_SERVICES = (Threads("websearch-dns", MAX_THREADS, MAX_RUNNING) for _ in range(2))
@@ -47,9 +48,10 @@ class Line:
             Unavailable: Too many look-ups are waiting already.
 
         """
-        if self._threads.count_waiting(self) >= MAX_WAITING:
+        client = self, current_client()
+        if self._threads.count_waiting(client) >= MAX_WAITING:
             raise Unavailable("too many host names are being looked up")
-        return self._threads.submit(self, lambda: _answer(ask))
+        return self._threads.submit(client, lambda: _answer(ask))
 
 
 def _answer(ask: Ask) -> Sequence[str]:

@@ -33,7 +33,14 @@ class Steps:
     @classmethod
     def here(cls) -> Steps:
         """Return those of the running event loop, whichever `WebSearch` asks."""
-        return _steps.setdefault(asyncio.get_running_loop(), cls())
+        loop = asyncio.get_running_loop()
+        steps = _steps.get(loop)
+        if steps is None:
+            for other in [reference() for reference in _steps.keyrefs()]:  # a copy: each thread may have a loop
+                if other is not None and other.is_closed():
+                    _steps.pop(other, None)  # what still waits there would keep it
+            steps = _steps[loop] = cls()
+        return steps
 
     def __init__(self) -> None:
         self._lines: dict[Hashable, _Line] = {}  # of each client that did a step in this round

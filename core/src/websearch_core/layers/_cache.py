@@ -76,8 +76,8 @@ class Cache(ProviderWrapper):
 
     Args:
         inner: The provider to ask; omit it in ``WebSearch(layers=[Cache(...)])``.
-        location: A file, a URL of Redis (``redis://localhost:6379/0``), or a backend. By default, ``answers.db`` in
-            the user's cache folder.
+        location: A file, ``:memory:``, a URL of Redis (``redis://localhost:6379/0``), or a backend. By default,
+            ``answers.db`` in the user's cache folder.
         max_age: Seconds for which an answer or a page is given again.
         stale_if_error: Seconds for which it is given after that if the service fails; a note says so.
         missing_age: Seconds for which a page that does not exist (404, 410) is remembered.

@@ -20,7 +20,8 @@ _log = logging.getLogger(__name__)
 
 def open_backend(location: str | Path | CacheBackend | None, max_bytes: int) -> CacheBackend:
     """
-    Return the backend at *location*: a file, a URL of Redis, or a backend; by default a file in the cache folder.
+    Return the backend at *location*: a file, ``:memory:``, a URL of Redis, or a backend; by default a file in the cache
+    folder.
 
     Raises:
         ConfigurationError: The package ``redis`` is not installed, or the URL is wrong.
@@ -30,6 +31,8 @@ def open_backend(location: str | Path | CacheBackend | None, max_bytes: int) -> 
         return SQLiteBackend(default_path(), max_bytes, may_replace=True)
     if isinstance(location, str) and location.startswith(SCHEMES):
         return RedisBackend(location)
+    if str(location) == ":memory:":  # as SQLite calls it, which would make a file of this name beside it
+        return MemoryBackend(max_bytes)
     if isinstance(location, str | Path):
         return SQLiteBackend(Path(location).expanduser(), max_bytes)
     return location

@@ -49,7 +49,7 @@ class Places:
         client, turn = current_client(), threading.Event()
         with self._lock:
             self._turns.grow(2 * most)
-            self._turns.put(client, turn)
+            self._turns.put(client, turn, most)
             self.waiting += 1
             self._admit()
         try:
