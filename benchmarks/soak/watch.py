@@ -15,6 +15,7 @@ from pathlib import Path
 from statistics import linear_regression, median
 from typing import Any, ClassVar, Self
 
+from websearch_core._threads import _for_work
 from websearch_core.reading._isolation.pool import _pool
 
 _SAMPLE = 0.1  # seconds between two looks at the memory
@@ -95,7 +96,9 @@ class Holdings:
         return leaks
 
     def _list(self) -> list[str]:
-        leaks = [f"the thread {one.name}" for one in threading.enumerate() if one not in self._threads]
+        kept = set() if _for_work._working else {_for_work._name}  # noqa: SLF001 - without work, kept for a minute
+        new = [one for one in threading.enumerate() if one not in self._threads and one.name not in kept]
+        leaks = [f"the thread {one.name}" for one in new]
         leaks += [f"the process {number}" for number in find_children() - self._children]
         for number, place in find_descriptors().items():
             if self._descriptors.get(number) != place:

@@ -84,7 +84,7 @@ def measure(server: Server) -> Section:
         "of one to the other.",
         [
             Table(_COLUMNS, rows),
-            Table(("the hostile tenant", "the loop stood still, alone", "with it"), stalls),
+            Table(("the hostile tenant", "the loop was blocked, alone", "with it"), stalls),
         ],
         goals,
         f"Eight of ten controls are between {times(least)} and {times(most)}: a ratio inside that range says nothing. "
@@ -195,7 +195,7 @@ _KINDS: dict[str, Callable[[str], _Call]] = {
     "reads deeply nested pages": _reading("deep"),
     "reads pages of 1 MiB": _reading("dense"),
     "reads bombs": _reading("bomb"),
-    "reads pages that redirect for ever": _reading("loop"),
+    "reads pages that redirect forever": _reading("loop"),
     "reads pages of names that never resolve": _unresolved,
     "has used up its budget": _over_budget,
     "waits for its throttle": _throttled,

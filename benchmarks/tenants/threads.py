@@ -1,4 +1,4 @@
-"""Measure how long an event loop stands still when it hands work to threads that have to be started first."""
+"""Measure how long an event loop is blocked when it hands work to threads that have to be started first."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def measure(_server: Server) -> Section:
         [Table(("threads that compute", "`ThreadPoolExecutor`", "ours"), rows)],
         [
             Goal(
-                f"with {_BUSY[-1]} threads that compute, the loop stands still for a fifth of the time of "
+                f"with {_BUSY[-1]} threads that compute, the loop is blocked for a fifth of the time of "
                 "`ThreadPoolExecutor`",
                 f"{milliseconds(ours)} instead of {milliseconds(worst)}",
                 ours * 5 <= worst,

@@ -77,6 +77,14 @@ def test_what_was_asked_beyond_the_words_is_known():
     assert SearchQuery.of("kelp", time_range="w", page=2).requested() == {"time_range", "page"}
 
 
+def test_the_options_of_your_own_query_are_known():
+    class Query(SearchQuery):
+        seaweed: bool = False
+
+    assert Query(text="kelp", seaweed=True).requested() == {"seaweed"}
+    assert Query(text="kelp", seaweed=False).requested() == frozenset()
+
+
 def test_an_option_can_be_taken_back():
     query = SearchQuery.of("kelp", time_range="w", after=None, limit=3)
 

@@ -1,10 +1,10 @@
 """
-Share places among the clients of a process, so that one who asks for many holds up nobody else.
+Share places among the clients of a process, so that one that asks for many does not hold up the others.
 
 A client is a `websearch_core.client.WebSearch`, or one of its tenants, as named by `websearch_core.layers.charge_to`.
 Threads, look-ups of names and pages that are being parsed are shared by one rule: clients that wait take turns, and a
 client takes another place only while more are free than it has. So one alone gets half of the places, two get a third
-each, and whoever has none gets the next that is free. Nothing is kept for a client that neither waits nor has a place.
+each, and one that has none gets the next free one. Nothing is kept for a client that neither waits nor has a place.
 """
 
 from __future__ import annotations

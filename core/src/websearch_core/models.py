@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, TypedDict, Unpack
 
@@ -152,7 +153,8 @@ class SearchQuery(_Model):
     def requested(self) -> frozenset[str]:
         """Return the names of the options that a provider has to support: fields that differ from their defaults."""
         given = self.model_fields_set - {"text", "limit", "extra", "unsupported"}
-        return frozenset(name for name in given if getattr(self, name) != _DEFAULTS[name])
+        usual = _find_defaults(type(self))
+        return frozenset(name for name in given if getattr(self, name) != usual[name])
 
     def without(self, *options: str) -> SearchQuery:
         """Return the same query with *options* at their defaults."""
@@ -160,7 +162,10 @@ class SearchQuery(_Model):
         return SearchQuery(**kept)
 
 
-_DEFAULTS = {name: field.get_default(call_default_factory=True) for name, field in SearchQuery.model_fields.items()}
+@lru_cache(maxsize=16)
+def _find_defaults(model: type[SearchQuery]) -> dict[str, Any]:
+    """Return the defaults of *model*, which may be the caller's own."""
+    return {name: field.get_default(call_default_factory=True) for name, field in model.model_fields.items()}
 
 
 class Image(_Model):

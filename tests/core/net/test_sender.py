@@ -302,6 +302,24 @@ def test_compression_is_undone_every_member_of_it(server, http, send, encoding, 
     assert server.requests[0][1]["accept-encoding"] == "gzip, deflate"
 
 
+@pytest.mark.parametrize("name", ["User-Agent", "user-agent"])
+def test_a_header_is_sent_once_in_whatever_case_it_is_named(library, name):
+    made = []
+
+    def answer(request):
+        made.append(request.headers)
+        return http.Response(200)
+
+    http = importlib.import_module(library)
+    with http.Client(transport=http.MockTransport(answer)) as client:
+        Sender(Guard(), client=client).send(
+            Request(url="https://a.example/", headers={name: "a", "accept-encoding": "br"})
+        )
+
+    assert made[0].get_list("user-agent") == ["a"]
+    assert made[0].get_list("accept-encoding") == ["gzip, deflate"]
+
+
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
 @pytest.mark.parametrize("steps", [1, 2, 4])
 def test_a_body_of_exactly_some_steps_is_whole(encoding, steps):

@@ -246,7 +246,7 @@ class Sender:
                 request.method,
                 url,
                 params={**request.params, **request.secret_params} or None,
-                headers={"User-Agent": user_agent(), **request.headers, "Accept-Encoding": OFFERED},
+                headers=_complete(request.headers),
                 json=request.json,
                 data=request.form,
                 timeout=(min(self._connect_timeout, time_left()), left, left, left),
@@ -305,6 +305,13 @@ def _make_client(
 ) -> DirectClient:
     user_agent()  # so that no request reads the files that it comes from
     return kind(library, verify, guard, line)
+
+
+def _complete(headers: Mapping[str, str]) -> dict[str, str]:
+    """Add those of every request to *headers*, whose names may be in any case."""
+    own = {name: value for name, value in headers.items() if name.lower() != "accept-encoding"}
+    usual = {} if any(name.lower() == "user-agent" for name in own) else {"User-Agent": user_agent()}
+    return {**usual, **own, "Accept-Encoding": OFFERED}
 
 
 def _close(clients: dict[bool, Any]) -> None:

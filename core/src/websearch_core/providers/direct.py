@@ -285,7 +285,7 @@ class Direct:
 
 
 def _may_send_on(response: Response) -> bool:
-    """Return whether the response may be a page that does nothing but lead elsewhere; quick, and wrong in few cases."""
+    """Return whether the response may be a page that only leads elsewhere; quick, and rarely wrong."""
     if response.status >= 300 or response.media_type not in {"", *HTML} or len(response.content) > _MAX_GOODBYE_SIZE:
         return False
     return _REFRESH.search(response.content.replace(b"\x00", b"")) is not None

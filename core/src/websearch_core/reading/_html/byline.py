@@ -23,7 +23,8 @@ _MAX_LEVELS = 20
 _MAX_NODES = 100  # in an element whose text is read as a line
 _MAX_TEXT_LENGTH = 6_000  # characters
 _MAX_WORDS = 12  # of a name, or a list of names
-_SPACES = range(1, 4)  # in a name before a comma and a title
+_SPACES = range(1, 4)  # in a name before a comma
+_MIN_LISTED = 4  # names: with fewer, what follows the first may be a title or an employer
 
 _UNSEEN = frozenset("script style nav svg button select form template iframe picture img".split())
 _APART = frozenset({"br", "div", "li", "p"})
@@ -58,7 +59,7 @@ _YEAR = re.compile(r"[12]\d{3}")
 _NO_NAME = re.compile(
     r"https?:|www\.|@\S+\.\w|[{}<>\[\]]|[.!?]\s+\w+\s+\w+\s+\w+|^\W*$|^\d+\b"
     r"|^(?:the )?(?:authors?|by|admin|administrator|unknown|anonymous|guest|editor|user-?name|name)$"
-    r"|^(?:share|follow|more|reviews?|home|category)$",
+    r"|^(?:share|follow|more|reviews?|home|category|google\+?)$",
     re.IGNORECASE,
 )
 
@@ -107,11 +108,20 @@ def person(text: str) -> str | None:
     line = _BY.sub("", " ".join(text[: 2 * _MAX_LENGTH].split()))
     line = _AND.sub(", ", _INITIALS.sub("", _END.split(line, maxsplit=1)[0])).strip(" ,;:-–—")  # noqa: RUF001 - as pages have them
     if len(line) > _MAX_LENGTH or line.count(" ") >= _MAX_WORDS:
-        name, comma, _ = line.partition(",")  # "Ada Lovelace, professor of ..."
-        line = name if comma and name.count(" ") in _SPACES else ""
+        line = _first_names(line)
     if not 2 <= len(line) <= _MAX_LENGTH or _NO_NAME.search(line) or find_date(line):
         return None
     return line
+
+
+def _first_names(line: str) -> str:
+    """Return those names of a long list that fit, or the name before ``, professor of ...``; maybe an empty string."""
+    whole = line if len(line) <= _MAX_LENGTH else line[: _MAX_LENGTH + 1].rpartition(",")[0]
+    names = [name.strip() for name in whole.split(",")]
+    fit = [name.count(" ") in _SPACES and not name[0].islower() for name in names]
+    if all(fit) and len(names) >= _MIN_LISTED:
+        return ", ".join(names)
+    return names[0] if fit[0] else ""
 
 
 def _read_microdata(document: LexborHTMLParser, found: Byline) -> None:
