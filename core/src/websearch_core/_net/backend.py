@@ -17,9 +17,9 @@ from .._deadline import _MIN_TIMEOUT, clamp
 from .._hedges import current_leg
 from ..errors import TimedOut, Unavailable, UnsafeURL
 from .guard import Guard
+from .head import HeadBound
 from .lookup import Line
 from .resolve import aresolve, resolve
-from .stream import MAX_HEAD
 
 _MAX_WAITING = 2**16  # bytes that are kept to be sent together
 _BOTH_WAYS = 2  # SHUT_RDWR
@@ -70,7 +70,7 @@ class _Stream:
     def __init__(self, core: Any, inner: Any) -> None:
         self._core, self._inner = core, inner
         self._unsent = b""
-        self._head_left = math.inf
+        self.head = HeadBound(core)
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         if self._unsent:
@@ -79,14 +79,8 @@ class _Stream:
         leg = current_leg()
         with leg.interruptible(self._shut_down) if leg is not None else nullcontext():
             data = cast("bytes", self._inner.read(max_bytes, clamp(timeout)))
-        self._head_left -= len(data)
-        if self._head_left < 0:
-            raise self._core.ReadError("no answer begins")
+        self.head.count(len(data))
         return data
-
-    def end_head(self) -> None:
-        """Note that the answer has begun, so that only its reader decides how much is read."""
-        self._head_left = math.inf
 
     def _shut_down(self) -> None:
         """Wake the thread that reads; it finds that the connection has ended."""
@@ -103,7 +97,7 @@ class _Stream:
     def _send(self, timeout: float | None) -> None:
         unsent, self._unsent = self._unsent, b""
         self._inner.write(unsent, clamp(timeout))
-        self._head_left = MAX_HEAD
+        self.head.begin()
 
     def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> _Stream:
         return _Stream(self._core, self._inner.start_tls(ssl_context, server_hostname, clamp(timeout)))

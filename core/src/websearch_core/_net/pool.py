@@ -238,8 +238,8 @@ def _close_old(pool: weakref.ref[AsyncPool]) -> None:
 def _end_head(response: Any) -> None:
     """Let our own stream read on: the answer has begun. A test tool may have replaced it."""
     stream = response.extensions.get("network_stream")
-    if hasattr(stream, "end_head"):
-        stream.end_head()
+    if hasattr(stream, "head"):
+        stream.head.end()
 
 
 def _is_clear(headers: Iterable[tuple[bytes, bytes]]) -> bool:

@@ -8,12 +8,12 @@ sender bounds a whole exchange with one timeout, so nothing has to be bounded he
 from __future__ import annotations
 
 import asyncio
-import math
 from typing import Any
+
+from .head import HeadBound
 
 _MAX_WAITING = 2**16  # bytes kept in either direction before the other side has to wait
 _SLICE = 2**14  # bytes read at a time: they may be a thousand tiny parts of an answer, and the loop has other work
-MAX_HEAD = 2**18  # bytes read before an answer has begun: h11 bounds each interim answer, but not how many there are
 _EXTRA = {"ssl_object": "ssl_object", "client_addr": "sockname", "server_addr": "peername", "socket": "socket"}
 
 
@@ -58,7 +58,7 @@ class AsyncioStream(asyncio.Protocol):
         self._can_write = asyncio.Event()
         self._can_write.set()
         self._reader: asyncio.Future[None] | None = None
-        self._head_left = math.inf
+        self.head = HeadBound(core)
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002 - httpcore's
         self._send()
@@ -78,14 +78,8 @@ class AsyncioStream(asyncio.Protocol):
         if self._paused and len(self._arrived) < _MAX_WAITING:
             self._paused = False
             self._transport.resume_reading()
-        self._head_left -= len(data)
-        if self._head_left < 0:
-            raise self._core.ReadError("no answer begins")
+        self.head.count(len(data))
         return data
-
-    def end_head(self) -> None:
-        """Note that the answer has begun, so that only its reader decides how much is read."""
-        self._head_left = math.inf
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002 - httpcore's
         self._unsent += buffer
@@ -125,7 +119,7 @@ class AsyncioStream(asyncio.Protocol):
         if self._unsent:
             self._transport.write(self._unsent)
             self._unsent = b""
-            self._head_left = MAX_HEAD
+            self.head.begin()
 
     def _wake(self) -> None:
         if self._reader is not None and not self._reader.done():

@@ -1,0 +1,42 @@
+"""A bound on what is read before an answer begins."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+_MOST = 2**18  # bytes: h11 bounds each interim answer, but not how many there are
+
+
+class HeadBound:
+    """
+    Counts what a stream reads between a request and the end of the head of its answer.
+
+    Args:
+        core: The module ``httpcore`` or ``httpcore2``, whose errors are raised.
+
+    """
+
+    def __init__(self, core: Any) -> None:
+        self._core = core
+        self._left = math.inf
+
+    def begin(self) -> None:
+        """Note that a request was sent."""
+        self._left = _MOST
+
+    def count(self, size: int) -> None:
+        """
+        Count bytes that were read.
+
+        Raises:
+            ReadError: There were too many, and still no answer begins.
+
+        """
+        self._left -= size
+        if self._left < 0:
+            raise self._core.ReadError("no answer begins")
+
+    def end(self) -> None:
+        """Note that the answer has begun, so that only its reader decides how much is read."""
+        self._left = math.inf
