@@ -26,6 +26,7 @@ from tests.faults.server import closing, endless, head, http
 
 _CORPUS = "tests/core/net/test_guard_corpus.py"
 _SENDER = "tests/core/net/test_sender.py"
+_HINT = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
 
 FAULTS = (
     Fault(
@@ -245,8 +246,11 @@ FAULTS = (
     Fault(
         number=46,
         name="early hints without end",
-        injected="`103 Early Hints`, again and again",
-        promise="`timed_out`",
-        cases=drip({"": endless(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 50, b"")}),
+        injected="`103 Early Hints`, again and again, as fast as they can be read; one every 20 ms",
+        promise="`unavailable`; `timed_out`",
+        cases=(
+            *fail("unavailable", {"fast": endless(_HINT * 50)}),
+            *drip({"slow": endless(_HINT, pause=0.02)}),
+        ),
     ),
 )
