@@ -60,7 +60,7 @@ def test_a_thousand_identical_searches_in_threads_send_one_request():
     flights = web.provider.inner._flights
     with ThreadPoolExecutor(1000) as threads:
         calls = [threads.submit(web.search, "kelp") for _ in range(1000)]
-        while sum(flight.waiting for flight in flights._blocking.values()) < 1000:
+        while sum(len(flight.waiting) for flight in flights._blocking.values()) < 1000:
             time.sleep(0.01)
         everybody_waits.set()
         answers = [call.result() for call in calls]
