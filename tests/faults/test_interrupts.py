@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import threading
-import time
 from contextlib import closing
 from datetime import date
 
@@ -46,24 +45,21 @@ def test_a_place_is_given_back():
 
 
 def test_whoever_waits_for_a_place_gets_it_although_the_one_before_was_interrupted():
-    places, served = Places(1), []
-
-    def call():
-        def wait_for_another():
-            threading.Thread(target=places.hold, args=("bob", lambda: served.append(1), 20)).start()
-            while not places.waiting:
-                time.sleep(0)
-
-        places.hold("ann", wait_for_another)
+    places, turn = Places(1), threading.Lock()
+    turn.acquire()
+    waited = 0
 
     def check():
-        ends = time.monotonic() + 10
-        while places.held or places.waiting:
-            assert time.monotonic() < ends
-            time.sleep(0)
+        nonlocal waited
+        assert places.waiting == 0
+        if places.held:
+            waited += 1
+            assert turn.acquire(blocking=False)
+        places._leave("bob", turn)
+        assert places.held == 0
 
-    assert interrupt_each(call, check, every=7) > 50
-    assert served
+    assert interrupt_each(lambda: places.hold("ann", lambda: places._queue("bob", turn, 1)), check) > 200
+    assert waited > 50
 
 
 def test_work_for_threads_is_done_afterwards():
