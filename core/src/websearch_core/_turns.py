@@ -222,9 +222,13 @@ class Places:
         """Wake those who get a place; call with the lock held."""
         try:
             while (one := self._turns.take()) is not None:
-                one[1].release()
+                _wake(one[1])
         except BaseException:  # Ctrl-C came in between: somebody may have a place and not know it
             for turn in self._turns.held:
-                if turn.locked():
-                    turn.release()
+                _wake(turn)
             raise
+
+
+def _wake(turn: _Turn) -> None:
+    if turn.locked():  # else it was woken already, before Ctrl-C came
+        turn.release()
