@@ -282,7 +282,7 @@ def test_a_reader_of_its_output_may_go_away(local, home):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_full_disk_is_one_line(local, home):
-    with open("/dev/full", "w") as full:
+    with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [*PROGRAM, "search", "-p", "local", "kelp"],
             env={**os.environ, "XDG_DATA_HOME": str(home / "data")},

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from pathlib import Path
 
 
 def main() -> None:
@@ -27,8 +28,8 @@ def main() -> None:
         )
         raise SystemExit(2) from None
     # A stream that the shell has closed (>&-) is None.
-    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
-    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+    sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115
+    sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # the terminal's encoding may lack characters of a page
