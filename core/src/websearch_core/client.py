@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
-from ._arguments import make_query
+from ._arguments import check_connection, make_query
 from ._hooks import Hook, Listener, check_hook, listening
 from ._log import EventLog, Logger
 from ._observe import observe_request
@@ -186,6 +186,7 @@ class WebSearch:
             budget=budget,
             max_length=max_length,
         )
+        check_connection(verify, http_client, http_async_client)
         selection = Selection(settings, provider_options or {})
         one = {"api_key": api_key, "base_url": base_url}
         searchers, automatic = selection.searchers(provider, **{k: v for k, v in one.items() if v is not None})

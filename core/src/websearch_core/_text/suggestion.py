@@ -34,7 +34,10 @@ def find_close(name: str, known: Iterable[str], aliases: Mapping[str, str] = Map
     """Return the known name that *name* resembles, itself or by one of its *aliases*, or None."""
     from difflib import get_close_matches  # imported here, because only a mistake needs it
 
+    known = list(known)
     close = get_close_matches(name, [*known, *aliases], n=1)
+    if close and close[0] in aliases and not get_close_matches(name, close, cutoff=0.8):
+        close = get_close_matches(name, known, n=1)  # an alias is another word, so half of it says nothing
     return aliases.get(close[0], close[0]) if close else None
 
 
