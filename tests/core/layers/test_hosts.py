@@ -381,7 +381,7 @@ def test_a_batch_is_read_although_a_page_alone_has_no_time_for_the_delay_of_its_
     pages = run(web._calls.read_many(urls, {}, 10), send)
 
     assert [type(page) for page in pages] == [Page] * 8
-    assert all(at - began >= 0.2 * n for n, at in enumerate(sent))
+    assert all(at - began >= 0.199 * n for n, at in enumerate(sent))
 
 
 def test_read_many_takes_turns_among_hosts_only_for_pages_that_are_fetched_from_here():

@@ -82,13 +82,15 @@ def serve(handle, tls=None):
             await asyncio.wait(tasks, timeout=30)
 
     stops = []
-    thread = threading.Thread(target=asyncio.run, args=(main(),))
+    thread = threading.Thread(target=asyncio.run, args=(main(),), daemon=True)
     thread.start()
     assert ready.wait(60)
-    yield port
-    loop, stopped = stops[0]
-    loop.call_soon_threadsafe(stopped.set)
-    thread.join(60)
+    try:
+        yield port
+    finally:
+        loop, stopped = stops[0]
+        loop.call_soon_threadsafe(stopped.set)
+        thread.join(60)
 
 
 async def end(writer):
