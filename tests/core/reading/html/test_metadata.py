@@ -113,6 +113,83 @@ def test_the_name_of_a_site_is_known_by_its_host(url: str, title: str, expected:
 
 
 @pytest.mark.parametrize(
+    ("path", "title", "headline", "expected"),
+    [
+        ("/c/monitor-arms", "Up to 79% more weight for your screens", "Monitor arms", "Monitor arms"),
+        ("/monitor-arms/", "Up to 79% more weight for your screens", "Monitor Arms", "Monitor Arms"),
+        ("/monitor_arms.html", "Up to 79% more weight for your screens", "Monitor arms", "Monitor arms"),
+        ("/%E6%B5%B7-%E8%97%BB", "A site about the sea and all that grows", "海 藻", "海 藻"),
+        (
+            "/c/arms",
+            "Arms for your screens and for heavy cameras",
+            "Arms",
+            "Arms for your screens and for heavy cameras",
+        ),
+        ("/how-to-choose-monitor-arms-for-you", "Choose well and rest", "Monitor arms", "Choose well and rest"),
+        (
+            "/monitor-arms/42",
+            "Up to 79% more weight for your screens",
+            "Monitor arms",
+            "Up to 79% more weight for your screens",
+        ),
+    ],
+)
+def test_a_headline_is_the_title_if_the_url_names_the_page_by_it(
+    path: str, title: str, headline: str, expected: str
+) -> None:
+    assert title_of(Stated("", [title], title), [headline], None, f"https://sea.example{path}") == expected
+
+
+@pytest.mark.parametrize("title", ["NASA: Mission to Mars", "Mission to Mars - NASA", "NASA - Mission to Mars"])
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_headline_that_the_page_does_not_state_is_not_its_title(title: str, shared: bool) -> None:
+    stated = Stated("", [title] if shared else [], title)
+    assert title_of(stated, ["Latest updates"], None, "https://www.nasa.gov/mission-to-mars/") == "Mission to Mars"
+
+
+TRAIL = "<nav><ol><li><a href=/nature>Nature</a><li><h1>Kelp: what to know in 2026</h1></ol></nav>"
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "expected"),
+    [
+        (
+            meta(og__title="Forests of the sea grow back"),
+            "<h2>Forests of the sea grow back</h2>",
+            "Forests of the sea grow back",
+        ),
+        (linked(ARTICLE | {"headline": "Forests grow back"}), "<h2>Forests grow back</h2>", "Forests grow back"),
+        # The page shows a line before it, and states the signs between them.
+        (
+            meta(og__title="Coast: Forests grow back"),
+            "<h2><b>Coast</b> Forests grow back</h2>",
+            "Coast: Forests grow back",
+        ),
+        (meta(og__title="Forests grow back"), "<h2><b>Opinion</b> Forests grow back</h2>", "Forests grow back"),
+        (meta(og__title="Forests grow back | Seanews"), "<h2>Forests grow back</h2>", "Forests grow back"),
+        # No other heading shows what the page states.
+        (meta(og__title="Forests grow back"), "<h2>More about kelp</h2>", "Kelp: what to know in 2026"),
+        (meta(og__title="Kelp: what to know in 2026"), "<h2>What to know</h2>", "Kelp: what to know in 2026"),
+        ("", "<h2>Kelp</h2><h2></h2>", "Kelp: what to know in 2026"),
+    ],
+)
+def test_the_last_step_of_a_breadcrumb_trail_is_not_the_headline(head: str, body: str, expected: str) -> None:
+    title = "<title>Kelp: what to know in 2026 - Seanews</title>"
+    assert read(title + head, TRAIL + body + PROSE).title == expected
+
+
+def test_authors_are_looked_for_around_the_headline_below_a_breadcrumb_trail() -> None:
+    body = f"{TRAIL}{'<p>word</p>' * 100}<div><h2>Forests grow back</h2><p>By Ada</p></div>{PROSE}"
+    assert read("<title>Kelp: what to know in 2026</title>" + meta(og__title="Forests grow back"), body).author == "Ada"
+
+
+def test_a_headline_beside_a_breadcrumb_trail_stays_the_title() -> None:
+    body = "<div class=breadcrumbs><a href=/nature>Nature</a></div><h1>Kelp grows back</h1><h2>Forests grow back</h2>"
+    head = "<title>Kelp grows back</title>" + meta(og__title="Forests grow back")
+    assert read(head, body + PROSE).title == "Kelp grows back"
+
+
+@pytest.mark.parametrize(
     ("head", "body", "expected"),
     [
         # The headline is the name of a book, and the title of the chapter is a lesser heading.
@@ -259,6 +336,20 @@ HEADLINE = "<h1>Kelp forests</h1>"
             False,
             False,
         ),
+        (f"{HEADLINE}<p>Von: Ada Lovelace</p><p>Stand: 04.05.2026</p>", "Ada Lovelace", False, True),
+        (f"{HEADLINE}<p>VON: ADA LOVELACE</p>", "ADA LOVELACE", False, False),
+        (f"{HEADLINE}<p>Par : Ada Lovelace et Mary Shelley</p>", "Ada Lovelace, Mary Shelley", False, False),
+        (f"{HEADLINE}<p>Por: Ada Lovelace | 4 de mayo de 2026</p>", "Ada Lovelace", True, False),
+        (f"{HEADLINE}<p>By: Ada Lovelace</p>", "Ada Lovelace", False, False),
+        (f"{HEADLINE}<p>Autorin: Ada Lovelace</p>", "Ada Lovelace", False, False),
+        (f"{HEADLINE}<p>Автор: Ада Лавлейс</p>", "Ада Лавлейс", False, False),
+        (f"{HEADLINE}<p>Von Ada Lovelace</p>", "Ada Lovelace", False, False),
+        (f"{HEADLINE}<p>Por José María Ñúñez</p>", "José María Ñúñez", False, False),
+        (f"{HEADLINE}<p>Von: dpa</p>", None, False, False),
+        (f"{HEADLINE}<p>Von Hamburg</p>", None, False, False),
+        (f"{HEADLINE}<p>Von Hamburg nach Kiel</p>", None, False, False),
+        (f"{HEADLINE}<p>Par exemple, la mer</p>", None, False, False),
+        (f"{HEADLINE}<p>Di: Geschlossen</p>", None, False, False),
         (f"{HEADLINE}<p>par <b>Ada Lovelace</b></p><p>4 mai 2026</p>", "Ada Lovelace", True, False),
         (f"{HEADLINE}<p>Stand: 04.05.2026, 18:24 Uhr</p>", None, False, True),
         (f"{HEADLINE}<p>公開日 2026年5月4日 更新日 2026年5月4日</p>", None, True, True),

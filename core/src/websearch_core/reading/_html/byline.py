@@ -40,13 +40,21 @@ _BY_CLASS = re.compile(
     re.ASCII,
 )
 _VERB = r"(?:written|posted|published|reported|created|authored|submitted|asked|started|words|story|article)"
-_BY = re.compile(rf"^(?:{_VERB}\s+)?by\b[\s:]*|^(?:author|authors|writer|par|von|por)\b\s*:?\s*", re.IGNORECASE)
-_LABEL = re.compile(
-    rf"(?:{_VERB}\s+)?by\s*:?|authors?\s*:?|thread starter|topic author|topic starter"
-    r"|(?:von|par|por|di|door|av|af)\s*:?|(?:autor(?:in|a|e|es|as)?|auteure?s?|auteurs?|yazar|автор|penulis)\s*:?",
+_OTHER_BY = r"(?:von|par|por|door|av|af)"  # in other languages, where it begins many other lines too
+_NOUN = r"(?:authors?|autor(?:in|a|e|es|as)?|auteure?s?|yazar|автор|penulis)"
+_BY = re.compile(
+    rf"^(?:{_VERB}\s+)?by\b[\s:]*|^(?:author|authors|writer|par|von|por)\b\s*:?\s*|^(?:{_OTHER_BY}|{_NOUN})\s*:\s*",
     re.IGNORECASE,
 )
-_BY_NAME = re.compile(rf"(?:(?i:{_VERB})\s+)?(?:by|By|BY)\b[\s:]+(?=[^\W\d_])(?![a-z])")
+_LABEL = re.compile(
+    rf"(?:{_VERB}\s+)?by\s*:?|thread starter|topic author|topic starter|(?:{_OTHER_BY}|di|{_NOUN})\s*:?",
+    re.IGNORECASE,
+)
+_NAME_FOLLOWS = r"(?=[^\W\d_])(?![a-z])"
+_BY_NAME = re.compile(
+    rf"(?:(?i:{_VERB})\s+)?(?:by|By|BY)\b[\s:]+{_NAME_FOLLOWS}|(?i:{_OTHER_BY}|{_NOUN})\s*:\s*{_NAME_FOLLOWS}"
+    r"|(?:Von|Par|Por)(?:\s+[^\W\d_a-z][\w.'’-]*){2,4}\s*$"  # noqa: RUF001 - as names have them
+)
 _END = re.compile(
     r"\s*[|·•»«]\s*|\s+[-–—/]\s+"  # noqa: RUF001 - as pages have them
     r"|,?\s*\b(?:published|last updated|updated on|updated|posted|on)\b[\s:]*(?=\w*\W*\d|$)",
