@@ -107,8 +107,8 @@ class Turns(Generic[T]):
             return None
         line = self._waiting[client]
         one = next(iter(line))
+        self.held.add(one)  # first: what is held is never given to somebody else
         self._taken.setdefault(client, set()).add(one)
-        self.held.add(one)
         self._waiting.move_to_end(client)
         self.drop(client, one)
         return client, one
