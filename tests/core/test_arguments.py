@@ -122,6 +122,13 @@ def test_a_language_may_be_spelled_as_in_a_locale():
             UnknownProvider,
             "unknown provider 'brvae'; did you mean brave? Those that can search: ",
         ),
+        (
+            lambda: WebSearch(max_results=3),
+            ConfigurationError,
+            'max_results: an option of a search: search(..., limit=...), or search_options={"limit": ...} of a tool or',
+        ),
+        (lambda: WebSearch.resolve(None, {"freshness": "week"}), ConfigurationError, 'search_options={"time_range": .'),
+        (lambda: WebSearch.resolve("ddg", {}), ConfigurationError, "web: must be a WebSearch, not str"),
         (lambda: WebSearch("ddgo"), UnknownProvider, "did you mean duckduckgo?"),
         (lambda: WebSearch("tvly-" + 30 * "x"), UnknownProvider, "unknown provider of 35 characters; those that can"),
         (lambda: WebSearch("ddg", reader="brave"), ConfigurationError, "'brave' cannot read; those that can: browser"),

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import inspect
 import ssl
-from collections.abc import Container, Iterable
-from typing import Any
+from collections.abc import Callable, Collection, Container, Iterable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
+from ._choices import OTHER_NAMES
 from ._signature import WebSearchArguments
+from ._text.suggestion import check_names
 from ._urls import canonicalize, is_web_url
 from .errors import ConfigurationError, InvalidOption, WebSearchError
 from .models import SearchOptions, SearchQuery, Unsupported
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def make_query(query: str | SearchQuery, options: SearchOptions, unsupported: Unsupported | None) -> SearchQuery:
@@ -31,6 +37,34 @@ def make_query(query: str | SearchQuery, options: SearchOptions, unsupported: Un
         return query
     fields: dict[str, Any] = {**dict(query), "unsupported": unsupported}
     return SearchQuery.of(**fields)
+
+
+def check_arguments(given: Iterable[str], known: Collection[str] = WebSearchArguments.__annotations__.keys()) -> None:
+    """
+    Check the names of the arguments of a `WebSearch`, or of a class that takes them.
+
+    Raises:
+        ConfigurationError: One is unknown. If it is an option of a search, the message says where it belongs.
+
+    """
+    for name in given:
+        option = OTHER_NAMES.get(name, name)
+        if name not in known and option in SearchOptions.__annotations__:
+            ways = f'search(..., {option}=...), or search_options={{"{option}": ...}} of a tool or retriever'
+            also = "; a retriever calls it k" if option == "limit" else ""
+            raise ConfigurationError(f"{name}: an option of a search: {ways}{also}")
+    check_names(given, known, ConfigurationError)
+
+
+def named(function: Callable[P, R]) -> Callable[P, R]:
+    """Make a method raise what `check_arguments` does, instead of a bare `TypeError`, for an unknown argument."""
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        check_arguments(kwargs)
+        return function(*args, **kwargs)
+
+    return call
 
 
 def check_text(query: Any) -> None:

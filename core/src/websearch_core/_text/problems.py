@@ -21,6 +21,7 @@ _WORDS: Mapping[str, str] = MappingProxyType(
         "list_type": "must be a list",
         "tuple_type": "must be a list",
         "dict_type": "must be a mapping",
+        "model_type": "must be a mapping",
         "date_type": "must be a date such as 2026-05-04",
         "date_parsing": "must be a date such as 2026-05-04",
         "date_from_datetime_parsing": "must be a date such as 2026-05-04",

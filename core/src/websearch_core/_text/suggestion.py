@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import wraps
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
-from typing import ParamSpec, TypeVar
 
 from ..errors import WebSearchError
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
 def suggest_name(name: str, known: Iterable[str], aliases: Mapping[str, str] = MappingProxyType({})) -> str:
@@ -57,19 +51,3 @@ def check_names(
     if unknown := sorted(set(given) - set(known)):
         hint = suggest_name(unknown[0], known, aliases)
         raise error(f"unknown argument{'s' * (len(unknown) > 1)}: {', '.join(unknown)}{hint}")
-
-
-def name_unknown(error: type[WebSearchError]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Make a method raise *error*, instead of a bare `TypeError`, for a keyword argument that it does not have."""
-
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        _, *known = inspect.signature(function).parameters  # the first is self
-
-        @wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            check_names(kwargs, known, error)
-            return function(*args, **kwargs)
-
-        return call
-
-    return decorate
