@@ -89,7 +89,7 @@ def test_a_mistake_in_the_file_is_told_without_showing_values(content, complaint
     [
         ("timout = 5", "websearch.toml, line 1: timout: not an option; did you mean timeout?"),
         ("attempts = 2\n\ncolour = 5", "websearch.toml, line 3: colour: not an option; known are enabled, provider, "),
-        ("timeout = 0", "websearch.toml, line 1: timeout: Input should be greater than 0"),
+        ("timeout = 0", "websearch.toml, line 1: timeout: must be greater than 0"),
         ("[layers.retry]\natempts = 2", "layers.retry: atempts: not an option; did you mean attempts?"),
         ("[providers.duckduckgo]\npaus = 2", "duckduckgo: paus: not an option; did you mean pause?"),
     ],

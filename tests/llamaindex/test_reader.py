@@ -10,7 +10,7 @@ from llama_index.core.schema import Document
 
 from llamaindex_websearch import WebPageReader
 from websearch_core import WebSearch
-from websearch_core.errors import ConfigurationError, PageNotFound, UnsafeURL
+from websearch_core.errors import ConfigurationError, InvalidOption, PageNotFound, UnsafeURL
 
 Sea = Callable[..., WebSearch]
 
@@ -106,3 +106,8 @@ async def test_an_allowed_address_is_read() -> None:
             assert "Giant kelp grows half a metre a day" in document.text
             assert document.metadata["title"] == "Wiki"
             assert "<p>" not in document.text
+
+
+def test_what_is_not_a_list_of_urls_says_so():
+    with pytest.raises(InvalidOption, match="urls: must be a list of URLs, not NoneType"):
+        WebPageReader().load_data(None)

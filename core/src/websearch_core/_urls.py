@@ -108,7 +108,11 @@ def split_url(url: str) -> tuple[str, str, int, str]:
     match = _URL.fullmatch(url)
     if match is None:
         other = _SCHEME.match(url) and not re.match("https?:", url, re.IGNORECASE)
-        raise UnsafeURL("only http and https URLs can be opened" if other else "not an absolute http(s) URL")
+        raise UnsafeURL(
+            "only http and https URLs can be opened"
+            if other
+            else "not an absolute http(s) URL such as https://example.com/"
+        )
     scheme, authority, rest = match[1].lower(), match[2], match[3] or "/"
     if "@" in authority:
         raise UnsafeURL("the URL contains credentials")

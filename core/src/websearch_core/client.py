@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
-from ._arguments import make_query
+from ._arguments import check_arguments, check_connection, make_query, named
 from ._hooks import Hook, Listener, check_hook, listening
 from ._log import EventLog, Logger
 from ._observe import observe_request
 from ._scope import policy_scope
 from ._signature import Choice, CommonArguments, WebSearchArguments
 from ._sources import remember_files
-from ._text.suggestion import check_names, name_unknown
 from ._turns import web_scope
 from .errors import ConfigurationError, WebSearchError
 from .flow import Flow, Request, Response, arun, run
@@ -117,7 +116,7 @@ class WebSearch:
 
     """
 
-    @name_unknown(ConfigurationError)
+    @named
     def __init__(
         self,
         provider: Choice | None = None,
@@ -186,6 +185,7 @@ class WebSearch:
             budget=budget,
             max_length=max_length,
         )
+        check_connection(verify, http_client, http_async_client)
         selection = Selection(settings, provider_options or {})
         one = {"api_key": api_key, "base_url": base_url}
         searchers, automatic = selection.searchers(provider, **{k: v for k, v in one.items() if v is not None})
@@ -228,9 +228,11 @@ class WebSearch:
             ConfigurationError: Both are given, or the arguments are wrong.
 
         """
-        check_names(arguments, WebSearchArguments.__annotations__, ConfigurationError)
+        check_arguments(arguments)
         if web is None:
             return cls(**arguments)
+        if not isinstance(web, WebSearch):
+            raise ConfigurationError(f"web: must be a WebSearch, not {type(web).__name__}")
         if arguments:
             raise ConfigurationError(f"give web=WebSearch(...) or its arguments, not both: {', '.join(arguments)}")
         return web

@@ -10,19 +10,24 @@ import threading
 import pytest
 
 from websearch_core._deadline import time_limit
-from websearch_core._net import lookup
 from websearch_core._net.guard import Guard
-from websearch_core._net.lookup import MAX_RUNNING, MAX_WAITING, Line
+from websearch_core._net.lookup import MAX_RUNNING, MAX_THREADS, MAX_WAITING, Line
 from websearch_core._net.sender import Sender
 from websearch_core._threads import Threads
 from websearch_core.errors import TimedOut, Unavailable
 from websearch_core.flow import Request
 from websearch_core.layers import charge_to
 
+NAME = "websearch-dns of this test"
+
 
 @pytest.fixture
 def system(monkeypatch):
-    """A resolver that hangs for ``hang*.example`` until the test ends; it counts its threads."""
+    """
+    A resolver that hangs for ``hang*.example`` until the test ends.
+
+    Its threads have a name of their own: those that other tests used are kept for a minute.
+    """
     ends = threading.Event()
     asked = []
 
@@ -35,6 +40,8 @@ def system(monkeypatch):
     resolve.asked, resolve.ends = asked, ends
     monkeypatch.setattr("websearch_core._net.resolve.resolve_name", resolve)
     monkeypatch.setattr("websearch_core._threads._KEPT", 0.05)
+    for kind in ("PAGES", "SERVICES"):
+        monkeypatch.setattr(f"websearch_core._net.sender.FOR_{kind}", make_threads(MAX_THREADS))
     yield resolve
     ends.set()
     for thread in threads():
@@ -42,23 +49,23 @@ def system(monkeypatch):
 
 
 def threads():
-    return [thread for thread in threading.enumerate() if thread.name == "websearch-dns"]
+    return [thread for thread in threading.enumerate() if thread.name == NAME]
 
 
 def sender(system):
     return Sender(Guard.allowing(["127.0.0.0/8"], resolve=system))
 
 
-async def hanging(system, sender, count, seconds=20.0):
+async def read(sender, n, seconds):
+    with time_limit(seconds):
+        await sender.asend(Request(url=f"http://hang{n}.example/", guarded=True))
+
+
+async def hanging(system, sender, count):
     """Pages whose names do not resolve, being read until the block of the test ends."""
-
-    async def one(n):
-        with time_limit(seconds):
-            await sender.asend(Request(url=f"http://hang{n}.example/", guarded=True))
-
-    tasks = [asyncio.create_task(one(n)) for n in range(count)]
+    tasks = [asyncio.create_task(read(sender, n, 60)) for n in range(count)]
     await asyncio.sleep(0)
-    async with asyncio.timeout(seconds):
+    async with asyncio.timeout(60):
         while len(system.asked) < min(count, MAX_RUNNING):
             await asyncio.sleep(0.01)
     return tasks
@@ -112,18 +119,19 @@ def test_blocking_calls_do_not_hold_each_other_up_either(system, server, http):
 
 async def test_whoever_gave_up_waiting_is_not_looked_up(system):
     one = sender(system)
-    tasks = await hanging(system, one, MAX_RUNNING + 5, seconds=1)
-    failures = await asyncio.gather(*tasks, return_exceptions=True)
+    tasks = await hanging(system, one, MAX_RUNNING)
+    failures = await asyncio.gather(*(read(one, n, 0.2) for n in range(5)), return_exceptions=True)
 
     assert {type(failure) for failure in failures} == {TimedOut}
+    await end(tasks)
     system.ends.set()
     for thread in threads():
-        thread.join(10)
+        await asyncio.to_thread(thread.join, 10)
     assert len(system.asked) == MAX_RUNNING
 
 
 def make_threads(most):
-    return Threads("websearch-dns", most, MAX_RUNNING)
+    return Threads(NAME, most, MAX_RUNNING)
 
 
 def test_a_line_that_is_full_is_a_temporary_error(system):
@@ -200,7 +208,7 @@ def test_a_sender_with_names_that_hang_is_pickled_without_them(system):
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this system does not fork")
 def test_a_forked_process_looks_up_again(system):
-    line = Line(lookup.FOR_PAGES)
+    line = Line(make_threads(MAX_THREADS))
     for _ in range(MAX_RUNNING + 1):
         line.look_up(lambda: system("hang.example", 80))
     context = multiprocessing.get_context("fork")
