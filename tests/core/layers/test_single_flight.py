@@ -7,6 +7,7 @@ import copy
 import gc
 import os
 import pickle
+import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -616,6 +617,7 @@ def test_a_forked_child_does_not_wait_for_its_parent():
     inside.wait()
     child = os.fork()
     if child == 0:
+        signal.alarm(120)
         os._exit(flights.share("k", lambda: 2).value)
     _, status = os.waitpid(child, 0)
     go.set()

@@ -269,6 +269,7 @@ def test_a_forked_process_has_processes_of_its_own():
     with pool._pool._changed:  # as if another thread held the lock
         child = os.fork()
         if child == 0:
+            signal.alarm(120)
             try:
                 own = worker_pid()
                 pool._pool.end()
