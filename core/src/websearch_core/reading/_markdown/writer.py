@@ -55,6 +55,7 @@ _REPEATS = 0.6  # share of the words of a description that make it a repetition
 _MAX_COMPARED = 200  # pictures: the descriptions of others are written as they are
 _MIN_ALT_WORDS = 3  # fewer name the picture without describing it
 _MAX_NAMESAKES = 2  # pictures: a name that more share, such as "Screenshot", does not say where their links lead
+_LISTS = frozenset({"dir", "menu", "ol", "ul"})
 _TABLE_PARTS = frozenset({"tr", "td", "th", "caption"})
 _COPY = frozenset({"copy", "copy code", "copy to clipboard", "copied", "copied!", "copy link"})
 
@@ -110,6 +111,7 @@ class _Converter(MarkdownConverter):
         self.links = links
         self.footnotes = find_footnotes(root, links)
         self.numbers: Counter[Element] = Counter()  # the latest number of each list
+        self.begun: set[Element | None] = set()  # parents of the items written so far
         self.titles = 0
         self.picture_link: Element | None = None  # the latest link with only a picture inside
         self.code: list[str] = []
@@ -287,6 +289,8 @@ class _Converter(MarkdownConverter):
         if not _TEX_PICTURES.isdisjoint(el.get("class").split()):
             return self.convert_math(el, alt, parent_tags)
         link = _ancestor(el, "a") if "a" in parent_tags else None
+        if link is None and _PICTURE.search(alt):  # the name of a file
+            return ""
         if link is not None:
             if self._contains_text(link) or self.links.get(link.get("href")) in self._text_urls:
                 return ""
@@ -352,6 +356,12 @@ class _Converter(MarkdownConverter):
             return f" {items.rstrip('; ')} "
         if not items:
             return ""
+        holder = el.parent
+        if holder in self.begun and holder is not None and holder.name in _LISTS:  # it belongs into the item before it
+            bullet = f"{self.numbers[holder]}. " if holder.name == "ol" else "- "
+            nested = tidy(items)
+            edge = BREAK if _ITEM.match(nested) else "\n\n"
+            return f"{edge}{_indent(nested, INDENT * len(bullet))}{BREAK}"
         return f"{BREAK}{items}\n\n" if "li" in parent_tags else f"\n\n{items}\n\n"
 
     def convert_li(self, el: Element, text: str, parent_tags: Context) -> str:
@@ -363,6 +373,7 @@ class _Converter(MarkdownConverter):
         item = tidy(text)
         if not item:
             return ""
+        self.begun.add(holder)
         if self.footnotes and self.footnotes.get(el.get("id"), f"[{bullet[:-2]}]") != f"[{bullet[:-2]}]":
             item = self._note(el, item)
         if "\n" not in item and CODE not in item:
