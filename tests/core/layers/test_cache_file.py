@@ -204,7 +204,7 @@ def test_two_processes_with_two_event_loops_each_share_it(path):
     for process in processes:
         process.stdin.write("\n")
         process.stdin.flush()
-    ends = [process.communicate(timeout=60) for process in processes]
+    ends = [process.communicate(timeout=200) for process in processes]
 
     assert not [error for _, error in ends if error]
     assert sum(int(output) for output, _ in ends) <= 4 * 20  # each page at most once for each loop, of 240 reads
