@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -39,6 +40,15 @@ ARTICLE = {"@type": "Article", "headline": "Kelp forests", "author": {"@type": "
     [
         (["Kelp forests - Sea News"], [], None, "Kelp forests"),  # known from the host
         (["Sea News | Kelp forests"], [], None, "Kelp forests"),
+        (["海藻の森が育つ｜海新聞"], [], "海新聞", "海藻の森が育つ"),
+        (
+            ["海藻の森は育つか：専門家に聞く"],
+            ["海藻の森が育つか 専門家に聞いた"],
+            None,
+            "海藻の森が育つか 専門家に聞いた",
+        ),
+        (["海藻の森は育つか：専門家に聞く"], ["今日の天気と交通の情報です"], None, "海藻の森は育つか：専門家に聞く"),
+        (["غابات عشب البحر - Sea News"], ["غابات عشب البحر"], None, "غابات عشب البحر"),
         (["Kelp forests » Reports » Seanews.example"], [], None, "Kelp forests » Reports"),
         (["Kelp forests – The Ocean Report"], [], "The Ocean Report", "Kelp forests"),
         (["Kelp forests – The Ocean Report"], [], None, "Kelp forests – The Ocean Report"),
@@ -416,6 +426,13 @@ def test_the_only_author_that_an_article_links_to_is_its_own(head: str, links: s
         ("Posted by ada_42 · 3 hours ago", "ada_42"),
         ("Author: Ada", "Ada"),
         ("Ada Lovelace, updated on 4 May 2026", "Ada Lovelace"),
+        ("By Ada Lovelace, 4 May 2026", "Ada Lovelace"),
+        ("By Ada Lovelace on Monday, May 4, 2026", "Ada Lovelace"),
+        ("By Ada Sun, Mon May 4, 2026", "Ada Sun"),
+        ("Von: Ada Lovelace und Mary Shelley, 4. Mai 2026", "Ada Lovelace, Mary Shelley"),
+        ("By May 4, 2026", None),
+        ("By , May 4, 2026", None),
+        ("Ada, May 4, 2026", None),
         ("Byron", "Byron"),
         (f"Ada Lovelace, professor of {'very ' * 12}wet plants, Sea News", "Ada Lovelace"),
         (
@@ -515,6 +532,39 @@ def test_the_name_of_the_site_is_stated_or_unknown(head: str, expected: str | No
 
 def test_meta_tags_are_found_after_an_element_that_ends_the_head_too_early() -> None:
     assert read("<div></div>" + meta(og__title="Kelp", author="Ada")).author == "Ada"
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "expected"),
+    [
+        ("<title>Kelp forests</title>", "<h1><img alt='Kelp forests of the sea'></h1>", "Kelp forests"),
+        ("<title>Kelp forests</title>", "<h1></h1><h1>\u200b</h1><h1>Kelp forests</h1>", "Kelp forests"),
+        ("<title>Kelp\u200b forests</title>", "<h1>\u202eKelp fo\u00adrests\u202c</h1>", "Kelp forests"),
+        ("<title>\u2066Kelp forests\u2069 | \u200fSeanews</title>", "", "Kelp forests"),
+        ("<title>Kelp &amp;amp; forests</title>", "<h1>Kelp &amp; forests</h1>", "Kelp & forests"),
+        ("<title>Kelp &amp;lt;b&amp;gt;forests</title>", "<h1>Kelp forests</h1>", "Kelp forests"),
+        ("<title>\u200b\u202e</title>" + meta(og__title="\u2066\u2069"), "<h1>Kelp forests</h1>", "Kelp forests"),
+        ("<title>🌊</title>", "<h1>🌊</h1>", "🌊"),
+    ],
+)
+def test_signs_that_nobody_sees_do_not_change_the_title(head: str, body: str, expected: str) -> None:
+    assert read(head, body + PROSE).title == expected
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<title>Kelp</title>" + meta(og__title="Forests grow back") + TRAIL + "<h2>Forests</h2>" * 20_000,
+        "".join(f"<meta name=og:title content='{'seanews | ' * 30}{n}'>" for n in range(5_000)) + "<h1>Kelp</h1>" * 50,
+        "<h1>Kelp</h1>" + "<p>Von " + "Aa-" * 30 + "</p>" * 20_000,
+        "<h1>Kelp</h1>" + "<p>Von: Ada Lovelace und Bob, 4. Mai 2026" * 20_000,
+        linked(*[ARTICLE | {"headline": f"Kelp {n}", "url": URL} for n in range(5_000)]) + "<h1>Kelp</h1>",
+    ],
+)
+def test_thousands_of_titles_and_bylines_take_linear_time(html: str) -> None:
+    begin = time.process_time()
+    read(html)
+    assert time.process_time() - begin < 5
 
 
 def test_every_text_is_one_clean_line_of_bounded_length() -> None:

@@ -8,8 +8,10 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-_SEPARATOR = re.compile(r"\s+[-–—|·•»›:/~]+\s+|\s*[|»•]\s*|\s+::\s+|:\s+")  # noqa: RUF001 - as pages write them
-_WORD = re.compile(r"[^\W_]+")
+from ..._text.terms import UNSPACED
+
+_SEPARATOR = re.compile(r"\s+[-–—|·•»›:/~]+\s+|\s*[|｜»•]\s*|\s+::\s+|:\s+")  # noqa: RUF001 - as pages write them
+_WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 _AGREES = 0.6  # minimum share of the words of the shorter of two titles that they have in common
 _IS_STATED = 0.5  # minimum share of a headline's words that occur in the stated titles
 _IS_STATED_AT_HOME = 0.6  # on the first page of a site, which often has a slogan as its headline
@@ -212,4 +214,5 @@ def _letters(text: str) -> str:
 
 
 def _words(text: str) -> list[str]:
+    """Return the words of a text; every character of a script without spaces is one."""
     return _WORD.findall(text.casefold())
