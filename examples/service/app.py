@@ -17,7 +17,15 @@ from fastapi.responses import JSONResponse
 
 from websearch_core import WebSearch
 from websearch_core.client import preload
-from websearch_core.errors import BudgetExceeded, InvalidOption, RateLimited, UnsafeURL, WebSearchError
+from websearch_core.errors import (
+    BudgetExceeded,
+    InvalidOption,
+    PageNotFound,
+    RateLimited,
+    UnsafeURL,
+    UnsupportedOption,
+    WebSearchError,
+)
 from websearch_core.layers import charge_to
 from websearch_core.settings import Settings
 
@@ -27,6 +35,8 @@ STATUS: tuple[tuple[type[WebSearchError], int], ...] = (
     (RateLimited, 429),
     (UnsafeURL, 403),
     (InvalidOption, 422),
+    (UnsupportedOption, 422),
+    (PageNotFound, 404),
     (WebSearchError, 502),
 )
 
