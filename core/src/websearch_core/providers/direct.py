@@ -10,8 +10,8 @@ payment), `PageNotFound`. A challenge against robots is `Blocked` too, with any 
 without running its scripts is `NeedsBrowser`. In a chain, the next reader is tried after each of them:
 ``reader="direct,jina"``.
 
-It asks for Markdown first, as agents do, and uses it if it has content; otherwise it makes another request, for HTML. With
-``follow_alternates`` it also reads the Markdown that an HTML page names (``<link rel="alternate">``, RFC 8288).
+It asks for Markdown first, as agents do, and uses it if it has content; otherwise it makes another request, for HTML.
+With ``follow_alternates`` it also reads the Markdown that an HTML page names (``<link rel="alternate">``, RFC 8288).
 """
 
 from __future__ import annotations
