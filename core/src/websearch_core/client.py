@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 from ._arguments import check_arguments, check_connection, make_query, named
+from ._forks import notice_fork
 from ._hooks import Hook, Listener, check_hook, listening
 from ._log import EventLog, Logger
 from ._observe import observe_request
@@ -345,11 +346,13 @@ class WebSearch:
 
     def run(self, flow: Flow[_T]) -> _T:
         """Run your own flow, such as `websearch_core.index.crawl`, with these connections and this guard."""
+        notice_fork()
         with listening(self._listeners), policy_scope(self._policy), web_scope(self._identity):
             return run(flow, self._send)
 
     async def arun(self, flow: Flow[_T]) -> _T:
         """Do the same as `run` on the running event loop."""
+        notice_fork()
         with listening(self._listeners), policy_scope(self._policy), web_scope(self._identity):
             try:
                 return await arun(flow, self._asend)
