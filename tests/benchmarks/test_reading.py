@@ -221,7 +221,7 @@ def candidate(benchmark_path: None, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_crash_a_hang_or_an_exception_costs_only_that_page(candidate: Any) -> None:
-    with import_module("benchmarks.reading.process").Reader(candidate, sys.executable, timeout=1) as reader:
+    with import_module("benchmarks.reading.process").Reader(candidate, sys.executable, timeout=4) as reader:
         answers = [reader.read(data, URL, None) for data in (b"crash", b"well", b"hang", b"raise", b"well")]
         assert reader.memory() > 1
     assert [answer["error"] for answer in answers] == ["Crashed", "", "TooSlow", "ZeroDivisionError", ""]

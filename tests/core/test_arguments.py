@@ -135,7 +135,7 @@ def test_a_language_may_be_spelled_as_in_a_locale():
         (
             lambda: WebSearch("brave", api_key="'BSA0123456789'"),
             ConfigurationError,
-            "brave: api_key: the key stands in quotation marks; leave them out",
+            "brave: api_key: the key is in quotation marks; leave them out",
         ),
         (lambda: WebSearch("ddg", verify=False), ConfigurationError, "verify: must be an ssl.SSLContext; "),
         (lambda: WebSearch("ddg", verify="ca.pem"), ConfigurationError, "verify: must be an ssl.SSLContext; "),

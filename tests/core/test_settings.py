@@ -250,7 +250,7 @@ def test_the_key_of_one_provider_needs_one_name():
         ({"provider": "duckduckgo", "provider_options": {"ddgg": {}}}, "unknown provider 'ddgg'"),
         ({"provider": "duckduckgo", "allow": ["nonsense"]}, "allow"),
         ({"provider": "duckduckgo", "timeout": 0}, "timeout"),
-        ({"provider": "brave", "api_key": "two words"}, "blanks"),
+        ({"provider": "brave", "api_key": "two words"}, "spaces"),
         ({"provider": "brave", "api_key": "k", "base_url": "ftp://x"}, "base_url"),
         ({"provider": "brave", "api_key": "k", "base_url": "https://u:p@x"}, "base_url"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -114,6 +115,7 @@ def read_in_another_process(path, *keys):
 def in_child(work: Callable[[], bool]) -> int:
     """Return how a forked child ends: with 0 if *work* returned True."""
     if (child := os.fork()) == 0:
+        signal.alarm(120)  # a child that hangs would keep the pipes of this process open, for which everybody waits
         status = 2
         try:
             status = 0 if work() else 1

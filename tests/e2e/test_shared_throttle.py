@@ -297,7 +297,7 @@ def test_a_wait_that_does_not_fit_is_an_error_also_if_others_caused_it(url):
     (one, _), (other, times) = (sea(shared=url, requests_per_second=0.1) for _ in range(2))
     one.search("kelp")
 
-    with pytest.raises(RateLimited, match="does not fit the time that is left") as refused:
+    with pytest.raises(RateLimited, match="which is longer than the time left") as refused:
         other.search("kelp")
     assert refused.value.retry_after == about(10)
     assert not times

@@ -7,6 +7,7 @@ import copy
 import gc
 import os
 import pickle
+import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -38,10 +39,10 @@ def no_send(request):
     raise AssertionError(f"nothing should be sent: {request}")
 
 
-def count_waiting(what):
+def count_waiting(what, *, reading=False):
     """Return how many threads wait for what a `WebSearch`, or some `Flights`, has under way."""
-    flights = what if isinstance(what, Flights) else what.provider.inner._flights
-    return sum(flight.waiting for flight in list(flights._blocking.values()))
+    flights = what if isinstance(what, Flights) else (what.reader if reading else what.provider).inner._flights
+    return sum(len(flight.waiting) for flight in list(flights._blocking.values()))
 
 
 # One request
@@ -86,10 +87,17 @@ async def test_pages_are_shared_too_and_each_caller_gets_its_own_part():
 
 
 def test_pages_that_one_blocking_call_reads_twice_are_fetched_once():
-    service = fake(delay=0.2)
-    pages = WebSearch(service).read_many([URL, URL, f"{URL}#again"])
+    asked = []
 
-    assert service.urls == [URL]
+    def read(url):
+        asked.append(url)
+        wait_until(lambda: count_waiting(web, reading=True) == 3)
+        return Page(url=url, content="# Kelp")
+
+    web = WebSearch(fake(), reader=from_function("patient", read=read), timeout=60)
+    pages = web.read_many([URL, URL, f"{URL}#again"])
+
+    assert asked == [URL]
     assert [page.url for page in pages] == [URL, URL, f"{URL}#again"]
 
 
@@ -616,6 +624,7 @@ def test_a_forked_child_does_not_wait_for_its_parent():
     inside.wait()
     child = os.fork()
     if child == 0:
+        signal.alarm(120)
         os._exit(flights.share("k", lambda: 2).value)
     _, status = os.waitpid(child, 0)
     go.set()

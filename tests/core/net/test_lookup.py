@@ -34,7 +34,7 @@ def system(monkeypatch):
     def resolve(host, port):
         asked.append(host)
         if host.startswith("hang"):
-            ends.wait(30)
+            ends.wait(120)
         return ["127.0.0.1"]
 
     resolve.asked, resolve.ends = asked, ends
@@ -45,7 +45,7 @@ def system(monkeypatch):
     yield resolve
     ends.set()
     for thread in threads():
-        thread.join(10)
+        thread.join(60)
 
 
 def threads():
@@ -83,7 +83,7 @@ async def test_names_that_hang_hold_up_neither_a_service_nor_another_tenant(syst
     one, other = sender(system), sender(system)
     tasks = await hanging(system, one, 16 + 100)
 
-    with time_limit(10):
+    with time_limit(60):
         service = await one.asend(Request(url=f"http://service.example:{server.port}/"))
         page = await other.asend(Request(url=f"http://page.example:{server.port}/", guarded=True))
 
@@ -100,19 +100,19 @@ def test_blocking_calls_do_not_hold_each_other_up_either(system, server, http):
     one, other = sender(system), sender(system)
 
     def hang(n):
-        with time_limit(20), pytest.raises((TimedOut, Unavailable)):
+        with time_limit(90), pytest.raises((TimedOut, Unavailable)):
             one.send(Request(url=f"http://hang{n}.example/", guarded=True))
 
     waiting = [threading.Thread(target=hang, args=(n,), daemon=True) for n in range(MAX_RUNNING + 10)]
     for thread in waiting:
         thread.start()
-    with time_limit(10):
+    with time_limit(60):
         assert one.send(Request(url=f"http://service.example:{server.port}/")).content == b"here"
         assert other.send(Request(url=f"http://page.example:{server.port}/", guarded=True)).content == b"here"
     assert len(threads()) <= MAX_RUNNING + 2 + 2  # one of each kind is ready
     system.ends.set()
     for thread in waiting:
-        thread.join(10)
+        thread.join(60)
     one.close()
     other.close()
 
@@ -162,8 +162,8 @@ def test_lines_share_a_bounded_number_of_threads(system):
     assert len(threads()) == 2
     assert not late.done()
     system.ends.set()
-    assert [one.result(10) for one in held] == [["127.0.0.1"]] * 2
-    assert late.result(10) == ["127.0.0.2"]
+    assert [one.result(60) for one in held] == [["127.0.0.1"]] * 2
+    assert late.result(60) == ["127.0.0.2"]
 
 
 @pytest.mark.parametrize("tenant", ["", "bob"])
@@ -172,7 +172,7 @@ def test_tenants_of_one_web_search_have_lines_of_their_own(system, tenant):
     with charge_to("eve"):
         hanging = [line.look_up(lambda: system("hang.example", 80)) for _ in range(MAX_WAITING)]
     with charge_to(tenant):
-        assert line.look_up(lambda: ["127.0.0.2"]).result(10) == ["127.0.0.2"]
+        assert line.look_up(lambda: ["127.0.0.2"]).result(60) == ["127.0.0.2"]
     assert len(system.asked) <= MAX_RUNNING
     for one in hanging:
         one.cancel()
@@ -184,7 +184,7 @@ def test_half_of_the_threads_are_for_lines_that_have_none(system):
     for line in hanging * MAX_RUNNING:
         line.look_up(lambda: system("hang.example", 80))
 
-    assert [Line(shared).look_up(lambda: ["127.0.0.2"]).result(10) for _ in range(9)]
+    assert [Line(shared).look_up(lambda: ["127.0.0.2"]).result(60) for _ in range(9)]
     assert len(system.asked) < 8
 
 
@@ -196,9 +196,9 @@ def test_a_system_without_threads_is_a_temporary_error(system, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", none)
         with pytest.raises(Unavailable) as caught:
-            line.look_up(list).result(10)
+            line.look_up(list).result(60)
     assert caught.value.temporary
-    assert line.look_up(lambda: ["127.0.0.1"]).result(10) == ["127.0.0.1"]
+    assert line.look_up(lambda: ["127.0.0.1"]).result(60) == ["127.0.0.1"]
 
 
 def test_a_sender_with_names_that_hang_is_pickled_without_them(system):
@@ -214,7 +214,7 @@ def test_a_forked_process_looks_up_again(system):
     context = multiprocessing.get_context("fork")
     answers = context.Queue()
 
-    child = context.Process(target=lambda: answers.put(line.look_up(lambda: ["127.0.0.1"]).result(10)))
+    child = context.Process(target=lambda: answers.put(line.look_up(lambda: ["127.0.0.1"]).result(60)))
     child.start()
-    assert answers.get(timeout=20) == ["127.0.0.1"]
+    assert answers.get(timeout=120) == ["127.0.0.1"]
     child.join(10)

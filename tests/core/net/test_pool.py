@@ -358,16 +358,16 @@ def test_closing_in_one_thread_ends_what_another_waits_for(authority, library):
 
             def call(sender=sender, url=url):
                 try:
-                    with time_limit(30):
+                    with time_limit(90):
                         endings.append(sender.send(Request(url=url)))
                 except Exception as error:
                     endings.append(error)
 
             thread = threading.Thread(target=call)
             thread.start()
-            assert asked.wait(10)
+            assert asked.wait(60)
             sender.close()
-            thread.join(10)
+            thread.join(60)
 
     assert [type(one) for one in endings] == [Unavailable, Unavailable]
 
@@ -388,10 +388,10 @@ def test_cancelled_calls_leave_nothing_behind(server, http, library):
         assert {type(one).__name__ for one in ended} <= {"Response", "CancelledError"}
         here = sender._get_loop_clients()
         pool = here._clients[False]._client._transport._pool
-        assert pool._busy == {}
+        assert not pool._busy
         assert (await sender.asend(Request(url=server.url))).status == 200
         await sender.aclose()
-        assert pool._busy == {}
+        assert not pool._busy
         assert pool._idle.take_all() == []
 
     asyncio.run(storm())

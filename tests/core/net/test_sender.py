@@ -11,8 +11,10 @@ import math
 import pickle
 import random
 import socket
+import sys
 import threading
 import time
+import types
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -23,6 +25,7 @@ import pytest
 from tests.waiting import longer_until
 from websearch_core._deadline import time_limit
 from websearch_core._net.body import BoundedBody
+from websearch_core._net.failures import translate_errors
 from websearch_core._net.guard import Guard
 from websearch_core._net.sender import Sender
 from websearch_core.errors import BadResponse, ConfigurationError, InvalidOption, TimedOut, Unavailable, UnsafeURL
@@ -680,6 +683,14 @@ def test_no_error_holds_the_request_and_its_key(server, send, answer):
     given_up.set()
     assert caught.value.__cause__ is not None
     assert KEY not in everything_in(caught.value)
+
+
+@pytest.mark.parametrize("error", [asyncio.CancelledError, KeyboardInterrupt, ZeroDivisionError])
+def test_a_library_that_another_thread_is_importing_hides_no_error(monkeypatch, library, error):
+    monkeypatch.setitem(sys.modules, library, types.ModuleType(library))  # it has no names yet
+
+    with pytest.raises(error), translate_errors(Request(url="https://api.example/", **KEYED)):
+        raise error
 
 
 def test_no_error_of_a_connection_holds_the_key(send):

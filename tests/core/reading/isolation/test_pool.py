@@ -269,6 +269,7 @@ def test_a_forked_process_has_processes_of_its_own():
     with pool._pool._changed:  # as if another thread held the lock
         child = os.fork()
         if child == 0:
+            signal.alarm(120)
             try:
                 own = worker_pid()
                 pool._pool.end()
@@ -425,7 +426,7 @@ def test_a_reader_with_processes_can_be_pickled():
 def test_the_direct_reader_has_the_option_isolate(server, http, colour):
     server.answers["/"] = http(PAGE, "200 OK", "Content-Type: text/html")
     options = {"direct": {"isolate": True, "processes": 1}}
-    web = WebSearch("duckduckgo", reader="direct", provider_options=options, allow=["127.0.0.0/8"], timeout=10)
+    web = WebSearch("duckduckgo", reader="direct", provider_options=options, allow=["127.0.0.0/8"], timeout=60)
     before = threading.active_count()
     for _ in range(2):  # each time in a new event loop
         page = web.read(server.url) if colour == "blocking" else asyncio.run(web.aread(server.url))

@@ -91,8 +91,10 @@ def to_markdown(root: Element, links: Mapping[str, str]) -> str:
         links: The absolute URL of each ``href`` to keep; every other link becomes text.
 
     """
-    converter = _Converter(root, links)
-    return converter.insert_code(finish(converter.process_tag(root)))
+    written = _Converter(root, links).write()
+    if not written and any(element.name == "img" and element.get("alt") for element in root.elements()):
+        written = _Converter(root, links, only_pictures=True).write()
+    return written
 
 
 class _Converter(MarkdownConverter):
@@ -105,10 +107,11 @@ class _Converter(MarkdownConverter):
 
     convert_div: ClassVar[Callable[..., str]]  # markdownify's
 
-    def __init__(self, root: Element, links: Mapping[str, str]) -> None:
+    def __init__(self, root: Element, links: Mapping[str, str], *, only_pictures: bool = False) -> None:
         vars(self).update(_ATTRIBUTES)
         self.root = root
         self.links = links
+        self.only_pictures = only_pictures  # whether their alternative texts are all that there is to write
         self.footnotes = find_footnotes(root, links)
         self.numbers: Counter[Element] = Counter()  # the latest number of each list
         self.begun: set[Element | None] = set()  # parents of the items written so far
@@ -117,6 +120,10 @@ class _Converter(MarkdownConverter):
         self.code: list[str] = []
         self.with_text: dict[Element, bool] = {}  # whether elements around pictures contain text
         self.captions: dict[Element, str] = {}  # of figures
+
+    def write(self) -> str:
+        """Return the whole page."""
+        return self.insert_code(finish(self.process_tag(self.root)))
 
     def process_tag(self, node: Element, parent_tags: Context = _PLAIN) -> str:
         """
@@ -291,6 +298,9 @@ class _Converter(MarkdownConverter):
         link = _ancestor(el, "a") if "a" in parent_tags else None
         if link is None and _PICTURE.search(alt):  # the name of a file
             return ""
+        if self.only_pictures:
+            place = self.links.get(link.get("href"), "") if link is not None else ""
+            return "" if self._is_repeated(f"{alt.casefold()} {place}") else f" {TAG.sub('&lt;', alt)} "
         if link is not None:
             if self._contains_text(link) or self.links.get(link.get("href")) in self._text_urls:
                 return ""
