@@ -134,13 +134,14 @@ class Flights:
         flight = flights.get(key)
         if flight is None:
             flight = flights[key] = _Flight()
-            flight.task = asyncio.create_task(_fly(flight, work))
-            flight.task.add_done_callback(partial(_forget, flights, key, flight))
+            land = partial(_land, flights, key, flight)
+            flight.task = asyncio.create_task(_fly(flight, work, land))
+            flight.task.add_done_callback(land)  # if it was cancelled before it began
         else:
             flight.join()
         task = flight.task
         try:
-            await asyncio.wait((task,), timeout=flight.patience())
+            await flight.wait()
         finally:
             flight.waiting -= 1
             if not flight.waiting and not task.done():
@@ -168,6 +169,7 @@ class _Flight:
         self.deadline = Deadline(self._began_with)
         self.done: Future[Any] = Future()
         self.waiting = 1
+        self._waiters: list[asyncio.Future[None]] = []
         self._is_charged = False
 
     def begin(self) -> None:
@@ -182,7 +184,27 @@ class _Flight:
         is_first, self._is_charged = not self._is_charged, True
         return Shared(answer, is_first)
 
-    def patience(self) -> float | None:
+    async def wait(self) -> None:
+        """Wait for the task, as long as this caller has time: what `asyncio.wait` does in twice the time."""
+        if self.task.done():
+            return
+        loop = asyncio.get_running_loop()
+        waiter: asyncio.Future[None] = loop.create_future()
+        self._waiters.append(waiter)
+        left = self._find_patience()
+        timer = None if left is None else loop.call_later(left, _wake, waiter)
+        try:
+            await waiter
+        finally:
+            if timer is not None:
+                timer.cancel()
+
+    def wake(self) -> None:
+        """Let all who `wait` go on."""
+        for waiter in self._waiters:
+            _wake(waiter)
+
+    def _find_patience(self) -> float | None:
         """Return how long this caller waits."""
         left = timeout_left()
         return left + _GRACE if left is not None and deadline() == self.deadline.at else left
@@ -200,23 +222,37 @@ class _Flight:
         return self._began_with <= now and self.deadline.at - now >= _WORTHWHILE * (now - self._began)
 
 
-async def _fly(flight: _Flight, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-    with until(flight.deadline):
-        while True:
-            flight.begin()
-            try:
-                return await work()
-            except TimedOut as error:
-                if not flight.has_got_time(error):
-                    raise
+async def _fly(flight: _Flight, work: Callable[[], Coroutine[Any, Any, Any]], land: Callable[[], None]) -> Any:
+    try:
+        with until(flight.deadline):
+            while True:
+                flight.begin()
+                try:
+                    return await work()
+                except TimedOut as error:
+                    if not flight.has_got_time(error):
+                        raise
+    finally:
+        land()  # a turn of the event loop before the task calls back
 
 
-def _forget(flights: dict[Hashable, _Flight], key: Hashable, flight: _Flight, task: Any = None) -> None:
-    """Let nobody join *flight* any more. If it failed when nobody waited, that is not worth a log entry."""
+def _forget(flights: dict[Hashable, _Flight], key: Hashable, flight: _Flight) -> None:
+    """Let nobody join *flight* any more."""
     if flights.get(key) is flight:
         del flights[key]
+
+
+def _land(flights: dict[Hashable, _Flight], key: Hashable, flight: _Flight, task: Any = None) -> None:
+    """End *flight*, twice at most. If its task failed when nobody waited, that is not worth a log entry."""
+    _forget(flights, key, flight)
+    flight.wake()
     if task is not None and not task.cancelled():
         task.exception()
+
+
+def _wake(waiter: asyncio.Future[None]) -> None:
+    if not waiter.done():
+        waiter.set_result(None)
 
 
 def _make_late_error() -> TimedOut:

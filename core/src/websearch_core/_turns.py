@@ -10,8 +10,7 @@ each, and one that has none gets the next free one. Nothing is kept for a client
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Hashable
 from contextvars import ContextVar
 from math import inf
 from typing import Generic, TypeVar
@@ -37,14 +36,19 @@ class web_scope:  # noqa: N801 - a block, which every call enters: a generator w
         _web.reset(self._token)
 
 
-@contextmanager
-def tenant_scope(tenant: str) -> Iterator[None]:
+class tenant_scope:  # noqa: N801 - like `web_scope`
     """Say in this block for which of its tenants it is called."""
-    token = _tenant.set(tenant)
-    try:
-        yield
-    finally:
-        _tenant.reset(token)
+
+    __slots__ = "_tenant", "_token"
+
+    def __init__(self, tenant: str) -> None:
+        self._tenant = tenant
+
+    def __enter__(self) -> None:
+        self._token = _tenant.set(self._tenant)
+
+    def __exit__(self, *_: object) -> None:
+        _tenant.reset(self._token)
 
 
 def current_client() -> Hashable:
