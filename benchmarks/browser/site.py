@@ -84,7 +84,7 @@ class Site:
         self.origin = f"http://{PUBLIC}:{self.port}"
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
         self._thread.start()
-        self._ready.wait(10)
+        self._ready.wait(60)
         return self
 
     def __exit__(self, *_: object) -> None:

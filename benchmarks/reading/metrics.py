@@ -2,7 +2,8 @@
 Compare the Markdown of a reader with the true content of a page.
 
 Text is compared as bags of words of the *rendered* Markdown, so that syntax, link targets and alternative texts neither
-help nor harm. Structure is compared as bags of headings, links, code blocks, table cells and list items.
+help nor harm. Structure is compared as bags of headings, links, code blocks, table cells and list items. Each counts by
+its words, so that the sign after a heading that links to it (``¶``), or back from a footnote (``^``), is no part of it.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ _BLOCKS = frozenset(
     "article aside blockquote br dd div dl dt figcaption figure h1 h2 h3 h4 h5 h6 header hr li ol p pre section table "
     "td th tr ul".split()
 )
+_LISTS = frozenset({"ol", "ul"})
 
 
 @dataclass
@@ -124,7 +126,7 @@ def render(markdown: str, url: str) -> Text:
             unclosed.append((_PIECES[name], []))
         elif name in _PIECES and step == "close":
             part, found = unclosed.pop()
-            if content := normalize(" ".join(found)):
+            if content := _key(" ".join(found)):
                 text.parts[part].append(content)
         elif token.type in ("fence", "code_block"):
             pieces.append(token.content)
@@ -156,7 +158,7 @@ def _render_inline(tokens: Sequence[Token], url: str, links: list[Hashable]) -> 
         elif token.type == "link_open":
             link = str(token.attrGet("href") or ""), len(pieces)
         elif token.type == "link_close" and link:
-            if words_of_link := normalize("".join(pieces[link[1] :])):
+            if words_of_link := tuple(words("".join(pieces[link[1] :]))):
                 links.append((_normalize_url(link[0], url), words_of_link))
             link = None
     return "".join(pieces)
@@ -168,33 +170,31 @@ def extract_structure(source: str, url: str) -> Text:
     text = Text("".join(_texts(soup)))
     for element in soup.find_all():
         part = _ELEMENTS.get(element.name)
-        content = normalize(_own_text(element) if part == "items" else "".join(_texts(element)))
-        if content and part:
-            text.parts[part].append(content)
-        elif content and element.name == "a" and element.get("href"):
-            text.parts["links"].append((_normalize_url(str(element["href"]), url), content))
+        content = "".join(_texts(element, without=_LISTS if part == "items" else frozenset()))
+        if part and (key := normalize(content) if part == "code" else _key(content)):
+            text.parts[part].append(key)
+        elif element.name == "a" and element.get("href") and (words_of_link := tuple(words(content))):
+            text.parts["links"].append((_normalize_url(str(element["href"]), url), words_of_link))
     return text
 
 
-def _texts(element: Tag) -> Iterator[str]:
-    """Yield the text of an element, with line breaks around blocks."""
+def _texts(element: Tag, without: frozenset[str] = frozenset()) -> Iterator[str]:
+    """Yield the text of an element, with line breaks around blocks; leave out the elements named in *without*."""
     for child in element.children:
         if isinstance(child, Tag):
+            if child.name in without:
+                continue
             separator = "\n" if child.name in _BLOCKS else ""
             yield separator
-            yield from _texts(child)
+            yield from _texts(child, without)
             yield separator
         elif type(child) is NavigableString:  # not a comment
             yield str(child)
 
 
-def _own_text(item: Tag) -> str:
-    """Return the text of a list item without nested lists."""
-    return "".join(
-        _own_text(child) if isinstance(child, Tag) else str(child)
-        for child in item.children
-        if not (isinstance(child, Tag) and child.name in ("ul", "ol"))
-    )
+def _key(text: str) -> Hashable:
+    """Return what two equal headings, cells or items have in common: their words, or their signs if they have none."""
+    return tuple(words(text)) or normalize(text)
 
 
 def _normalize_url(href: str, url: str) -> str:

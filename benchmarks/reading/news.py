@@ -64,11 +64,16 @@ def _judge_facts(found: Sequence[Mapping[str, str]], pages: Sequence[Page]) -> F
     pairs = list(zip(found, pages, strict=True))
     signed = [(_names(one.get("author", "").split(",")), _names(page.authors)) for one, page in pairs if page.authors]
     return Facts(
-        title=mean(words(one.get("title", "")) == words(page.title) for one, page in pairs if page.title),
+        title=mean(_words(one.get("title", "")) == _words(page.title) for one, page in pairs if page.title),
         an_author=mean(bool(names & true) for names, true in signed),
         all_authors=mean(names == true for names, true in signed),
         date=mean(_same_day(one.get("date", ""), page.published) for one, page in pairs if page.published),
     )
+
+
+def _words(title: str) -> list[str]:
+    """Return the words of a title, whether or not it says where they may be hyphenated."""
+    return words(title.replace("\xad", ""))
 
 
 def _names(names: Iterable[str]) -> set[tuple[str, ...]]:

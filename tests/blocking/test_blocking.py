@@ -39,7 +39,7 @@ def test_a_loop_uses_the_settings_files_as_they_were_before_it_ran(tmp_path):
         "print(before, inside, outside, asyncio.run(limit()))\n"
     )
     (tmp_path / "websearch.toml").write_text("max_length = 100")
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=200)
 
     assert done.stdout.split() == ["100", "100", "200", "200"], done.stderr
 
@@ -52,6 +52,6 @@ def test_a_broken_settings_file_is_no_error_of_the_import(tmp_path):
         "except core.WebSearchError as error: print(error.code)\n"
     )
     (tmp_path / "websearch.toml").write_text("max_length =")
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=200)
 
     assert done.stdout == "configuration\n", done.stderr

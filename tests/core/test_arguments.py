@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import httpx
 import pytest
 
 from websearch_core import WebSearch
 from websearch_core.errors import ConfigurationError, InvalidOption, UnknownProvider, WebSearchError
 from websearch_core.flow import Flow
-from websearch_core.models import Page
+from websearch_core.models import Page, SearchQuery
 
 
 @pytest.fixture
@@ -25,7 +26,17 @@ def web():
         (lambda web: web.search("x", xyzzy=3), "xyzzy: not an option; known are limit, allowed_domains, "),
         (lambda web: web.search("x", read_top="3"), "read_top: must be a whole number of at least 0, not '3'"),
         (lambda web: web.search("x", read_top=1, passage_length="9"), "max_length: must be a whole number, not str"),
-        (lambda web: web.search(None), "text: "),
+        (lambda web: web.search(None), "query: must be text, not NoneType"),
+        (lambda web: web.search(" "), "query: it is empty; give the words to search for"),
+        (lambda web: web.search("x", limit="many"), "limit: must be a whole number"),
+        (lambda web: web.search("x", after="yesterday"), "after: must be a date such as 2026-05-04"),
+        (lambda web: web.search("x", comments="keep"), "comments: not an option of a call; give it to WebSearch(com"),
+        (lambda web: web.search("x", timeout=3), "timeout: not an option of a call; give it to WebSearch(timeout=...)"),
+        (lambda web: web.search("x", colums=3), "colums: not an option; known are limit, "),
+        (
+            lambda web: web.read("https://a.example", timeout=3),
+            "timeout: not an option of a call; give it to WebSearch",
+        ),
         (lambda web: web.read("https://a.example", lenght=3), "unknown argument: lenght; did you mean max_length?"),
         (lambda web: web.read("https://a.example", colour=3), "unknown argument: colour; known are max_length, "),
         (lambda web: web.read("https://a.example", offset="3"), "offset: must be a whole number, not str"),
@@ -64,17 +75,37 @@ def test_max_results_is_understood_as_limit():
     assert WebSearch(Counts()).search("x", max_results=3).results == ()
 
 
-def test_one_url_that_is_no_text_does_not_fail_the_others(web):
-    class Reads:
-        name = "reads"
+class Reads:
+    name = "reads"
 
-        def read(self, url, /) -> Flow:
-            yield from ()
-            return Page(url=url, content="text")
+    def read(self, url, /) -> Flow:
+        yield from ()
+        return Page(url=url, content="text")
 
-    first, second = WebSearch("ddg", reader=Reads()).read_many([None, "https://a.example"])
+
+class Opens(Reads):
+    opens_pages = True
+
+
+@pytest.mark.parametrize("reader", [Reads(), Opens()], ids=["a service", "opens pages itself"])
+def test_one_url_that_is_no_text_does_not_fail_the_others(reader):
+    first, second, third = WebSearch("ddg", reader=reader).read_many([None, "https://a.example", ["https://a.example"]])
     assert str(first) == "url: must be text, not NoneType"
     assert second.content == "text"
+    assert str(third) == "url: must be text, not list"
+
+
+def test_names_of_domains_may_be_one_text(web):
+    assert SearchQuery.of("x", allowed_domains="python.org, pypi.org").allowed_domains == ("python.org", "pypi.org")
+
+
+@pytest.mark.parametrize(("given", "code"), [("UK", "GB"), ("uk", "GB"), ("GB", "GB")])
+def test_the_united_kingdom_has_two_spellings(given, code):
+    assert SearchQuery.of("x", country=given).country == code
+
+
+def test_a_language_may_be_spelled_as_in_a_locale():
+    assert SearchQuery.of("x", language="pt_BR").language == "pt-BR"
 
 
 @pytest.mark.parametrize(
@@ -91,7 +122,38 @@ def test_one_url_that_is_no_text_does_not_fail_the_others(web):
             UnknownProvider,
             "unknown provider 'brvae'; did you mean brave? Those that can search: ",
         ),
+        (
+            lambda: WebSearch(max_results=3),
+            ConfigurationError,
+            'max_results: an option of a search: search(..., limit=...), or search_options={"limit": ...} of a tool or',
+        ),
+        (lambda: WebSearch.resolve(None, {"freshness": "week"}), ConfigurationError, 'search_options={"time_range": .'),
+        (lambda: WebSearch.resolve("ddg", {}), ConfigurationError, "web: must be a WebSearch, not str"),
         (lambda: WebSearch("ddgo"), UnknownProvider, "did you mean duckduckgo?"),
+        (lambda: WebSearch("tvly-" + 30 * "x"), UnknownProvider, "unknown provider of 35 characters; those that can"),
+        (lambda: WebSearch("ddg", reader="brave"), ConfigurationError, "'brave' cannot read; those that can: browser"),
+        (
+            lambda: WebSearch("brave", api_key="'BSA0123456789'"),
+            ConfigurationError,
+            "brave: api_key: the key is in quotation marks; leave them out",
+        ),
+        (lambda: WebSearch("ddg", verify=False), ConfigurationError, "verify: must be an ssl.SSLContext; "),
+        (lambda: WebSearch("ddg", verify="ca.pem"), ConfigurationError, "verify: must be an ssl.SSLContext; "),
+        (
+            lambda: WebSearch("ddg", http_client=httpx.AsyncClient()),
+            ConfigurationError,
+            "http_client: must be an httpx.Client, not AsyncClient",
+        ),
+        (
+            lambda: WebSearch("ddg", http_async_client=httpx.Client()),
+            ConfigurationError,
+            "http_async_client: must be an httpx.AsyncClient, not Client",
+        ),
+        (
+            lambda: WebSearch("ddg", http_client="x"),
+            ConfigurationError,
+            "http_client: must be an httpx.Client, not str",
+        ),
         (
             lambda: WebSearch("ddg", reader="jna"),
             UnknownProvider,

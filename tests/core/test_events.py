@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import pytest
 
+from tests.waiting import await_until
 from websearch_core import WebSearch, WebSearchError, errors
 from websearch_core.events import Event, Exchange, Failover, ReadEnd, SearchEnd, SearchStart, Wait, emit, listen
 from websearch_core.flow import Request, Sleep
@@ -182,11 +183,11 @@ def test_the_end_of_a_cancelled_call_is_heard():
 
     class Slow(Sea):
         def search(self, query, /):
-            yield Sleep(5)
+            yield Sleep(60)
 
     async def cancel():
-        call = asyncio.create_task(WebSearch(Slow(), on_event=heard.append).asearch("kelp"))
-        await asyncio.sleep(0.05)
+        call = asyncio.create_task(WebSearch(Slow(), on_event=heard.append, timeout=90).asearch("kelp"))
+        await await_until(lambda: heard)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import await_until
 from websearch_core._deadline import time_left, time_limit
 from websearch_core.errors import BadResponse, RateLimited, TimedOut, Unavailable
 from websearch_core.flow import Call, Flow, Gather, Request, Response, Sleep, arun, run
@@ -127,7 +128,7 @@ def test_an_asynchronous_call_ends_with_the_time(colour):
 
 @both
 def test_gathered_flows_run_concurrently_and_answer_in_order_with_results_or_errors(colour):
-    meeting = threading.Barrier(3, timeout=5)
+    meeting = threading.Barrier(3, timeout=60)
 
     def one(n: int) -> Flow[int]:
         yield Call(meeting.wait)  # passes only if all three are under way
@@ -234,12 +235,12 @@ async def test_blocking_work_leaves_the_threads_of_the_application_alone():
     ends = threading.Event()
 
     def flow() -> Flow[bool]:
-        return (yield Call(ends.wait, 20))
+        return (yield Call(ends.wait, 60))
 
     tasks = [asyncio.create_task(arun(flow(), no_network)) for _ in range(64)]
     await asyncio.sleep(0)
 
-    assert await asyncio.wait_for(asyncio.to_thread(lambda: "done"), 5) == "done"
+    assert await asyncio.wait_for(asyncio.to_thread(lambda: "done"), 50) == "done"
     ends.set()
     assert all(await asyncio.gather(*tasks))
 
@@ -249,7 +250,7 @@ async def test_blocking_work_whose_turn_never_came_is_not_done_after_all():
 
     def work() -> None:
         begun.append(1)
-        ends.wait(20)
+        ends.wait(60)
 
     def flow() -> Flow[None]:
         yield Call(work)
@@ -279,9 +280,10 @@ def test_limits_nest_and_the_nearest_counts():
 
 
 async def test_cancelling_leaves_nothing_running():
-    ended = []
+    begun, ended = [], []
 
     async def slow(request: Request) -> Response:
+        begun.append(request.url)
         try:
             await asyncio.sleep(60)
         finally:
@@ -298,7 +300,7 @@ async def test_cancelling_leaves_nothing_running():
         return (yield Gather([one(1), one(2)]))
 
     task = asyncio.create_task(arun(flow(), slow))
-    await asyncio.sleep(0.01)
+    await await_until(lambda: len(begun) == 2)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

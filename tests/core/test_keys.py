@@ -105,7 +105,7 @@ def broken():
         (lambda: 3, "a key is text, not int"),
         (lambda: None, "a key is text, not NoneType"),
         (lambda: " ", "the key is empty"),
-        (lambda: f"{KEY} {KEY}", "printable ASCII without blanks"),
+        (lambda: f"{KEY} {KEY}", "printable ASCII without spaces"),
         (broken, "the function that returns the key failed: LookupError"),
     ],
 )

@@ -387,7 +387,7 @@ def test_options_that_a_function_honours_reach_it_and_others_are_refused():
     web.search("kelp", page=2)
 
     assert seen[0].page == 2
-    with pytest.raises(UnsupportedOption, match="harbour cannot express country"):
+    with pytest.raises(UnsupportedOption, match="harbour does not support country"):
         web.search("kelp", country="NO")
 
 

@@ -6,7 +6,6 @@ import asyncio
 import copy
 import pickle
 import time
-from itertools import pairwise
 
 import pytest
 
@@ -428,8 +427,8 @@ def test_the_crawl_delay_of_a_site_makes_the_throttle_wait():
     for number in range(3):
         run(layer.read(f"https://sea.example/{number}"), send)
 
-    pages = times[1:]
-    assert all(later - earlier >= 0.19 for earlier, later in pairwise(pages))
+    began, *pages = times  # from the beginning: the first page may be noted late
+    assert all(at - began > 0.199 * number for number, at in enumerate(pages))
 
 
 # Choosing it

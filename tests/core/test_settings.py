@@ -89,7 +89,7 @@ def test_a_mistake_in_the_file_is_told_without_showing_values(content, complaint
     [
         ("timout = 5", "websearch.toml, line 1: timout: not an option; did you mean timeout?"),
         ("attempts = 2\n\ncolour = 5", "websearch.toml, line 3: colour: not an option; known are enabled, provider, "),
-        ("timeout = 0", "websearch.toml, line 1: timeout: Input should be greater than 0"),
+        ("timeout = 0", "websearch.toml, line 1: timeout: must be greater than 0"),
         ("[layers.retry]\natempts = 2", "layers.retry: atempts: not an option; did you mean attempts?"),
         ("[providers.duckduckgo]\npaus = 2", "duckduckgo: paus: not an option; did you mean pause?"),
     ],
@@ -250,7 +250,7 @@ def test_the_key_of_one_provider_needs_one_name():
         ({"provider": "duckduckgo", "provider_options": {"ddgg": {}}}, "unknown provider 'ddgg'"),
         ({"provider": "duckduckgo", "allow": ["nonsense"]}, "allow"),
         ({"provider": "duckduckgo", "timeout": 0}, "timeout"),
-        ({"provider": "brave", "api_key": "two words"}, "blanks"),
+        ({"provider": "brave", "api_key": "two words"}, "spaces"),
         ({"provider": "brave", "api_key": "k", "base_url": "ftp://x"}, "base_url"),
         ({"provider": "brave", "api_key": "k", "base_url": "https://u:p@x"}, "base_url"),
     ],

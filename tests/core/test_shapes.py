@@ -178,7 +178,7 @@ def test_a_mistake_is_answered_with_its_line(name, content):
 def test_a_line_that_is_not_certain_is_left_out():
     path = write("websearch.json", {"providers": {"duckduckgo": {"timeout": 1}}, "timeout": -1})
 
-    with pytest.raises(ConfigurationError, match=f"^{path}: timeout: Input should be greater than 0"):
+    with pytest.raises(ConfigurationError, match=f"^{path}: timeout: must be greater than 0"):
         Settings.load()
 
 
@@ -375,11 +375,11 @@ def test_the_key_in_settings_wins_over_that_of_the_environment(monkeypatch):
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda: Settings(timeout=-1), "settings: timeout: Input should be greater than 0"),
+        (lambda: Settings(timeout=-1), "settings: timeout: must be greater than 0"),
         (lambda: Settings(tiemout=1), "settings: tiemout: not an option; did you mean timeout?"),
         (lambda: Settings.from_mapping([1]), "settings: must be a mapping, not list"),
         (lambda: Settings.from_mapping({3: 1}), "settings: 3: not an option"),
-        (lambda: Settings.from_mapping({"webSearch": {"timeout": -1}}), "settings: webSearch.timeout: Input"),
+        (lambda: Settings.from_mapping({"webSearch": {"timeout": -1}}), "settings: webSearch.timeout: must"),
         (lambda: WebSearch(settings={"provider": "brave"}), "settings: must be Settings"),
         (
             lambda: Settings.from_mapping({"providers": {"brvae": {}}}),

@@ -185,7 +185,7 @@ class TestPinned:
         [
             ({"topc": "news"}, "topc: not an option; did you mean topic"),
             ({"max_result": 3}, "max_result: not an option; did you mean limit"),
-            ({"topic": "sports"}, "topic: Input should be"),
+            ({"topic": "sports"}, "topic: must be"),
             ({"limit": 0}, "limit"),
             ({"limit": 1, "max_results": 2}, "limit or max_results, not both"),
             ({"allowed_domains": ["python.org/docs"]}, "is not a domain"),

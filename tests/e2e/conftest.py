@@ -39,7 +39,7 @@ import pytest
 
 StartSearx = Callable[..., AbstractContextManager[str]]
 
-STARTUP_SECONDS = 30  # an idle machine needs half a second
+STARTUP_SECONDS = 120  # an idle machine needs half a second
 PAGE_SIZE = 5
 
 
@@ -318,7 +318,7 @@ def start_redis(tmp_path_factory) -> Callable[[int], object]:
 
 
 def _wait(redis, port: int, process) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while process.poll() is None and time.monotonic() < deadline:
         try:
             with redis.Redis(port=port) as client:

@@ -40,7 +40,7 @@ class NoRedirects(HTTPRedirectHandler):
 def ask(base_url: str, **parameters: str) -> Answer:
     url = f"{base_url}/search?{urlencode({'format': 'json', **parameters})}"
     try:
-        response = build_opener(ProxyHandler({}), NoRedirects).open(url, timeout=15)
+        response = build_opener(ProxyHandler({}), NoRedirects).open(url, timeout=60)
     except HTTPError as error:
         response = error
     with response:

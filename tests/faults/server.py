@@ -162,7 +162,9 @@ def _receive(connection: socket.socket) -> Received | None:
     lines = top.decode("latin-1").split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
     while len(body) < int(headers.get("content-length", 0)):
-        body += connection.recv(65536)
+        if not (arrived := connection.recv(65536)):
+            return None
+        body += arrived
     return lines[0].split(" ")[1], headers, body
 
 

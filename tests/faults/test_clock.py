@@ -40,15 +40,16 @@ def test_a_deadline_does_not_follow_the_wall_clock(monkeypatch, way, runs):
     hanging = endless(b" ", b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n", 0.02)
     with (
         closing(Server([FOUND, hanging])) as server,
-        WebSearch("tavily", api_key=KEY, base_url=server.url, timeout=0.6) as web,
+        WebSearch("tavily", api_key=KEY, base_url=server.url, timeout=60) as patient,
+        WebSearch("tavily", api_key=KEY, base_url=server.url, timeout=0.6) as hurried,
     ):
         Clock(monkeypatch, runs)
-        assert search(web, way).results
+        assert search(patient, way).results
 
         began = time.monotonic()
         with pytest.raises(TimedOut):
-            search(web, way)
-        assert 0.3 < time.monotonic() - began < 5
+            search(hurried, way)
+        assert 0.3 < time.monotonic() - began < 15  # the server goes on for twenty seconds
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -17,6 +17,7 @@ from tests.faults.run import WAYS
 from tests.faults.server import Server, endless, http
 from tests.faults.services import FOUND, KEY
 from tests.faults.surroundings import authority, listen_silently, open_ports, trust
+from tests.waiting import longer_until, wait_until
 from websearch_core import WebSearch
 from websearch_core._deadline import time_limit
 from websearch_core._net.guard import Guard
@@ -50,24 +51,24 @@ def same_port(first, second):
         yield server
 
 
-@pytest.mark.parametrize(("way", "least", "most"), [("blocking", 1.4, 3.0), ("async", 0.2, 1.4)])
-def test_a_dead_address_does_not_use_up_the_time_of_the_next(way, least, most):
+@pytest.mark.parametrize(("way", "connecting", "least"), [("blocking", 3, 1.4), ("async", 60, 0.2)])
+def test_a_dead_address_does_not_use_up_the_time_of_the_next(way, connecting, least):
     with same_port("127.0.0.2", "127.0.0.1") as server:
         guard = Guard.allowing(["127.0.0.0/8"], resolve=lambda host, port: ["127.0.0.2", "127.0.0.1"])
-        sender = Sender(guard)
+        sender = Sender(guard, connect_timeout=connecting)
         request = Request(url=f"http://two.example:{server.port}/", guarded=True)
 
         async def asend():
             return await sender.asend(request)
 
         began = time.monotonic()
-        with time_limit(3.0):
+        with time_limit(60):
             response = sender.send(request) if way == "blocking" else asyncio.run(asend())
         took = time.monotonic() - began
         sender.close()
 
     assert response.status == 200
-    assert least <= took <= most
+    assert least <= took < 30  # async, it is not even a share of the time
 
 
 @pytest.mark.parametrize("when", ["between the requests", "while the second arrives"])
@@ -100,21 +101,14 @@ def test_when_all_are_down_the_error_names_each_in_time(way):
         place = {"base_url": f"http://127.0.0.1:{ports.closed}", "api_key": KEY}
         names = ["tavily", "brave", "exa"]
         options = dict.fromkeys(names, place)
-        with WebSearch(names, provider_options=options, layers=[Retry(pause=0.01)], timeout=10) as web:
+        with WebSearch(names, provider_options=options, layers=[Retry(pause=0.01)], timeout=90) as web:
             began = time.monotonic()
             with pytest.raises(AllProvidersFailed) as caught:
                 search(web, way)
 
-    assert time.monotonic() - began < 8
+    assert time.monotonic() - began < 60
     assert [(error.provider, error.code) for error in caught.value.exceptions] == [(n, "unavailable") for n in names]
     assert all(len(error.attempts) == 3 for error in caught.value.exceptions)
-
-
-def wait_until(condition):
-    end = time.monotonic() + 5
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.01)
-    assert condition()
 
 
 def test_a_cancelled_call_closes_its_connection_and_gives_its_place_back():
@@ -181,7 +175,7 @@ def test_a_connection_to_one_host_is_not_used_for_another(way):
             await sender.asend(first)
             await sender.asend(second)
 
-        with pytest.raises(Unavailable, match="cannot connect") as caught, time_limit(10):
+        with pytest.raises(Unavailable, match="cannot connect") as caught, time_limit(60):
             asyncio.run(both()) if way == "async" else [sender.send(one) for one in (first, second)]
 
         assert not caught.value.temporary
@@ -194,13 +188,13 @@ def test_a_handshake_that_ends_too_late_leaves_no_connection(way):
         threading.Thread(target=lambda: accepted.append(mute.accept()[0]), daemon=True).start()
 
         async def asend():
-            with pytest.raises(TimedOut), time_limit(1):
-                await web.asearch("kelp")
+            for seconds in longer_until(lambda: accepted, 0.5):
+                with pytest.raises(TimedOut), time_limit(seconds):
+                    await web.asearch("kelp")
             return await asyncio.to_thread(hung_up)
 
         def hung_up():
-            wait_until(lambda: accepted)
-            accepted[0].settimeout(5)
+            accepted[0].settimeout(60)
             while accepted[0].recv(65536):  # the beginning of the handshake
                 pass
             return True
@@ -208,7 +202,8 @@ def test_a_handshake_that_ends_too_late_leaves_no_connection(way):
         if way == "async":
             assert asyncio.run(asend())
         else:
-            with pytest.raises(TimedOut), time_limit(1):
-                web.search("kelp")
+            for seconds in longer_until(lambda: accepted, 0.5):
+                with pytest.raises(TimedOut), time_limit(seconds):
+                    web.search("kelp")
             assert hung_up()
         accepted[0].close()

@@ -78,7 +78,7 @@ class Service:
 
     def web(self, **options: Any) -> WebSearch:
         """Return a `WebSearch` that uses this service and may read this site."""
-        options = {"attempts": 1, "timeout": 10, "allow": [self.url], **options}
+        options = {"attempts": 1, "timeout": 60, "allow": [self.url], **options}
         return WebSearch("brave", api_key=KEY, base_url=self.url, **options)
 
     def reply(self, path: str) -> Answer:
@@ -90,7 +90,7 @@ class Service:
             answer = self._reply(urlsplit(path).path)
             time.sleep(answer.delay)
             if answer.together is not None:
-                answer.together.wait(10)
+                answer.together.wait(60)
             return answer
         finally:
             with self._lock:

@@ -73,13 +73,15 @@ def test_the_tools_of_a_toolkit_share_one_web_search(service):
 
 
 async def test_forty_searches_are_under_way_at_once_without_threads(service, answer, brave):
+    before = set(threading.enumerate())
     service.answer = answer(body=brave(1), together=threading.Barrier(40))
     tool = WebSearchTool(web=service.web())
 
     texts = await asyncio.gather(*(tool.ainvoke({"query": f"kelp {n}"}) for n in range(40)))
 
     assert all("Kelp 1" in text for text in texts)
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith(("asyncio", "ThreadPool"))]
+    new = set(threading.enumerate()) - before
+    assert not [thread for thread in new if thread.name.startswith(("asyncio", "ThreadPool"))]
 
 
 async def test_a_cancelled_search_ends_at_once_without_affecting_others(service, answer, brave):

@@ -5,7 +5,7 @@ import logging
 import pytest
 from langchain_core.document_loaders import BaseLoader
 
-from langchain_websearch import WebPageLoader
+from langchain_websearch import WebPageLoader, WebSearchRetriever, WebSearchTool
 from websearch_core import WebSearch
 from websearch_core.errors import ConfigurationError, InvalidOption, PageNotFound, UnsafeURL
 
@@ -116,3 +116,15 @@ def test_the_arguments_of_a_web_search_are_accepted(site):
 
     assert isinstance(loader.web, WebSearch)
     assert len(loader.load()) == 1
+
+
+def test_what_is_not_a_list_of_urls_says_so():
+    with pytest.raises(InvalidOption, match="urls: must be a list of URLs, not NoneType"):
+        WebPageLoader(None)
+
+
+def test_an_option_of_a_search_is_answered_with_where_it_belongs():
+    with pytest.raises(ConfigurationError, match="k: an option of a search: .* search_options="):
+        WebSearchTool(k=3)
+    with pytest.raises(ConfigurationError, match="limit: an option of a search: .*a retriever calls it k"):
+        WebSearchRetriever(limit=3)

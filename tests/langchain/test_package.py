@@ -16,7 +16,7 @@ NAMES = [
 
 
 def python(code: str) -> str:
-    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60).stdout
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=200).stdout
 
 
 def test_these_are_the_public_names():

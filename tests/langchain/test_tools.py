@@ -174,7 +174,7 @@ def test_a_direct_call_with_wrong_arguments_names_them():
     tool = WebSearchTool(provider=Echo())
 
     text = tool.invoke({"limit": 99})
-    assert text.startswith("ERROR [invalid_option] query: Field required; limit: ")
+    assert text.startswith("ERROR [invalid_option] query: is missing; limit: ")
     assert tool.invoke({"query": "kelp", "time_range": "century"}).startswith("ERROR [invalid_option] time_range: ")
 
 

@@ -51,7 +51,7 @@ class Sea:
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         if unknown := sorted(self.cannot & query.requested()):
-            raise UnsupportedOption(f"sea cannot express {', '.join(unknown)}", options=unknown)
+            raise UnsupportedOption(f"sea does not support {', '.join(unknown)}", options=unknown)
         self.asked.append(query)
         yield Call(self.meeting)
         return SearchResponse(

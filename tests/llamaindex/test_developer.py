@@ -246,7 +246,7 @@ async def test_urls_that_were_allowed_before_it_was_configured_stay_allowed(tavi
         ({"base_url": "https://evil.example"}, "configure: base_url: not in `configurable`"),
         ({"api_ky": SECRET}, "did you mean api_key"),
         ({"api_key": f"keyring:{SECRET}/key"}, "may not name a keyring"),
-        ({"api_key": f"{SECRET} x"}, "printable ASCII without blanks"),
+        ({"api_key": f"{SECRET} x"}, "printable ASCII without spaces"),
         ({"search_options": {"topc": 1}}, "did you mean topic"),
     ],
     ids=str,

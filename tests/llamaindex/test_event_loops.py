@@ -63,7 +63,7 @@ def counter() -> Iterator[Counter]:
 
 @pytest.fixture
 def web(counter: Counter) -> Iterator[WebSearch]:
-    with WebSearch("searxng", base_url=f"http://127.0.0.1:{counter.server_port}", attempts=1, timeout=10) as web:
+    with WebSearch("searxng", base_url=f"http://127.0.0.1:{counter.server_port}", attempts=1, timeout=60) as web:
         yield web
 
 
@@ -79,7 +79,7 @@ def test_two_loops_at_once(web: WebSearch, counter: Counter) -> None:
     together = threading.Barrier(2)
 
     async def four() -> list[str]:
-        together.wait(timeout=5)
+        together.wait(timeout=60)
         calls = (search.acall(query=f"kelp {n}", limit=1) for n in range(4))
         return [output.content for output in await asyncio.gather(*calls)]
 

@@ -10,7 +10,7 @@ from llama_index.core.schema import Document
 
 from llamaindex_websearch import WebPageReader
 from websearch_core import WebSearch
-from websearch_core.errors import ConfigurationError, PageNotFound, UnsafeURL
+from websearch_core.errors import ConfigurationError, InvalidOption, PageNotFound, UnsafeURL
 
 Sea = Callable[..., WebSearch]
 
@@ -63,7 +63,7 @@ async def test_an_unreadable_page_is_an_error_not_a_document(sea: Sea) -> None:
 
 async def test_async_reading_is_parallel(sea: Sea) -> None:
     meeting = threading.Barrier(2)
-    reader = WebPageReader(web=sea(meeting=lambda: meeting.wait(timeout=10)))
+    reader = WebPageReader(web=sea(meeting=lambda: meeting.wait(timeout=60)))
     assert [document.id_ for document in await reader.aload_data([KELP, DULSE])] == [f"{KELP}/", f"{DULSE}/"]
 
 
@@ -100,9 +100,14 @@ async def test_an_allowed_address_is_read() -> None:
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     origin = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    async with server, WebSearch("duckduckgo", allow=[origin], timeout=10) as web:
+    async with server, WebSearch("duckduckgo", allow=[origin], timeout=60) as web:
         for documents in await every_way(WebPageReader(web=web), f"{origin}/kelp"):
             (document,) = documents
             assert "Giant kelp grows half a metre a day" in document.text
             assert document.metadata["title"] == "Wiki"
             assert "<p>" not in document.text
+
+
+def test_what_is_not_a_list_of_urls_says_so():
+    with pytest.raises(InvalidOption, match="urls: must be a list of URLs, not NoneType"):
+        WebPageReader().load_data(None)

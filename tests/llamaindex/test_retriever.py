@@ -76,7 +76,7 @@ async def test_pages_are_read_in_parallel(sea: Sea) -> None:
 
     def meet() -> None:
         if not next(alone):
-            meeting.wait(timeout=10)
+            meeting.wait(timeout=60)
 
     for nodes in await both(WebSearchRetriever(web=sea(meeting=meet), content="passages")):
         assert len(nodes) == 3

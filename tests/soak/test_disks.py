@@ -67,7 +67,7 @@ print(json.dumps({"added": added, "counted": counted, "ended": ended}))
 def execute(folder, limit=0, known=0):
     """Add pages, spend, cache and read until the disk has no room; *known* pages are there already."""
     command = [sys.executable, "-c", PROGRAM, str(folder), str(limit), str(known)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("the cache does not work") == 1  # and no call failed for it
     return json.loads(done.stdout)

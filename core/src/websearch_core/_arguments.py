@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+import inspect
+import ssl
+from collections.abc import Callable, Collection, Container, Iterable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
+from ._choices import OTHER_NAMES
+from ._signature import WebSearchArguments
+from ._text.suggestion import check_names
 from ._urls import canonicalize, is_web_url
 from .errors import ConfigurationError, InvalidOption, WebSearchError
 from .models import SearchOptions, SearchQuery, Unsupported
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def make_query(query: str | SearchQuery, options: SearchOptions, unsupported: Unsupported | None) -> SearchQuery:
@@ -19,6 +28,8 @@ def make_query(query: str | SearchQuery, options: SearchOptions, unsupported: Un
 
     """
     if not isinstance(query, SearchQuery):
+        check_text(query)
+        check_placed(options, SearchOptions.__annotations__)
         return SearchQuery.of(query, **options, unsupported=unsupported)
     if options:
         raise InvalidOption("give a SearchQuery or options, not both")
@@ -26,6 +37,78 @@ def make_query(query: str | SearchQuery, options: SearchOptions, unsupported: Un
         return query
     fields: dict[str, Any] = {**dict(query), "unsupported": unsupported}
     return SearchQuery.of(**fields)
+
+
+def check_arguments(given: Iterable[str], known: Collection[str] = WebSearchArguments.__annotations__.keys()) -> None:
+    """
+    Check the names of the arguments of a `WebSearch`, or of a class that takes them.
+
+    Raises:
+        ConfigurationError: One is unknown. If it is an option of a search, the message says where it belongs.
+
+    """
+    for name in given:
+        option = OTHER_NAMES.get(name, name)
+        if name not in known and option in SearchOptions.__annotations__:
+            ways = f'search(..., {option}=...), or search_options={{"{option}": ...}} of a tool or retriever'
+            also = "; a retriever calls it k" if option == "limit" else ""
+            raise ConfigurationError(f"{name}: an option of a search: {ways}{also}")
+    check_names(given, known, ConfigurationError)
+
+
+def named(function: Callable[P, R]) -> Callable[P, R]:
+    """Make a method raise what `check_arguments` does, instead of a bare `TypeError`, for an unknown argument."""
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        check_arguments(kwargs)
+        return function(*args, **kwargs)
+
+    return call
+
+
+def check_text(query: Any) -> None:
+    """
+    Check the words to search for.
+
+    Raises:
+        InvalidOption: They are empty, or not text.
+
+    """
+    if not isinstance(query, str):
+        raise InvalidOption(f"query: must be text, not {type(query).__name__}")
+    if not query.strip():
+        raise InvalidOption("query: it is empty; give the words to search for")
+
+
+def check_placed(options: Iterable[str], known: Container[str]) -> None:
+    """
+    Check that no option of a call is one of the whole `WebSearch`.
+
+    Raises:
+        InvalidOption: One is; the message says where it belongs.
+
+    """
+    for name in options:
+        if name not in known and name in WebSearchArguments.__annotations__:
+            raise InvalidOption(f"{name}: not an option of a call; give it to WebSearch({name}=...)")
+
+
+def check_connection(verify: Any, client: Any, async_client: Any) -> None:
+    """
+    Check how a `WebSearch` is to connect, before the first request does.
+
+    Raises:
+        ConfigurationError: *verify* is not an ``SSLContext``, or a client is none, or of the wrong kind.
+
+    """
+    if verify is not None and not isinstance(verify, ssl.SSLContext):
+        raise ConfigurationError("verify: must be an ssl.SSLContext; ssl.create_default_context(cafile=...) makes one")
+    clients = {"http_client": (client, False, "Client"), "http_async_client": (async_client, True, "AsyncClient")}
+    for name, (given, is_async, kind) in clients.items():
+        send = getattr(given, "send", None)
+        if given is not None and (not callable(send) or inspect.iscoroutinefunction(send) is not is_async):
+            raise ConfigurationError(f"{name}: must be an httpx.{kind}, not {type(given).__name__}")
 
 
 def check_number(name: str, value: Any, least: int, error: type[WebSearchError] = ConfigurationError) -> int:

@@ -12,7 +12,7 @@ from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ._arguments import as_urls, strip_fragment
+from ._arguments import as_urls, check_placed, strip_fragment
 from ._bugs import contain_bugs
 from ._deadline import time_limit
 from ._enforce import attach_content, enforce_content, enforce_page, enforce_query, remove_links
@@ -150,8 +150,11 @@ class Calls:
         limit = self.settings.read_timeout * ceil(len(urls) / _MAX_CONCURRENT_READS) if timeout is None else timeout
         with time_limit(limit):
             ready = (yield from self._read_batches(urls)) if reads_batches(self.reader) else {}
-            pages = [partial(self._read_one, url, part, ready.get(url)) for url in urls]
-            lanes = [find_host(url) if by_host else str(number) for number, url in enumerate(urls)]
+            # What is not text is the error of its page alone.
+            pages = [
+                partial(self._read_one, url, part, ready.get(url) if isinstance(url, str) else None) for url in urls
+            ]
+            lanes = [find_host(url) if by_host and isinstance(url, str) else str(n) for n, url in enumerate(urls)]
             return (yield from gather_by_host(pages, lanes, _MAX_CONCURRENT_READS, _MAX_CONCURRENT_READS // 2))
 
     def _read_batches(self, urls: Sequence[str]) -> Flow[dict[str, Page | WebSearchError]]:
@@ -180,6 +183,7 @@ class Calls:
         yield from _load_reader()
         from .reading import Excerpt, ReadOptions
 
+        check_placed(options, ReadOptions.__annotations__)
         check_names(options, ReadOptions.__annotations__, InvalidOption)
         part: dict[str, Any] = {
             name: value for name, value in options.items() if value is not None and name not in Choices._fields

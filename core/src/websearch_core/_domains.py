@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BeforeValidator
 
 from ._urls import find_origin, to_ascii
 from .errors import DomainNotAllowed
@@ -35,7 +35,13 @@ def parse_domain(value: str) -> str:
     return host
 
 
+def split_list(value: Any) -> Any:
+    """Split text at commas; return anything else as it is."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
 Domain: TypeAlias = Annotated[str, AfterValidator(parse_domain)]
+DomainNames: TypeAlias = Annotated[tuple[Domain, ...], BeforeValidator(split_list)]
 
 
 @dataclass(frozen=True)

@@ -308,7 +308,9 @@ def _check_key(value: str) -> str:
     if not key:
         raise ValueError("the key is empty")
     if not key.isascii() or not key.isprintable() or " " in key:
-        raise ValueError("a key is printable ASCII without blanks")
+        raise ValueError("a key is printable ASCII without spaces")
+    if key[0] == key[-1] and key[0] in "\"'":  # as Docker and systemd pass on what stands in an env file
+        raise ValueError("the key is in quotation marks; leave them out")
     return key
 
 

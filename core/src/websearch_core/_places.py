@@ -20,12 +20,13 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from ._build import check_entries, limit_of, too_high
-from ._domains import Domains, parse_domain
+from ._domains import Domains, parse_domain, split_list
 from ._environ import describe_variable, read_variable
 from ._keys import is_in_keyring
 from ._registry import provider_class
 from ._shapes import SWITCH, Path, flatten
 from ._sources import Option, Source, Table, make_refusal
+from ._text.problems import describe_problem
 from ._text.suggestion import suggest_name
 from .errors import ConfigurationError
 from .layers import layer_class
@@ -110,8 +111,7 @@ def describe_invalid(error: ValidationError, chosen: Place) -> ConfigurationErro
     for problem in error.errors(include_url=False, include_context=False, include_input=False):
         name, *inner = map(str, problem["loc"])
         source = chosen[name,].source if (name,) in chosen else Source("argument", written=(name,))
-        what = str(problem["msg"]).removeprefix("Value error, ")
-        said[f"{source.place}: {'.'.join([source.key, *inner])}: {what}"] = None
+        said[f"{source.place}: {'.'.join([source.key, *inner])}: {describe_problem(problem)}"] = None
     return ConfigurationError("; ".join(said))
 
 
@@ -177,11 +177,6 @@ def warn_of_keys(place: Place) -> None:
     for path, option in place.items():
         if path[0] == "providers" and path[2:] and _is_key(path, option.value):
             _warn_once(option.source, ".".join(path))
-
-
-def split_list(value: Any) -> Any:
-    """Split text at commas; return anything else as it is."""
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
 def parse_switch(value: Any) -> Any:

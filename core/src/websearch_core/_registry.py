@@ -56,6 +56,7 @@ _RETIRED = MappingProxyType(
     }
 )
 _GROUP = "websearch_core.providers"
+_LONGEST = 24  # characters of a name that an error repeats; what is longer may be a key
 _registered: dict[str, type[Any]] = {}
 
 
@@ -116,7 +117,8 @@ def unknown_provider(name: str, names: Sequence[str], what: str) -> UnknownProvi
     shown = [real + "".join(f" ({alias})" for alias in aliases if aliases[alias] == real) for real in names]
     hint = f"did you mean {close}? " if close else ""
     what = what.capitalize() if close else what
-    return UnknownProvider(f"unknown provider {name!r}; {hint}{what} {', '.join(shown)}")
+    named = repr(name) if len(name) <= _LONGEST else f"of {len(name)} characters"  # such as a key
+    return UnknownProvider(f"unknown provider {named}; {hint}{what} {', '.join(shown)}")
 
 
 def provider_class(name: str) -> type[Any]:

@@ -154,10 +154,12 @@ class Selection:
         """Return the provider that *item* is or names, after checking that it can do *role*."""
         if isinstance(item, str) and not is_known(item):
             raise unknown_provider(item, _able(role), f"those that can {role}:")
+        if isinstance(item, str) and not can(provider_class(item), role):  # rather than that its key is missing
+            raise _unable(registered_name(item), role)
         provider = self._find_by_name(item, **one) if isinstance(item, str) else item
         check_provider(provider, self.settings)
         if not _can_all(provider, role):
-            raise ConfigurationError(f"{provider.name!r} cannot {role}; those that can: {', '.join(_able(role))}")
+            raise _unable(provider.name, role)
         return provider
 
     def _find_by_name(self, name: str, **one: Any) -> Provider:
@@ -341,6 +343,10 @@ def _as_list(choice: Choice | None) -> list[str | Provider]:
     if not several:
         raise ConfigurationError("the list of providers is empty")
     return several
+
+
+def _unable(name: str, role: Role) -> ConfigurationError:
+    return ConfigurationError(f"{name!r} cannot {role}; those that can: {', '.join(_able(role))}")
 
 
 def _able(role: Role) -> list[str]:

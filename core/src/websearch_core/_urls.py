@@ -104,16 +104,20 @@ def split_url(url: str) -> tuple[str, str, int, str]:
     if len(url) > _MAX_LENGTH:
         raise UnsafeURL(f"the URL is longer than {_MAX_LENGTH} characters")
     if _CONTROL.search(url) or url != url.strip():
-        raise UnsafeURL("the URL contains control characters or surrounding blanks")
+        raise UnsafeURL("the URL contains control characters or surrounding spaces")
     match = _URL.fullmatch(url)
     if match is None:
         other = _SCHEME.match(url) and not re.match("https?:", url, re.IGNORECASE)
-        raise UnsafeURL("only http and https URLs can be opened" if other else "not an absolute http(s) URL")
+        raise UnsafeURL(
+            "only http and https URLs can be opened"
+            if other
+            else "not an absolute http(s) URL such as https://example.com/"
+        )
     scheme, authority, rest = match[1].lower(), match[2], match[3] or "/"
     if "@" in authority:
         raise UnsafeURL("the URL contains credentials")
     if _BLANK.search(authority):
-        raise UnsafeURL("the host name contains blanks")
+        raise UnsafeURL("the host name contains spaces")
     if bracketed := _BRACKETED.fullmatch(authority):
         host, digits = _parse_ipv6(bracketed[1]), bracketed[2]
     elif named := _NAMED.fullmatch(authority):

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
-from ._arguments import make_query
+from ._arguments import check_arguments, check_connection, make_query, named
+from ._forks import notice_fork
 from ._hooks import Hook, Listener, check_hook, listening
 from ._log import EventLog, Logger
 from ._observe import observe_request
 from ._scope import policy_scope
 from ._signature import Choice, CommonArguments, WebSearchArguments
 from ._sources import remember_files
-from ._text.suggestion import check_names, name_unknown
 from ._turns import web_scope
 from .errors import ConfigurationError, WebSearchError
 from .flow import Flow, Request, Response, arun, run
@@ -117,7 +117,7 @@ class WebSearch:
 
     """
 
-    @name_unknown(ConfigurationError)
+    @named
     def __init__(
         self,
         provider: Choice | None = None,
@@ -186,6 +186,7 @@ class WebSearch:
             budget=budget,
             max_length=max_length,
         )
+        check_connection(verify, http_client, http_async_client)
         selection = Selection(settings, provider_options or {})
         one = {"api_key": api_key, "base_url": base_url}
         searchers, automatic = selection.searchers(provider, **{k: v for k, v in one.items() if v is not None})
@@ -228,9 +229,11 @@ class WebSearch:
             ConfigurationError: Both are given, or the arguments are wrong.
 
         """
-        check_names(arguments, WebSearchArguments.__annotations__, ConfigurationError)
+        check_arguments(arguments)
         if web is None:
             return cls(**arguments)
+        if not isinstance(web, WebSearch):
+            raise ConfigurationError(f"web: must be a WebSearch, not {type(web).__name__}")
         if arguments:
             raise ConfigurationError(f"give web=WebSearch(...) or its arguments, not both: {', '.join(arguments)}")
         return web
@@ -343,11 +346,13 @@ class WebSearch:
 
     def run(self, flow: Flow[_T]) -> _T:
         """Run your own flow, such as `websearch_core.index.crawl`, with these connections and this guard."""
+        notice_fork()
         with listening(self._listeners), policy_scope(self._policy), web_scope(self._identity):
             return run(flow, self._send)
 
     async def arun(self, flow: Flow[_T]) -> _T:
         """Do the same as `run` on the running event loop."""
+        notice_fork()
         with listening(self._listeners), policy_scope(self._policy), web_scope(self._identity):
             try:
                 return await arun(flow, self._asend)

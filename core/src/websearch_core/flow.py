@@ -389,7 +389,7 @@ def _make_effect_error(effect: object) -> TypeError:
 def _check_pause(seconds: float) -> float:
     """Return *seconds*, or raise `TimedOut` now if the pause would outlast the deadline."""
     if seconds > time_left():
-        raise TimedOut(f"a pause of {seconds:.1f} s does not fit the time that is left")
+        raise TimedOut(f"a pause of {seconds:.1f} s is longer than the time left")
     return seconds
 
 

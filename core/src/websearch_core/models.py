@@ -12,9 +12,10 @@ from typing import Annotated, Any, ClassVar, Literal, TypedDict, Unpack
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from ._choices import OTHER_NAMES, Kind, SafeSearch, TimeRange, Topic
-from ._domains import Domain
+from ._domains import DomainNames
 from ._outcomes import Outcome
 from ._text import notebook
+from ._text.problems import describe_problem
 from ._text.suggestion import suggest_name
 from .errors import InvalidOption
 
@@ -43,10 +44,11 @@ _TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year", "all": None,
 def _country(value: str) -> str:
     if not re.fullmatch(r"[A-Za-z]{2}", value):
         raise ValueError(f"{value!r} is not an ISO 3166 country code such as 'US'")
-    return value.upper()
+    return "GB" if value.upper() == "UK" else value.upper()  # ISO 3166 reserves UK for the same country
 
 
 def _language(value: str) -> str:
+    value = value.replace("_", "-")  # as in the names of locales
     if not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", value):
         raise ValueError(f"{value!r} is not a BCP 47 language tag such as 'en' or 'pt-BR'")
     return value
@@ -109,8 +111,8 @@ class SearchQuery(_Model):
 
     text: str = Field(min_length=1)
     limit: int = Field(default=5, ge=1)
-    allowed_domains: tuple[Domain, ...] = ()
-    blocked_domains: tuple[Domain, ...] = ()
+    allowed_domains: DomainNames = ()
+    blocked_domains: DomainNames = ()
     time_range: Annotated[
         TimeRange | None, BeforeValidator(lambda v: _TIME_RANGES.get(v, v) if isinstance(v, str) else v)
     ] = None
@@ -433,4 +435,4 @@ def describe_problems(
 def _describe_problem(problem: Mapping[str, Any], known: Iterable[str], aliases: Mapping[str, str]) -> str:
     if problem["type"] in {"extra_forbidden", "unexpected_keyword_argument"}:
         return f"not an option{suggest_name(str(problem['loc'][-1]), known, aliases)}"
-    return str(problem["msg"]).removeprefix("Value error, ")
+    return describe_problem(problem)

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
 
 from ._build import by_name, conceal
-from ._domains import Domain, Domains
+from ._domains import DomainNames, Domains, split_list
 from ._places import (
     Place,
     check_limits,
@@ -37,7 +37,6 @@ from ._places import (
     nest,
     parse_switch,
     read_environment,
-    split_list,
     warn_of_keys,
 )
 from ._registry import provider_class
@@ -58,7 +57,6 @@ def _conceal_by_name(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict
 
 _Names = Annotated[tuple[str, ...], BeforeValidator(split_list)]
 _Limits = Annotated[tuple[str, ...], BeforeValidator(split_texts), AfterValidator(check_budget)]
-_DomainNames = Annotated[tuple[Domain, ...], BeforeValidator(split_list)]
 
 
 class Settings(BaseModel):
@@ -128,8 +126,8 @@ class Settings(BaseModel):
     comments: Annotated[Literal["drop", "keep"] | None, FoundFile()] = None
     reviews: Annotated[Literal["drop", "keep"] | None, FoundFile()] = None
     http_library: Literal["httpx", "httpx2"] = "httpx"
-    allowed_domains: Annotated[_DomainNames, FoundFile(narrows=True)] = ()
-    blocked_domains: Annotated[_DomainNames, FoundFile(narrows=True)] = ()
+    allowed_domains: Annotated[DomainNames, FoundFile(narrows=True)] = ()
+    blocked_domains: Annotated[DomainNames, FoundFile(narrows=True)] = ()
     max_snippet_chars: Annotated[int | None, FoundFile(at_most=1_000)] = Field(default=None, ge=1)
     budget: Annotated[_Limits, FoundFile(narrows=True)] = ()
     providers: Annotated[dict[str, dict[str, Any]], AfterValidator(_conceal_by_name)] = Field(

@@ -8,9 +8,8 @@ from typing import Any, cast
 from pydantic import BaseModel
 
 from websearch_core import WebSearch
-from websearch_core._text.suggestion import check_names
+from websearch_core._arguments import check_arguments
 from websearch_core.client import CommonArguments
-from websearch_core.errors import ConfigurationError
 from websearch_core.tools import Pinned, Tenants
 
 
@@ -60,7 +59,7 @@ def resolve_search(kind: type[BaseModel], web: WebSearch | None, options: Mappin
 def _split(kind: type[BaseModel], options: Mapping[str, Any]) -> tuple[CommonArguments, dict[str, Any]]:
     names = CommonArguments.__annotations__
     # pydantic would show the value of an unknown argument, which may be a key: `api_ky="..."`
-    check_names(options, [*names, *kind.model_fields], ConfigurationError)
+    check_arguments(options, [*names, *kind.model_fields])
     arguments = {name: value for name, value in options.items() if name in names}
     others = {name: value for name, value in options.items() if name not in names}
     return cast("CommonArguments", arguments), others

@@ -11,6 +11,7 @@ from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document
 
 from websearch_core import Page, WebSearch, WebSearchError
+from websearch_core._arguments import as_urls
 from websearch_core._document import make_metadata
 from websearch_core.client import CommonArguments
 
@@ -50,7 +51,7 @@ class WebPageLoader(BaseLoader):
         continue_on_failure: bool = False,
         **arguments: Unpack[CommonArguments],
     ) -> None:
-        self.urls: list[str] = [urls] if isinstance(urls, str) else list(urls)
+        self.urls: list[str] = [urls] if isinstance(urls, str) else as_urls(urls)
         self.web: WebSearch = WebSearch.resolve(web, arguments)
         self.max_length: int = sys.maxsize if max_length is None else max_length
         self.continue_on_failure: bool = continue_on_failure

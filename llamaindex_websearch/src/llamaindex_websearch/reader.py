@@ -10,6 +10,7 @@ from llama_index.core.readers.base import BaseReader
 from llama_index.core.schema import Document
 
 from websearch_core import WebSearch, WebSearchError
+from websearch_core._arguments import as_urls
 from websearch_core.client import CommonArguments
 
 from .documents import page_document
@@ -81,4 +82,4 @@ class WebPageReader(BaseReader):
 
 
 def _as_list(urls: str | Sequence[str]) -> Sequence[str]:
-    return [urls] if isinstance(urls, str) else urls
+    return [urls] if isinstance(urls, str) else as_urls(urls)

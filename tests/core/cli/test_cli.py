@@ -176,7 +176,7 @@ def test_nothing_from_the_web_controls_the_terminal(websearch, searx):
         (["kelp", "-p", "local"], 2, "websearch index PATH_OR_URL"),
         (["kelp", "--limit", "0"], 2, "ERROR [invalid_option] limit"),
         (["kelp", "--time-range", "decade"], 2, "ERROR [invalid_option] time_range"),
-        (["kelp", "-p", "local", "--country", "US"], 2, "ERROR [unsupported_option] local cannot express country"),
+        (["kelp", "-p", "local", "--country", "US"], 2, "ERROR [unsupported_option] local does not support country"),
         (["kelp", "--base-url", "http://x.example"], 2, "ERROR [configuration]"),
         (["kelp", "--allow-domain", "a b"], 2, "ERROR [invalid_option]"),
         ([], 2, "Missing argument"),

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer.testing
@@ -78,6 +79,13 @@ def test_it_runs_as_a_module():
 
 
 # Wrong usage
+
+
+def test_without_words_it_shows_its_commands(websearch):
+    done = websearch()
+
+    assert done.exit_code == 2
+    assert "Search the web." in done.output
 
 
 @pytest.mark.parametrize(
@@ -270,3 +278,32 @@ def test_a_reader_of_its_output_may_go_away(local, home):
 
     assert done.stderr == ""
     assert done.returncode == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_is_one_line(local, home):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*PROGRAM, "search", "-p", "local", "kelp"],
+            env={**os.environ, "XDG_DATA_HOME": str(home / "data")},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+
+    assert done.stderr == "websearch: [Errno 28] No space left on device\n"
+    assert done.returncode == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+def test_its_output_may_be_closed(local, home):
+    done = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m websearch_core search -p local kelp >&-"],
+        env={**os.environ, "XDG_DATA_HOME": str(home / "data")},
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")

@@ -175,7 +175,7 @@ def test_an_invalid_key_is_asked_for_again(setup, keyring):
     done = setup("brave", "", "two words", KEY, "n")
 
     assert "the key is empty" in done.output
-    assert "a key is printable ASCII without blanks" in done.output
+    assert "a key is printable ASCII without spaces" in done.output
     assert keyring.stored == {("websearch", "brave"): KEY}
 
 

@@ -452,7 +452,7 @@ def test_documents_and_pictures_with_words_are_indexed(index, tmp_path):
     report = index.add_folder(tmp_path)
 
     assert sorted(names(index, "kelp", limit=20)) == ["algae.xlsx", "shore.svg"]
-    assert {Path(one.what).name: one.why for one in report.skipped} == {"plain.svg": "a picture without words"}
+    assert {Path(one.what).name: one.why for one in report.skipped} == {"plain.svg": "an image without text"}
     assert index.page((tmp_path / "paper.pdf").as_uri()).media_type == "application/pdf"
 
 

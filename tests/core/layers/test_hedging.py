@@ -13,6 +13,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.waiting import await_until, wait_until
 from websearch_core import WebSearch
 from websearch_core.errors import (
     AllProvidersFailed,
@@ -39,21 +40,31 @@ both = pytest.mark.parametrize("concurrent", [False, True], ids=["blocking", "as
 
 
 class Service:
-    """Answers or fails after some seconds, and knows how its calls ended."""
+    """
+    Answers or fails after some seconds, and knows how its calls ended.
+
+    Args:
+        until: Answers when this holds, too, and no earlier.
+
+    """
 
     sends = True
 
-    def __init__(self, name, seconds=0.0, *, fails=None, results=(HIT,)):
-        self.name, self.seconds, self.fails, self.results = name, seconds, fails, results
-        self.ends = []
+    def __init__(self, name, seconds=0.0, *, fails=None, results=(HIT,), until=lambda: True):
+        self.name, self.seconds, self.fails, self.results, self.until = name, seconds, fails, results, until
+        self.begun, self.ends = 0, []
 
     def _wait(self):
+        self.begun += 1
         try:
             for _ in range(max(1, int(self.seconds / SOON))):
                 yield Sleep(min(self.seconds, SOON))
                 if self.sends:
                     yield Request(url="https://nobody.example/")
+            while not self.until():
+                yield Sleep(SOON)
             if self.fails:
+                self.ends.append("failed")
                 raise self.fails
         except GeneratorExit:
             self.ends.append("closed")
@@ -76,14 +87,6 @@ def drive(flow, concurrent):
     return asyncio.run(arun(flow, asend)) if concurrent else run(flow, lambda request: None)
 
 
-def wait_until(happened, seconds=5):
-    """Blocking losers end in threads of their own."""
-    end = time.monotonic() + seconds
-    while not happened() and time.monotonic() < end:
-        time.sleep(0.005)
-    assert happened()
-
-
 def brief(answer):
     return [(one.provider, one.status) for one in answer.outcomes]
 
@@ -91,12 +94,10 @@ def brief(answer):
 @both
 @pytest.mark.parametrize("what", ["search", "read"])
 def test_the_next_is_asked_when_one_is_late_and_the_loser_is_cancelled(concurrent, what):
-    slow, quick = Service("slow", 3), Service("quick")
+    slow, quick = Service("slow", 60), Service("quick")
     chain = Fallback((slow, quick), hedge=LATE)
-    began = time.monotonic()
     answer = drive(chain.search(KELP) if what == "search" else chain.read(URL), concurrent)
 
-    assert time.monotonic() - began < 2
     assert answer.provider == "quick"
     assert brief(answer) == [("slow", "cancelled"), ("quick", "ok")]
     assert answer.notes == ("slow had not answered after 0.1 s; answered by quick",)
@@ -106,7 +107,7 @@ def test_the_next_is_asked_when_one_is_late_and_the_loser_is_cancelled(concurren
 @both
 def test_one_that_is_prompt_is_asked_alone(concurrent):
     prompt, other = Service("prompt"), Service("other")
-    answer = drive(Fallback((prompt, other), hedge=5).search(KELP), concurrent)
+    answer = drive(Fallback((prompt, other), hedge=60).search(KELP), concurrent)
 
     assert (answer.provider, answer.notes, brief(answer)) == ("prompt", (), [("prompt", "ok")])
     assert other.ends == []
@@ -114,7 +115,8 @@ def test_one_that_is_prompt_is_asked_alone(concurrent):
 
 @both
 def test_the_first_may_still_win(concurrent):
-    first, second = Service("first", 0.1), Service("second", 3)
+    second = Service("second", 60)
+    first = Service("first", until=lambda: second.begun)
     answer = drive(Fallback((first, second), hedge=SOON).search(KELP), concurrent)
 
     assert (answer.provider, answer.notes) == ("first", ())
@@ -127,7 +129,7 @@ def test_one_that_fails_before_it_is_late_is_followed_by_the_next_as_ever(concur
     heard = []
     web = WebSearch(
         [Local("down", fails=Unavailable("x")), Local("up")],
-        layers=[Fallback(hedge=5), Retry(attempts=1)],
+        layers=[Fallback(hedge=60), Retry(attempts=1)],
         on_event=heard.append,
     )
     answer = asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
@@ -138,7 +140,8 @@ def test_one_that_fails_before_it_is_late_is_followed_by_the_next_as_ever(concur
 
 @both
 def test_if_the_hedge_fails_the_first_is_waited_for(concurrent):
-    first, second = Service("first", 0.15), Service("second", fails=Unavailable("x"))
+    second = Service("second", fails=Unavailable("x"))
+    first = Service("first", LATE, until=lambda: second.ends)
     answer = drive(Fallback((first, second), hedge=SOON).search(KELP), concurrent)
 
     assert answer.provider == "first"
@@ -176,7 +179,8 @@ def test_a_budget_that_forbids_the_hedge_does_not_end_the_search(concurrent):
 
 @both
 def test_a_bug_of_the_hedge_does_not_end_the_search(concurrent):
-    first, second = Service("first", 0.1), Service("second", fails=ZeroDivisionError("bug"))
+    second = Service("second", fails=ZeroDivisionError("bug"))
+    first = Service("first", LATE, until=lambda: second.ends)
     answer = drive(Fallback((first, second), hedge=SOON).search(KELP), concurrent)
 
     assert brief(answer) == [("first", "ok"), ("second", "parse")]
@@ -211,7 +215,7 @@ def test_at_most_one_call_in_twenty_and_one_more_is_hedged(concurrent):
 def test_a_hook_hears_of_it_and_the_log_has_a_line(concurrent, caplog):
     caplog.set_level("INFO")
     heard = []
-    web = WebSearch([Local("slow", 0.3), Local("quick")], layers=[Fallback(hedge=LATE)], on_event=heard.append)
+    web = WebSearch([Local("slow", 60), Local("quick")], layers=[Fallback(hedge=LATE)], on_event=heard.append)
     response = asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
 
     assert response.provider == "quick"
@@ -231,26 +235,26 @@ class Local(Service):
 
 @both
 def test_a_loser_is_no_failure_for_its_breaker_and_its_place_in_the_queue_is_free(concurrent):
-    slow = Service("slow", 3)
-    throttle = Throttle(concurrent=1, requests_per_second=1000).wrap(slow)
-    chain = Fallback((Breaker(failures=1, patience=0).wrap(throttle), Service("quick")), hedge=LATE, hedge_share=1)
+    slow, quick = Service("slow", 60), Service("quick")
+    first = Breaker(failures=1, patience=0).wrap(Throttle(concurrent=1, requests_per_second=1000).wrap(slow))
+    chain = Fallback((first, quick), hedge=LATE, hedge_share=1)
     for _ in range(2):
         assert drive(chain.search(KELP), concurrent).provider == "quick"
     wait_until(lambda: len(slow.ends) == 2)
 
     assert slow.ends == ["closed", "closed"]
     slow.seconds = 0
-    assert drive(chain.search(KELP), concurrent).provider == "slow"
+    assert drive(Fallback((first, quick)).search(KELP), concurrent).provider == "slow"
 
 
 async def test_a_cancelled_call_cancels_both():
-    one, two = Service("one", 3), Service("two", 3)
+    one, two = Service("one", 60), Service("two", 60)
 
     async def asend(request):
         return None
 
     task = asyncio.create_task(arun(Fallback((one, two), hedge=SOON).search(KELP), asend))
-    await asyncio.sleep(LATE)
+    await await_until(lambda: two.begun)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -261,17 +265,17 @@ async def test_a_cancelled_call_cancels_both():
 
 @both
 def test_the_time_of_the_call_holds_for_both(concurrent):
-    web = WebSearch([Local("one", 3), Local("two", 3)], layers=[Fallback(hedge=SOON), Retry(attempts=1)], timeout=0.3)
+    web = WebSearch([Local("one", 60), Local("two", 60)], layers=[Fallback(hedge=SOON), Retry(attempts=1)], timeout=0.3)
     began = time.monotonic()
     with pytest.raises((AllProvidersFailed, TimedOut)):
         asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
 
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 30
 
 
 def test_each_call_that_was_sent_is_charged():
     budget = Budget(limit="2 calls")
-    chain = Fallback((budget.wrap(Service("slow", 3)), budget.wrap(Service("quick"))), hedge=LATE)
+    chain = Fallback((budget.wrap(Service("slow", 60)), budget.wrap(Service("quick"))), hedge=LATE)
 
     assert drive(chain.search(KELP), False).provider == "quick"
     with pytest.raises(BudgetExceeded):
@@ -280,9 +284,15 @@ def test_each_call_that_was_sent_is_charged():
 
 @pytest.mark.enable_socket
 @both
-def test_the_connection_of_the_loser_is_closed(concurrent, server):
+def test_the_connection_of_the_loser_is_closed(concurrent, server, http):
     """Its server sees the end of the connection long before it would have answered."""
-    ended = threading.Event()
+    asked, ended = threading.Event(), threading.Event()
+
+    def answer(connection):
+        asked.wait(60)  # else the slow one may be given up before it has a connection
+        connection.sendall(http(b"quick"))
+
+    server.answers["/quick"] = answer
 
     class Remote:
         def __init__(self, name, url):
@@ -292,7 +302,7 @@ def test_the_connection_of_the_loser_is_closed(concurrent, server):
             response = yield Request(url=self.url)
             return SearchResponse(query=query.text, provider=self.name, answer=response.content.decode())
 
-    with hanging_server(ended) as slow:
+    with hanging_server(asked, ended) as slow:
         heard = []
         web = WebSearch(
             [Remote("slow", slow), Remote("quick", f"{server.url}/quick")],
@@ -301,22 +311,22 @@ def test_the_connection_of_the_loser_is_closed(concurrent, server):
         )
         response = asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
         assert response.provider == "quick"
-        assert ended.wait(5)
+        assert ended.wait(60)
     wait_until(lambda: len([event for event in heard if isinstance(event, Exchange)]) == 2)
     web.close()
     gc.collect()
 
 
 @contextmanager
-def hanging_server(ended):
-    """Listen, read a request, never answer, and say when the client has gone."""
+def hanging_server(asked, ended):
+    """Listen, read a request, never answer, and say when the client has asked and when it has gone."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def work():
             connection, _ = listener.accept()
             with connection:
                 while connection.recv(65536):
-                    pass
+                    asked.set()
             ended.set()
 
         threading.Thread(target=work, daemon=True).start()
@@ -343,7 +353,7 @@ def test_a_chain_learns_how_long_its_providers_take():
     chain = Fallback((slow, quick), hedge="p90")
     for _ in range(20):
         drive(chain.search(KELP), False)
-    slow.seconds = 3
+    slow.seconds = 60
 
     assert drive(chain.search(KELP), False).provider == "quick"
 
@@ -386,7 +396,7 @@ def test_a_played_chain_is_never_late():
 @pytest.mark.parametrize("layer", [Budget(limit="100 calls"), Throttle(requests_per_second=1000)])
 def test_layers_around_a_hedge_see_the_requests_of_both(layer):
     seen = []
-    around = layer.wrap(Fallback((Service("slow", 0.3), Service("quick")), hedge=LATE))
+    around = layer.wrap(Fallback((Service("slow", 60), Service("quick")), hedge=LATE))
 
     def send(request):
         seen.append(request)
@@ -398,7 +408,7 @@ def test_layers_around_a_hedge_see_the_requests_of_both(layer):
 @both
 def test_a_flow_may_hedge_by_itself(concurrent):
     def slow():
-        yield Call(time.sleep, 0.3)
+        yield Call(time.sleep, 1)
         return "slow"
 
     def quick():

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.waiting import longer_until
 from websearch_core import WebSearch
 from websearch_core._deadline import time_limit
 from websearch_core._lanes import gather_by_host
@@ -325,21 +326,21 @@ def held_back(seconds, times=1):
 
 
 def test_a_page_that_was_held_back_is_read_later_and_takes_no_place_until_then():
-    slow, begun = held_back(0.3)
+    slow, begun = held_back(1)
     done = []
 
     def quick(number):
-        yield Sleep(0.01)
+        yield Sleep(0.001)
         done.append(time.monotonic())
         return number
 
     hosts = ["slow"] * 4 + [f"{number}" for number in range(8)]
     starts = [slow, partial(quick, 1), partial(quick, 2), partial(quick, 3), *(partial(quick, n) for n in range(8))]
-    with time_limit(5):
+    with time_limit(60):
         answers = run(gather_by_host(starts, hosts, 1, 1), None)
 
     assert answers == ["read", 1, 2, 3, *range(8)]
-    assert begun[1] - begun[0] >= 0.3
+    assert begun[1] - begun[0] >= 1
     assert len([at for at in done if at < begun[1]]) == 8  # the other hosts did not wait
 
 
@@ -354,11 +355,13 @@ def test_a_page_that_was_held_back_for_longer_than_there_is_time_is_an_error_at_
 
 def test_a_page_that_is_held_back_again_and_again_ends_with_the_time():
     slow, begun = held_back(0.1, times=1000)
-    with time_limit(0.5):
-        answers = run(gather_by_host([slow, slow], ["slow"] * 2, 8, 4), None)
+    for seconds in longer_until(lambda: len(begun) >= 4, 0.5):
+        begun.clear()
+        with time_limit(seconds):
+            answers = run(gather_by_host([slow, slow], ["slow"] * 2, 8, 4), None)
 
-    assert all(isinstance(answer, RateLimited) for answer in answers)
-    assert 4 <= len(begun) <= 14
+        assert all(isinstance(answer, RateLimited) for answer in answers)
+        assert len(begun) <= 2 * (seconds / 0.1 + 2)
 
 
 def test_a_batch_is_read_although_a_page_alone_has_no_time_for_the_delay_of_its_site():
@@ -367,17 +370,18 @@ def test_a_batch_is_read_although_a_page_alone_has_no_time_for_the_delay_of_its_
             yield Request(url=url, guarded=True, crawl_delay=0.2)
             return Page(url=url)
 
-    web, sent = WebSearch("duckduckgo", reader=Polite(), read_timeout=0.5), []
+    web, sent = WebSearch("duckduckgo", reader=Polite(), read_timeout=1), []
 
     def send(request):
         sent.append(time.monotonic())
         return reply()
 
     urls = [f"https://sea.example/{number}" for number in range(8)]
+    began = time.monotonic()
     pages = run(web._calls.read_many(urls, {}, 10), send)
 
     assert [type(page) for page in pages] == [Page] * 8
-    assert all(later - earlier >= 0.19 for earlier, later in pairwise(sent))
+    assert all(at - began >= 0.199 * n for n, at in enumerate(sent))
 
 
 def test_read_many_takes_turns_among_hosts_only_for_pages_that_are_fetched_from_here():

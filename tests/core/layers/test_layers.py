@@ -755,7 +755,7 @@ def test_layers_plug_in_by_entry_points(plugged):
     for wrong, complaint in {
         "[layers.shout]\ntime = 3": "layers.shout: .*time",
         "[layers.strict]\ntimes = 3": "layers.strict: times: too many",
-        "[layers.checked]\npin = 4321": "layers.checked: pin: Input should be less than or equal to 9",
+        "[layers.checked]\npin = 4321": "layers.checked: pin: must be less than or equal to 9",
         "[layers.gone]": "layer 'gone' cannot be loaded",
         "[layers.rerty]": "known are breaker, .*cache, checked, fallback, ",
     }.items():

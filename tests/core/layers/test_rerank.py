@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import copy
 import pickle
-import time
+import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import pytest
 
+from tests.waiting import longer_until
 from websearch_core import WebSearch
-from websearch_core.errors import ConfigurationError, RateLimited
+from websearch_core.errors import ConfigurationError, RateLimited, TimedOut
 from websearch_core.layers import Fuse, Rerank
 from websearch_core.models import Page, SearchResponse, SearchResult
 from websearch_core.settings import Settings
@@ -151,10 +153,17 @@ def test_a_service_that_fails_keeps_its_error_in_the_note():
 
 @pytest.mark.parametrize("blocking", [True, False])
 def test_a_function_that_takes_too_long_leaves_the_order_as_it_is(blocking):
-    web = WebSearch(
-        Finder(("a", "bb")), layers=[Rerank(score=lambda query, texts: time.sleep(1))], search_timeout=0.25
-    )  # fmt: skip
-    response = web.search("kelp") if blocking else asyncio.run(web.asearch("kelp"))
+    scoring, late = threading.Event(), threading.Event()
+
+    def score(query, texts):
+        scoring.set()
+        late.wait(60)
+
+    for seconds in longer_until(scoring.is_set, 0.25):
+        web = WebSearch(Finder(("a", "bb")), layers=[Rerank(score=score)], search_timeout=seconds)
+        with suppress(TimedOut):  # before anything was found
+            response = web.search("kelp") if blocking else asyncio.run(web.asearch("kelp"))
+    late.set()
 
     assert titles(response) == ["a", "bb"]
     assert response.notes == ("reranking failed (timed_out): the results are in their original order",)

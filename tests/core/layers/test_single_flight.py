@@ -7,13 +7,16 @@ import copy
 import gc
 import os
 import pickle
+import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import ContextVar
 
 import pytest
 
+from tests.waiting import await_until, longer_until, wait_until
 from websearch_core import WebSearch
 from websearch_core._deadline import time_left, time_limit
 from websearch_core._flights import Flights
@@ -34,6 +37,12 @@ def fake(**options):
 
 def no_send(request):
     raise AssertionError(f"nothing should be sent: {request}")
+
+
+def count_waiting(what, *, reading=False):
+    """Return how many threads wait for what a `WebSearch`, or some `Flights`, has under way."""
+    flights = what if isinstance(what, Flights) else (what.reader if reading else what.provider).inner._flights
+    return sum(len(flight.waiting) for flight in list(flights._blocking.values()))
 
 
 # One request
@@ -57,11 +66,9 @@ def test_a_thousand_identical_searches_in_threads_send_one_request():
         return [{"title": "Kelp", "url": URL}]
 
     web = WebSearch(from_function("patient", search=search), timeout=60)
-    flights = web.provider.inner._flights
     with ThreadPoolExecutor(1000) as threads:
         calls = [threads.submit(web.search, "kelp") for _ in range(1000)]
-        while sum(flight.waiting for flight in flights._blocking.values()) < 1000:
-            time.sleep(0.01)
+        wait_until(lambda: count_waiting(web) == 1000)
         everybody_waits.set()
         answers = [call.result() for call in calls]
 
@@ -80,10 +87,17 @@ async def test_pages_are_shared_too_and_each_caller_gets_its_own_part():
 
 
 def test_pages_that_one_blocking_call_reads_twice_are_fetched_once():
-    service = fake(delay=0.2)
-    pages = WebSearch(service).read_many([URL, URL, f"{URL}#again"])
+    asked = []
 
-    assert service.urls == [URL]
+    def read(url):
+        asked.append(url)
+        wait_until(lambda: count_waiting(web, reading=True) == 3)
+        return Page(url=url, content="# Kelp")
+
+    web = WebSearch(fake(), reader=from_function("patient", read=read), timeout=60)
+    pages = web.read_many([URL, URL, f"{URL}#again"])
+
+    assert asked == [URL]
     assert [page.url for page in pages] == [URL, URL, f"{URL}#again"]
 
 
@@ -225,21 +239,30 @@ async def test_an_error_is_raised_for_all_who_wait_and_is_not_kept():
 
 
 def test_an_error_is_raised_in_all_threads():
-    service = FakeWeb(errors={"kelp": BadRequest("no")}, delay=0.3)
-    web = WebSearch(service)
+    asked, all_wait = [], threading.Event()
 
-    def ask(_):
+    def search(query):
+        asked.append(query.text)
+        all_wait.wait(60)
+        raise BadRequest("no")
+
+    web = WebSearch(from_function("patient", search=search), timeout=60)
+
+    def ask():
         try:
             web.search("kelp")
         except BadRequest as error:
             return error
 
     with ThreadPoolExecutor(10) as threads:
-        errors = list(threads.map(ask, range(10)))
+        calls = [threads.submit(ask) for _ in range(10)]
+        wait_until(lambda: count_waiting(web) == 10)
+        all_wait.set()
+        errors = [call.result() for call in calls]
 
     assert {str(error) for error in errors} == {"no"}
     assert len(set(map(id, errors))) == 10
-    assert service.queries == ["kelp"]
+    assert asked == ["kelp"]
 
 
 def test_an_error_that_cannot_be_copied_is_raised_as_it_is():
@@ -250,17 +273,14 @@ def test_an_error_that_cannot_be_copied_is_raised_as_it_is():
         def __reduce__(self):
             raise TypeError("no copies")
 
-    flights, inside = Flights(), threading.Event()
+    flights = Flights()
 
     def work():
-        inside.set()
-        time.sleep(0.2)
+        wait_until(lambda: count_waiting(flights) == 2)
         raise Odd(needed=1)
 
     with ThreadPoolExecutor(2) as threads:
-        first = threads.submit(flights.share, "k", work)
-        inside.wait()
-        second = threads.submit(flights.share, "k", work)
+        first, second = (threads.submit(flights.share, "k", work) for _ in range(2))
         assert first.exception() is second.exception()
 
 
@@ -268,12 +288,13 @@ def test_an_error_that_cannot_be_copied_is_raised_as_it_is():
 
 
 class Slow:
-    """Takes a while, and remembers what it began and what it ended."""
+    """Takes a while, or until ``done`` is set, and remembers what it began and what it ended."""
 
     name = "slow"
 
     def __init__(self, seconds=0.3):
         self.seconds, self.begun, self.ended, self.cancelled = seconds, 0, 0, 0
+        self.done = asyncio.Event()
 
     def search(self, query):
         self.begun += 1
@@ -286,14 +307,15 @@ class Slow:
         return SearchResponse(query=query.text)
 
     async def _work(self):
-        await asyncio.sleep(self.seconds)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.done.wait(), self.seconds)
 
 
 async def test_cancelling_the_first_caller_does_not_disturb_the_others():
     service = Slow()
     web = WebSearch(service)
     first, second = (asyncio.create_task(web.asearch("kelp")) for _ in range(2))
-    await asyncio.sleep(0.05)
+    await await_until(lambda: service.begun)
     first.cancel()
 
     assert (await second).query == "kelp"
@@ -306,7 +328,7 @@ async def test_with_nobody_left_the_work_is_cancelled_and_ends_before_the_caller
     service = Slow(30)
     web = WebSearch(service)
     tasks = [asyncio.create_task(web.asearch("kelp")) for _ in range(3)]
-    await asyncio.sleep(0.05)
+    await await_until(lambda: service.begun)
     for task in tasks:
         task.cancel()
     await asyncio.wait(tasks)
@@ -319,7 +341,7 @@ async def test_one_who_comes_when_all_have_left_begins_again():
     service = Slow()
     web = WebSearch(service)
     first = asyncio.create_task(web.asearch("kelp"))
-    await asyncio.sleep(0.05)
+    await await_until(lambda: service.begun)
     first.cancel()
     await asyncio.wait([first])
     await web.asearch("kelp")
@@ -328,50 +350,51 @@ async def test_one_who_comes_when_all_have_left_begins_again():
 
 
 async def test_a_caller_whose_time_is_up_leaves_alone():
-    service = Slow(0.4)
-    web = WebSearch(service)
+    service = Slow(60)
+    web = WebSearch(service, timeout=60)
 
     async def hurried():
         with time_limit(0.1):
             await web.asearch("kelp")
 
     patient = asyncio.create_task(web.asearch("kelp"))
-    await asyncio.sleep(0.05)
-    started = time.monotonic()
+    await await_until(lambda: service.begun)
     with pytest.raises(TimedOut):
         await hurried()
-    assert time.monotonic() - started < 0.3
+    assert not patient.done()
+    service.done.set()
     assert (await patient).query == "kelp"
     assert service.begun == 1
 
 
 async def test_one_with_more_time_goes_on_when_the_time_of_the_first_is_up():
-    service = Slow(0.3)
-    web = WebSearch(service, attempts=1)
+    service = Slow(60)
+    web = WebSearch(service, attempts=1, timeout=60)
 
     async def ask(seconds):
         with time_limit(seconds):
             return await web.asearch("kelp")
 
     first = asyncio.create_task(ask(0.15))
-    await asyncio.sleep(0.05)
-    answer = await ask(5)
-
-    assert answer.query == "kelp"
-    assert service.begun <= 2
+    await await_until(lambda: service.begun or first.done())
+    second = asyncio.create_task(ask(50))
     with pytest.raises(TimedOut):
         await first
+    service.done.set()
+
+    assert (await second).query == "kelp"
+    assert service.begun <= 2
 
 
 def test_threads_with_more_time_go_on_when_the_time_of_the_first_is_up():
-    begun = []
+    begun, done = [], threading.Event()
 
     def search(query):
         begun.append(query)
-        time.sleep(0.4)
+        done.wait(60)
         return []
 
-    web = WebSearch(from_function("sleepy", search=search), attempts=1)
+    web = WebSearch(from_function("sleepy", search=search), attempts=1, timeout=60)
 
     def ask(seconds):
         try:
@@ -381,35 +404,44 @@ def test_threads_with_more_time_go_on_when_the_time_of_the_first_is_up():
             return error
 
     with ThreadPoolExecutor(5) as threads:
-        first = threads.submit(ask, 0.2)
-        time.sleep(0.1)
-        others = [threads.submit(ask, 5) for _ in range(3)]
+        for seconds in longer_until(lambda: begun, 0.2):
+            first = threads.submit(ask, seconds)
+            wait_until(lambda first=first: begun or first.done())
+        others = [threads.submit(ask, 50) for _ in range(3)]
+        wait_until(lambda: count_waiting(web) >= 3)
         hurried = threads.submit(ask, 0.2)
         assert isinstance(first.result(), TimedOut)
         assert isinstance(hurried.result(), TimedOut)
+        wait_until(lambda: len(begun) == 2)
+        done.set()
         assert {type(other.result()) for other in others} == {SearchResponse}
     assert len(begun) == 2
 
 
 def test_a_service_that_hangs_is_not_asked_once_for_each_waiting_thread():
-    begun = []
+    begun, together = [], threading.Event()
 
     def work():
         begun.append(1)
-        time.sleep(time_left())
+        while time_left():
+            if count_waiting(flights) == 20:
+                together.set()
+            time.sleep(min(time_left(), 0.01))
         raise TimedOut("late")
 
     flights = Flights()
 
-    def ask(n):
-        with time_limit(0.2 + n / 100):
+    def ask(seconds):
+        with time_limit(seconds):
             try:
                 return flights.share("k", work)
             except TimedOut as error:
                 return error
 
-    with ThreadPoolExecutor(20) as threads:
-        assert {type(answer) for answer in threads.map(ask, range(20))} == {TimedOut}
+    for seconds in longer_until(together.is_set, 0.2):
+        begun.clear()
+        with ThreadPoolExecutor(20) as threads:
+            assert {type(answer) for answer in threads.map(ask, [seconds + n / 100 for n in range(20)])} == {TimedOut}
     assert len(begun) <= 2
 
 
@@ -437,33 +469,31 @@ def test_one_who_comes_late_is_not_late_because_the_first_is():
 
     flights = Flights()
 
-    def ask():
-        with time_limit(0.4):
+    def ask(seconds):
+        with time_limit(seconds):
             return flights.share("k", work)
 
     with ThreadPoolExecutor(2) as threads:
-        first = threads.submit(ask)
-        time.sleep(0.25)  # then the second has more than half of its time left when that of the first is up
-        assert threads.submit(ask).result().value == "kelp"
+        first = threads.submit(ask, 0.4)
+        wait_until(lambda: begun)
+        assert threads.submit(ask, 50).result().value == "kelp"
         with pytest.raises(TimedOut):
             first.result()
 
 
 def test_an_interrupt_is_for_one_caller_alone():
-    begun, inside = [], threading.Event()
-    flights = Flights()
+    begun, flights = [], Flights()
 
     def work():
         begun.append(1)
-        inside.set()
-        time.sleep(0.2)
         if len(begun) == 1:
+            wait_until(lambda: count_waiting(flights) == 2)
             raise KeyboardInterrupt
         return "done"
 
     with ThreadPoolExecutor(2) as threads:
         first = threads.submit(flights.share, "k", work)
-        inside.wait()
+        wait_until(lambda: begun)
         second = threads.submit(flights.share, "k", work)
         assert second.result().value == "done"
         assert isinstance(first.exception(), KeyboardInterrupt)
@@ -497,10 +527,10 @@ async def test_the_error_of_a_single_caller_names_its_provider():
 
 
 async def test_work_that_somebody_else_cancels_is_late_for_those_who_wait():
-    service = Slow(5)
+    service = Slow(60)
     web = WebSearch(service)
     call = asyncio.create_task(web.asearch("kelp"))
-    await asyncio.sleep(0.05)
+    await await_until(lambda: service.begun)
     for task in asyncio.all_tasks() - {asyncio.current_task(), call}:
         task.cancel()
     with pytest.raises(TimedOut):
@@ -523,13 +553,14 @@ async def test_a_failure_that_nobody_waited_for_is_not_logged(caplog):
     class Stubborn(Slow):
         async def _work(self):
             try:
-                await asyncio.sleep(5)
+                await asyncio.sleep(60)
             except asyncio.CancelledError:
                 raise Unavailable("down") from None
 
-    web = WebSearch(Stubborn(), attempts=1)
+    service = Stubborn()
+    web = WebSearch(service, attempts=1)
     call = asyncio.create_task(web.asearch("kelp"))
-    await asyncio.sleep(0.05)
+    await await_until(lambda: service.begun)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
@@ -540,8 +571,14 @@ async def test_a_failure_that_nobody_waited_for_is_not_logged(caplog):
 
 
 def test_loops_and_threads_do_not_wait_for_each_other():
-    service = fake(delay=0.3)
-    web = WebSearch(service)
+    asked, all_wait = [], threading.Event()
+
+    def search(query):
+        asked.append(query.text)
+        all_wait.wait(60)
+        return [{"title": "Kelp", "url": URL}]
+
+    web = WebSearch(from_function("patient", search=search), timeout=60)
 
     def on_a_loop():
         async def both():
@@ -552,9 +589,11 @@ def test_loops_and_threads_do_not_wait_for_each_other():
     with ThreadPoolExecutor(6) as threads:
         loops = [threads.submit(on_a_loop) for _ in range(3)]
         blocking = [threads.submit(web.search, "kelp") for _ in range(3)]
+        wait_until(lambda: count_waiting(web) == 3 and len(asked) == 4)
+        all_wait.set()
         assert len([answer for loop in loops for answer in loop.result()]) == 6
         assert all(one.result().results for one in blocking)
-    assert len(service.queries) == 4  # one for each loop, and one for the threads
+    assert len(asked) == 4  # one for each loop, and one for the threads
 
 
 async def test_a_blocking_call_inside_a_loop_does_not_wait_for_the_loop():
@@ -598,6 +637,7 @@ def test_a_forked_child_does_not_wait_for_its_parent():
     inside.wait()
     child = os.fork()
     if child == 0:
+        signal.alarm(120)
         os._exit(flights.share("k", lambda: 2).value)
     _, status = os.waitpid(child, 0)
     go.set()

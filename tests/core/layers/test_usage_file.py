@@ -44,7 +44,7 @@ def start(file, most, limit):
 
 def test_processes_share_a_limit(file):
     processes = [start(file, 100, 50) for _ in range(3)]
-    outputs = [process.communicate(timeout=60)[0] for process in processes]
+    outputs = [process.communicate(timeout=200)[0] for process in processes]
 
     assert [process.returncode for process in processes] == [0, 0, 0]
     assert sum(len(output.splitlines()) for output in outputs) == 50

@@ -90,7 +90,7 @@ def test_an_honest_url_has_one_canonical_form(url, canonical):
         ("https://example.com@127.0.0.1/", "credentials"),
         ("http://127.0.0.1\\@1.1.1.1/", "credentials"),
         ("http://example.com\\.evil.example/", "host is ambiguous"),
-        ("http://exa mple.com/", "blanks"),
+        ("http://exa mple.com/", "spaces"),
         ("http://example.com\t/", "control"),
         (" http://example.com/", "surrounding"),
         ("http://2130706433/", "four decimal"),

@@ -10,6 +10,7 @@ import httpcore
 import pytest
 
 from tests.faults.server import closing, endless, http
+from tests.waiting import longer_until
 from websearch_core._deadline import time_limit
 from websearch_core._net.body import BoundedBody
 from websearch_core._net.guard import Guard
@@ -27,7 +28,7 @@ OPEN = Guard.allowing(["127.0.0.0/8", "::1"])
 def run(library, colour):
     """Send requests one after the other over the same connections; return the answers."""
 
-    def send(*urls, seconds=10, **options):
+    def send(*urls, seconds=30, **options):
         sender = Sender(OPEN, library=library)
         requests = [Request(url=url, **options) for url in urls]
 
@@ -183,9 +184,10 @@ def send_all(*parts):
     ids=["407", "500", "a giant head", "interim answers", "an answer of its own", "a body", "half a line", "silence"],
 )
 def test_a_proxy_that_does_not_open_a_tunnel_ends_the_call_and_is_left(run, monkeypatch, answer, kind):
-    left = threading.Event()
+    reached, left = threading.Event(), threading.Event()
 
     def talk(connection):
+        reached.set()
         try:
             answer(connection)
         finally:
@@ -193,24 +195,26 @@ def test_a_proxy_that_does_not_open_a_tunnel_ends_the_call_and_is_left(run, monk
 
     with RawServer(talk) as proxy:
         monkeypatch.setenv("HTTPS_PROXY", proxy.url)
-        with pytest.raises(kind) as caught:
-            run("https://service.example/", seconds=0.4 if kind is TimedOut else 20)
-        assert left.wait(5)
+        for seconds in longer_until(reached.is_set, 0.4 if kind is TimedOut else 30):
+            with pytest.raises(kind) as caught:
+                run("https://service.example/", seconds=seconds)
+        assert left.wait(60)
     assert "10.1.2.3" not in str(caught.value)
 
 
 def test_a_handshake_that_is_given_up_leaves_no_connection(run):
-    left = threading.Event()
+    reached, left = threading.Event(), threading.Event()
 
     def talk(connection):
         while connection.recv(65536):
-            pass
+            reached.set()
         left.set()
 
     with RawServer(talk) as server:
-        with pytest.raises(TimedOut):
-            run(server.url.replace("http:", "https:"), seconds=0.2)
-        assert left.wait(5)
+        for seconds in longer_until(reached.is_set, 0.2):
+            with pytest.raises(TimedOut):
+                run(server.url.replace("http:", "https:"), seconds=seconds)
+        assert left.wait(60)
 
 
 class RawServer:
@@ -238,7 +242,7 @@ class RawServer:
 
     def _handle(self, connection):
         with connection:
-            connection.settimeout(5)
+            connection.settimeout(60)
             try:
                 self._talk(connection)
             except OSError:

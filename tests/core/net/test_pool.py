@@ -34,7 +34,7 @@ HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 def run(colour):
     """Send requests one after the other, on one event loop if they are async; return the responses."""
 
-    def send(sender, *requests, seconds=10):
+    def send(sender, *requests, seconds=30):
         async def asend():
             with time_limit(seconds):
                 return [await sender.asend(request) for request in requests]
@@ -79,16 +79,18 @@ def serve(handle, tls=None):
         await stopped.wait()
         server.close()
         if tasks:
-            await asyncio.wait(tasks, timeout=5)
+            await asyncio.wait(tasks, timeout=30)
 
     stops = []
-    thread = threading.Thread(target=asyncio.run, args=(main(),))
+    thread = threading.Thread(target=asyncio.run, args=(main(),), daemon=True)
     thread.start()
-    ready.wait(5)
-    yield port
-    loop, stopped = stops[0]
-    loop.call_soon_threadsafe(stopped.set)
-    thread.join(5)
+    assert ready.wait(60)
+    try:
+        yield port
+    finally:
+        loop, stopped = stops[0]
+        loop.call_soon_threadsafe(stopped.set)
+        thread.join(60)
 
 
 async def end(writer):
@@ -166,7 +168,7 @@ def test_a_handshake_that_never_ends_ends_with_the_deadline(library, run):
             run(sender, Request(url=f"https://127.0.0.1:{port}/"), seconds=0.4)
         sender.close()
 
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
@@ -217,30 +219,38 @@ def test_a_connection_that_the_server_has_closed_is_not_used_again(server, http,
     sender.close()
 
 
-def test_a_connection_that_ended_while_it_was_idle_is_not_used_again(authority, library, colour):
-    opened = []
+def test_a_connection_that_ended_while_it_was_idle_is_not_used_again(library, colour):
+    opened, hang_up = [], threading.Event()
 
-    async def once(reader, writer):  # promises to keep the connection, and hangs up
+    async def once(reader, writer):  # promises to keep the connection, and hangs up when it is idle
         opened.append(writer)
         await read_request(reader)
         writer.write(HELLO)
-        await asyncio.sleep(0.05)
-        writer.close()
+        await asyncio.to_thread(hang_up.wait, 60)
+
+    def has_ended(client):
+        hang_up.set()
+        (connection,) = client._client._transport._pool._idle._waiting
+        return connection.has_expired()
 
     with serve(once) as port:
         sender, request = Sender(OPEN, library=library), Request(url=f"http://127.0.0.1:{port}/")
 
         async def asend():
             for _ in range(3):
+                hang_up.clear()
                 assert (await sender.asend(request)).content == b"hello"
-                await asyncio.sleep(0.15)
+                while not has_ended(sender._get_loop_clients()._clients[False]):
+                    await asyncio.sleep(0.001)
 
         if colour == "async":
             asyncio.run(asend())
         else:
             for _ in range(3):
+                hang_up.clear()
                 assert sender.send(request).content == b"hello"
-                time.sleep(0.15)
+                while not has_ended(sender._clients[False]):
+                    time.sleep(0.001)
         sender.close()
 
     assert len(opened) == 3
@@ -291,7 +301,7 @@ def test_threads_wait_for_one_of_the_hundred_places_until_their_deadline(server,
     released = threading.Event()
 
     def answer(connection):
-        released.wait(10)
+        released.wait(30)
         connection.sendall(http(b""))
 
     server.answers["/"] = answer
@@ -302,15 +312,15 @@ def test_threads_wait_for_one_of_the_hundred_places_until_their_deadline(server,
             return sender.send(Request(url=server.url)).status
 
     with ThreadPoolExecutor(3) as threads:
-        calls = [threads.submit(call, 10) for _ in range(2)]
-        ended = time.monotonic() + 5
+        calls = [threads.submit(call, 30) for _ in range(2)]
+        ended = time.monotonic() + 30
         while len(server.requests) < 2 and time.monotonic() < ended:
             time.sleep(0.01)
         with pytest.raises(TimedOut):
             call(0.1)
         released.set()
         assert [one.result() for one in calls] == [200, 200]
-        assert call(5) == 200
+        assert call(30) == 200
     assert len(server.requests) == 3
     sender.close()
 
@@ -325,10 +335,10 @@ def test_closing_ends_what_is_under_way_and_leaves_no_connection(server, endless
             await asyncio.sleep(0.01)
         await sender.aclose()
         with pytest.raises(Unavailable):
-            await asyncio.wait_for(call, 5)
+            await asyncio.wait_for(call, 30)
 
     asyncio.run(closed_in_the_middle())
-    ended = time.monotonic() + 5
+    ended = time.monotonic() + 30
     while server._open and time.monotonic() < ended:
         time.sleep(0.01)
     assert not server._open
@@ -348,16 +358,16 @@ def test_closing_in_one_thread_ends_what_another_waits_for(authority, library):
 
             def call(sender=sender, url=url):
                 try:
-                    with time_limit(30):
+                    with time_limit(90):
                         endings.append(sender.send(Request(url=url)))
                 except Exception as error:
                     endings.append(error)
 
             thread = threading.Thread(target=call)
             thread.start()
-            assert asked.wait(10)
+            assert asked.wait(60)
             sender.close()
-            thread.join(10)
+            thread.join(60)
 
     assert [type(one) for one in endings] == [Unavailable, Unavailable]
 
@@ -378,10 +388,10 @@ def test_cancelled_calls_leave_nothing_behind(server, http, library):
         assert {type(one).__name__ for one in ended} <= {"Response", "CancelledError"}
         here = sender._get_loop_clients()
         pool = here._clients[False]._client._transport._pool
-        assert pool._busy == {}
+        assert not pool._busy
         assert (await sender.asend(Request(url=server.url))).status == 200
         await sender.aclose()
-        assert pool._busy == {}
+        assert not pool._busy
         assert pool._idle.take_all() == []
 
     asyncio.run(storm())

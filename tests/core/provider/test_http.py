@@ -105,7 +105,7 @@ def test_domain_filters_can_be_added_to_the_text_of_the_query():
 def test_a_provider_without_options_supports_none():
     check_options(SearchQuery.of("kelp", limit=3), Kagi())
 
-    with pytest.raises(UnsupportedOption, match="kagi cannot express time_range"):
+    with pytest.raises(UnsupportedOption, match="kagi does not support time_range"):
         check_options(SearchQuery.of("kelp", time_range="week"), Kagi())
 
 

@@ -266,6 +266,8 @@ def test_a_short_page_with_the_scripts_of_a_guard_is_content():
         "<div id=app>Loading...</div><script src=/a.js></script>",
         "<h1>Atlas</h1><p>Please wait…</p><script src=/a.js></script>",
         "<p>This site requires JavaScript to work.</p><script src=/a.js></script>",
+        "<img src=/logo.svg alt='Fox &amp; Co'><div class=splash></div><script src=/a.js></script>",
+        "<img alt=\"Fox\" src=/logo.svg> <img src=/sign.svg alt=&amp;> <img src=/wave.svg alt='Please wait'><script src=/a.js></script>",
     ],
 )
 def test_a_page_that_says_nothing_without_scripts_is_no_success(body):
@@ -281,6 +283,8 @@ def test_a_page_that_says_nothing_without_scripts_is_no_success(body):
         "<p>OK</p><script src=/a.js></script>",
         "<p>Loading docks open at six.</p><script src=/a.js></script>",
         "<p>Enable JavaScript in the settings of your browser.</p>",
+        "<img src=/fox.jpg alt=Fox><p>Fox</p><script src=/a.js></script>",
+        "<img src=/fox.jpg alt='A fox'>",
     ],
 )
 def test_a_short_page_is_a_page(body):

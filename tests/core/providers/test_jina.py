@@ -128,8 +128,8 @@ def test_a_self_hosted_server_only_gets_urls_that_the_guard_checked(base_url):
 def test_links_and_the_time_that_is_left_are_asked_for():
     assert next(Jina().read(URL)).headers["X-With-Links-Summary"] == "all"
     assert "X-Timeout" not in next(Jina().read(URL)).headers
-    with time_limit(10):
-        assert next(Jina().read(URL)).headers["X-Timeout"] in {"7", "8"}
+    with time_limit(100):
+        assert 70 < int(next(Jina().read(URL)).headers["X-Timeout"]) <= 80
     with time_limit(1000):
         assert next(Jina().read(URL)).headers["X-Timeout"] == "180"
 

@@ -8,7 +8,9 @@ that ``--version``, ``--help`` and completion in a shell are quick.
 from __future__ import annotations
 
 import io
+import os
 import sys
+from pathlib import Path
 
 
 def main() -> None:
@@ -25,6 +27,9 @@ def main() -> None:
             f"websearch: the command line needs {error.name}; install it with: pip install 'websearch-core[cli]'\n"
         )
         raise SystemExit(2) from None
+    # A stream that the shell has closed (>&-) is None.
+    sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115
+    sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # the terminal's encoding may lack characters of a page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Annotated, Any
 
 import typer
@@ -50,15 +51,18 @@ class _Group(TyperGroup):
             code = 2
         except typer.Abort:
             code = 130
+        except OSError as error:  # such as a full disk; typer itself ends the program if a pipe was closed
+            sys.stderr.write(f"websearch: {error}\n")
+            code = 1
         if standalone_mode:
             sys.exit(code if isinstance(code, int) else 0)
         return code
 
 
 def _wants_json(words: Sequence[str]) -> bool:
-    pairs = zip(words, [*words[1:], ""], strict=True)
     return any(
-        word in {"-fjson", "--format=json"} or (word in {"-f", "--format"} and value == "json") for word, value in pairs
+        word in {"-fjson", "--format=json"} or (word in {"-f", "--format"} and value == "json")
+        for word, value in pairwise([*words, ""])
     )
 
 

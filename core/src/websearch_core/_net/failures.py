@@ -124,9 +124,13 @@ _log_redaction = _LogRedaction()
 
 
 def _find_error_types(*names: str) -> tuple[type[Exception], ...]:
-    """Return these exceptions of all loaded HTTP libraries: the caller's own client may use the other one."""
+    """
+    Return these exceptions of all loaded HTTP libraries: the caller's own client may use the other one.
+
+    One that another thread is importing may not have them yet, and has raised none.
+    """
     loaded = [sys.modules[name] for name in ("httpx", "httpx2") if name in sys.modules]
-    return tuple(getattr(library, name) for library in loaded for name in names)
+    return tuple(getattr(library, name) for library in loaded for name in names if hasattr(library, name))
 
 
 def _find_root_cause(error: BaseException | None) -> OSError | None:

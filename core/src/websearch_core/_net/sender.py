@@ -13,10 +13,9 @@ import asyncio
 import ssl
 import threading
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
@@ -27,6 +26,7 @@ from .._deadline import clamp, in_time, time_left, timeout_left
 from .._forks import start_over_after_fork
 from .._redaction import keys_in, redact_response
 from .._threads import in_thread
+from .._turns import Places
 from .._urls import locate
 from ..errors import BadResponse, InvalidOption, TimedOut
 from ..flow import Request, Response
@@ -85,7 +85,7 @@ class Sender:
         self._clients: dict[bool, Any] = {}
         self._end = weakref.finalize(self, _close, self._clients)  # closing is optional
         self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopClients] = WeakKeyDictionary()
-        self._slots = {guarded: threading.Semaphore(MAX_CONCURRENT) for guarded in self._lines}
+        self._slots = {guarded: Places(MAX_CONCURRENT) for guarded in self._lines}
 
     def start_over(self) -> None:
         """Leave the connections to the parent process, without closing them."""
@@ -120,22 +120,26 @@ class Sender:
         return self._send(client, request)
 
     def _send(self, client: Any, request: Request) -> Response:
-        with translate_errors(request), _take_slot(self._slots[request.guarded]):
-            for target in self._check_targets(request):
-                resolve(self._lines[True], self.guard, *target, self._connect_timeout)
-            reply = client.send(self._build_request(client, request), stream=True, follow_redirects=False)
-            try:
-                headers = _read_headers(reply)
-                body = _start_body(reply, headers, request)
-                if body is not None:
-                    for chunk in _iter_chunks(reply):
-                        for _ in body.add(chunk):
-                            clamp(None)  # the caller's own client does not check our deadline
-                        if body.is_full:
-                            break
-            finally:
-                reply.close()
-            return _make_response(request, reply.status_code, headers, body)
+        with translate_errors(request):
+            each = object()  # the places are for requests; who sends them is nothing to this queue
+            return self._slots[request.guarded].hold(each, partial(self._exchange, client, request), timeout_left())
+
+    def _exchange(self, client: Any, request: Request) -> Response:
+        for target in self._check_targets(request):
+            resolve(self._lines[True], self.guard, *target, self._connect_timeout)
+        reply = client.send(self._build_request(client, request), stream=True, follow_redirects=False)
+        try:
+            headers = _read_headers(reply)
+            body = _start_body(reply, headers, request)
+            if body is not None:
+                for chunk in _iter_chunks(reply):
+                    for _ in body.add(chunk):
+                        clamp(None)  # the caller's own client does not check our deadline
+                    if body.is_full:
+                        break
+        finally:
+            reply.close()
+        return _make_response(request, reply.status_code, headers, body)
 
     async def asend(self, request: Request) -> Response:
         """Do the same as `send` on the running event loop."""
@@ -317,17 +321,6 @@ def _complete(headers: Mapping[str, str]) -> dict[str, str]:
 def _close(clients: dict[bool, Any]) -> None:
     while clients:
         clients.popitem()[1].close()
-
-
-@contextmanager
-def _take_slot(slots: threading.Semaphore) -> Iterator[None]:
-    """Wait for one of the *slots*, until the deadline."""
-    if not slots.acquire(timeout=timeout_left()):
-        raise TimeoutError
-    try:
-        yield
-    finally:
-        slots.release()
 
 
 def _read_headers(reply: Any) -> dict[str, str]:

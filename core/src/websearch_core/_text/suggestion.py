@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import wraps
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
-from typing import ParamSpec, TypeVar
 
 from ..errors import WebSearchError
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
 def suggest_name(name: str, known: Iterable[str], aliases: Mapping[str, str] = MappingProxyType({})) -> str:
@@ -34,7 +28,10 @@ def find_close(name: str, known: Iterable[str], aliases: Mapping[str, str] = Map
     """Return the known name that *name* resembles, itself or by one of its *aliases*, or None."""
     from difflib import get_close_matches  # imported here, because only a mistake needs it
 
+    known = list(known)
     close = get_close_matches(name, [*known, *aliases], n=1)
+    if close and close[0] in aliases and not get_close_matches(name, close, cutoff=0.8):
+        close = get_close_matches(name, known, n=1)  # an alias is another word, so half of it says nothing
     return aliases.get(close[0], close[0]) if close else None
 
 
@@ -54,19 +51,3 @@ def check_names(
     if unknown := sorted(set(given) - set(known)):
         hint = suggest_name(unknown[0], known, aliases)
         raise error(f"unknown argument{'s' * (len(unknown) > 1)}: {', '.join(unknown)}{hint}")
-
-
-def name_unknown(error: type[WebSearchError]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Make a method raise *error*, instead of a bare `TypeError`, for a keyword argument that it does not have."""
-
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        _, *known = inspect.signature(function).parameters  # the first is self
-
-        @wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            check_names(kwargs, known, error)
-            return function(*args, **kwargs)
-
-        return call
-
-    return decorate

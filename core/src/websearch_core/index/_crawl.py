@@ -54,7 +54,7 @@ def crawl(
 
     """
     if not is_web_url(start):
-        raise UnsafeURL("not an absolute http(s) URL")
+        raise UnsafeURL("not an absolute http(s) URL such as https://example.com/")
     start, robots = address(start), RobotsFiles()
 
     def fetch(url: str) -> Flow[Page]:

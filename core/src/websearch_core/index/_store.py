@@ -255,7 +255,7 @@ class Index:
 
 def _require_text(page: Page) -> None:
     if page.media_type.startswith("image/") and "\n" not in page.content:  # one line: its kind and size
-        raise UnsupportedContent("a picture without words")
+        raise UnsupportedContent("an image without text")
 
 
 def address(url: str) -> str:

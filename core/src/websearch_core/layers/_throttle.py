@@ -47,7 +47,7 @@ class Throttle(ProviderWrapper):
     ``Retry-After``, the host rests. By default, hosts that only ``allow`` can open because their address is not a
     public one, such as 127.0.0.1, are fetched from without a limit.
 
-    A wait that does not fit the time that is left is the error `RateLimited`, at once and without sending anything, and
+    A wait that is longer than the time left is the error `RateLimited`, at once and without sending anything, and
     so is a host that asks for more than ten seconds of rest.
 
     Args:
@@ -165,7 +165,11 @@ class Throttle(ProviderWrapper):
                 yield Sleep(shorten(wait))
             answer = yield effect
         finally:
-            pace.leave(ticket)
+            try:
+                pace.leave(ticket)
+            except BaseException:
+                pace.leave(ticket)  # Ctrl-C came in between
+                raise
         if isinstance(answer, Response) and (page is None or answer.status in _BUSY):
             pace.learn(endpoint, answer.rate_limits, below=DAY if page is None else math.inf)
         return answer
@@ -176,7 +180,7 @@ class Throttle(ProviderWrapper):
             why = f"the page's host asked to be left alone for another {host_rest:.0f} s"
         elif wait > time_left():
             whose = "the service's limits ask" if host_rest is None else "the limits for the page's host ask"
-            why = f"{whose} for a wait of {wait:.1f} s, which does not fit the time that is left"
+            why = f"{whose} for a wait of {wait:.1f} s, which is longer than the time left"
         else:
             return
         raise RateLimited(

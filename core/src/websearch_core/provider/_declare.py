@@ -75,7 +75,7 @@ class FoundFile:
 def _base_url(value: str) -> str:
     parts = urlsplit(value)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.query or parts.fragment:
-        raise ValueError("not an absolute http(s) URL without credentials, query or fragment")
+        raise ValueError("must be an absolute http(s) URL, without credentials, query or fragment")
     return value.rstrip("/")
 
 

@@ -67,7 +67,7 @@ def check_options(query: SearchQuery, provider: Provider) -> None:
     name = provider.name
     supported: AbstractSet[str] = getattr(provider, "options", frozenset())
     if unknown := sorted(query.requested() - supported):
-        raise UnsupportedOption(f"{name} cannot express {', '.join(unknown)}", options=unknown, provider=name)
+        raise UnsupportedOption(f"{name} does not support {', '.join(unknown)}", options=unknown, provider=name)
     topics: AbstractSet[str] = getattr(provider, "topics", frozenset({"news"}))
     if query.topic not in {"general", *topics}:
         raise UnsupportedOption(f"{name} cannot search for {query.topic}", options=["topic"], provider=name)

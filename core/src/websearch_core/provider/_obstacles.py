@@ -8,6 +8,7 @@ add to every page.
 from __future__ import annotations
 
 import re
+from html import unescape
 
 from ..flow import Response
 
@@ -82,7 +83,11 @@ _UNSHOWN = frozenset({b"script", b"style", b"noscript", b"title", b"template"})
 _WORD = re.compile(r"\b[^\W_]{4,}\b")
 _FIRST = 5  # words of a text that are looked for in the page
 _MAX_AROUND = 600  # characters around an empty main part: navigation, a banner
-_MAX_MENU = 100  # characters of links, which are all that a page says
+_MAX_MENU = 100  # characters of links or names of pictures, which are all that a page says
+_PICTURE_NAME = re.compile(
+    rb"<img\b[^<>]{0,500}?\salt\s{0,5}=\s{0,5}(?:\"([^\"]{1,300})\"|'([^']{1,300})'|([^\s\"'>]{1,300}))",
+    re.IGNORECASE,
+)
 _LINK = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
 
 
@@ -127,7 +132,7 @@ def needs_scripts(text: str, source: bytes) -> bool:
 
     Args:
         text: The text of the page, as Markdown. Asking for scripts, or to wait, is saying nothing, and so is
-            a menu, or a few words around a main part that is empty.
+            a menu, the names of a few pictures, or a few words around a main part that is empty.
         source: Its HTML.
 
     """
@@ -143,7 +148,7 @@ def needs_scripts(text: str, source: bytes) -> bool:
         return False
     if _EMPTY_ROOT.search(source) and _is_shown(said, source):
         return True
-    if len(said) <= _MAX_MENU and not re.search(r"\w", _LINK.sub("", text)):
+    if len(said) <= _MAX_MENU and (not re.search(r"\w", _LINK.sub("", text)) or _names_pictures(said, source)):
         return True
     if _NAMED.search(said) and (_PLEA.search(said) or _NOSCRIPT.search(source)):
         return True
@@ -151,8 +156,22 @@ def needs_scripts(text: str, source: bytes) -> bool:
     return _WAITING.fullmatch(last.lstrip("#* ").strip()) is not None
 
 
+def _names_pictures(said: str, source: bytes) -> bool:
+    """Return whether a text is only the names of pictures, such as the logo that a page shows while it loads."""
+    names = b" ".join(map(b"".join, _PICTURE_NAME.findall(source))).decode("utf-8", "replace")
+    words = set(said.split())
+    return words <= set(unescape(names).split()) and words.isdisjoint(_visible(source).split())
+
+
 def _is_shown(said: str, source: bytes) -> bool:
     """Return whether a text stands in the page, and not only in its data or in ``<noscript>``."""
+    words = _WORD.findall(said)[:_FIRST]
+    visible = _visible(source)
+    return bool(words) and all(word in visible for word in words)
+
+
+def _visible(source: bytes) -> str:
+    """Return the text that stands in the page."""
     shown, inside = [], b""
     for piece in source.split(b"<"):
         if inside:
@@ -164,6 +183,4 @@ def _is_shown(said: str, source: bytes) -> bool:
             inside = b"/" + name
         else:
             shown.append(text)
-    words = _WORD.findall(said)[:_FIRST]
-    visible = b" ".join(shown).decode("utf-8", "replace")
-    return bool(words) and all(word in visible for word in words)
+    return b" ".join(shown).decode("utf-8", "replace")

@@ -12,7 +12,6 @@ from pydantic import SecretStr
 
 from .._arguments import check_number
 from .._keys import ApiKey, is_in_keyring
-from .._places import split_list
 from .._text.suggestion import suggest_name
 from ..client import CommonArguments, WebSearch
 from ..errors import ConfigurationError, MissingKey
@@ -197,7 +196,7 @@ def _check_values(own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _domains_of(own: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    given = {name: split_list(own[name]) for name in ("allowed_domains", "blocked_domains") if name in own}
+    given = {name: own[name] for name in ("allowed_domains", "blocked_domains") if name in own}
     query = SearchQuery.of("any", **given)  # pyright: ignore[reportArgumentType] - whatever was given is checked
     return query.allowed_domains, query.blocked_domains
 

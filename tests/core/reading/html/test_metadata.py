@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -39,6 +40,15 @@ ARTICLE = {"@type": "Article", "headline": "Kelp forests", "author": {"@type": "
     [
         (["Kelp forests - Sea News"], [], None, "Kelp forests"),  # known from the host
         (["Sea News | Kelp forests"], [], None, "Kelp forests"),
+        (["海藻の森が育つ｜海新聞"], [], "海新聞", "海藻の森が育つ"),
+        (
+            ["海藻の森は育つか：専門家に聞く"],
+            ["海藻の森が育つか 専門家に聞いた"],
+            None,
+            "海藻の森が育つか 専門家に聞いた",
+        ),
+        (["海藻の森は育つか：専門家に聞く"], ["今日の天気と交通の情報です"], None, "海藻の森は育つか：専門家に聞く"),
+        (["غابات عشب البحر - Sea News"], ["غابات عشب البحر"], None, "غابات عشب البحر"),
         (["Kelp forests » Reports » Seanews.example"], [], None, "Kelp forests » Reports"),
         (["Kelp forests – The Ocean Report"], [], "The Ocean Report", "Kelp forests"),
         (["Kelp forests – The Ocean Report"], [], None, "Kelp forests – The Ocean Report"),
@@ -110,6 +120,83 @@ def test_a_stated_title_may_be_better_than_the_headline(
 )
 def test_the_name_of_a_site_is_known_by_its_host(url: str, title: str, expected: str) -> None:
     assert title_of(Stated("", [title], ""), [], None, url) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "title", "headline", "expected"),
+    [
+        ("/c/monitor-arms", "Up to 79% more weight for your screens", "Monitor arms", "Monitor arms"),
+        ("/monitor-arms/", "Up to 79% more weight for your screens", "Monitor Arms", "Monitor Arms"),
+        ("/monitor_arms.html", "Up to 79% more weight for your screens", "Monitor arms", "Monitor arms"),
+        ("/%E6%B5%B7-%E8%97%BB", "A site about the sea and all that grows", "海 藻", "海 藻"),
+        (
+            "/c/arms",
+            "Arms for your screens and for heavy cameras",
+            "Arms",
+            "Arms for your screens and for heavy cameras",
+        ),
+        ("/how-to-choose-monitor-arms-for-you", "Choose well and rest", "Monitor arms", "Choose well and rest"),
+        (
+            "/monitor-arms/42",
+            "Up to 79% more weight for your screens",
+            "Monitor arms",
+            "Up to 79% more weight for your screens",
+        ),
+    ],
+)
+def test_a_headline_is_the_title_if_the_url_names_the_page_by_it(
+    path: str, title: str, headline: str, expected: str
+) -> None:
+    assert title_of(Stated("", [title], title), [headline], None, f"https://sea.example{path}") == expected
+
+
+@pytest.mark.parametrize("title", ["NASA: Mission to Mars", "Mission to Mars - NASA", "NASA - Mission to Mars"])
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_headline_that_the_page_does_not_state_is_not_its_title(title: str, shared: bool) -> None:
+    stated = Stated("", [title] if shared else [], title)
+    assert title_of(stated, ["Latest updates"], None, "https://www.nasa.gov/mission-to-mars/") == "Mission to Mars"
+
+
+TRAIL = "<nav><ol><li><a href=/nature>Nature</a><li><h1>Kelp: what to know in 2026</h1></ol></nav>"
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "expected"),
+    [
+        (
+            meta(og__title="Forests of the sea grow back"),
+            "<h2>Forests of the sea grow back</h2>",
+            "Forests of the sea grow back",
+        ),
+        (linked(ARTICLE | {"headline": "Forests grow back"}), "<h2>Forests grow back</h2>", "Forests grow back"),
+        # The page shows a line before it, and states the signs between them.
+        (
+            meta(og__title="Coast: Forests grow back"),
+            "<h2><b>Coast</b> Forests grow back</h2>",
+            "Coast: Forests grow back",
+        ),
+        (meta(og__title="Forests grow back"), "<h2><b>Opinion</b> Forests grow back</h2>", "Forests grow back"),
+        (meta(og__title="Forests grow back | Seanews"), "<h2>Forests grow back</h2>", "Forests grow back"),
+        # No other heading shows what the page states.
+        (meta(og__title="Forests grow back"), "<h2>More about kelp</h2>", "Kelp: what to know in 2026"),
+        (meta(og__title="Kelp: what to know in 2026"), "<h2>What to know</h2>", "Kelp: what to know in 2026"),
+        ("", "<h2>Kelp</h2><h2></h2>", "Kelp: what to know in 2026"),
+    ],
+)
+def test_the_last_step_of_a_breadcrumb_trail_is_not_the_headline(head: str, body: str, expected: str) -> None:
+    title = "<title>Kelp: what to know in 2026 - Seanews</title>"
+    assert read(title + head, TRAIL + body + PROSE).title == expected
+
+
+def test_authors_are_looked_for_around_the_headline_below_a_breadcrumb_trail() -> None:
+    body = f"{TRAIL}{'<p>word</p>' * 100}<div><h2>Forests grow back</h2><p>By Ada</p></div>{PROSE}"
+    assert read("<title>Kelp: what to know in 2026</title>" + meta(og__title="Forests grow back"), body).author == "Ada"
+
+
+def test_a_headline_beside_a_breadcrumb_trail_stays_the_title() -> None:
+    body = "<div class=breadcrumbs><a href=/nature>Nature</a></div><h1>Kelp grows back</h1><h2>Forests grow back</h2>"
+    head = "<title>Kelp grows back</title>" + meta(og__title="Forests grow back")
+    assert read(head, body + PROSE).title == "Kelp grows back"
 
 
 @pytest.mark.parametrize(
@@ -259,6 +346,20 @@ HEADLINE = "<h1>Kelp forests</h1>"
             False,
             False,
         ),
+        (f"{HEADLINE}<p>Von: Ada Lovelace</p><p>Stand: 04.05.2026</p>", "Ada Lovelace", False, True),
+        (f"{HEADLINE}<p>VON: ADA LOVELACE</p>", "ADA LOVELACE", False, False),
+        (f"{HEADLINE}<p>Par : Ada Lovelace et Mary Shelley</p>", "Ada Lovelace, Mary Shelley", False, False),
+        (f"{HEADLINE}<p>Por: Ada Lovelace | 4 de mayo de 2026</p>", "Ada Lovelace", True, False),
+        (f"{HEADLINE}<p>By: Ada Lovelace</p>", "Ada Lovelace", False, False),
+        (f"{HEADLINE}<p>Autorin: Ada Lovelace</p>", "Ada Lovelace", False, False),
+        (f"{HEADLINE}<p>Автор: Ада Лавлейс</p>", "Ада Лавлейс", False, False),
+        (f"{HEADLINE}<p>Von Ada Lovelace</p>", "Ada Lovelace", False, False),
+        (f"{HEADLINE}<p>Por José María Ñúñez</p>", "José María Ñúñez", False, False),
+        (f"{HEADLINE}<p>Von: dpa</p>", None, False, False),
+        (f"{HEADLINE}<p>Von Hamburg</p>", None, False, False),
+        (f"{HEADLINE}<p>Von Hamburg nach Kiel</p>", None, False, False),
+        (f"{HEADLINE}<p>Par exemple, la mer</p>", None, False, False),
+        (f"{HEADLINE}<p>Di: Geschlossen</p>", None, False, False),
         (f"{HEADLINE}<p>par <b>Ada Lovelace</b></p><p>4 mai 2026</p>", "Ada Lovelace", True, False),
         (f"{HEADLINE}<p>Stand: 04.05.2026, 18:24 Uhr</p>", None, False, True),
         (f"{HEADLINE}<p>公開日 2026年5月4日 更新日 2026年5月4日</p>", None, True, True),
@@ -325,6 +426,13 @@ def test_the_only_author_that_an_article_links_to_is_its_own(head: str, links: s
         ("Posted by ada_42 · 3 hours ago", "ada_42"),
         ("Author: Ada", "Ada"),
         ("Ada Lovelace, updated on 4 May 2026", "Ada Lovelace"),
+        ("By Ada Lovelace, 4 May 2026", "Ada Lovelace"),
+        ("By Ada Lovelace on Monday, May 4, 2026", "Ada Lovelace"),
+        ("By Ada Sun, Mon May 4, 2026", "Ada Sun"),
+        ("Von: Ada Lovelace und Mary Shelley, 4. Mai 2026", "Ada Lovelace, Mary Shelley"),
+        ("By May 4, 2026", None),
+        ("By , May 4, 2026", None),
+        ("Ada, May 4, 2026", None),
         ("Byron", "Byron"),
         (f"Ada Lovelace, professor of {'very ' * 12}wet plants, Sea News", "Ada Lovelace"),
         (
@@ -424,6 +532,39 @@ def test_the_name_of_the_site_is_stated_or_unknown(head: str, expected: str | No
 
 def test_meta_tags_are_found_after_an_element_that_ends_the_head_too_early() -> None:
     assert read("<div></div>" + meta(og__title="Kelp", author="Ada")).author == "Ada"
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "expected"),
+    [
+        ("<title>Kelp forests</title>", "<h1><img alt='Kelp forests of the sea'></h1>", "Kelp forests"),
+        ("<title>Kelp forests</title>", "<h1></h1><h1>\u200b</h1><h1>Kelp forests</h1>", "Kelp forests"),
+        ("<title>Kelp\u200b forests</title>", "<h1>\u202eKelp fo\u00adrests\u202c</h1>", "Kelp forests"),
+        ("<title>\u2066Kelp forests\u2069 | \u200fSeanews</title>", "", "Kelp forests"),
+        ("<title>Kelp &amp;amp; forests</title>", "<h1>Kelp &amp; forests</h1>", "Kelp & forests"),
+        ("<title>Kelp &amp;lt;b&amp;gt;forests</title>", "<h1>Kelp forests</h1>", "Kelp forests"),
+        ("<title>\u200b\u202e</title>" + meta(og__title="\u2066\u2069"), "<h1>Kelp forests</h1>", "Kelp forests"),
+        ("<title>🌊</title>", "<h1>🌊</h1>", "🌊"),
+    ],
+)
+def test_signs_that_nobody_sees_do_not_change_the_title(head: str, body: str, expected: str) -> None:
+    assert read(head, body + PROSE).title == expected
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<title>Kelp</title>" + meta(og__title="Forests grow back") + TRAIL + "<h2>Forests</h2>" * 20_000,
+        "".join(f"<meta name=og:title content='{'seanews | ' * 30}{n}'>" for n in range(5_000)) + "<h1>Kelp</h1>" * 50,
+        "<h1>Kelp</h1>" + "<p>Von " + "Aa-" * 30 + "</p>" * 20_000,
+        "<h1>Kelp</h1>" + "<p>Von: Ada Lovelace und Bob, 4. Mai 2026" * 20_000,
+        linked(*[ARTICLE | {"headline": f"Kelp {n}", "url": URL} for n in range(5_000)]) + "<h1>Kelp</h1>",
+    ],
+)
+def test_thousands_of_titles_and_bylines_take_linear_time(html: str) -> None:
+    begin = time.process_time()
+    read(html)
+    assert time.process_time() - begin < 5
 
 
 def test_every_text_is_one_clean_line_of_bounded_length() -> None:

@@ -234,6 +234,23 @@ def test_a_page_of_few_words_keeps_them(body: str) -> None:
     assert "Hi." in read(body).content
 
 
+@pytest.mark.parametrize(
+    ("body", "content"),
+    [
+        (
+            "<p><a href=/1><img alt=Photo></a><p><a href=/2><img alt=photo></a><p><a href=/3><img alt=Photo></a>",
+            "[Photo](https://lamps.example/1)\n\n[photo](https://lamps.example/2)\n\n[Photo](https://lamps.example/3)",
+        ),
+        ("<a href=/big.jpg><img alt=Fox></a>", "[Fox](https://lamps.example/big.jpg)"),
+        ("<p><img alt='A lamp'><p><img alt='a lamp'><p><img alt=''>", "A lamp"),
+    ],
+)
+def test_a_page_of_pictures_says_what_they_are_called(body: str, content: str) -> None:
+    page = read(body)
+    assert page.content == content
+    assert not page.notes
+
+
 def test_noscript_content_is_read_if_there_is_no_other() -> None:
     page = read(f"<div id=app></div><noscript>{PARAGRAPHS}</noscript>")
     assert story_of(page) == STORY

@@ -42,6 +42,25 @@ def test_empty_elements_separate_their_neighbours(html: str, expected: str) -> N
 @pytest.mark.parametrize(
     ("html", "expected"),
     [
+        ("<div role=heading aria-level=3>Lamps</div>x", "### Lamps\n\nx"),
+        ("<div role=heading>Lamps</div>x", "## Lamps\n\nx"),
+        ("<span role=heading aria-level=0><b>Lamps</b></span>", "## Lamps"),
+        ("<p role=heading aria-level=99>Lamps</p>", "## Lamps"),
+        ("<h4 role=heading aria-level=2>Lamps</h4>", "#### Lamps"),
+        ("<ul><li role=heading>Lamps</ul>", "- Lamps"),
+        ("<div role=heading><p>Lamps</p><p>of Norrholm</p></div>", "Lamps\n\nof Norrholm"),
+        (f"<div role=heading>{'lamp ' * 50}</div>", ("lamp " * 50).strip()),
+        (f"<div role=heading>{'<b>lamp</b> ' * 50}</div>", " ".join(["**lamp**"] * 50)),
+        ("<div role>Lamps</div>", "Lamps"),
+    ],
+)
+def test_a_short_text_with_the_role_of_a_heading_is_one(html: str, expected: str) -> None:
+    assert expected == kept(html)
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
         ("<p>No lamp.</p><h2><img alt='The lamp of Norrholm'></h2><p>It is lit.</p>", "It is lit."),
         ("<h2><img alt='The lamp of Norrholm'></h2><p>It is lit.</p>", "## The lamp of Norrholm\n\nIt is lit."),
         ("<p>It is lit.</p><figure><img alt='The lamp of Norrholm'></figure>", "It is lit.\n\nThe lamp of Norrholm"),

@@ -8,7 +8,6 @@ import os
 import pickle
 import resource
 import signal
-import statistics
 import struct
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import longer_until
 from websearch_core import WebSearch
 from websearch_core._deadline import time_limit
 from websearch_core.errors import BadResponse, ConfigurationError, TimedOut, UnsupportedContent
@@ -64,7 +64,13 @@ def worker_pid():
     return pid
 
 
-def comes_true(condition, seconds=10.0):
+def all_busy():
+    """Return whether each process has been given a page, and was alive then."""
+    with pool._pool._changed:
+        return not pool._pool._free
+
+
+def comes_true(condition, seconds=60.0):
     ends = time.monotonic() + seconds
     while time.monotonic() < ends:
         if condition():
@@ -112,12 +118,11 @@ def test_a_crash_costs_the_page_and_the_next_one_works(name):
     os.kill(pid, signal.SIGSTOP)  # so that it is busy with the page when it crashes
     with ThreadPoolExecutor(1) as thread:
         reading = thread.submit(isolated, LONG)
-        time.sleep(0.1)
-        assert not reading.done()
+        assert comes_true(all_busy)
         os.kill(pid, signal.Signals[name])
         os.kill(pid, signal.SIGCONT)
         with pytest.raises(BadResponse, match="crashed"):
-            reading.result(10)
+            reading.result(60)
     assert worker_pid() != pid
 
 
@@ -128,10 +133,10 @@ def test_a_crash_costs_only_the_page_that_caused_it():
         for pid in (victim, other):
             os.kill(pid, signal.SIGSTOP)
         reading = [threads.submit(isolated, LONG, 2) for _ in range(2)]
-        assert comes_true(lambda: not pool._pool._free)
+        assert comes_true(all_busy)
         os.kill(victim, signal.SIGKILL)
         os.kill(other, signal.SIGCONT)
-        assert {type(one.exception(10)) for one in reading} == {BadResponse, type(None)}
+        assert {type(one.exception(60)) for one in reading} == {BadResponse, type(None)}
     assert workers() == {other}
 
 
@@ -145,11 +150,12 @@ def test_a_process_that_died_while_idle_costs_nothing():
 def test_a_hang_ends_with_the_deadline_and_the_next_page_works():
     pid = worker_pid()
     os.kill(pid, signal.SIGSTOP)
-    started = time.monotonic()
-    with time_limit(0.3), pytest.raises(TimedOut):
-        isolated(LONG)
+    for seconds in longer_until(lambda: pid not in workers(), 0.3):  # it may pass before the page is handed over
+        started = time.monotonic()
+        with time_limit(seconds), pytest.raises(TimedOut):
+            isolated(LONG)
+        assert time.monotonic() - started < seconds + 30
 
-    assert time.monotonic() - started < 30
     assert is_gone(pid)
     assert worker_pid() != pid
 
@@ -175,7 +181,7 @@ def test_waiting_for_a_free_process_ends_with_the_deadline():
 
 def test_a_process_whose_parent_is_gone_ends_itself_in_the_middle_of_a_page():
     program = "from websearch_core.reading._isolation import child; child._end_after(1); sum(range(10**15))"
-    assert subprocess.run([sys.executable, "-c", program], timeout=20).returncode == -signal.SIGALRM
+    assert subprocess.run([sys.executable, "-c", program], timeout=120).returncode == -signal.SIGALRM
 
 
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="this system cannot limit the memory of another process")
@@ -211,7 +217,7 @@ child.serve()
             child.send(process.stdin, {"url": URL}, page)
             answers.append(child.receive(process.stdout, 2**20))
         process.stdin.close()
-        assert process.wait(20) == 0
+        assert process.wait(120) == 0
 
     (_, first), (failed, _), (_, last) = answers
     assert failed == {"error": "bad_response", "message": "there is not enough memory to read the page"}
@@ -263,6 +269,7 @@ def test_a_forked_process_has_processes_of_its_own():
     with pool._pool._changed:  # as if another thread held the lock
         child = os.fork()
         if child == 0:
+            signal.alarm(120)
             try:
                 own = worker_pid()
                 pool._pool.end()
@@ -279,9 +286,9 @@ def test_a_daemonic_process_which_may_not_have_children_can_isolate():
     ours, theirs = forked.Pipe()
     child = forked.Process(target=lambda: theirs.send(worker_pid()), daemon=True)
     child.start()
-    assert ours.poll(20)
+    assert ours.poll(120)
     pid = ours.recv()
-    child.join(10)
+    child.join(60)
     assert is_gone(pid)
 
 
@@ -292,7 +299,7 @@ def test_a_script_without_a_guard_is_not_run_again(tmp_path):
         "from websearch_core.reading import read_bytes\n"
         "print(read_bytes(b'<title>Kelp</title><p>x', 'https://page.example/', isolate=True).title)\n"
     )
-    done = subprocess.run([sys.executable, script], stdout=subprocess.PIPE, text=True, timeout=30)
+    done = subprocess.run([sys.executable, script], stdout=subprocess.PIPE, text=True, timeout=120)
     assert done.stdout.split() == ["here", "Kelp"]
 
 
@@ -317,9 +324,19 @@ sys.stdin.readline()
 
 
 def test_processes_that_are_not_needed_end(monkeypatch):
-    monkeypatch.setattr(pool, "_MAX_IDLE", 0.2)
-    pid = worker_pid()
-    assert comes_true(lambda: not workers())
+    pids, end = set(), worker.Worker.end
+
+    def note(one):
+        pids.add(one.process.pid)
+        end(one)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(pool, "_MAX_IDLE", 0.2)
+        patched.setattr(worker.Worker, "end", note)
+        assert isolated(PAGE).title == "Kelp"
+        assert comes_true(lambda: not workers())
+        assert comes_true(lambda: pids)
+    (pid,) = pids
     assert comes_true(lambda: not Path(f"/proc/{pid}").exists())  # not even a zombie is left
     assert worker_pid() != pid
 
@@ -341,10 +358,11 @@ def test_isolation_can_be_turned_off():
 
 
 def test_pages_side_by_side_start_processes_once_they_have_cost_as_much(monkeypatch):
-    monkeypatch.setattr(pool, "_START_COST", 0.05)
+    monkeypatch.setattr(pool, "_START_COST", 60)
     with ThreadPoolExecutor(4) as threads:
         few = list(threads.map(lambda _: read_bytes(PAGE, URL, isolate=None, processes=2), range(4)))
         assert not workers()
+        monkeypatch.setattr(pool, "_START_COST", 0.05)
         assert comes_true(
             lambda: (
                 few == list(threads.map(lambda _: read_bytes(PAGE, URL, isolate=None, processes=2), range(4)))
@@ -408,7 +426,7 @@ def test_a_reader_with_processes_can_be_pickled():
 def test_the_direct_reader_has_the_option_isolate(server, http, colour):
     server.answers["/"] = http(PAGE, "200 OK", "Content-Type: text/html")
     options = {"direct": {"isolate": True, "processes": 1}}
-    web = WebSearch("duckduckgo", reader="direct", provider_options=options, allow=["127.0.0.0/8"], timeout=10)
+    web = WebSearch("duckduckgo", reader="direct", provider_options=options, allow=["127.0.0.0/8"], timeout=60)
     before = threading.active_count()
     for _ in range(2):  # each time in a new event loop
         page = web.read(server.url) if colour == "blocking" else asyncio.run(web.aread(server.url))
@@ -416,23 +434,18 @@ def test_the_direct_reader_has_the_option_isolate(server, http, colour):
     web.close()
 
     assert len(workers()) == 1
-    assert threading.active_count() <= before + 4
+    assert comes_true(lambda: threading.active_count() <= before + 4)
 
 
-async def test_an_event_loop_is_not_held_up_by_a_large_page():
+def test_a_large_page_costs_a_small_part_of_its_time_here_where_an_event_loop_may_run():
     page = b"<p>Brown algae of the <a href=/x>northern seas</a>, <b>Laminariales</b>.</p>" * 140_000
     assert 10_000_000 < len(page) < 11_000_000
+
+    def cost(isolate):
+        """Return the processor time of this process, which no other process on this machine makes longer."""
+        started = time.process_time()
+        assert read_bytes(page, URL, isolate=isolate).truncated
+        return time.process_time() - started
+
     worker_pid()
-
-    async def lag(isolate):
-        """Return the median of the seconds that a pause of 1 ms takes while the page is read."""
-        reading = asyncio.create_task(asyncio.to_thread(read_bytes, page, URL, isolate=isolate))
-        pauses = []
-        while not reading.done():
-            started = time.perf_counter()
-            await asyncio.sleep(0.001)
-            pauses.append(time.perf_counter() - started)
-        assert reading.result().truncated
-        return statistics.median(pauses)
-
-    assert await lag(isolate=None) < await lag(isolate=False) / 2
+    assert cost(isolate=None) < cost(isolate=False) / 2

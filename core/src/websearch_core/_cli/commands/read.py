@@ -16,6 +16,7 @@ from ..arguments import (
     Robots,
     Timeout,
     fresh_if,
+    list_words,
     parse_options,
     require_url,
     require_used,
@@ -67,10 +68,14 @@ def read(
     ] = None,
     comments: Annotated[
         Responses | None,
-        typer.Option(help="What to do with readers' comments; by default what the kind of page asks for"),
+        typer.Option(
+            metavar=list_words(Responses),
+            help="Drop or keep readers' comments; by default, articles drop them and other pages keep them",
+        ),
     ] = None,
     reviews: Annotated[
-        Responses | None, typer.Option(help="What to do with reviews; by default what the kind of page asks for")
+        Responses | None,
+        typer.Option(metavar=list_words(Responses), help="Drop or keep reviews; by default, they are kept"),
     ] = None,
     allow_address: AllowAddress = None,
     timeout: Timeout = None,

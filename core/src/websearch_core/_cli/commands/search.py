@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ..._choices import SafeSearch, TimeRange, Topic
-from ...errors import ConfigurationError, InvalidOption
+from ...errors import ConfigurationError
 from ..arguments import (
     AllowAddress,
     Form,
@@ -114,9 +114,7 @@ def search(
         "page": page,
     }
     with report_errors(form):
-        text = " ".join(query).strip()
-        if not text:
-            raise InvalidOption("query: it is empty; give the words to search for")
+        text = " ".join(query)
         if reader and not read_top:
             raise ConfigurationError("--reader: also say how many results to read, with --read-top")
         if robots and not read_top:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ..._text.dates import find_date, parse_date
+from ..._text.dates import find_date, find_dates, parse_date
 from .dateline import dates_of_line, fits_before_date, is_past, says_changed
 
 if TYPE_CHECKING:
@@ -40,18 +40,27 @@ _BY_CLASS = re.compile(
     re.ASCII,
 )
 _VERB = r"(?:written|posted|published|reported|created|authored|submitted|asked|started|words|story|article)"
-_BY = re.compile(rf"^(?:{_VERB}\s+)?by\b[\s:]*|^(?:author|authors|writer|par|von|por)\b\s*:?\s*", re.IGNORECASE)
-_LABEL = re.compile(
-    rf"(?:{_VERB}\s+)?by\s*:?|authors?\s*:?|thread starter|topic author|topic starter"
-    r"|(?:von|par|por|di|door|av|af)\s*:?|(?:autor(?:in|a|e|es|as)?|auteure?s?|auteurs?|yazar|автор|penulis)\s*:?",
+_OTHER_BY = r"(?:von|par|por|door|av|af)"  # in other languages, where it begins many other lines too
+_NOUN = r"(?:authors?|autor(?:in|a|e|es|as)?|auteure?s?|yazar|автор|penulis)"
+_BY = re.compile(
+    rf"^(?:{_VERB}\s+)?by\b[\s:]*|^(?:author|authors|writer|par|von|por)\b\s*:?\s*|^(?:{_OTHER_BY}|{_NOUN})\s*:\s*",
     re.IGNORECASE,
 )
-_BY_NAME = re.compile(rf"(?:(?i:{_VERB})\s+)?(?:by|By|BY)\b[\s:]+(?=[^\W\d_])(?![a-z])")
+_LABEL = re.compile(
+    rf"(?:{_VERB}\s+)?by\s*:?|thread starter|topic author|topic starter|(?:{_OTHER_BY}|di|{_NOUN})\s*:?",
+    re.IGNORECASE,
+)
+_NAME_FOLLOWS = r"(?=[^\W\d_])(?![a-z])"
+_BY_NAME = re.compile(
+    rf"(?:(?i:{_VERB})\s+)?(?:by|By|BY)\b[\s:]+{_NAME_FOLLOWS}|(?i:{_OTHER_BY}|{_NOUN})\s*:\s*{_NAME_FOLLOWS}"
+    r"|(?:Von|Par|Por)(?:\s+[^\W\d_a-z][\w.'’-]*){2,4}\s*$"  # noqa: RUF001 - as names have them
+)
 _END = re.compile(
     r"\s*[|·•»«]\s*|\s+[-–—/]\s+"  # noqa: RUF001 - as pages have them
     r"|,?\s*\b(?:published|last updated|updated on|updated|posted|on)\b[\s:]*(?=\w*\W*\d|$)",
     re.IGNORECASE,
 )
+_BEFORE_DATE = re.compile(r"(?:,|\s+on)\s+(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s*$|,\s*$", re.IGNORECASE)
 # Between two full names: "Ada Lovelace and Mary Shelley", but "Smith and Sons" is one name.
 _AND = re.compile(r"(?<=\w\w)(?: and | und | et | & )(?=[^\W\d_]\S* [^\W\d_])(?![a-z])")
 _INITIALS = re.compile(r"(?<=\w) \(\w{1,5}\.?\)(?=$|,)")  # "Ada Lovelace (al)"
@@ -105,7 +114,10 @@ def read_byline(document: LexborHTMLParser, headline: LexborNode | None) -> Byli
 
 def person(text: str) -> str | None:
     """Return the name in a line such as ``By Ada Lovelace | May 4``, or None; several names come with commas."""
-    line = _BY.sub("", " ".join(text[: 2 * _MAX_LENGTH].split()))
+    whole = " ".join(text[: 2 * _MAX_LENGTH].split())
+    line = _BY.sub("", whole)
+    if line != whole and (dates := find_dates(line)) and (lead := _BEFORE_DATE.search(line[: dates[0][1]])):
+        line = line[: lead.start()]
     line = _AND.sub(", ", _INITIALS.sub("", _END.split(line, maxsplit=1)[0])).strip(" ,;:-–—")  # noqa: RUF001 - as pages have them
     if len(line) > _MAX_LENGTH or line.count(" ") >= _MAX_WORDS:
         line = _first_names(line)

@@ -22,18 +22,17 @@ from ..._text.invisible import one_line
 from ..._text.markup import strip_markup
 from .._links import absolute
 from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of
-from .byline import begins, line_of, person, read_byline
+from .byline import line_of, person, read_byline
 from .dateline import is_past
+from .headlines import MAX_HEADLINES, find_below_trail, is_heading, title_element
 from .jsonld import JsonLd, Thing, is_at, parse_jsonld, text, types
-from .titles import Stated, agree, chapter_of, is_same, is_site, title_of
+from .titles import Stated, agree, chapter_of, is_site, title_of, without_site
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _MAX_TAGS = 500
 _MIN_HEAD_TAGS = 4  # meta tags: a head with fewer has none that describe the page
-_MAX_HEADLINES = 20
-_MAX_LESSER = 60  # of each kind: menus have some before that of the page
 _MAX_AUTHORS = 10
 
 # Names of meta tags, with a dot for whatever separates their parts: sites mix ``og:title`` and ``og_title``.
@@ -113,7 +112,7 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
     meta = _contents_by_name(_metas(document))
     nodes = document.css('h1,script[type*="ld+json"]')
     data = parse_jsonld(node for node in nodes if node.tag == "script")
-    shown = [node for node in nodes if node.tag == "h1"][:_MAX_HEADLINES]
+    shown = [node for node in nodes if node.tag == "h1"][:MAX_HEADLINES]
 
     def metas(names: Iterable[str]) -> Iterator[str]:
         return (strip_markup(content) for name in names for content in meta.get(name, ()))
@@ -122,10 +121,13 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
     window = one_line(strip_markup(_text(document.css_first("title"))), TITLE_LENGTH)
     shared = [one_line(title, TITLE_LENGTH) for title in dict.fromkeys(metas(_TITLES))]  # mostly the same
     headlines = [one_line(line_of(headline), TITLE_LENGTH) for headline in shown]
+    claims = (without_site(next(iter(shared), ""), site, url), _headline(data, url))
+    if below := find_below_trail(document, next(iter(shown), None), claims):
+        shown, headlines = [below[0]], [below[1]]
     main, name = _main(data, url, [*shared, window, *headlines])
     stated = Stated(name, shared, window)
     title = title_of(stated, headlines, site, url)
-    if (chapter := chapter_of(title, stated)) and _is_heading(chapter, document):
+    if (chapter := chapter_of(title, stated)) and is_heading(chapter, document):
         title = chapter
 
     written = [text(one) for one in data.values(main, "author", "creator")]
@@ -135,7 +137,7 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
     published = _first_date(chain(data.values(main, *_PUBLISHED_KEYS), metas(_PUBLISHED)))
     modified = _first_date(chain(data.values(main, "dateModified"), metas(_MODIFIED)))
     if not (persons and published):
-        near = read_byline(document, _title_element(title, shown, document))
+        near = read_byline(document, title_element(title, shown, document))
         persons = persons or list(filter(None, [near.author]))
         if not persons and not authors and ("headline" in main or "article" in map(str.lower, metas(("og.type",)))):
             persons = _linked_author(document)
@@ -177,6 +179,11 @@ def _contents_by_name(tags: Iterable[LexborNode]) -> defaultdict[str, list[str]]
     return found
 
 
+def _headline(data: JsonLd, url: str) -> str:
+    """Return the headline in the JSON-LD of the thing that the page is about; maybe an empty string."""
+    return one_line(data.text(data.main(url), "headline"), TITLE_LENGTH)
+
+
 def _main(data: JsonLd, url: str, titles: list[str]) -> tuple[Thing, str]:
     """
     Return the thing that the page is about, and its name; not a film or event on a page about something else.
@@ -189,11 +196,6 @@ def _main(data: JsonLd, url: str, titles: list[str]) -> tuple[Thing, str]:
     fitting = next((name for name in names if agree(name, titles) or not any(titles)), "")
     is_about = fitting or not names or ("headline" in main and is_at(main, url))
     return (main, fitting) if is_about else ({}, "")
-
-
-def _is_heading(title: str, document: LexborHTMLParser) -> bool:
-    """Return whether the page shows *title* as a heading."""
-    return any(is_same(line_of(heading), title) for heading in document.css("h1,h2")[:_MAX_HEADLINES])
 
 
 def _site(stated: Iterable[str], data: JsonLd) -> str:
@@ -217,16 +219,6 @@ def _linked_author(document: LexborHTMLParser) -> list[str]:
     """Return the only person that links on the page name as the author; none if they name several."""
     names = _persons(line_of(node) for node in document.css('a[rel~="author"]'))
     return names if len(names) == 1 else []
-
-
-def _title_element(title: str, headlines: list[LexborNode], document: LexborHTMLParser) -> LexborNode | None:
-    """Return the element that shows the title; forums use lesser headings for it."""
-    if not title:
-        return next(iter(headlines), None)
-    lesser = [heading for name in ("h2", "h3") for heading in document.css(name)[:_MAX_LESSER]]
-    shown = (place for place in (*headlines, *lesser) if begins(place, title))
-    after_kicker = (place for place in lesser if title in line_of(place))
-    return next(chain(shown, headlines, after_kicker), None)
 
 
 def _first_date(values: Iterable[object]) -> datetime | None:

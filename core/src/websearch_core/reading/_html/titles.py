@@ -6,19 +6,23 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
-_SEPARATOR = re.compile(r"\s+[-–—|·•»›:/~]+\s+|\s*[|»•]\s*|\s+::\s+|:\s+")  # noqa: RUF001 - as pages write them
-_WORD = re.compile(r"[^\W_]+")
+from ..._text.terms import UNSPACED
+
+_SEPARATOR = re.compile(r"\s+[-–—|·•»›:/~]+\s+|\s*[|｜»•]\s*|\s+::\s+|:\s+")  # noqa: RUF001 - as pages write them
+_WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 _AGREES = 0.6  # minimum share of the words of the shorter of two titles that they have in common
 _IS_STATED = 0.5  # minimum share of a headline's words that occur in the stated titles
 _IS_STATED_AT_HOME = 0.6  # on the first page of a site, which often has a slogan as its headline
 _MIN_HEADLINE_SHARE = 0.4  # of the title's letters: a shorter headline may be the name of a section
+_MIN_URL_SHARE = 0.5  # of the words at the end of the URL, for a headline to be what they name
 _MIN_PREFIX = 5  # letters: that a shorter name begins like another proves nothing
 _MIN_INITIALS = 3
 _MIN_PREFIX_SHARE = 0.6  # of the longer name, for a shorter one to mean the same
 _SMALL = frozenset({"and", "for", "of", "the"})  # words that initials skip
 _ANCHORS = " \t¶#§"  # signs that documentation adds to headlines
+_SUFFIXES = frozenset({"asp", "aspx", "cfm", "htm", "html", "jsp", "php"})
 # Words that sites add to their names, but not to their hosts.
 _OF_SITES = frozenset(
     "co company corp inc llc ltd com org net magazine news blog official site website store shop online docs "
@@ -59,15 +63,17 @@ def title_of(stated: Stated, headlines: Sequence[str], site: str | None, url: st
 
     """
     home = urlsplit(url).path in {"", "/"}  # its best title is the name of the site
-    named = dict.fromkeys((stated.name, *stated.shared, stated.window))
-    titles = [title if home else without_site(title, site, url) for title in named if title]
+    all_stated = dict.fromkeys((stated.name, *stated.shared, stated.window))
+    titles = [title if home else without_site(title, site, url) for title in all_stated if title]
     headlines = [line for line in (line.rstrip(_ANCHORS) for line in headlines) if line]
     shown = [line for line in headlines if not is_site(line, site, url)]
     if not titles:
         return next(iter([*shown, *headlines]), "")
     letters = {text: _letters(text) for text in (*titles, *shown)}
     main = letters[titles[0]]
-    long = [line for line in shown if len(letters[line]) >= _MIN_HEADLINE_SHARE * len(main)]
+    named = _names_of_page(url)
+    least = _MIN_HEADLINE_SHARE * len(main)
+    long = [line for line in shown if len(letters[line]) >= least or _are_most(_words(line), named)]
     within = [line for line in long if any(letters[line] in letters[title] for title in titles)]
     if stated.shared and shown and not home:
         three = (stated.name, stated.shared[0], stated.window)
@@ -76,15 +82,27 @@ def title_of(stated: Stated, headlines: Sequence[str], site: str | None, url: st
             return meant
     if within:  # prefer the one that the title begins with: others name parts of the site
         return _spaced(next((line for line in within if main.startswith(letters[line])), within[0]), titles)
-    if len(shown) == 1 and not home and _is_slogan(stated, site, url):
+    if len(shown) == 1 and not home and _is_slogan(stated, site, url, named):
         return shown[0]
     words = set(_words(" ".join(titles)))
-    least = _IS_STATED_AT_HOME if home else _IS_STATED
+    share = _IS_STATED_AT_HOME if home else _IS_STATED
     for line in long:
         own = _words(line)
-        if sum(word in words for word in own) >= least * len(own):
+        if sum(word in words for word in own) >= share * len(own) or _are_most(own, named):
             return without_site(line, site, url)
     return titles[0]
+
+
+def _names_of_page(url: str) -> list[str]:
+    """Return the words at the end of the path of a URL: ``/c/hiking-boots.html`` -> ``hiking``, ``boots``."""
+    last = unquote(urlsplit(url).path).rstrip("/").rpartition("/")[2]
+    stem, _, suffix = last.rpartition(".")
+    return _words(stem if suffix in _SUFFIXES else last)
+
+
+def _are_most(words: Sequence[str], named: Sequence[str]) -> bool:
+    """Return whether a headline has only words that the URL names the page by, and most of these."""
+    return len(words) > 1 and set(words) <= set(named) and len(words) >= _MIN_URL_SHARE * len(named)
 
 
 def _spaced(headline: str, titles: Sequence[str]) -> str:
@@ -97,16 +115,18 @@ def _spaced(headline: str, titles: Sequence[str]) -> str:
 def _find_meant(name: str, shared: str, window: str, headline: str) -> str:
     """Return the title of the meta tags if it is better than the headline, else an empty string."""
     letters, shown = _letters(shared), _letters(headline)
-    if shown != letters and shown.endswith(letters) and len(letters) >= _MIN_HEADLINE_SHARE * len(shown):
+    if shown != letters and ends_with(headline, shared):
         return shared
     agreed = letters == _letters(name) != _letters(window)
     return shared if agreed and not letters.startswith(shown) else ""
 
 
-def _is_slogan(stated: Stated, site: str | None, url: str) -> bool:
+def _is_slogan(stated: Stated, site: str | None, url: str, named: Sequence[str]) -> bool:
     """Return whether the only stated title is one of the site, such as ``Reddit - The heart of the internet``."""
     seam = None if stated.name or stated.shared else _SEPARATOR.search(stated.window)
-    return seam is not None and is_site(stated.window[: seam.start()], site, url)
+    if seam is None or ":" in seam[0] or not is_site(stated.window[: seam.start()], site, url):
+        return False
+    return not _are_most(_words(stated.window[seam.end() :]), named)
 
 
 def chapter_of(title: str, stated: Stated) -> str:
@@ -125,6 +145,12 @@ def chapter_of(title: str, stated: Stated) -> str:
 def is_same(one: str, other: str) -> bool:
     """Return whether two titles have the same letters."""
     return _letters(one) == _letters(other)
+
+
+def ends_with(line: str, title: str) -> bool:
+    """Return whether a line is a title, maybe after a few words such as the name of a section."""
+    letters, shown = _letters(title), _letters(line)
+    return shown.endswith(letters) and len(letters) >= max(1, _MIN_HEADLINE_SHARE * len(shown))
 
 
 def without_site(title: str, site: str | None, url: str) -> str:
@@ -188,4 +214,5 @@ def _letters(text: str) -> str:
 
 
 def _words(text: str) -> list[str]:
+    """Return the words of a text; every character of a script without spaces is one."""
     return _WORD.findall(text.casefold())

@@ -6,12 +6,13 @@ Its depth is bounded: each level costs the writer a copy of all the text inside.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..._text.invisible import sub_in_chunks
-from .._element import BLANKS, INDENTS, Element
+from .._element import BLANKS, BLOCKS, INDENTS, Element
 
 if TYPE_CHECKING:
     from .blocks import TextBlocks
@@ -20,6 +21,10 @@ DEEP = 80  # levels: deeper elements without a meaning in Markdown dissolve into
 MAX_DEPTH = 100  # levels: all deeper elements dissolve
 _MAX_INDENTS = 12  # nested lists and quotations: each indents all lines inside
 
+_NEUTRAL = frozenset({"div", "p", "span"})  # elements that get their meaning from a role
+_LEVEL = re.compile("[1-6]")
+_MAX_HEADING_LENGTH = 200  # characters: a longer text is not a heading, whatever its role
+_MAX_HEADING_ELEMENTS = 30
 _WRAPPERS = frozenset("div span section article main font center b i u em strong small form fieldset figure".split())
 
 
@@ -59,6 +64,7 @@ def build_tree(outline: TextBlocks, kept: Sequence[bool] | None = None, *, linke
 
     body = Element("body", {}, None)
     built: dict[int, Element] = {0: body}  # by number; a dissolved element maps to its parent
+    with_role: list[Element] = []
     flattened = False
     run = -1  # the latest one
     for number in outline.stream:
@@ -83,15 +89,43 @@ def build_tree(outline: TextBlocks, kept: Sequence[bool] | None = None, *, linke
                 continue
             if not linked and outline.is_linked(number):
                 continue
+        attributes = outline.attributes[number]
         parent = built[parents[number]]
         if (parent.depth >= DEEP or parent.indents >= _MAX_INDENTS) and _dissolves(name, parent):
             flattened = True
             parent.children.append(" ")
             built[number] = parent
         else:
-            child = built[number] = Element(name, outline.attributes[number], parent)
+            child = built[number] = Element(name, attributes, parent)
             parent.children.append(child)
+            if "role" in attributes:
+                with_role.append(child)
+    _name_headings(with_role)
     return BuiltTree(body, flattened)
+
+
+def _name_headings(elements: Iterable[Element]) -> None:
+    """Make headings of those *elements* that only their role says to be headings."""
+    for element in elements:
+        if element.name in _NEUTRAL and element.get("role") == "heading" and _is_line(element):
+            level = element.get("aria-level")
+            element.name = f"h{level}" if _LEVEL.fullmatch(level) else "h2"  # the level that browsers assume
+
+
+def _is_line(element: Element) -> bool:
+    """Return whether an element is a short text without blocks."""
+    waiting, length = [element], 0
+    for inner in waiting:  # grows during the loop
+        for child in inner.children:
+            if isinstance(child, str):
+                length += len(child)
+            elif child.name in BLOCKS:
+                return False
+            else:
+                waiting.append(child)
+        if length > _MAX_HEADING_LENGTH or len(waiting) > _MAX_HEADING_ELEMENTS:
+            return False
+    return True
 
 
 def _common_ancestor(one: int, other: int, parents: Sequence[int]) -> int:

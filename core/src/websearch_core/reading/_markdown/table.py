@@ -14,18 +14,19 @@ _GROUPS = frozenset({"thead", "tbody", "tfoot"})
 _NEVER_IN_A_CELL = frozenset({"table", "article", "section", "blockquote", "hr"})
 _RARELY_IN_A_CELL = HEADINGS | frozenset({"ul", "ol", "dl", "pre"})  # only where the table has headers
 _MAX_CELL_LENGTH = 1500  # characters, without header cells: more is a page inside a cell
+_MAX_VALUE_LENGTH = 200  # characters, in a table of one column: more is a box with a title
 WIDE = 12  # columns: a wider table is unreadable as pipes
 _MAX_COLUMNS, _MAX_ROWS = 50, 200  # spanned by one cell
 _SPAN = re.compile("[0-9]{1,4}")
 
 
 def is_data(table: Element) -> bool:
-    """Return whether a table has rows of several cells, all of which fit into Markdown cells."""
+    """Return whether a table has rows of several cells, or a header above one column, that fit into Markdown cells."""
     rows = list(_rows(table))
     if table.get("role") in {"presentation", "none"} or len(rows) < 2:
         return False
     cells = [[cell for cell in row.children if isinstance(cell, Element) and cell.name in _CELLS] for row in rows]
-    if max(map(len, cells)) < 2:
+    if max(map(len, cells)) < 2 and not _is_column(cells):
         return False
     headed = any(cell.name == "th" for row in cells for cell in row)
     for element in table.elements():
@@ -36,6 +37,17 @@ def is_data(table: Element) -> bool:
         if element.name == "pre" and "\n" in element.text():
             return False
     return headed or all(len(cell.text()) <= _MAX_CELL_LENGTH for row in cells for cell in row)
+
+
+def _is_column(rows: Sequence[Sequence[Element]]) -> bool:
+    """Return whether the rows, of at most one cell each, are a header and at least two short values."""
+    cells = [row[0] for row in rows if row]
+    names = [cell.name for cell in cells]
+    return names[:1] == ["th"] and names.count("td") == len(names) - 1 > 1 and all(map(_is_short, cells))
+
+
+def _is_short(cell: Element) -> bool:
+    return len(cell.text()) <= _MAX_VALUE_LENGTH
 
 
 def cell(element: Element, text: str) -> str:

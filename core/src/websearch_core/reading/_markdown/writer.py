@@ -55,6 +55,7 @@ _REPEATS = 0.6  # share of the words of a description that make it a repetition
 _MAX_COMPARED = 200  # pictures: the descriptions of others are written as they are
 _MIN_ALT_WORDS = 3  # fewer name the picture without describing it
 _MAX_NAMESAKES = 2  # pictures: a name that more share, such as "Screenshot", does not say where their links lead
+_LISTS = frozenset({"dir", "menu", "ol", "ul"})
 _TABLE_PARTS = frozenset({"tr", "td", "th", "caption"})
 _COPY = frozenset({"copy", "copy code", "copy to clipboard", "copied", "copied!", "copy link"})
 
@@ -90,8 +91,10 @@ def to_markdown(root: Element, links: Mapping[str, str]) -> str:
         links: The absolute URL of each ``href`` to keep; every other link becomes text.
 
     """
-    converter = _Converter(root, links)
-    return converter.insert_code(finish(converter.process_tag(root)))
+    written = _Converter(root, links).write()
+    if not written and any(element.name == "img" and element.get("alt") for element in root.elements()):
+        written = _Converter(root, links, only_pictures=True).write()
+    return written
 
 
 class _Converter(MarkdownConverter):
@@ -104,17 +107,23 @@ class _Converter(MarkdownConverter):
 
     convert_div: ClassVar[Callable[..., str]]  # markdownify's
 
-    def __init__(self, root: Element, links: Mapping[str, str]) -> None:
+    def __init__(self, root: Element, links: Mapping[str, str], *, only_pictures: bool = False) -> None:
         vars(self).update(_ATTRIBUTES)
         self.root = root
         self.links = links
+        self.only_pictures = only_pictures  # whether their alternative texts are all that there is to write
         self.footnotes = find_footnotes(root, links)
         self.numbers: Counter[Element] = Counter()  # the latest number of each list
+        self.begun: set[Element | None] = set()  # parents of the items written so far
         self.titles = 0
         self.picture_link: Element | None = None  # the latest link with only a picture inside
         self.code: list[str] = []
         self.with_text: dict[Element, bool] = {}  # whether elements around pictures contain text
         self.captions: dict[Element, str] = {}  # of figures
+
+    def write(self) -> str:
+        """Return the whole page."""
+        return self.insert_code(finish(self.process_tag(self.root)))
 
     def process_tag(self, node: Element, parent_tags: Context = _PLAIN) -> str:
         """
@@ -287,6 +296,11 @@ class _Converter(MarkdownConverter):
         if not _TEX_PICTURES.isdisjoint(el.get("class").split()):
             return self.convert_math(el, alt, parent_tags)
         link = _ancestor(el, "a") if "a" in parent_tags else None
+        if link is None and _PICTURE.search(alt):  # the name of a file
+            return ""
+        if self.only_pictures:
+            place = self.links.get(link.get("href"), "") if link is not None else ""
+            return "" if self._is_repeated(f"{alt.casefold()} {place}") else f" {TAG.sub('&lt;', alt)} "
         if link is not None:
             if self._contains_text(link) or self.links.get(link.get("href")) in self._text_urls:
                 return ""
@@ -352,6 +366,12 @@ class _Converter(MarkdownConverter):
             return f" {items.rstrip('; ')} "
         if not items:
             return ""
+        holder = el.parent
+        if holder in self.begun and holder is not None and holder.name in _LISTS:  # it belongs into the item before it
+            bullet = f"{self.numbers[holder]}. " if holder.name == "ol" else "- "
+            nested = tidy(items)
+            edge = BREAK if _ITEM.match(nested) else "\n\n"
+            return f"{edge}{_indent(nested, INDENT * len(bullet))}{BREAK}"
         return f"{BREAK}{items}\n\n" if "li" in parent_tags else f"\n\n{items}\n\n"
 
     def convert_li(self, el: Element, text: str, parent_tags: Context) -> str:
@@ -363,6 +383,7 @@ class _Converter(MarkdownConverter):
         item = tidy(text)
         if not item:
             return ""
+        self.begun.add(holder)
         if self.footnotes and self.footnotes.get(el.get("id"), f"[{bullet[:-2]}]") != f"[{bullet[:-2]}]":
             item = self._note(el, item)
         if "\n" not in item and CODE not in item:
