@@ -96,7 +96,7 @@ def test_a_wrong_header_gives_a_note() -> None:
 def test_sniffing_takes_linear_time(comment: bytes) -> None:
     begin = time.thread_time()
     media_type(comment * 1000, None)
-    assert time.thread_time() - begin < 0.5
+    assert time.thread_time() - begin < 5
 
 
 def read(text: str, kind: str) -> Page:
