@@ -143,12 +143,13 @@ class Flights:
         flight = flights.get(key)
         if flight is None:
             flight = flights[key] = _Flight()
-            flight.task = asyncio.create_task(_fly(flight, work))
-            flight.task.add_done_callback(partial(_forget, flights, key, flight))
-        task, caller = flight.task, object()
+            land = partial(_land, flights, key, flight)
+            flight.task = asyncio.create_task(_fly(flight, work, land))
+            flight.task.add_done_callback(land)  # if it was cancelled before it began
+        task, caller = flight.task, asyncio.get_running_loop().create_future()
         flight.join(caller)
         try:
-            await asyncio.wait((task,), timeout=flight.patience())
+            await flight.wait(caller)
         finally:
             flight.waiting.discard(caller)
             if not flight.waiting and not task.done():
@@ -175,7 +176,7 @@ class _Flight:
         self.begin()
         self.deadline = Deadline(self._began_with)
         self.done: Future[Any] = Future()
-        self.waiting: set[object] = set()  # one for each caller; a number would be wrong for ever after Ctrl-C
+        self.waiting: set[Any] = set()  # each caller: a number would be wrong for ever after Ctrl-C; futures, on a loop
         self._is_charged = False
 
     def begin(self) -> None:
@@ -190,7 +191,22 @@ class _Flight:
         is_first, self._is_charged = not self._is_charged, True
         return Shared(answer, is_first)
 
-    def patience(self) -> float | None:
+    async def wait(self, caller: asyncio.Future[None]) -> None:
+        """Wait until `wake`, or the time of *caller* is up, as `asyncio.wait` does in twice the time."""
+        patience = self._find_patience()
+        timer = None if patience is None else caller.get_loop().call_later(patience, _wake, caller)
+        try:
+            await caller
+        finally:
+            if timer is not None:
+                timer.cancel()
+
+    def wake(self) -> None:
+        """Let all who wait on this event loop go on."""
+        for caller in self.waiting:
+            _wake(caller)
+
+    def _find_patience(self) -> float | None:
         """Return how long this caller waits."""
         left = timeout_left()
         return left + _GRACE if left is not None and deadline() == self.deadline.at else left
@@ -208,23 +224,37 @@ class _Flight:
         return self._began_with <= now and self.deadline.at - now >= _WORTHWHILE * (now - self._began)
 
 
-async def _fly(flight: _Flight, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-    with until(flight.deadline):
-        while True:
-            flight.begin()
-            try:
-                return await work()
-            except TimedOut as error:
-                if not flight.has_got_time(error):
-                    raise
+async def _fly(flight: _Flight, work: Callable[[], Coroutine[Any, Any, Any]], land: Callable[[], None]) -> Any:
+    try:
+        with until(flight.deadline):
+            while True:
+                flight.begin()
+                try:
+                    return await work()
+                except TimedOut as error:
+                    if not flight.has_got_time(error):
+                        raise
+    finally:
+        land()  # a turn of the event loop before the task calls back
 
 
-def _forget(flights: dict[Hashable, _Flight], key: Hashable, flight: _Flight, task: Any = None) -> None:
-    """Let nobody join *flight* any more. If it failed when nobody waited, that is not worth a log entry."""
+def _forget(flights: dict[Hashable, _Flight], key: Hashable, flight: _Flight) -> None:
+    """Let nobody join *flight* any more."""
     if flights.get(key) is flight:
         del flights[key]
+
+
+def _land(flights: dict[Hashable, _Flight], key: Hashable, flight: _Flight, task: Any = None) -> None:
+    """End *flight*, twice at most. If its task failed when nobody waited, that is not worth a log entry."""
+    _forget(flights, key, flight)
+    flight.wake()
     if task is not None and not task.cancelled():
         task.exception()
+
+
+def _wake(caller: asyncio.Future[None]) -> None:
+    if not caller.done():
+        caller.set_result(None)
 
 
 def _make_late_error() -> TimedOut:

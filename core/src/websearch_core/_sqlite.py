@@ -10,6 +10,8 @@ that are kept.
 
 from __future__ import annotations
 
+import atexit
+import logging
 import os
 import sqlite3
 import threading
@@ -26,8 +28,9 @@ from .errors import ConfigurationError, TimedOut
 
 T = TypeVar("T")
 
-_PATIENCE = 5.0  # seconds that a fork waits for connections in use
+_PATIENCE = 5.0  # seconds that a fork, and the end of the program, wait for connections in use
 _TURN = 1.0  # seconds that a thread waits for other threads that use the same connection
+_log = logging.getLogger(__name__)
 
 
 class _Connections:
@@ -56,9 +59,21 @@ class _Connections:
         own = threading.get_ident()
         with self._lock:
             self._forks.add(own)
-            self._changed.wait_for(lambda: all(thread == own for thread in self._uses.values()), _PATIENCE)
+            self._changed.wait_for(lambda: self._is_alone(own), _PATIENCE)
             for kept in self._kept:
                 kept.rest()
+
+    def _is_alone(self, thread: int) -> bool:
+        return all(other == thread for other in self._uses.values())
+
+    def end(self) -> None:
+        """Let other threads finish what they write before the program ends: they are daemons, which end with it."""
+        self.pause()
+        if not self._is_alone(threading.get_ident()):
+            files = ", ".join(sorted({str(path) for path in list(self._open.values())}))
+            _log.warning(
+                "the program ends before everything is written: %s: in use for more than %g s", files, _PATIENCE
+            )
 
     def resume(self) -> None:
         """Let connections be used again."""
@@ -139,6 +154,7 @@ class _Connections:
 
 
 _connections = _Connections()
+atexit.register(_connections.end)
 
 
 @contextmanager

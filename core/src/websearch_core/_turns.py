@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable
 from contextvars import ContextVar
 from math import inf
 from typing import Generic, TypeAlias, TypeVar
@@ -43,14 +42,19 @@ class web_scope:  # noqa: N801 - a block, which every call enters: a generator w
         _web.reset(self._token)
 
 
-@contextmanager
-def tenant_scope(tenant: str) -> Iterator[None]:
+class tenant_scope:  # noqa: N801 - like `web_scope`
     """Say in this block for which of its tenants it is called."""
-    token = _tenant.set(tenant)
-    try:
-        yield
-    finally:
-        _tenant.reset(token)
+
+    __slots__ = "_tenant", "_token"
+
+    def __init__(self, tenant: str) -> None:
+        self._tenant = tenant
+
+    def __enter__(self) -> None:
+        self._token = _tenant.set(self._tenant)
+
+    def __exit__(self, *_: object) -> None:
+        _tenant.reset(self._token)
 
 
 def current_client() -> Hashable:

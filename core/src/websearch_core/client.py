@@ -390,14 +390,14 @@ class WebSearch:
         return Calls(self.settings, self.provider, self.reader, self.token_counter)
 
     def _send(self, request: Request) -> Response:
-        with observe_request(request) as answers:
-            answers.append(self._sender.send(request))
-        return answers[0]
+        with observe_request(request) as sending:
+            sending.response = response = self._sender.send(request)
+        return response
 
     async def _asend(self, request: Request) -> Response:
-        with observe_request(request) as answers:
-            answers.append(await self._sender.asend(request))
-        return answers[0]
+        with observe_request(request) as sending:
+            sending.response = response = await self._sender.asend(request)
+        return response
 
 
 def preload() -> None:

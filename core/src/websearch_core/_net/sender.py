@@ -120,14 +120,16 @@ class Sender:
         return self._send(client, request)
 
     def _send(self, client: Any, request: Request) -> Response:
-        with translate_errors(request):
+        with translate_errors(request) as answers:
             each = object()  # the places are for requests; who sends them is nothing to this queue
-            return self._slots[request.guarded].hold(each, partial(self._exchange, client, request), timeout_left())
+            exchange = partial(self._exchange, client, request, answers)
+            return self._slots[request.guarded].hold(each, exchange, timeout_left())
 
-    def _exchange(self, client: Any, request: Request) -> Response:
+    def _exchange(self, client: Any, request: Request, answers: list[Any]) -> Response:
         for target in self._check_targets(request):
             resolve(self._lines[True], self.guard, *target, self._connect_timeout)
         reply = client.send(self._build_request(client, request), stream=True, follow_redirects=False)
+        answers.append(reply)
         try:
             headers = _read_headers(reply)
             body = _start_body(reply, headers, request)
@@ -146,15 +148,15 @@ class Sender:
         if request.transport is not None:
             with translate_errors(request):
                 async with asyncio.timeout(timeout_left()):
-                    # In a thread, since a transport may import what it needs.
-                    return await asyncio.wrap_future(await in_thread(partial(self._hand_over, request)))
+                    return await self._await_transport(request)
         here = self._get_loop_clients()
-        with translate_errors(request):
+        with translate_errors(request) as answers:
             async with asyncio.timeout(timeout_left()), here.slots[request.guarded]:
                 for target in self._check_targets(request):
                     await aresolve(self._lines[True], self.guard, *target, self._connect_timeout)
                 client = await self._get_loop_clients(request.guarded).client(request.guarded)
                 reply = await client.send(self._build_request(client, request), stream=True, follow_redirects=False)
+                answers.append(reply)
                 try:
                     headers = _read_headers(reply)
                     body = _start_body(reply, headers, request)
@@ -181,6 +183,23 @@ class Sender:
         checked = replace(request, url=self.guard.check(request.url))
         clamp(None)
         return request.transport(checked, self.guard, self._lines[True])
+
+    async def _await_transport(self, request: Request) -> Response:
+        answers: list[Future[Response]] = []
+        is_wanted = True
+
+        def hand_over() -> None:
+            answers.append(self._hand_over(request))
+            if not is_wanted:  # the call was cancelled meanwhile
+                answers[0].cancel()
+
+        try:
+            await in_thread(hand_over)  # since a transport may import what it needs
+            return await asyncio.wrap_future(answers[0])
+        finally:
+            is_wanted = False
+            for answer in answers:
+                answer.cancel()
 
     def _wait(self, answer: Future[Response]) -> Response:
         try:
@@ -347,7 +366,8 @@ def _start_body(reply: Any, headers: Mapping[str, str], request: Request) -> Bou
         return None
     if reply.is_stream_consumed:  # by a transport with whole answers, such as a mock: already decoded
         return BoundedBody("", request.max_bytes)
-    return BoundedBody(headers.get("content-encoding", ""), request.max_bytes)
+    has_body = reply.status_code != 204 and request.method != "HEAD"  # else its encoding is that of another answer
+    return BoundedBody(headers.get("content-encoding", "") if has_body else "", request.max_bytes)
 
 
 def _iter_chunks(reply: Any) -> Iterable[bytes]:
