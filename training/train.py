@@ -56,7 +56,9 @@ _HERE = Path(__file__).resolve().parent
 _READER = _HERE.parent / "core/src/websearch_core/reading/_html"
 _STORED = _HERE.parent / "build/reading"
 # The modules of the reader that the features of a block depend on.
-_SOURCES = "blocks features formula harden headlines hidden jsonld metadata model normalize parse titles".split()
+_SOURCES = (
+    "blocks byline dateline features formula harden headlines hidden jsonld metadata model normalize parse titles"
+).split()
 MODEL = _READER / "model.json"
 
 _FOLDS = 3  # of `unseen`

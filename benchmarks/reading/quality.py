@@ -145,8 +145,9 @@ def section(
             "and of the *rendered* Markdown, so that syntax and link targets neither help nor harm; it is the mean "
             "over the pages. Every Chinese or Japanese character is a word. The authors of the corpus name passages "
             "that must and must not be there; the columns give the shares that are. A page counts as empty if fewer "
-            "than 25 characters were read although the truth has more. Structure is compared in the same way: headings "
-            f"by their text, links by text and target, code, table cells, list items. {seen} {measured}"
+            "than 25 characters were read although the truth has more. Structure is compared in the same way: "
+            "headings, table cells and list items by their words, links by words and target, code by its text. A sign "
+            f"that links to a heading (¶) or back from a footnote (^) is not counted. {seen} {measured}"
         ),
         tables=[*tables],
         goals=_judge(ours, peers, structure, best),

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import ceil
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +18,15 @@ from fastapi.responses import JSONResponse
 
 from websearch_core import WebSearch
 from websearch_core.client import preload
-from websearch_core.errors import BudgetExceeded, InvalidOption, RateLimited, UnsafeURL, WebSearchError
+from websearch_core.errors import (
+    BudgetExceeded,
+    InvalidOption,
+    PageNotFound,
+    RateLimited,
+    UnsafeURL,
+    UnsupportedOption,
+    WebSearchError,
+)
 from websearch_core.layers import charge_to
 from websearch_core.settings import Settings
 
@@ -27,6 +36,8 @@ STATUS: tuple[tuple[type[WebSearchError], int], ...] = (
     (RateLimited, 429),
     (UnsafeURL, 403),
     (InvalidOption, 422),
+    (UnsupportedOption, 422),
+    (PageNotFound, 404),
     (WebSearchError, 502),
 )
 
@@ -87,7 +98,9 @@ def make_app(tenants: dict[str, Tenant]) -> FastAPI:
     @app.exception_handler(WebSearchError)
     async def explain(_: Request, error: WebSearchError) -> JSONResponse:
         status = next(status for kind, status in STATUS if isinstance(error, kind))
-        return JSONResponse({"error": str(error)}, status)  # no key is ever in a message
+        wait = getattr(error, "retry_after", None)
+        headers = {"Retry-After": str(ceil(wait))} if wait else None
+        return JSONResponse({"error": str(error)}, status, headers)  # no key is ever in a message
 
     @app.get("/search")
     async def search(q: str, tenant: Annotated[Tenant, Depends(find_tenant)], limit: int = 5) -> list[dict[str, Any]]:

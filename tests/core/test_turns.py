@@ -16,11 +16,10 @@ from websearch_core import WebSearch, _threads
 from websearch_core._deadline import time_limit
 from websearch_core._net.steps import Steps
 from websearch_core._threads import Threads, in_thread
-from websearch_core._turns import Turns, current_client, web_scope
+from websearch_core._turns import Places, Turns, current_client, web_scope
 from websearch_core.errors import BudgetExceeded, TimedOut, Unavailable
 from websearch_core.layers import charge_to
 from websearch_core.provider import Call
-from websearch_core.reading._isolation.places import Places
 
 
 @pytest.fixture
@@ -81,7 +80,7 @@ class TestTurns:
         taken = take_all(turns)
         for number in range(clients):
             assert sum(one.startswith(f"client{number}-") for one in taken) in (most, most + 1)
-        assert turns._free in (most - 1, most)
+        assert 64 - len(turns.held) in (most - 1, most)
 
     def test_one_who_has_none_finds_a_place_beside_those_who_want_everything(self):
         turns = Turns(64)
@@ -105,7 +104,7 @@ class TestTurns:
         while (turn := turns.take()) is not None:
             assert turns.take() is None
             order.append(turn[1])
-            turns.give_back(turn[0])
+            turns.give_back(*turn)
         assert order == ["ann0", "bob0", "ann1", "bob1"]
 
     def test_a_client_gets_no_more_than_its_limit(self):
@@ -119,7 +118,7 @@ class TestTurns:
             turns.put("ann", number, 2)
         fill(turns, bob=5)
         assert [one for one in take_all(turns) if one in range(3)] == [0, 1]
-        turns.give_back("ann")
+        turns.give_back("ann", 0)
         assert turns.take() == ("ann", 2)
 
     def test_what_is_dropped_takes_no_place(self):
@@ -134,10 +133,10 @@ class TestTurns:
         turns = Turns(8)
         fill(turns, **{f"client{n}-": 3 for n in range(1_000)})
         while (turn := turns.take()) is not None:
-            turns.give_back(turn[0])
+            turns.give_back(*turn)
         assert not turns._waiting
         assert not turns._taken
-        assert turns._free == 8
+        assert not turns.held
 
     def test_places_only_grow(self):
         turns = Turns(2)
@@ -262,33 +261,22 @@ class TestThreads:
 
 class TestPlaces:
     def test_a_page_of_one_client_does_not_wait_behind_those_of_another(self):
-        places, ends = Places(), threading.Event()
-
-        def read(web, hold):
-            with web_scope(web), places.take(2, 20):
-                hold()
-
+        places, ends = Places(4), threading.Event()
         with ThreadPoolExecutor(50) as readers:
             for _ in range(40):
-                readers.submit(read, "ann", lambda: ends.wait(20))
+                readers.submit(places.hold, "ann", lambda: ends.wait(20), 20, most=2)
             assert comes_true(lambda: places.waiting == 38)
-            readers.submit(read, "bob", lambda: None).result(60)
+            assert readers.submit(places.hold, "bob", lambda: "read", 20, most=2).result(60) == "read"
             assert (places.held, places.waiting) == (2, 38)
             ends.set()
         assert (places.held, places.waiting) == (0, 0)
 
     def test_a_reader_with_fewer_places_keeps_to_them_whatever_others_may_use(self):
-        places, ends = Places(), threading.Event()
-        with places.take(8, 1):
-            pass
-
-        def read():
-            with places.take(1, 20):
-                ends.wait(20)
-
+        places, ends = Places(2), threading.Event()
+        places.grow(16)
         with ThreadPoolExecutor(6) as readers:
             for _ in range(6):
-                readers.submit(read)
+                readers.submit(places.hold, "ann", lambda: ends.wait(20), 20, most=1)
             assert comes_true(lambda: places.held + places.waiting == 6)
             counts = places.held, places.waiting
             ends.set()
@@ -296,19 +284,25 @@ class TestPlaces:
         assert (places.held, places.waiting) == (0, 0)
 
     def test_waiting_ends_with_the_time_and_leaves_no_trace(self):
-        places = Places()
-        with places.take(1, 1):
-            with pytest.raises(TimedOut), places.take(1, 0.01):
-                raise AssertionError("there was a place")
-            assert (places.held, places.waiting) == (1, 0)
-        with places.take(1, 1):
-            assert places.held == 1
+        places = Places(1)
+
+        def wait_in_vain():
+            with pytest.raises(TimedOut):
+                places.hold("bob", lambda: pytest.fail("there was a place"), 0.01)
+            return places.held, places.waiting
+
+        assert places.hold("ann", wait_in_vain, 1) == (1, 0)
+        assert places.hold("ann", lambda: places.held, 1) == 1
 
     def test_an_error_of_the_page_is_its_own_and_frees_the_place(self):
-        places = Places()
+        places = Places(1)
         for error in (TimeoutError("of the page"), KeyboardInterrupt()):
-            with pytest.raises(type(error)) as caught, places.take(1, 1):
+
+            def fail(error=error):
                 raise error
+
+            with pytest.raises(type(error)) as caught:
+                places.hold("ann", fail, 1)
             assert caught.value is error
         assert places.held == 0
 

@@ -43,7 +43,7 @@ FAILURES: dict[str, tuple[httpx.Response | Exception, str]] = {
     "half the JSON": (httpx.Response(200, content=b'{"web": {"results": [{"url"'), "ERROR [bad_response] brave"),
     "another format": (httpx.Response(200, json={"web": {"results": "none"}}), "ERROR [bad_response] brave"),
     "a timeout": (httpx.ReadTimeout(f"after {SECRET}"), "ERROR [timed_out] brave: no answer from the service"),
-    "a break": (httpx.RemoteProtocolError(f"broke {SECRET}"), "ERROR [unavailable] brave: the service broke off"),
+    "a break": (httpx.ReadError(f"broke {SECRET}"), "ERROR [unavailable] brave: the service closed the connection"),
 }
 
 

@@ -99,7 +99,7 @@ def check_connection(verify: Any, client: Any, async_client: Any) -> None:
     Check how a `WebSearch` is to connect, before the first request does.
 
     Raises:
-        ConfigurationError: *verify* is not an ``SSLContext``, or a client is none, or of the wrong kind.
+        ConfigurationError: *verify* is not an ``SSLContext``, or a client is not of the right kind.
 
     """
     if verify is not None and not isinstance(verify, ssl.SSLContext):

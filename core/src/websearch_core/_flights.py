@@ -28,6 +28,7 @@ from .errors import TimedOut
 
 _GRACE = 0.1  # seconds; work that ends at the same deadline says more precisely what was late
 _WORTHWHILE = 0.25  # of the time that was not enough, to begin again
+_NOTHING = object()
 
 
 class Shared(NamedTuple):
@@ -71,34 +72,41 @@ class Flights:
             TimedOut: It did not end before this caller's deadline.
 
         """
-        new = _Flight()
-        with self._lock:
-            flight = self._blocking.get(key)
-            if flight is None:
-                self._blocking[key] = new
-            else:
-                flight.join()
-        if flight is not None:
-            return self._follow(flight)
+        flight = new = _Flight()
+        answer: Any = _NOTHING
         try:
+            with self._lock:
+                flight = self._blocking.setdefault(key, new)
+                flight.join(new)
+            if flight is not new:
+                return self._follow(flight)
             answer = work()
+            self._land(key, new, answer)
         except BaseException as error:
-            if self._is_wanted_still(key, new, error, leaves=True):
-                context = copy_context()
-                threading.Thread(target=context.run, args=(self._go_on, key, new, work), daemon=True).start()
-            else:
-                new.done.set_exception(error)
+            with self._lock:
+                flight.waiting.discard(new)
+                leads = self._blocking.get(key) is new
+            if answer is not _NOTHING:
+                self._land(key, new, answer)  # Ctrl-C came in between
+            elif leads:
+                self._hand_on(key, new, work, error)
             raise
-        self._land(key, new, answer)
         return new.charge(answer)
 
     def _follow(self, flight: _Flight) -> Shared:
         wait((flight.done,), timeout_left())
         with self._lock:
-            flight.waiting -= 1
             if flight.done.done() and not flight.done.exception():
                 return flight.charge(flight.done.result())
         raise _copy_error(flight.done.exception()) if flight.done.done() else _make_late_error()
+
+    def _hand_on(self, key: Hashable, flight: _Flight, work: Callable[[], Any], error: BaseException) -> None:
+        """Let a thread go on for those who still wait when the first caller leaves; if there are none, end it."""
+        if self._is_wanted_still(key, flight, error):
+            context = copy_context()
+            threading.Thread(target=context.run, args=(self._go_on, key, flight, work), daemon=True).start()
+        else:
+            flight.done.set_exception(error)
 
     def _go_on(self, key: Hashable, flight: _Flight, work: Callable[[], Any]) -> None:
         """Do the work for those who still wait when the first caller leaves."""
@@ -116,13 +124,14 @@ class Flights:
 
     def _land(self, key: Hashable, flight: _Flight, answer: Any) -> None:
         with self._lock:
-            del self._blocking[key]
-        flight.done.set_result(answer)
+            if self._blocking.get(key) is flight:
+                del self._blocking[key]
+        if not flight.done.done():
+            flight.done.set_result(answer)
 
-    def _is_wanted_still(self, key: Hashable, flight: _Flight, error: BaseException, *, leaves: bool = False) -> bool:
+    def _is_wanted_still(self, key: Hashable, flight: _Flight, error: BaseException) -> bool:
         """Return whether to begin again, for those who have more time; else, nobody joins any more."""
         with self._lock:
-            flight.waiting -= leaves
             if flight.waiting and flight.has_got_time(error):
                 return True
             del self._blocking[key]
@@ -134,15 +143,15 @@ class Flights:
         flight = flights.get(key)
         if flight is None:
             flight = flights[key] = _Flight()
-            flight.task = asyncio.create_task(_fly(flight, work))
-            flight.task.add_done_callback(partial(_forget, flights, key, flight))
-        else:
-            flight.join()
-        task = flight.task
+            land = partial(_land, flights, key, flight)
+            flight.task = asyncio.create_task(_fly(flight, work, land))
+            flight.task.add_done_callback(land)  # if it was cancelled before it began
+        task, caller = flight.task, asyncio.get_running_loop().create_future()
+        flight.join(caller)
         try:
-            await asyncio.wait((task,), timeout=flight.patience())
+            await flight.wait(caller)
         finally:
-            flight.waiting -= 1
+            flight.waiting.discard(caller)
             if not flight.waiting and not task.done():
                 _forget(flights, key, flight)
                 task.cancel()
@@ -167,22 +176,37 @@ class _Flight:
         self.begin()
         self.deadline = Deadline(self._began_with)
         self.done: Future[Any] = Future()
-        self.waiting = 1
+        self.waiting: set[Any] = set()  # each caller: a number would be wrong for ever after Ctrl-C; futures, on a loop
         self._is_charged = False
 
     def begin(self) -> None:
         """Note when the work begins, and how much time those who wait now have."""
         self._began, self._began_with = time.monotonic(), deadline()
 
-    def join(self) -> None:
-        self.waiting += 1
+    def join(self, caller: object) -> None:
+        self.waiting.add(caller)
         self.deadline.at = max(self.deadline.at, deadline())
 
     def charge(self, answer: Any) -> Shared:
         is_first, self._is_charged = not self._is_charged, True
         return Shared(answer, is_first)
 
-    def patience(self) -> float | None:
+    async def wait(self, caller: asyncio.Future[None]) -> None:
+        """Wait until `wake`, or the time of *caller* is up, as `asyncio.wait` does in twice the time."""
+        patience = self._find_patience()
+        timer = None if patience is None else caller.get_loop().call_later(patience, _wake, caller)
+        try:
+            await caller
+        finally:
+            if timer is not None:
+                timer.cancel()
+
+    def wake(self) -> None:
+        """Let all who wait on this event loop go on."""
+        for caller in self.waiting:
+            _wake(caller)
+
+    def _find_patience(self) -> float | None:
         """Return how long this caller waits."""
         left = timeout_left()
         return left + _GRACE if left is not None and deadline() == self.deadline.at else left
@@ -200,23 +224,37 @@ class _Flight:
         return self._began_with <= now and self.deadline.at - now >= _WORTHWHILE * (now - self._began)
 
 
-async def _fly(flight: _Flight, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-    with until(flight.deadline):
-        while True:
-            flight.begin()
-            try:
-                return await work()
-            except TimedOut as error:
-                if not flight.has_got_time(error):
-                    raise
+async def _fly(flight: _Flight, work: Callable[[], Coroutine[Any, Any, Any]], land: Callable[[], None]) -> Any:
+    try:
+        with until(flight.deadline):
+            while True:
+                flight.begin()
+                try:
+                    return await work()
+                except TimedOut as error:
+                    if not flight.has_got_time(error):
+                        raise
+    finally:
+        land()  # a turn of the event loop before the task calls back
 
 
-def _forget(flights: dict[Hashable, _Flight], key: Hashable, flight: _Flight, task: Any = None) -> None:
-    """Let nobody join *flight* any more. If it failed when nobody waited, that is not worth a log entry."""
+def _forget(flights: dict[Hashable, _Flight], key: Hashable, flight: _Flight) -> None:
+    """Let nobody join *flight* any more."""
     if flights.get(key) is flight:
         del flights[key]
+
+
+def _land(flights: dict[Hashable, _Flight], key: Hashable, flight: _Flight, task: Any = None) -> None:
+    """End *flight*, twice at most. If its task failed when nobody waited, that is not worth a log entry."""
+    _forget(flights, key, flight)
+    flight.wake()
     if task is not None and not task.cancelled():
         task.exception()
+
+
+def _wake(caller: asyncio.Future[None]) -> None:
+    if not caller.done():
+        caller.set_result(None)
 
 
 def _make_late_error() -> TimedOut:

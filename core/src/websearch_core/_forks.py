@@ -9,6 +9,7 @@ in the child, such as a connection to SQLite, is closed before the fork.
 from __future__ import annotations
 
 import os
+import time
 from typing import Protocol
 from weakref import WeakSet
 
@@ -48,20 +49,53 @@ def pause_for_fork(one: Pausable) -> None:
     start_over_after_fork(one)
 
 
+class _Process:
+    """Which process this is, as far as those who start over know."""
+
+    def __init__(self) -> None:
+        self._known = os.getpid()
+        self._claims: dict[int, object] = {}
+
+    def start_over(self) -> None:
+        for one in list(_inherited):
+            one.start_over()
+        self._known = os.getpid()
+
+    def notice(self) -> None:
+        now, claim = os.getpid(), object()
+        while self._known != now:
+            if self._claims.setdefault(now, claim) is not claim:
+                time.sleep(0.001)  # another thread is at it
+                continue
+            try:
+                if self._known != now:  # still
+                    self.start_over()
+            finally:
+                self._claims.pop(now, None)
+
+
+_process = _Process()
+
+
+def notice_fork() -> None:
+    """Start over in a process that was forked by other means than Python's, such as by uWSGI, once for all threads."""
+    _process.notice()
+
+
 def _pause() -> None:
     for one in _paused:
         one.pause()
 
 
 def _resume() -> None:
-    for one in _paused:
-        one.resume()
-
-
-def _start_over() -> None:
-    for one in list(_inherited):
-        one.start_over()
+    try:
+        for one in _paused:
+            one.resume()
+    except BaseException:  # Ctrl-C; nobody may wait for this fork for ever
+        for one in _paused:
+            one.resume()
+        raise
 
 
 if hasattr(os, "register_at_fork"):  # pragma: no branch
-    os.register_at_fork(before=_pause, after_in_parent=_resume, after_in_child=_start_over)
+    os.register_at_fork(before=_pause, after_in_parent=_resume, after_in_child=_process.start_over)

@@ -48,7 +48,8 @@ class Numbers:
 
     def number_results(self, response: SearchResponse) -> SearchResponse:
         """Return *response* with the numbers of this conversation as its ``citation_id``."""
-        return response.model_copy(update={"results": tuple(map(self._number_result, response.results))})
+        numbered = tuple(map(self._number_result, response.results))
+        return response if numbered == response.results else response.model_copy(update={"results": numbered})
 
     def number_page(self, page: Page) -> Page:
         """

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import Self
 
 from ._hooks import emit
 from ._outcomes import Outcome
@@ -54,24 +53,26 @@ def is_empty(answer: SearchResponse | Page) -> bool:
     return isinstance(answer, SearchResponse) and not (answer.results or answer.answer or answer.images)
 
 
-@contextmanager
-def observe_request(request: Request) -> Iterator[list[Response]]:
-    """Announce the request that is sent in this block, which appends its response to the list."""
-    started = time.monotonic()
-    responses: list[Response] = []
-    error: BaseException | None = None
-    try:
-        yield responses
-    except BaseException as failure:
-        error = failure
-        raise
-    finally:
-        response = responses[0] if responses else None
+class observe_request:  # noqa: N801 - a block, which every request is sent in: a generator would take longer
+    """Announce the *request* that is sent in this block, which sets its ``response``."""
+
+    __slots__ = "_request", "_started", "response"
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self.response: Response | None = None
+
+    def __enter__(self) -> Self:
+        self._started = time.monotonic()
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        response = self.response
         emit(
             Exchange(
-                method=request.method,
-                url=request.url.partition("?")[0],
-                seconds=time.monotonic() - started,
+                method=self._request.method,
+                url=self._request.url.partition("?")[0],
+                seconds=time.monotonic() - self._started,
                 status=response.status if response else None,
                 size=len(response.content) if response else 0,
                 error=error,

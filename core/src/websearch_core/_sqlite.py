@@ -10,22 +10,27 @@ that are kept.
 
 from __future__ import annotations
 
+import atexit
+import logging
 import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 from weakref import WeakSet
 
-from ._forks import pause_for_fork
-from .errors import ConfigurationError
+from ._forks import notice_fork, pause_for_fork
+from ._turns import Places
+from .errors import ConfigurationError, TimedOut
 
 T = TypeVar("T")
 
-_PATIENCE = 5.0  # seconds that a fork waits for connections in use
+_PATIENCE = 5.0  # seconds that a fork, and the end of the program, wait for connections in use
 _TURN = 1.0  # seconds that a thread waits for other threads that use the same connection
+_log = logging.getLogger(__name__)
 
 
 class _Connections:
@@ -40,54 +45,62 @@ class _Connections:
 
     def start_over(self) -> None:
         """Begin without connections: those of the parent must be neither used nor closed, not even by the collector."""
-        self._process = os.getpid()
         self._inherited |= self._open
         self._open = {}
-        self._lock = threading.RLock()
+        self._lock = threading.RLock()  # always entered itself: Ctrl-C can leave a `Condition` locked
         self._changed = threading.Condition(self._lock)
-        self._users: dict[int, int] = {}  # how often each thread uses a connection now
-        self._forks = 0  # under way
+        self._uses: dict[object, int] = {}  # under way, and the thread of each
+        self._forks: set[int] = set()  # the threads that fork now
         for kept in self._kept:
             kept.start_over()
 
     def pause(self) -> None:
         """Wait until no other thread uses a connection, let none begin, and close those that are kept."""
+        own = threading.get_ident()
         with self._lock:
-            self._forks += 1
-            own = {threading.get_ident()}
-            self._changed.wait_for(lambda: not self._users.keys() - own, _PATIENCE)
+            self._forks.add(own)
+            self._changed.wait_for(lambda: self._is_alone(own), _PATIENCE)
             for kept in self._kept:
                 kept.rest()
+
+    def _is_alone(self, thread: int) -> bool:
+        return all(other == thread for other in self._uses.values())
+
+    def end(self) -> None:
+        """Let other threads finish what they write before the program ends: they are daemons, which end with it."""
+        self.pause()
+        if not self._is_alone(threading.get_ident()):
+            files = ", ".join(sorted({str(path) for path in list(self._open.values())}))
+            _log.warning(
+                "the program ends before everything is written: %s: in use for more than %g s", files, _PATIENCE
+            )
 
     def resume(self) -> None:
         """Let connections be used again."""
         with self._lock:
-            self._forks -= 1
+            self._forks.discard(threading.get_ident())
             self._changed.notify_all()
 
-    def notice_fork(self) -> None:
-        """Start over in a process that was forked by other means than Python's, such as by uWSGI."""
-        if self._process != os.getpid():
-            self.start_over()
-
-    def enter(self) -> None:
+    def enter(self, use: object) -> None:
         """Let no fork happen until this thread calls `leave`."""
-        self.notice_fork()
+        notice_fork()
         thread = threading.get_ident()
         with self._lock:
-            while self._forks and thread not in self._users:
-                self._changed.wait()
-            self._users[thread] = self._users.get(thread, 0) + 1
+            self._forks.discard(thread)  # it is over, even if Ctrl-C ended `resume`
+            if thread not in self._uses.values() and not self._changed.wait_for(lambda: not self._forks, 2 * _PATIENCE):
+                self._forks.clear()  # for the same reason: none takes that long
+            self._uses[use] = thread
 
-    def leave(self) -> None:
-        """Let forks happen again, if this thread uses nothing else."""
-        thread = threading.get_ident()
-        with self._lock:
-            uses = self._users.pop(thread, 0) - 1  # none in a process that was forked meanwhile
-            if uses > 0:
-                self._users[thread] = uses
-            if self._forks:
-                self._changed.notify_all()
+    def leave(self, use: object, db: sqlite3.Connection | None = None) -> None:
+        """Let forks happen again, if this thread uses nothing else; close *db* before. Idempotent."""
+        try:
+            if db is not None:
+                self.close(db)
+        finally:
+            with self._lock:
+                self._uses.pop(use, None)
+                if self._forks:
+                    self._changed.notify_all()
 
     def open(self, path: Path, timeout: float, options: str) -> sqlite3.Connection:
         """Open a connection; its arguments are those of `connect`."""
@@ -102,10 +115,17 @@ class _Connections:
         return db
 
     def close(self, db: sqlite3.Connection) -> None:
-        """Close a connection, unless it belongs to the parent of this process."""
-        self.notice_fork()
-        if self._open.pop(db, None):
-            db.close()
+        """Close a connection, unless it belongs to the parent of this process. Idempotent."""
+        notice_fork()
+        if db in self._open:
+            try:
+                db.close()
+            finally:
+                self._open.pop(db, None)
+
+    def has(self, db: sqlite3.Connection) -> bool:
+        """Return whether a connection is open."""
+        return db in self._open
 
     def knows(self, path: Path) -> bool:
         """Return whether this process has a file open, under whatever name."""
@@ -134,6 +154,7 @@ class _Connections:
 
 
 _connections = _Connections()
+atexit.register(_connections.end)
 
 
 @contextmanager
@@ -150,15 +171,17 @@ def connect(path: Path, timeout: float, options: str = "") -> Iterator[sqlite3.C
         ConfigurationError: The file was in use while this process was forked.
 
     """
-    _connections.enter()
+    use, db = object(), None
     try:
+        _connections.enter(use)
         db = _connections.open(path, timeout, options)
-        try:
-            yield db
-        finally:
-            _connections.close(db)
+        yield db
     finally:
-        _connections.leave()
+        try:
+            _connections.leave(use, db)
+        except BaseException:
+            _connections.leave(use, db)  # Ctrl-C came in between
+            raise
 
 
 class KeptConnection:
@@ -177,12 +200,12 @@ class KeptConnection:
     def __init__(self, path: Path, timeout: float, prepare: Callable[[sqlite3.Connection], None]) -> None:
         self._path, self._timeout, self._prepare = path, timeout, prepare
         self._file: tuple[int, int] | None = None  # what was opened last
+        self._turn = Places(1)
         self.start_over()
         _connections.keep(self)
 
     def start_over(self) -> None:
         """Forget the connection, in a forked process."""
-        self._lock = threading.Lock()
         self._db: sqlite3.Connection | None = None
 
     def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -195,25 +218,32 @@ class KeptConnection:
             ConfigurationError: The file was in use while this process was forked.
 
         """
-        _connections.enter()
+        use = object()
         try:
-            lock = self._lock  # a fork in between replaces it
-            if not lock.acquire(timeout=_TURN):  # each of many threads may wait for another process in turn
-                raise sqlite3.OperationalError("other threads need the connection for too long")
-            try:
-                if self._db is not None and _identify(self._path) != self._file:  # it was removed or replaced
-                    self._close()
-                if self._db is None:
-                    self._db = self._open()
-                    self._prepare(self._db)
-                return work(self._db)
-            except BaseException:
-                self._close()
-                raise
-            finally:
-                lock.release()
+            _connections.enter(use)
+            return self._turn.hold(use, partial(self._run, work), _TURN)
+        except TimedOut:  # each of many threads may wait for another process in turn
+            raise sqlite3.OperationalError("other threads need the connection for too long") from None
         finally:
-            _connections.leave()
+            try:
+                _connections.leave(use)
+            except BaseException:
+                _connections.leave(use)  # Ctrl-C came in between
+                raise
+
+    def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            if self._db is not None and not _connections.has(self._db):  # Ctrl-C came while it was closed
+                self._db = None
+            if self._db is not None and _identify(self._path) != self._file:  # it was removed or replaced
+                self._close()
+            if self._db is None:
+                self._db = self._open()
+                self._prepare(self._db)
+            return work(self._db)
+        except BaseException:
+            self._close()
+            raise
 
     def move_aside(self, target: Path) -> bool:
         """Move the damaged file that was opened last; return False if another one has taken its place already."""
@@ -221,11 +251,8 @@ class KeptConnection:
 
     def rest(self) -> None:
         """Close the connection unless it is in use."""
-        if self._lock.acquire(blocking=False):
-            try:
-                self._close()
-            finally:
-                self._lock.release()
+        with suppress(TimedOut):
+            self._turn.hold(self, self._close, 0)
 
     def _open(self) -> sqlite3.Connection:
         _connections.create(self._path)
@@ -234,9 +261,9 @@ class KeptConnection:
 
     def _close(self) -> None:
         if self._db is not None:
-            db, self._db = self._db, None
             with suppress(sqlite3.Error):
-                _connections.close(db)
+                _connections.close(self._db)
+            self._db = None
 
     __del__ = _close
 
@@ -264,8 +291,9 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        if db.in_transaction:  # SQLite itself has rolled back after some errors, such as that of a full disk
-            db.execute("ROLLBACK")
+        with suppress(sqlite3.ProgrammingError):  # closed already, by Ctrl-C between two instructions of the caller
+            if db.in_transaction:  # SQLite itself has rolled back after some errors, such as that of a full disk
+                db.execute("ROLLBACK")
         raise
     db.execute("COMMIT")
 

@@ -44,9 +44,10 @@ class Threads:
     def start_over(self) -> None:
         """Forget all work and all threads: in a forked process, those of the parent do not exist."""
         self._turns: Turns[_Job] = Turns(self._most, each=self._each, kept=self._most // 2)
-        self._changed = threading.Condition(threading.Lock())
+        self._lock = threading.Lock()  # always entered itself: Ctrl-C can leave a `Condition` locked
+        self._changed = threading.Condition(self._lock)
         self._working = 0
-        self._ready = 0  # threads that wait for work, or are being started
+        self._ready: set[object] = set()  # threads that wait for work, or are being started
 
     def submit(self, client: Hashable, work: Callable[[], T]) -> Future[T]:
         """
@@ -56,70 +57,79 @@ class Threads:
             Its outcome; `Unavailable` if the system has no thread for it. Cancelling it takes back work that waits.
 
         """
-        job = _Job(client, work)
-        with self._changed:
-            self._turns.put(client, job)
-            needs_thread = self._needs_thread()
-            self._ready += needs_thread
-            self._changed.notify()
+        job, thread = _Job(client, work), object()
         job.add_done_callback(self._drop)
-        if needs_thread:
-            try:
-                start_new_thread(self._start, ())
-            except RuntimeError as error:
-                self._give_up(error)
+        try:
+            with self._lock:
+                self._turns.put(client, job)
+                if needs_thread := self._needs_thread():
+                    self._ready.add(thread)
+                self._changed.notify()
+            if needs_thread:
+                start_new_thread(self._start, (thread,))
+        except RuntimeError as error:
+            self._give_up(thread, error)
+        except BaseException:  # Ctrl-C; if the thread was started nevertheless, it says so itself
+            self._ready.discard(thread)
+            job.cancel()
+            raise
         return job
 
     def count_waiting(self, client: Hashable) -> int:
         """Return how much work of a client waits."""
-        with self._changed:
+        with self._lock:
             return self._turns.count_waiting(client)
 
     def _drop(self, job: Future[Any]) -> None:
         if job.cancelled() and isinstance(job, _Job):
-            with self._changed:
+            with self._lock:
                 self._turns.drop(job.client, job)
 
-    def _start(self) -> None:
+    def _start(self, thread: object) -> None:
         """Start a thread, which is counted as ready; without the lock, for which others would wait."""
         try:
-            threading.Thread(target=self._work, name=self._name, daemon=True).start()
+            threading.Thread(target=self._work, args=(thread,), name=self._name, daemon=True).start()
         except RuntimeError as error:
-            self._give_up(error)
+            self._give_up(thread, error)
 
-    def _give_up(self, error: RuntimeError) -> None:
+    def _give_up(self, thread: object, error: RuntimeError) -> None:
         """Continue without a thread that the system cannot start; if there is no other, nobody would do what waits."""
-        with self._changed:
-            self._ready -= 1
+        with self._lock:
+            self._ready.discard(thread)
             left = [] if self._working or self._ready else self._turns.clear()
         for job in left:
             job.fail(error)
 
-    def _work(self) -> None:
-        while (job := self._take()) is not None:
+    def _work(self, thread: object) -> None:
+        turns = self._turns
+        while (job := self._take(thread)) is not None:
             job.run()
-            with self._changed:
-                self._turns.give_back(job.client)
+            if self._turns is not turns:  # the work forked: a child has nothing else to do
+                return
+            with self._lock:
+                self._turns.give_back(job.client, job)
                 self._working -= 1
-                self._ready += 1
+                self._ready.add(thread)
             del job  # a thread that waits must not keep what it worked for
 
-    def _take(self) -> _Job | None:
+    def _take(self, thread: object) -> _Job | None:
         """Wait for the next work, and return it; None if there has been none for long."""
-        with self._changed:
+        following = object()
+        with self._lock:
+            self._ready.add(thread)
             while (turn := self._turns.take()) is None:
                 is_late = not self._changed.wait(_KEPT) and not self._turns.can_take()
-                if is_late and (self._ready > 1 or not self._working):  # else, it is the one that has to be ready
-                    self._ready -= 1
+                if is_late and (len(self._ready) > 1 or not self._working):  # else, it is the one that has to be ready
+                    self._ready.discard(thread)
                     return None
-            self._ready -= 1
+            self._ready.discard(thread)
             self._working += 1
-            needs_thread = self._needs_thread()
-            self._ready += needs_thread
+            if needs_thread := self._needs_thread():
+                self._ready.add(following)
             if self._turns.can_take():
                 self._changed.notify()
         if needs_thread:
-            self._start()
+            self._start(following)
         return turn[1]
 
     def _needs_thread(self) -> bool:

@@ -9,14 +9,19 @@ each, and one that has none gets the next free one. Nothing is kept for a client
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
-from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
 from contextvars import ContextVar
 from math import inf
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
+
+from ._forks import start_over_after_fork
+from .errors import TimedOut
 
 T = TypeVar("T", bound=Hashable)
+R = TypeVar("R")
+_Turn: TypeAlias = threading.Lock  # held until the turn comes; Ctrl-C can leave an `Event` locked
 
 _web: ContextVar[Hashable] = ContextVar("websearch_web", default=None)
 _tenant: ContextVar[str] = ContextVar("websearch_tenant", default="")
@@ -37,14 +42,19 @@ class web_scope:  # noqa: N801 - a block, which every call enters: a generator w
         _web.reset(self._token)
 
 
-@contextmanager
-def tenant_scope(tenant: str) -> Iterator[None]:
+class tenant_scope:  # noqa: N801 - like `web_scope`
     """Say in this block for which of its tenants it is called."""
-    token = _tenant.set(tenant)
-    try:
-        yield
-    finally:
-        _tenant.reset(token)
+
+    __slots__ = "_tenant", "_token"
+
+    def __init__(self, tenant: str) -> None:
+        self._tenant = tenant
+
+    def __enter__(self) -> None:
+        self._token = _tenant.set(self._tenant)
+
+    def __exit__(self, *_: object) -> None:
+        _tenant.reset(self._token)
 
 
 def current_client() -> Hashable:
@@ -56,6 +66,9 @@ class Turns(Generic[T]):
     """
     A number of places, and what waits for them. Whoever uses it holds a lock.
 
+    An interrupt (Ctrl-C) can end any of these methods half-way. So they keep no counts, and each can be called again:
+    it then does what is left.
+
     Args:
         places: How many there are.
         each: Maximum number for one client, besides the rule above.
@@ -66,13 +79,12 @@ class Turns(Generic[T]):
     def __init__(self, places: int, *, each: float = inf, kept: int = 0) -> None:
         self._places, self._each, self._kept = places, each, kept
         # Of each client what waits, in order, with the maximum that it allows; the client whose turn it is first.
-        self._waiting: dict[Hashable, OrderedDict[T, float]] = {}
-        self._taken: Counter[Hashable] = Counter()
-        self._free = places
+        self._waiting: OrderedDict[Hashable, OrderedDict[T, float]] = OrderedDict()
+        self._taken: dict[Hashable, set[T]] = {}  # of each client
+        self.held: set[T] = set()  # of all clients
 
     def grow(self, places: int) -> None:
         """Have this many places, if there are fewer."""
-        self._free += max(0, places - self._places)
         self._places = max(places, self._places)
 
     def put(self, client: Hashable, one: T, most: float = inf) -> None:
@@ -97,20 +109,21 @@ class Turns(Generic[T]):
         client = self._find_next()
         if client is None:
             return None
-        line = self._waiting.pop(client)
-        one, _ = line.popitem(last=False)
-        if line:
-            self._waiting[client] = line  # as the last
-        self._taken[client] += 1
-        self._free -= 1
+        line = self._waiting[client]
+        one = next(iter(line))
+        self.held.add(one)  # first: what is held is never given to somebody else
+        self._taken.setdefault(client, set()).add(one)
+        self._waiting.move_to_end(client)
+        self.drop(client, one)
         return client, one
 
-    def give_back(self, client: Hashable) -> None:
-        """Free a place of a client."""
-        self._free += 1
-        self._taken[client] -= 1
-        if not self._taken[client]:
-            del self._taken[client]
+    def give_back(self, client: Hashable, one: T) -> None:
+        """Free the place of *one* of a client, if it has one."""
+        self.held.discard(one)
+        taken = self._taken.get(client, set())
+        taken.discard(one)
+        if not taken:
+            self._taken.pop(client, None)
 
     def can_take(self) -> bool:
         """Return whether `take` would return something."""
@@ -120,11 +133,106 @@ class Turns(Generic[T]):
         """Return how much of a client waits."""
         return len(self._waiting.get(client, ()))
 
+    def count_all_waiting(self) -> int:
+        """Return how much waits, of all clients."""
+        return sum(map(len, self._waiting.values()))
+
     def _find_next(self) -> Hashable | None:
-        if not self._free:
+        free = self._places - len(self.held)
+        if free <= 0:
             return None
-        most = min(self._each, self._free - self._kept)
+        most = min(self._each, free - self._kept)
         for client, line in self._waiting.items():
-            if self._taken[client] < max(1, min(most, next(iter(line.values())))):
+            if line and len(self._taken.get(client, ())) < max(1, min(most, next(iter(line.values())))):
                 return client
         return None
+
+
+class Places:
+    """
+    Places that threads hold while they work.
+
+    Args:
+        places: How many there are.
+
+    """
+
+    def __init__(self, places: int = 0) -> None:
+        self._places = places
+        self.start_over()
+        start_over_after_fork(self)
+
+    def start_over(self) -> None:
+        """Free all places: in a forked process, nobody waits for one or holds one."""
+        self._lock = threading.Lock()
+        self._turns: Turns[_Turn] = Turns(self._places)
+
+    def grow(self, places: int) -> None:
+        """Have this many places, if there are fewer."""
+        with self._lock:
+            self._turns.grow(places)
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for a place."""
+        with self._lock:
+            return self._turns.count_all_waiting()
+
+    @property
+    def held(self) -> int:
+        """How many have one."""
+        return len(self._turns.held)
+
+    def hold(self, client: Hashable, work: Callable[[], R], seconds: float | None = None, *, most: float = inf) -> R:
+        """
+        Wait for a place, in turn with the other clients, and hold it for as long as *work* takes.
+
+        Args:
+            client: Who asks.
+            work: What to do then. A ``with`` block could lose the place if Ctrl-C came while it is entered or left.
+            seconds: How long to wait; None without a limit.
+            most: How many places this client may have for that.
+
+        Raises:
+            TimedOut: There was none within that time.
+
+        """
+        turn = threading.Lock()
+        try:
+            turn.acquire()
+            self._queue(client, turn, most)
+            if not turn.acquire(timeout=-1 if seconds is None else seconds):
+                raise TimedOut("too much is under way: no turn came within the time allowed")
+            return work()
+        finally:
+            try:
+                self._leave(client, turn)
+            except BaseException:
+                self._leave(client, turn)  # Ctrl-C came in between
+                raise
+
+    def _queue(self, client: Hashable, turn: _Turn, most: float) -> None:
+        with self._lock:
+            self._turns.put(client, turn, most)
+            self._admit()
+
+    def _leave(self, client: Hashable, turn: _Turn) -> None:
+        with self._lock:
+            self._turns.drop(client, turn)
+            self._turns.give_back(client, turn)
+            self._admit()
+
+    def _admit(self) -> None:
+        """Wake those who get a place; call with the lock held."""
+        try:
+            while (one := self._turns.take()) is not None:
+                _wake(one[1])
+        except BaseException:  # Ctrl-C came in between: somebody may have a place and not know it
+            for turn in self._turns.held:
+                _wake(turn)
+            raise
+
+
+def _wake(turn: _Turn) -> None:
+    if turn.locked():  # else it was woken already, before Ctrl-C came
+        turn.release()

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 from ._arguments import check_arguments, check_connection, make_query, named
+from ._forks import notice_fork
 from ._hooks import Hook, Listener, check_hook, listening
 from ._log import EventLog, Logger
 from ._observe import observe_request
@@ -77,9 +78,9 @@ class WebSearch:
         layers: Layers around the providers, such as ``[Retry(attempts=5)]``, besides the defaults
             ``Relax``, ``Retry``, ``SingleFlight`` and ``Throttle``. A layer's rank decides its position, not
             the order of the list. A layer of the same rank as a default replaces it; None removes the defaults.
-        cache: Keep answers and pages, and give them again: True, or for how many seconds, or where (a path, or a URL of
-            Redis), as `websearch_core.layers.Cache` explains. By default, nothing is kept. False switches off what the
-            settings switch on.
+        cache: Store answers and pages and reuse them: True, or for how many seconds, or where (a path, or a URL of
+            Redis), as `websearch_core.layers.Cache` explains. By default, nothing is stored. False switches off what
+            the settings switch on.
         robots: True reads only pages that the ``robots.txt`` of their site allows; the same as ``layers=[Robots()]``.
         throttle: A URL of Redis in which programs share the limits of services and hosts; the same as
             ``layers=[Throttle(shared=...)]``.
@@ -102,7 +103,7 @@ class WebSearch:
         logger: Where to log; by default ``logging.getLogger("websearch_core")``.
         on_event: Called with each `websearch_core.events.Event` of a call: a start, a request, a wait, an end.
         allowed_domains: The only domains, with their subdomains, that searches may return and pages may be read from,
-            also after redirects and whoever reads them. A call can narrow this, never widen it.
+            even after redirects and with any reader. A call can narrow this, never widen it.
         blocked_domains: Domains, with their subdomains, that are closed in the same way. A call can add to them.
         max_snippet_chars: Maximum characters of each snippet; by default, only texts cut it, to 1,000.
         budget: Limits for what calls may use: ``"1 USD/day"``, ``"500 credits/month"``, ``"20 calls"``, or several; the
@@ -345,11 +346,13 @@ class WebSearch:
 
     def run(self, flow: Flow[_T]) -> _T:
         """Run your own flow, such as `websearch_core.index.crawl`, with these connections and this guard."""
+        notice_fork()
         with listening(self._listeners), policy_scope(self._policy), web_scope(self._identity):
             return run(flow, self._send)
 
     async def arun(self, flow: Flow[_T]) -> _T:
         """Do the same as `run` on the running event loop."""
+        notice_fork()
         with listening(self._listeners), policy_scope(self._policy), web_scope(self._identity):
             try:
                 return await arun(flow, self._asend)
@@ -387,14 +390,14 @@ class WebSearch:
         return Calls(self.settings, self.provider, self.reader, self.token_counter)
 
     def _send(self, request: Request) -> Response:
-        with observe_request(request) as answers:
-            answers.append(self._sender.send(request))
-        return answers[0]
+        with observe_request(request) as sending:
+            sending.response = response = self._sender.send(request)
+        return response
 
     async def _asend(self, request: Request) -> Response:
-        with observe_request(request) as answers:
-            answers.append(await self._sender.asend(request))
-        return answers[0]
+        with observe_request(request) as sending:
+            sending.response = response = await self._sender.asend(request)
+        return response
 
 
 def preload() -> None:

@@ -26,7 +26,7 @@ What can go wrong, and whose fault it is.
         ├── UnsupportedContent                      a kind of page that cannot become text
         ├── PageNotFound        (LookupError)       the page does not exist
         ├── AccessDenied        (PermissionError)   the page needs a login or payment
-        ├── NeedsBrowser                            the page says nothing without running its scripts
+        ├── NeedsBrowser                            the page has no content without running its scripts
         └── AllProvidersFailed  (ExceptionGroup)    every provider of a chain failed; has all causes
 
 Finding nothing is not an error.  Each class is also a builtin exception that people already catch, has a stable
@@ -284,7 +284,7 @@ class AccessDenied(ServiceError, PermissionError):
 
 
 class NeedsBrowser(ServiceError):
-    """The page says nothing without running its scripts. A reader that runs them may read it."""
+    """The page has no content without running its scripts. A reader that runs them may read it."""
 
     code = "needs_browser"
 

@@ -80,16 +80,17 @@ class Settings(BaseModel):
         read_timeout: Seconds for reading a page, and for a search that reads pages too.
         connect_timeout: Seconds to wait for one connection.
         attempts: How often to send a request whose failures may be temporary.
-        cache: Keep answers and pages, and give them again: ``true``, or for how many seconds, or where (a path, or a
-            URL of Redis). By default, nothing is kept.
+        cache: Store answers and pages and reuse them: ``true``, or for how many seconds, or where (a path, or a URL of
+            Redis). By default, nothing is stored.
         robots: Read only pages that the ``robots.txt`` of their site allows.
         throttle: A URL of Redis in which programs share the limits of services and hosts. By default, each process
-            keeps to them alone.
+            applies them by itself.
         max_length: Maximum characters of one part of a page.
         max_tokens: Maximum tokens of one part of a page, and of a tool's text. It replaces ``max_length``.
         links: What to do with the links in pages: ``keep`` them, keep only their ``text``, or ``drop`` them.
-        comments: ``drop`` or ``keep`` what readers wrote about a page. By default, what the kind of page asks for.
-        reviews: The same for reviews.
+        comments: ``drop`` or ``keep`` what readers wrote about a page. By default, articles drop it, and other pages
+            keep what belongs to them.
+        reviews: The same for reviews. By default, what belongs to the page is kept.
         http_library: ``httpx`` or ``httpx2``.
         allowed_domains: The only domains, with their subdomains, that may be searched and read. By default, any.
         blocked_domains: Domains, with their subdomains, that may be neither searched nor read.

@@ -45,6 +45,16 @@ def names(index, text, **options):
     return [hit.page.final_url.rsplit("/", 1)[-1] for hit in index.search(SearchQuery(text=text, **options)).hits]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="other systems have other permissions")
+def test_a_new_index_is_for_its_owner_only_and_an_old_one_stays_as_it_is(tmp_path):
+    index = Index(tmp_path / "new" / "index.db")
+    index.add(page("kelp", "kelp"))
+    assert {file.stat().st_mode & 0o077 for file in (index.path, index.path.parent)} == {0}
+    index.path.chmod(0o644)
+    index.add(page("tide", "tide"))
+    assert index.path.stat().st_mode & 0o777 == 0o644
+
+
 # Words
 
 

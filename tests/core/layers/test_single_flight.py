@@ -42,7 +42,7 @@ def no_send(request):
 def count_waiting(what, *, reading=False):
     """Return how many threads wait for what a `WebSearch`, or some `Flights`, has under way."""
     flights = what if isinstance(what, Flights) else (what.reader if reading else what.provider).inner._flights
-    return sum(flight.waiting for flight in list(flights._blocking.values()))
+    return sum(len(flight.waiting) for flight in list(flights._blocking.values()))
 
 
 # One request
@@ -123,13 +123,14 @@ async def test_batches_are_shared():
     assert sorted([first[0].cost, second[0].cost]) == [0.0, 0.5]
 
 
-async def test_one_call_after_another_sends_two_requests():
+async def test_calls_one_after_another_send_a_request_each():
     service = fake()
     web = WebSearch(service)
     await web.asearch("kelp")
+    await web.asearch("kelp")
     web.search("kelp")
 
-    assert service.queries == ["kelp", "kelp"]
+    assert service.queries == ["kelp", "kelp", "kelp"]
 
 
 @pytest.mark.parametrize("other", [{"limit": 3}, {"topic": "news"}, {"extra": {"a": 1}}, {"page": 2}])
@@ -534,6 +535,18 @@ async def test_work_that_somebody_else_cancels_is_late_for_those_who_wait():
         task.cancel()
     with pytest.raises(TimedOut):
         await call
+
+
+async def test_work_that_somebody_else_cancels_before_it_begins_is_late_at_once():
+    service = Slow(5)
+    web = WebSearch(service)
+    call = asyncio.create_task(web.asearch("kelp"))
+    await asyncio.sleep(0)
+    for task in asyncio.all_tasks() - {asyncio.current_task(), call}:
+        task.cancel()
+    with pytest.raises(TimedOut):
+        await asyncio.wait_for(call, 5)
+    assert service.begun == 0
 
 
 async def test_a_failure_that_nobody_waited_for_is_not_logged(caplog):

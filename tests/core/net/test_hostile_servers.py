@@ -9,7 +9,7 @@ import threading
 import httpcore
 import pytest
 
-from tests.faults.server import closing, endless, http
+from tests.faults.server import closing, endless, http, resetting
 from tests.waiting import longer_until
 from websearch_core._deadline import time_limit
 from websearch_core._net.body import BoundedBody
@@ -247,3 +247,57 @@ class RawServer:
                 self._talk(connection)
             except OSError:
                 return
+
+
+def collect(parts, most, seconds, monkeypatch):
+    """Collect a body whose parts arrive evenly within so many seconds."""
+    now = [0.0]
+    monkeypatch.setattr("websearch_core._net.body.time.monotonic", lambda: now[0])
+    body = BoundedBody("", most)
+    for part in parts:
+        now[0] += seconds / len(parts)
+        for _ in body.add(part):
+            pass
+        if body.is_full:
+            break
+    return body
+
+
+@pytest.mark.parametrize(("size", "seconds"), [(30, 0), (4, 200), (1, 1000)])
+def test_a_body_in_small_parts_is_whole_if_they_are_few_or_come_slowly(size, seconds, monkeypatch):
+    body = collect([b"x" * size] * (2**20 // size), 2**20, seconds, monkeypatch)
+    assert not body.truncated
+    assert len(bytes(body)) >= 2**20 - size
+
+
+def test_a_body_in_tiny_parts_that_come_quickly_is_cut(monkeypatch):
+    body = collect([b"x"] * 2**18, 2**20, 5, monkeypatch)
+    assert body.truncated
+    assert len(bytes(body)) < 60_000
+
+
+@pytest.mark.parametrize(("method", "status"), [("GET", "204 No Content"), ("HEAD", "200 OK")])
+def test_an_answer_without_a_body_need_not_be_decoded(server, run, method, status):
+    length = "Content-Length: 5" if method == "HEAD" else "X: y"
+    server.answers["/"] = f"HTTP/1.1 {status}\r\nContent-Encoding: br\r\n{length}\r\n\r\n".encode()
+    assert [(answer.content, answer.truncated) for answer in run(server.url, server.url, method=method)] == [
+        (b"", False)
+    ] * 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (closing(b""), "the service closed the connection before it answered"),
+        (closing(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nhello"), "the service broke off its answer"),
+        (resetting(b""), "the service closed the connection before it answered"),
+        (closing(b"SSH-2.0-OpenSSH_9.2\r\n\r\n"), "the service sent an answer that is not valid HTTP"),
+        (endless(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 2000), "the service sent headers without end, and no answer"),
+    ],
+    ids=["nothing", "half of the body", "a reset", "another protocol", "early hints"],
+)
+def test_the_message_says_how_an_answer_failed_to_arrive(server, run, answer, message):
+    server.answers["/"] = answer
+    with pytest.raises(Unavailable) as caught:
+        run(server.url, seconds=30)
+    assert str(caught.value) == message

@@ -22,6 +22,7 @@ from websearch_core.errors import (
     UnsupportedContent,
     UnsupportedOption,
 )
+from websearch_core.flow import Response
 from websearch_core.models import Image, SearchQuery
 from websearch_core.providers.tavily import Tavily
 from websearch_core.testing import SECRET, play, reply
@@ -128,6 +129,15 @@ def test_the_keyless_allowance_has_its_own_error_format():
     with pytest.raises(QuotaExhausted, match="Daily allowance") as caught:
         play(Tavily(keyless=True).search(SearchQuery.of("kelp")), reply({"error": cap}, 429))
     assert caught.value.retry_after == 3600
+
+
+@pytest.mark.parametrize(
+    "encode", [lambda text: text.replace("error", "\\u0065rror").encode(), lambda text: text.encode("utf-16")]
+)
+def test_the_error_of_the_keyless_tier_is_found_however_it_is_written(encode):
+    content = encode('{"error": {"code": "daily_cap_reached", "message": "Daily allowance reached."}}')
+    with pytest.raises(QuotaExhausted, match="Daily allowance"):
+        play(Tavily(keyless=True).search(SearchQuery.of("kelp")), Response(status=200, content=content))
 
 
 def test_a_list_of_wrong_parameters_is_read_too():

@@ -192,7 +192,7 @@ def test_text_beyond_the_limit_is_cut_with_a_note() -> None:
     page = read_bytes(b"word " * 1_000_000, URL, "text/plain")
     assert page.content_length == 2_000_000
     assert page.truncated
-    assert page.notes == ("the text is longer than is read: this is its beginning",)
+    assert page.notes == ("the text is too long to be read whole: this is its beginning",)
 
 
 MEDIA = [

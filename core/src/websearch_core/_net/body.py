@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 import zlib
 from collections.abc import Iterator
 
 from ..errors import BadResponse
 
 _STEP = 2**18  # bytes inflated at a time, which takes about a millisecond
-_FREE_PARTS, _PART = 10_000, 64  # a body may have so many parts, and one more for so many bytes of the limit
+# A body may have so many parts, one more for so many bytes of the limit, and so many more in each second: parts cost
+# time, unless they come slowly.
+_FREE_PARTS, _PART, _PARTS_PER_SECOND = 10_000, 32, 2_000
 OFFERED = "gzip, deflate"  # the encodings we accept; any other in a response is an error
 
 
@@ -27,12 +30,14 @@ class BoundedBody:
         self._most = most
         self._arrived = 0
         self._parts_left = _FREE_PARTS + most // _PART
+        self._has_too_many_parts = False
+        self._began = time.monotonic()
         self._inflate = _make_inflater(encoding)
 
     def add(self, raw: bytes) -> Iterator[None]:
         """Add the bytes that arrived, in steps: an event loop does something else in between."""
         self._arrived += len(raw)
-        self._parts_left -= 1
+        self._count_part()
         while True:
             yield
             room = self._most + 1 - len(self.content)
@@ -48,7 +53,12 @@ class BoundedBody:
     @property
     def is_full(self) -> bool:
         """True if reading more is useless: enough arrived, or in too many parts. It may all decode to nothing."""
-        return len(self.content) > self._most or self._arrived > self._most or self._parts_left < 0
+        return len(self.content) > self._most or self._arrived > self._most or self._has_too_many_parts
+
+    def _count_part(self) -> None:
+        self._parts_left -= 1
+        if self._parts_left < 0 and -self._parts_left > _PARTS_PER_SECOND * (time.monotonic() - self._began):
+            self._has_too_many_parts = True
 
     @property
     def truncated(self) -> bool:

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from .._redaction import keys_in, without_keys
 from ..errors import BadResponse, ConfigurationError, TimedOut, Unavailable, UnsafeURL, WebSearchError
 from ..flow import Request
+from .head import TOO_LONG
 from .system import is_failed_lookup
 
 _LOGGERS = (  # a logger's filter does not see the records of its child loggers
@@ -35,14 +36,19 @@ def redact_logs() -> None:
 
 
 @contextmanager
-def translate_errors(request: Request) -> Iterator[None]:
-    """Raise our errors instead of the HTTP library's, whose messages may contain URLs and internal addresses."""
+def translate_errors(request: Request) -> Iterator[list[Any]]:
+    """
+    Raise our errors instead of the HTTP library's, whose messages may contain URLs and internal addresses.
+
+    Yields a list, to which to add the answer as soon as it begins: the messages say whether it did.
+    """
+    answers: list[Any] = []
     place = "the page's server" if request.guarded else "the service"
     late = f"no answer from {place} within the time allowed"
     sending = _sending.set(request)
     try:
         with _remove_request(request):
-            yield
+            yield answers
     except WebSearchError:
         raise
     except TimeoutError as error:
@@ -65,7 +71,7 @@ def translate_errors(request: Request) -> Iterator[None]:
     except UnicodeError as error:  # the caller's own client failed to parse a redirect's Location
         raise BadResponse(f"{place} redirects to an invalid URL") from error
     except _find_error_types("HTTPError", "StreamError") as error:
-        raise Unavailable(f"{place} broke off its answer") from error
+        raise Unavailable(_describe_break(place, error, has_begun=bool(answers))) from error
     finally:
         _sending.reset(sending)
 
@@ -131,6 +137,15 @@ def _find_error_types(*names: str) -> tuple[type[Exception], ...]:
     """
     loaded = [sys.modules[name] for name in ("httpx", "httpx2") if name in sys.modules]
     return tuple(getattr(library, name) for library in loaded for name in names if hasattr(library, name))
+
+
+def _describe_break(place: str, error: Exception, *, has_begun: bool) -> str:
+    """Say in our own words how an answer failed to arrive."""
+    if isinstance(error, _find_error_types("RemoteProtocolError")) and "without sending" not in str(error):
+        if str(error) == TOO_LONG:
+            return f"{place} sent headers without end, and no answer"
+        return f"{place} sent an answer that is not valid HTTP"
+    return f"{place} broke off its answer" if has_begun else f"{place} closed the connection before it answered"
 
 
 def _find_root_cause(error: BaseException | None) -> OSError | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+TOO_LONG = "no answer begins"  # the error's text
+
 _MOST = 2**18  # bytes: h11 bounds each interim answer, but not how many there are
 
 
@@ -30,12 +32,12 @@ class HeadBound:
         Count bytes that were read.
 
         Raises:
-            ReadError: There were too many, and still no answer begins.
+            RemoteProtocolError: There were too many, and still no answer begins.
 
         """
         self._left -= size
         if self._left < 0:
-            raise self._core.ReadError("no answer begins")
+            raise self._core.RemoteProtocolError(TOO_LONG)
 
     def end(self) -> None:
         """Note that the answer has begun, so that only its reader decides how much is read."""

@@ -16,7 +16,9 @@ import threading
 import time
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 KEPT = 30.0  # seconds that an idle connection is kept
 
@@ -92,7 +94,8 @@ class _Pool:
         self._unavailable: type[Exception] = core.ConnectionNotAvailable
         self._is_closed = False
         self._idle = _Idle(most_idle)
-        self._busy: dict[Any, bool] = {}  # and whether the end of its answer is certain
+        # And whether the end of its answer is certain. Weak: whom Ctrl-C ends before it has the answer cannot close it.
+        self._busy: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
     def _find_key(self, request: Any) -> Key:
         url = request.url
@@ -104,9 +107,9 @@ class _Pool:
     def _create(self, request: Any) -> Any:
         return self.inner.create_connection(request.url.origin)
 
-    def _release(self, connection: Any, key: Key) -> list[Any]:
+    def _release(self, connection: Any, key: Key, is_clear: bool) -> list[Any]:
         """Keep *connection* if it can be used again; return the connections to close."""
-        is_clear = self._busy.pop(connection, True)
+        is_clear = self._busy.pop(connection, True) and is_clear
         if is_clear and connection.is_idle() and not connection.is_closed() and not _has_more(connection):
             self._idle.put(connection, key)
             # Closing did nothing to a connection that was not open yet, or to one of a request that came later.
@@ -115,7 +118,7 @@ class _Pool:
 
     def _take_all(self) -> list[Any]:
         self._is_closed = True
-        busy, self._busy = list(self._busy), {}
+        busy, self._busy = list(self._busy), WeakKeyDictionary()
         return busy + self._idle.take_all()
 
 
@@ -130,16 +133,16 @@ class Pool(_Pool):
             self._busy[connection] = True
             try:
                 response = connection.handle_request(request)
-                break
+                self._busy[connection] = _is_clear(response.headers)
+                _end_head(response)
+                response.stream = _Body(response.stream, partial(self._end, connection, key))
             except self._unavailable:  # closed by somebody else before anything was sent
-                self._end(connection, key)
-            except BaseException:
-                self._end(connection, key)
+                self._end(connection, key, is_clear=True)
+            except BaseException:  # Ctrl-C can leave a lock of it locked, for ever
+                self._end(connection, key, is_clear=False)
                 raise
-        self._busy[connection] = _is_clear(response.headers)
-        _end_head(response)
-        response.stream = _Body(response.stream, lambda: self._end(connection, key))
-        return response
+            else:
+                return response
 
     def close(self) -> None:
         """Close all connections."""
@@ -151,8 +154,8 @@ class Pool(_Pool):
             connection.close()
         return connection
 
-    def _end(self, connection: Any, key: Key) -> None:
-        for one in self._release(connection, key):
+    def _end(self, connection: Any, key: Key, *, is_clear: bool) -> None:
+        for one in self._release(connection, key, is_clear):
             one.close()
 
 
@@ -176,16 +179,16 @@ class AsyncPool(_Pool):
             self._busy[connection] = True
             try:
                 response = await connection.handle_async_request(request)
-                break
+                self._busy[connection] = _is_clear(response.headers)
+                _end_head(response)
+                response.stream = _AsyncBody(response.stream, partial(self._end, connection, key))
             except self._unavailable:
-                await self._end(connection, key)
+                await self._end(connection, key, is_clear=True)
             except BaseException:
-                await self._end(connection, key)
+                await self._end(connection, key, is_clear=False)
                 raise
-        self._busy[connection] = _is_clear(response.headers)
-        _end_head(response)
-        response.stream = _AsyncBody(response.stream, lambda: self._end(connection, key))
-        return response
+            else:
+                return response
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -198,8 +201,8 @@ class AsyncPool(_Pool):
             await connection.aclose()
         return connection
 
-    async def _end(self, connection: Any, key: Key) -> None:
-        surplus = self._release(connection, key)
+    async def _end(self, connection: Any, key: Key, *, is_clear: bool) -> None:
+        surplus = self._release(connection, key, is_clear)
         self._set_timer()
         await _close_all(surplus)
 
@@ -262,9 +265,9 @@ def _has_more(connection: Any) -> bool:
 class _Body:
     """The body of a response, which releases its connection when it is closed, once."""
 
-    def __init__(self, stream: Any, end: Callable[[], None]) -> None:
+    def __init__(self, stream: Any, end: Callable[..., None]) -> None:
         self._stream = stream
-        self._end: Callable[[], None] | None = end
+        self._end: Callable[..., None] | None = end
 
     def __iter__(self) -> Iterator[bytes]:
         return iter(self._stream)
@@ -273,19 +276,21 @@ class _Body:
         """Stop reading."""
         end, self._end = self._end, None
         if end is not None:
+            is_clear = False
             try:
                 if hasattr(self._stream, "close"):  # a test tool may have put another stream here
                     self._stream.close()
+                is_clear = True
             finally:
-                end()
+                end(is_clear=is_clear)
 
 
 class _AsyncBody:
     """The same on an event loop."""
 
-    def __init__(self, stream: Any, end: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, stream: Any, end: Callable[..., Awaitable[None]]) -> None:
         self._stream = stream
-        self._end: Callable[[], Awaitable[None]] | None = end
+        self._end: Callable[..., Awaitable[None]] | None = end
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         iterator: AsyncIterator[bytes] = self._stream.__aiter__()
@@ -295,8 +300,10 @@ class _AsyncBody:
         """Stop reading."""
         end, self._end = self._end, None
         if end is not None:
+            is_clear = False
             try:
                 if hasattr(self._stream, "aclose"):
                     await self._stream.aclose()
+                is_clear = True
             finally:
-                await end()
+                await end(is_clear=is_clear)

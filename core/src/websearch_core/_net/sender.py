@@ -13,10 +13,9 @@ import asyncio
 import ssl
 import threading
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
@@ -27,6 +26,7 @@ from .._deadline import clamp, in_time, time_left, timeout_left
 from .._forks import start_over_after_fork
 from .._redaction import keys_in, redact_response
 from .._threads import in_thread
+from .._turns import Places
 from .._urls import locate
 from ..errors import BadResponse, InvalidOption, TimedOut
 from ..flow import Request, Response
@@ -85,7 +85,7 @@ class Sender:
         self._clients: dict[bool, Any] = {}
         self._end = weakref.finalize(self, _close, self._clients)  # closing is optional
         self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopClients] = WeakKeyDictionary()
-        self._slots = {guarded: threading.Semaphore(MAX_CONCURRENT) for guarded in self._lines}
+        self._slots = {guarded: Places(MAX_CONCURRENT) for guarded in self._lines}
 
     def start_over(self) -> None:
         """Leave the connections to the parent process, without closing them."""
@@ -120,37 +120,43 @@ class Sender:
         return self._send(client, request)
 
     def _send(self, client: Any, request: Request) -> Response:
-        with translate_errors(request), _take_slot(self._slots[request.guarded]):
-            for target in self._check_targets(request):
-                resolve(self._lines[True], self.guard, *target, self._connect_timeout)
-            reply = client.send(self._build_request(client, request), stream=True, follow_redirects=False)
-            try:
-                headers = _read_headers(reply)
-                body = _start_body(reply, headers, request)
-                if body is not None:
-                    for chunk in _iter_chunks(reply):
-                        for _ in body.add(chunk):
-                            clamp(None)  # the caller's own client does not check our deadline
-                        if body.is_full:
-                            break
-            finally:
-                reply.close()
-            return _make_response(request, reply.status_code, headers, body)
+        with translate_errors(request) as answers:
+            each = object()  # the places are for requests; who sends them is nothing to this queue
+            exchange = partial(self._exchange, client, request, answers)
+            return self._slots[request.guarded].hold(each, exchange, timeout_left())
+
+    def _exchange(self, client: Any, request: Request, answers: list[Any]) -> Response:
+        for target in self._check_targets(request):
+            resolve(self._lines[True], self.guard, *target, self._connect_timeout)
+        reply = client.send(self._build_request(client, request), stream=True, follow_redirects=False)
+        answers.append(reply)
+        try:
+            headers = _read_headers(reply)
+            body = _start_body(reply, headers, request)
+            if body is not None:
+                for chunk in _iter_chunks(reply):
+                    for _ in body.add(chunk):
+                        clamp(None)  # the caller's own client does not check our deadline
+                    if body.is_full:
+                        break
+        finally:
+            reply.close()
+        return _make_response(request, reply.status_code, headers, body)
 
     async def asend(self, request: Request) -> Response:
         """Do the same as `send` on the running event loop."""
         if request.transport is not None:
             with translate_errors(request):
                 async with asyncio.timeout(timeout_left()):
-                    # In a thread, since a transport may import what it needs.
-                    return await asyncio.wrap_future(await in_thread(partial(self._hand_over, request)))
+                    return await self._await_transport(request)
         here = self._get_loop_clients()
-        with translate_errors(request):
+        with translate_errors(request) as answers:
             async with asyncio.timeout(timeout_left()), here.slots[request.guarded]:
                 for target in self._check_targets(request):
                     await aresolve(self._lines[True], self.guard, *target, self._connect_timeout)
                 client = await self._get_loop_clients(request.guarded).client(request.guarded)
                 reply = await client.send(self._build_request(client, request), stream=True, follow_redirects=False)
+                answers.append(reply)
                 try:
                     headers = _read_headers(reply)
                     body = _start_body(reply, headers, request)
@@ -177,6 +183,23 @@ class Sender:
         checked = replace(request, url=self.guard.check(request.url))
         clamp(None)
         return request.transport(checked, self.guard, self._lines[True])
+
+    async def _await_transport(self, request: Request) -> Response:
+        answers: list[Future[Response]] = []
+        is_wanted = True
+
+        def hand_over() -> None:
+            answers.append(self._hand_over(request))
+            if not is_wanted:  # the call was cancelled meanwhile
+                answers[0].cancel()
+
+        try:
+            await in_thread(hand_over)  # since a transport may import what it needs
+            return await asyncio.wrap_future(answers[0])
+        finally:
+            is_wanted = False
+            for answer in answers:
+                answer.cancel()
 
     def _wait(self, answer: Future[Response]) -> Response:
         try:
@@ -319,17 +342,6 @@ def _close(clients: dict[bool, Any]) -> None:
         clients.popitem()[1].close()
 
 
-@contextmanager
-def _take_slot(slots: threading.Semaphore) -> Iterator[None]:
-    """Wait for one of the *slots*, until the deadline."""
-    if not slots.acquire(timeout=timeout_left()):
-        raise TimeoutError
-    try:
-        yield
-    finally:
-        slots.release()
-
-
 def _read_headers(reply: Any) -> dict[str, str]:
     """
     Return the headers of an answer, with their names in lower case.
@@ -354,7 +366,8 @@ def _start_body(reply: Any, headers: Mapping[str, str], request: Request) -> Bou
         return None
     if reply.is_stream_consumed:  # by a transport with whole answers, such as a mock: already decoded
         return BoundedBody("", request.max_bytes)
-    return BoundedBody(headers.get("content-encoding", ""), request.max_bytes)
+    has_body = reply.status_code != 204 and request.method != "HEAD"  # else its encoding is that of another answer
+    return BoundedBody(headers.get("content-encoding", "") if has_body else "", request.max_bytes)
 
 
 def _iter_chunks(reply: Any) -> Iterable[bytes]:

@@ -11,20 +11,22 @@ from __future__ import annotations
 import re
 from urllib.parse import quote, urlsplit
 
-from .invisible import is_printable_ascii, strip_invisible
+from .invisible import strip_invisible
 
 # What begins a tag, a comment or an autolink (CommonMark 0.31, 6.5 and 6.6); "a < b" and "x <3" do not.
 TAG = re.compile(r"<(?=[A-Za-z/!?]|[^\s<>@]{1,64}@)")
 _DEFINITION = re.compile(r"^(?:[ \t>*+-]|\d{1,9}[.)])*+\[", re.MULTILINE)
 _FENCE = re.compile(r"([`~])(?=\1\1)")  # a block of code would swallow the text shown after it
 _NOT_IN_URLS = re.compile(r"""[\s<>"\\^`{|}\[\]\x00-\x20\x7f]""")
+_INERT = bytes(set(range(0x20, 0x7F)) - set(b"<[`~"))  # printable ASCII that nothing acts on
 _NOT_IN_LINKS = re.compile(r"""[\s<>"\\^`{|}\[\]\x00-\x20\x7f()!'*]""")
 
 
 def escape_text(text: str) -> str:
     """Remove invisible characters from *text*, and break up whatever Markdown or HTML would act on."""
-    if not is_printable_ascii(text):
-        text = strip_invisible(text)[0]
+    if text.isascii() and not text.encode().translate(None, _INERT):
+        return text  # as most are
+    text = strip_invisible(text)[0]
     if "<" in text:
         text = TAG.sub("< ", text)
     if "[" in text:

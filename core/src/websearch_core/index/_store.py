@@ -19,7 +19,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from .._sqlite import connect, create_tables, is_open, read_stamp, transaction, use_wal
+from .._sqlite import connect, create_private, create_tables, is_open, read_stamp, transaction, use_wal
 from .._text.quantity import quantity
 from .._text.terms import index_text, query_terms
 from .._urls import is_web_url
@@ -239,9 +239,9 @@ class Index:
         """Open a connection for one transaction; create the index if necessary."""
         path = self.path.absolute()
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            create_private(path)  # what somebody reads is nobody else's business
         except OSError as error:
-            message = f"the folder of the local index at {path} cannot be created: {error.strerror}"
+            message = f"the local index at {path} cannot be created: {error.strerror}"
             raise ConfigurationError(message) from error
         with _translate_errors(path), connect(path, _TIMEOUT) as db:
             if path.stat().st_size == 0 or read_stamp(db) == (_APPLICATION_ID, _VERSION):

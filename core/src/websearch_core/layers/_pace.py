@@ -79,8 +79,12 @@ class Pace:
     def enter(self, endpoint: str, longest: float = 60.0) -> Ticket:
         """Return the last place of the queue, for a request that takes at most *longest* seconds."""
         ticket = Ticket(endpoint, longest)
-        with self._lock:
-            self._queue.append(ticket)
+        try:
+            with self._lock:
+                self._queue.append(ticket)
+        except BaseException:  # Ctrl-C: a ticket that nobody gives back would hold up all others
+            self.leave(ticket)
+            raise
         return ticket
 
     def slow_down(self, interval: float) -> None:
@@ -106,12 +110,11 @@ class Pace:
             return wait
 
     def leave(self, ticket: Ticket) -> None:
-        """Give the place back: the request has ended, or was never sent."""
+        """Give the place back: the request has ended, or was never sent. Idempotent."""
         with self._lock:
             ticket.has_left = True
-            if ticket in self._sent:
-                self._sent.remove(ticket)
-            elif ticket in self._queue:  # else it is the parent's, after a fork
+            self._sent.discard(ticket)
+            if ticket in self._queue:  # else it is the parent's, after a fork
                 self._queue.remove(ticket)
 
     def learn(self, endpoint: str, limits: Iterable[RateLimit], *, below: float = DAY) -> None:

@@ -40,7 +40,9 @@ class Relax(ProviderWrapper):
         provider = searcher(self, self.inner)
         if (query.unsupported or self.unsupported) == "raise":
             return (yield from provider.search(query))
-        asked = query.model_copy(update={"unsupported": None})  # decided here, so the query inside is always the same
+        asked = query  # without what is decided here, so that the query inside is always the same
+        if query.unsupported is not None:
+            asked = query.model_copy(update={"unsupported": None})
         notes: list[str] = []
         while True:
             try:

@@ -165,7 +165,11 @@ class Throttle(ProviderWrapper):
                 yield Sleep(shorten(wait))
             answer = yield effect
         finally:
-            pace.leave(ticket)
+            try:
+                pace.leave(ticket)
+            except BaseException:
+                pace.leave(ticket)  # Ctrl-C came in between
+                raise
         if isinstance(answer, Response) and (page is None or answer.status in _BUSY):
             pace.learn(endpoint, answer.rate_limits, below=DAY if page is None else math.inf)
         return answer

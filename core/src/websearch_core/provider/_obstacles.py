@@ -128,7 +128,7 @@ def asks_for_scripts(text: str) -> bool:
 
 def needs_scripts(text: str, source: bytes) -> bool:
     """
-    Return whether a page says nothing without running its scripts.
+    Return whether a page has no content without running its scripts.
 
     Args:
         text: The text of the page, as Markdown. Asking for scripts, or to wait, is saying nothing, and so is

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import methodcaller
 from typing import Any
 
 from .._domains import Domains
@@ -63,29 +64,31 @@ def parse_results(
     """
     if not isinstance(items, list):
         raise unexpected_format(provider)
+    find_title, find_url, find_snippet, find_score = map(_finder, (title, url, snippet, score))
+    find_published, find_author, find_content = map(_finder, (published, author, content))
     results: list[SearchResult] = []
     for item in items:
         if not isinstance(item, dict):
             continue
-        address = _get(item, url)
+        address = find_url(item)
         if not isinstance(address, str) or not is_web_url(address := _absolute(address)):
             continue
         results.append(
             SearchResult(
-                title=" ".join(plain_text(_get(item, title)).split()) or address,
+                title=" ".join(plain_text(find_title(item)).split()) or address,
                 url=address,
-                snippet=_cut(plain_text(_get(item, snippet)), snippet_length),
-                score=as_number(_get(item, score)),
-                published=parse_date(_get(item, published)),
-                author=join_names(_get(item, author)),
-                content=as_text(_get(item, content)),
+                snippet=_cut(plain_text(find_snippet(item)), snippet_length),
+                score=as_number(find_score(item)),
+                published=parse_date(find_published(item)),
+                author=join_names(find_author(item)),
+                content=as_text(find_content(item)),
                 provider=provider,
                 rank=len(results) + 1,
                 citation_id=len(results) + 1,
                 raw=item,
             )
         )
-    if items and not results and not any(isinstance(_get(item, url), str) for item in as_objects(items)):
+    if items and not results and not any(isinstance(find_url(item), str) for item in as_objects(items)):
         raise unexpected_format(provider)
     return tuple(results)
 
@@ -133,14 +136,15 @@ def parse_images(
         page_url: Where the URL of the page with the image is.
 
     """
+    find_url, find_description, find_page = map(_finder, (url, description, page_url))
     images: dict[str, Image] = {}
     for item in items if isinstance(items, list) else []:
-        record = {"url": item} if isinstance(item, str) else as_object(item)
-        address = _get(record, "url" if isinstance(item, str) else url)
+        record = {} if isinstance(item, str) else as_object(item)
+        address = item if isinstance(item, str) else find_url(record)
         if isinstance(address, str) and is_web_url(address := _absolute(address)):
-            page = _get(record, page_url)
+            page = find_page(record)
             page = page if isinstance(page, str) and is_web_url(page) else None
-            text = plain_text(_get(record, description))
+            text = plain_text(find_description(record))
             images.setdefault(address, Image(url=address, description=text, page_url=page))
     return tuple(images.values())
 
@@ -164,5 +168,5 @@ def _cut(text: str, length: int | None) -> str:
     return line if len(line) <= length else f"{line[:length].rpartition(' ')[0] or line[:length]} …"
 
 
-def _get(item: Mapping[str, Any], getter: Getter) -> Any:
-    return item.get(getter) if isinstance(getter, str) else getter(item)
+def _finder(getter: Getter) -> Callable[[Mapping[str, Any]], Any]:
+    return methodcaller("get", getter) if isinstance(getter, str) else getter

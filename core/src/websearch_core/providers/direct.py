@@ -2,16 +2,16 @@
 Built-in reader: fetches a page, from public addresses only, and turns it into Markdown.
 
 No service, no key, no JavaScript. It follows redirects itself, so that every hop passes the guard, and sends no
-cookies, credentials or referrer. A page that only sends its visitors on (``<meta http-equiv="refresh">``, within five
+cookies, credentials or referrer. A page that only forwards its visitors (``<meta http-equiv="refresh">``, within five
 seconds, with at most 300 characters of text) is a redirect too.
 
 A page that answers with status 400 or above is an error, never content: `Blocked`, `AccessDenied` (it needs a login or
-payment), `PageNotFound`. A challenge against robots is `Blocked` too, whatever its status, and a page that says nothing
+payment), `PageNotFound`. A challenge against robots is `Blocked` too, with any status, and a page that has no content
 without running its scripts is `NeedsBrowser`. In a chain, the next reader is tried after each of them:
 ``reader="direct,jina"``.
 
-It asks for Markdown first, as agents do, and takes it if it says something; otherwise it asks once more, for HTML. With
-``follow_alternates`` it also reads the Markdown that an HTML page names (``<link rel="alternate">``, RFC 8288).
+It asks for Markdown first, as agents do, and uses it if it has content; otherwise it makes another request, for HTML.
+With ``follow_alternates`` it also reads the Markdown that an HTML page names (``<link rel="alternate">``, RFC 8288).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _REFRESH = re.compile(rb"http-equiv\s*+=\s*+(?:[\"']\s*+)?refresh", re.IGNORECAS
 _MAX_GOODBYE = 300  # characters: a page with more text is read, although it leads elsewhere
 _MAX_GOODBYE_SIZE = 100_000  # bytes of its HTML
 _LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
-_SILENT = 'the page says nothing without running its scripts (reader="auto" can, if a browser is installed)'
+_SILENT = 'the page has no content without running its scripts (reader="auto" runs them if a browser is installed)'
 _MARKDOWN_FILE = re.compile(r"\.(?:mdx?|markdown|qmd|txt)\Z", re.IGNORECASE)
 
 

@@ -250,7 +250,8 @@ class Tavily:
 
 def _envelope(response: Response) -> dict[str, Any] | None:
     """Return the error of the keyless tier, at any status: ``{"error": {"code": "daily_cap_reached", ...}}``."""
-    if b'"error"' not in response.content:
+    # Parsed only if it can have this name, which may be escaped, or in UTF-16.
+    if not any(sign in response.content for sign in (b'"error"', b"\\u00", b"\0")):
         return None
     try:
         problem = as_object(as_object(response.json()).get("error"))

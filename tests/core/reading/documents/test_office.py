@@ -247,7 +247,7 @@ def test_the_beginning_of_a_large_document_is_read(data, monkeypatch):
 
     assert time.process_time() - begin < 60
     assert page.truncated
-    assert page.notes[-1] == "the text is longer than is read: this is its beginning"
+    assert page.notes[-1] == "the text is too long to be read whole: this is its beginning"
 
 
 def test_a_cell_in_the_last_corner_costs_little():

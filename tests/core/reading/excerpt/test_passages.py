@@ -220,7 +220,7 @@ def test_if_nothing_matches_it_is_the_beginning_and_a_note_says_so(max_length: i
 
     assert part.content.startswith("# Manual")
     assert part.passages == ()
-    assert part.notes == ("no passage of the page has a word of the query 'zebra'",)
+    assert part.notes == ("no passage of the page contains a word of the query 'zebra'",)
     assert (part.next_offset is None) == (max_length > len(MANUAL))
 
 

@@ -121,6 +121,21 @@ def test_a_row_whose_cells_have_several_blocks_is_not_a_row_of_data() -> None:
     assert whole_rows(page, [False, True, True]) == [False, True, True]
 
 
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<ol><li>a<li>x<li>b</ol>", "1. a\n3. b"),
+        ("<ol><li>x<li>b</ol>", "2. b"),
+        ("<ol><li><p>x</p><li value=7>b<li>c</ol>", "7. b\n8. c"),
+        ("<ul><li>a<ol><li>x<li>b</ol></ul>", "- a\n\n  2. b"),
+        ("<ul><li>x<li>b</ul>", "- b"),
+        ("<p>a</p><ol><li>x</ol>", "a"),
+    ],
+)
+def test_the_items_after_a_dropped_one_keep_their_numbers(html: str, expected: str) -> None:
+    assert expected == kept(html, without="x")
+
+
 def test_text_after_an_empty_anchor_is_not_its_footnote() -> None:
     note = "<p>lit<a href='#fn1'>[1]</a></p><p><a id=fn1></a>[1] By the keeper.</p>"
     assert kept(note).count("[1]") == 2

@@ -479,6 +479,7 @@ def test_writing_needs_little_of_the_stack() -> None:
         ("<ol><li>a</li>", "<ul><li>b</li>"),
         ("<table><tr><th>x", "<tr><td>x"),
         ("", "<span role=heading>x"),
+        ("<div>" * 90 + "<p role=heading>", "<b><i>x</i></b>"),
         ("", "<span role=heading></span>x"),
         ("<p>", "[a<br>"),
         ("<table><tr>" + "<td rowspan=200>x" * 2000, "<tr><td>x"),

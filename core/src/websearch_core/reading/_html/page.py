@@ -45,8 +45,7 @@ def read_html(
     """
     Read an HTML page: its main part as Markdown, and its metadata.
 
-    A page that says nothing without running its scripts has no content, and a note; the reader ``direct`` makes that a
-    `NeedsBrowser`.
+    A page that needs its scripts has no content, and a note; the reader ``direct`` makes that a `NeedsBrowser`.
 
     Args:
         data: The bytes of the page.

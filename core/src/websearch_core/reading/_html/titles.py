@@ -57,9 +57,10 @@ def title_of(stated: Stated, headlines: Sequence[str], site: str | None, url: st
         url: URL of the page.
 
     Returns:
-        The first headline that agrees with a stated title, since it is neither shortened for search engines nor
-        followed by the name of the site; else the stated title without that name; else the first headline. Maybe empty.
-        A stated title comes first if the headline only has a line before it, or if JSON-LD and a meta tag agree on it.
+        The first headline that agrees with a stated title or that the URL names the page by, since it is neither
+        shortened for search engines nor followed by the name of the site; else the stated title without that name; else
+        the first headline. Maybe empty. A stated title comes first if the headline only has a line before it, or if
+        JSON-LD and a meta tag agree on it.
 
     """
     home = urlsplit(url).path in {"", "/"}  # its best title is the name of the site

@@ -64,7 +64,6 @@ def build_tree(outline: TextBlocks, kept: Sequence[bool] | None = None, *, linke
 
     body = Element("body", {}, None)
     built: dict[int, Element] = {0: body}  # by number; a dissolved element maps to its parent
-    with_role: list[Element] = []
     flattened = False
     run = -1  # the latest one
     for number in outline.stream:
@@ -84,29 +83,36 @@ def build_tree(outline: TextBlocks, kept: Sequence[bool] | None = None, *, linke
                 after = _common_ancestor(number, run_elements[run + 1], parents)
                 stay = before > after if stay else after > before
             if not stay or (name == "input" and not _is_task(outline.attributes[number])):
+                if name == "li":
+                    _leave_number(built.get(parents[number]))
                 continue
             if parents[number] not in built:  # inside an input, which has children only in a formula
                 continue
             if not linked and outline.is_linked(number):
                 continue
-        attributes = outline.attributes[number]
         parent = built[parents[number]]
         if (parent.depth >= DEEP or parent.indents >= _MAX_INDENTS) and _dissolves(name, parent):
             flattened = True
             parent.children.append(" ")
             built[number] = parent
         else:
-            child = built[number] = Element(name, attributes, parent)
+            child = built[number] = Element(name, outline.attributes[number], parent)
             parent.children.append(child)
-            if "role" in attributes:
-                with_role.append(child)
-    _name_headings(with_role)
+    _name_headings(built.values())
     return BuiltTree(body, flattened)
+
+
+def _leave_number(holder: Element | None) -> None:
+    """Leave an empty item in an ordered list for one that is dropped, so that the items after it keep their numbers."""
+    if holder is not None and holder.name == "ol":
+        holder.children.append(Element("li", {}, holder))
 
 
 def _name_headings(elements: Iterable[Element]) -> None:
     """Make headings of those *elements* that only their role says to be headings."""
     for element in elements:
+        if "role" not in element.attributes:  # like most
+            continue
         if element.name in _NEUTRAL and element.get("role") == "heading" and _is_line(element):
             level = element.get("aria-level")
             element.name = f"h{level}" if _LEVEL.fullmatch(level) else "h2"  # the level that browsers assume
@@ -123,8 +129,8 @@ def _is_line(element: Element) -> bool:
                 return False
             else:
                 waiting.append(child)
-        if length > _MAX_HEADING_LENGTH or len(waiting) > _MAX_HEADING_ELEMENTS:
-            return False
+            if length > _MAX_HEADING_LENGTH or len(waiting) > _MAX_HEADING_ELEMENTS:
+                return False
     return True
 
 

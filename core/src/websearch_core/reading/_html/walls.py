@@ -59,7 +59,7 @@ _SIGN_IN_LENGTH = 600  # characters: a page with more says something besides
 NOT_FREE = "the page says that it is not free to read, or not always: a part of it may be missing"
 NOT_SENT = "a part of the page is for subscribers only and was not sent: this is the part that is free"
 OFFERED = "the page shows an offer to subscribe or to sign in with its text: a part of it may be missing"
-SIGN_IN = "the page asks to sign in: this is what it shows without that"
+SIGN_IN = "the page asks to sign in: this is what it shows without signing in"
 
 
 class Wall(NamedTuple):

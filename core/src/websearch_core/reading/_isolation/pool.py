@@ -17,16 +17,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from ..._choices import Responses
 from ..._deadline import time_left
 from ..._forks import start_over_after_fork
+from ..._turns import Places, current_client
 from ...errors import ConfigurationError, TimedOut
 from ...models import Page
 from .._formats import convert
 from .._links import Links
 from .child import MAX_SECONDS
-from .places import Places
 from .worker import Worker
 
 LARGE_SIZE = 2**20  # bytes: a page this large would block the other threads, and an event loop, for too long
@@ -73,31 +74,31 @@ def read_isolated(
     """
     if not (seconds := min(time_left(), MAX_SECONDS)):
         raise TimedOut("there is no time left to read the page")
-    most = processes or count_cores()
-    with _pool.places.take(most, seconds):
+    options: Any = {"links": links, "style_sheets": style_sheets, "comments": comments, "reviews": reviews}
+
+    def read() -> Page:
+        insist = bool(isolate) or len(data) >= LARGE_SIZE
         try:
-            worker = _pool.take(insist=isolate or len(data) >= LARGE_SIZE)
+            worker = _pool.take(insist=insist)
         except ChildProcessError as error:
             if isolate:
                 raise ConfigurationError(f"isolate: no process can be started here: {error}") from error
             worker = None
         if worker is None:
             with _pool.reading_here():
-                return convert(
-                    data, url, content_type, links=links, style_sheets=style_sheets, comments=comments, reviews=reviews
-                )
+                return convert(data, url, content_type, **options)
         try:
-            return worker.read(
-                data,
-                url=url,
-                content_type=content_type,
-                links=links,
-                style_sheets=style_sheets,
-                comments=comments,
-                reviews=reviews,
-            )
+            return worker.read(data, url=url, content_type=content_type, **options)
         finally:
-            _pool.give_back(worker)
+            try:
+                _pool.give_back(worker)
+            except BaseException:
+                _pool.give_back(worker)  # Ctrl-C came in between
+                raise
+
+    most = processes or count_cores()
+    _pool.places.grow(2 * most)
+    return _pool.places.hold(current_client(), read, seconds, most=most)
 
 
 @cache
@@ -124,7 +125,8 @@ class _Pool:
         """Begin without processes: in a forked one, those that exist belong to the parent."""
         for worker in self._workers:
             worker.disown()
-        self._changed = threading.Condition()
+        self._lock = threading.RLock()  # always entered itself: Ctrl-C can leave a `Condition` locked
+        self._changed = threading.Condition(self._lock)
         self._workers = set()
         self._free: list[Worker] = []
         self._waiting = 0
@@ -147,28 +149,35 @@ class _Pool:
 
         """
         ends = time.monotonic() + min(time_left(), MAX_SECONDS)
-        with self._changed:
-            self._waiting += 1
-            try:
-                while not (worker := self._take_idle()):
-                    if not insist:
-                        return None
-                    starting = sum(not worker.is_ready for worker in self._workers)
-                    if len(self._workers) < self.places.held and starting < self._waiting:
-                        self._start()
-                    if not self._workers:
-                        raise ChildProcessError(self._problem)
-                    if not self._changed.wait(ends - time.monotonic()):
-                        raise TimedOut("the page was not read within the time allowed")
-                return worker
-            finally:
-                self._waiting -= 1
+        worker: Worker | None = None
+        try:
+            with self._lock:
+                self._waiting += 1
+                try:
+                    while not (worker := self._take_idle()):
+                        if not insist:
+                            return None
+                        starting = sum(not worker.is_ready for worker in self._workers)
+                        if len(self._workers) < self.places.held and starting < self._waiting:
+                            self._start()
+                        if not self._workers:
+                            raise ChildProcessError(self._problem)
+                        if not self._changed.wait(ends - time.monotonic()):
+                            raise TimedOut("the page was not read within the time allowed")
+                    return worker
+                finally:
+                    self._waiting -= 1
+        except BaseException:
+            if worker is not None:  # Ctrl-C came before it was handed over
+                self.give_back(worker)
+            raise
 
     def give_back(self, worker: Worker) -> None:
-        """Return a process from `take` to the pool."""
-        with self._changed:
+        """Return a process from `take` to the pool. Idempotent."""
+        with self._lock:
             if worker in self._workers:
-                self._put_back(worker)
+                if worker not in self._free:
+                    self._put_back(worker)
                 return
         worker.end()
 
@@ -180,7 +189,7 @@ class _Pool:
         Once pages read side by side have taken as long as starting a process does, one process is started for each page
         being read. Whenever the pages end, less than twice the necessary time was spent.
         """
-        with self._changed:
+        with self._lock:
             self._pages_here += 1
             alone = self._pages_here == 1 and len(self._free) == len(self._workers)
         started = time.thread_time()
@@ -188,7 +197,7 @@ class _Pool:
             yield
         finally:
             spent = time.thread_time() - started
-            with self._changed:
+            with self._lock:
                 if not alone or self._pages_here > 1 or self.places.waiting:
                     self._seconds_here += spent
                     if self._seconds_here >= _START_COST:
@@ -199,7 +208,7 @@ class _Pool:
 
     def end(self) -> None:
         """End all processes, including those that are reading."""
-        with self._changed:
+        with self._lock:
             free, busy = self._free, self._workers - set(self._free)
             self._workers, self._free = set(), []
             if self._cleaner:
@@ -228,7 +237,7 @@ class _Pool:
 
     def _welcome(self, worker: Worker) -> None:
         worker.get_ready()
-        with self._changed:
+        with self._lock:
             if worker in self._workers:
                 if not worker.is_ready:
                     self._stop_trying(f"a new one ended with status {worker.process.returncode}")
@@ -252,8 +261,10 @@ class _Pool:
 
     def _take_idle(self) -> Worker | None:
         while self._free:
-            worker = self._free.pop()  # the one used last, so that those not needed become idle for long
-            if worker.is_alive():
+            worker = self._free[-1]  # the one used last, so that those not needed become idle for long
+            is_alive = worker.is_alive()
+            del self._free[-1]
+            if is_alive:
                 return worker
             worker.end()
             self._workers.discard(worker)
@@ -267,7 +278,7 @@ class _Pool:
 
     def _clean(self) -> None:
         """End the processes that have been idle for too long, and schedule the next check."""
-        with self._changed:
+        with self._lock:
             idle = [worker for worker in self._free if time.monotonic() - worker.resting_since >= _MAX_IDLE]
             self._free = [worker for worker in self._free if worker not in idle]
             self._workers -= set(idle)

@@ -372,7 +372,9 @@ class _Converter(MarkdownConverter):
             nested = tidy(items)
             edge = BREAK if _ITEM.match(nested) else "\n\n"
             return f"{edge}{_indent(nested, INDENT * len(bullet))}{BREAK}"
-        return f"{BREAK}{items}\n\n" if "li" in parent_tags else f"\n\n{items}\n\n"
+        # Right below text, only a list that starts with 1 is a list.
+        edge = BREAK if "li" in parent_tags and items.startswith(("-", "1.")) else "\n\n"
+        return f"{edge}{items}\n\n"
 
     def convert_li(self, el: Element, text: str, parent_tags: Context) -> str:
         holder = el.parent
@@ -394,7 +396,7 @@ class _Converter(MarkdownConverter):
             item = f"{first}\n{_indent(rest, indent)}"
         if CODE in first and first[0] != CODE:  # a fence can follow only one bullet
             bullet = f"{bullet.rstrip()}\n{indent}"
-        # Right below text, only a list that starts with 1 is a list; in another, a fence would not be one.
+        # In a list that starts with another number right below text, a fence would not be one.
         edge = "\n\n" if CODE in first and bullet[:2] not in {"- ", "1."} else BREAK
         return f"{edge}{bullet}{item}{BREAK}"
 

@@ -1,0 +1,187 @@
+"""Ctrl-C at whatever moment: no lock stays locked, no place and no connection is lost, and the next call works."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from contextlib import closing
+from datetime import date
+
+import pytest
+
+from tests.faults.interrupts import interrupt_each
+from tests.faults.server import Server
+from tests.faults.services import FOUND, KEY
+from websearch_core import WebSearch, _sqlite
+from websearch_core._flights import Flights
+from websearch_core._threads import Threads
+from websearch_core._turns import Places
+from websearch_core.layers._amounts import MILLION, Amount
+from websearch_core.layers._caching.sqlite import SQLiteBackend
+from websearch_core.layers._pace import Pace
+from websearch_core.layers._usage import UsageFile
+
+
+def in_another_thread(work):
+    """Return what *work* returns in a thread, which is not interrupted; fail if it hangs."""
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(work()), daemon=True)
+    thread.start()
+    thread.join(20)
+    assert answers, "it hangs"
+    return answers[0]
+
+
+def test_a_place_is_given_back():
+    places = Places(1)
+
+    def check():
+        assert (places.held, places.waiting) == (0, 0)
+        assert not places._turns._taken
+        assert not places._turns._waiting
+
+    assert interrupt_each(lambda: places.hold("ann", lambda: places.held), check) > 200
+    assert places.hold("ann", lambda: places.held, 1) == 1
+
+
+def test_whoever_waits_for_a_place_gets_it_although_the_one_before_was_interrupted():
+    places, turn = Places(1), threading.Lock()
+    turn.acquire()
+    waited = 0
+
+    def check():
+        nonlocal waited
+        assert places.held or not places.waiting
+        if places.held:
+            waited += 1
+            assert turn.acquire(blocking=False)
+        places._leave("bob", turn)
+        assert places.held == 0
+
+    assert interrupt_each(lambda: places.hold("ann", lambda: places._queue("bob", turn, 1)), check) > 200
+    assert waited > 50
+
+
+def test_work_for_threads_is_done_afterwards():
+    threads = Threads("websearch-test", 4)
+
+    def check():
+        assert not threads._lock.locked()
+        assert threads.submit("ann", lambda: "done").result(10) == "done"
+
+    assert interrupt_each(lambda: threads.submit("ann", lambda: None), check) > 50
+    Threads("websearch-test", 4).submit("ann", lambda: None).result(10)
+
+
+def test_the_first_thread_is_started_although_whoever_wanted_it_was_interrupted():
+    made = []
+
+    def call():
+        made.append(Threads("websearch-test", 4))
+        made[-1].submit("ann", lambda: None)
+
+    def check():
+        for threads in made[-1:]:
+            assert threads.submit("ann", lambda: "done").result(10) == "done"
+
+    assert interrupt_each(call, check, every=3) > 50
+
+
+def test_files_can_be_used_and_forks_do_not_wait(tmp_path):
+    cache, usage = SQLiteBackend(tmp_path / "cache.db", 2**20), UsageFile(tmp_path / "usage.db")
+    here = _sqlite._connections
+    open_before = len(here._open)
+
+    def write():
+        cache.set("key", b"value", 60)
+        usage.add(date(2026, 11, 22), "tenant", "sea", Amount(MILLION))
+
+    def check():
+        assert not here._uses
+        assert not cache._kept._turn.held
+        assert len(here._open) - open_before <= 1
+
+    write()
+    assert interrupt_each(write, check, every=7) > 150
+    assert in_another_thread(lambda: (write(), cache.get("key"))[1]) == b"value"
+
+
+def test_a_fork_that_is_interrupted_holds_up_nobody(tmp_path):
+    cache = SQLiteBackend(tmp_path / "cache.db", 2**20)
+    cache.set("key", b"value", 60)
+    here = _sqlite._connections
+
+    def pause_and_resume():
+        try:
+            here.pause()
+        except BaseException:  # as Python does, which then forks nevertheless
+            here.resume()
+            raise
+        here.resume()
+
+    def check():
+        assert len(here._forks) <= 1
+        cache.get("key")  # so that there is something to close; in this thread, whose fork is over
+        assert not here._forks
+        assert not here._uses
+
+    assert interrupt_each(pause_and_resume, check, every=2) > 50
+    assert in_another_thread(lambda: cache.get("key")) == b"value"
+
+
+def test_nobody_waits_for_work_that_was_interrupted():
+    flights = Flights()
+
+    def check():
+        assert not flights._blocking
+        assert flights.share("key", lambda: "answer").value == "answer"
+
+    assert interrupt_each(lambda: flights.share("key", lambda: None), check, every=2) > 50
+
+
+def test_no_request_stays_in_the_queue_of_its_service():
+    pace = Pace(0.0, 1)
+
+    def send():
+        ticket = pace.enter("search")
+        try:
+            pace.wait(ticket)
+        finally:
+            try:
+                pace.leave(ticket)
+            except BaseException:
+                pace.leave(ticket)
+                raise
+
+    def check():
+        assert pace.is_idle
+
+    assert interrupt_each(send, check) > 50
+
+
+@pytest.mark.enable_socket
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_search_leaves_nothing_behind_and_the_next_one_works(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    with (
+        closing(Server([FOUND])) as server,
+        WebSearch("tavily", api_key=KEY, base_url=server.url, timeout=20, cache=str(tmp_path / "a.db")) as web,
+    ):
+        web.search("kelp")
+        number = 0
+
+        def search():
+            nonlocal number
+            number += 1
+            return web.search(f"kelp {number}")
+
+        def check():
+            assert not web._sender._slots[False].held
+            assert not web._sender._lock.locked()
+            if number % 10 == 0:
+                assert search().results
+
+        assert interrupt_each(search, check, every=97) > 80
+        gc.collect()  # closes what nobody was told of
+        assert not web._sender._clients[False]._client._transport._pool._busy
+        assert search().results
