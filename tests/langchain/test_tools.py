@@ -298,7 +298,7 @@ async def test_a_model_gets_the_passages_for_its_question_or_the_places_of_a_phr
     assert "Note: 1 place with 'giant KELP'." in found.content
     nothing = await colour(tool, url=url, find="zebra")
     assert (nothing.status, nothing.artifact["content_length"]) == ("success", 0)
-    assert "Note: no place with 'zebra'." in nothing.content
+    assert "Note: the page does not contain 'zebra'." in nothing.content
     both = await colour(tool, url=url, find="zebra", query="zebra")
     assert both.content == "ERROR [invalid_option] give query or find, not both."
 
@@ -332,7 +332,7 @@ async def test_a_token_budget_limits_the_text_and_the_model_cannot_change_it(col
     search.read_top = 1
     found = await colour(search, query="giant kelp")
     assert len(found.content.split()) <= 60
-    assert "left out: 60 tokens have no room for more" in found.content
+    assert "left out: there is no room for more in 60 tokens" in found.content
     assert len(found.artifact["sources"]) == 1
 
 

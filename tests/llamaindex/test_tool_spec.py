@@ -139,7 +139,7 @@ async def test_a_model_gets_the_passages_for_its_question_or_the_places_of_a_phr
         assert "Giant kelp grows fast." in found.content
         assert "Note: 1 place with 'giant KELP'." in found.content
     for nothing in await both(read, {**page, "find": "zebra"}):
-        assert "Note: no place with 'zebra'." in nothing.content
+        assert "Note: the page does not contain 'zebra'." in nothing.content
         assert not nothing.is_error
 
 
@@ -163,7 +163,7 @@ async def test_a_token_budget_limits_the_text_for_the_model(sea: Sea) -> None:
         assert 30 <= len(page.raw_output[0].text.split()) <= 60
     for output in await both(search, {"query": "giant kelp"}):
         assert len(output.content.split()) <= 60
-        assert "left out: 60 tokens have no room for more" in output.content
+        assert "left out: there is no room for more in 60 tokens" in output.content
         assert len(output.raw_output) == 1
 
 

@@ -298,7 +298,7 @@ def cut_results(
         bare = tuple(result.model_copy(update={"snippet": "", "content": None}) for result in results[:1])
         fewer = response.model_copy(update={"results": results[:kept] or bare})
         left_out = f"{len(results) - kept} of {len(results)} results left out" if kept else "all but a title left out"
-        return fewer.with_notes(f"{left_out}: {max_tokens} tokens have no room for more")
+        return fewer.with_notes(f"{left_out}: there is no room for more in {max_tokens} tokens")
 
     def is_too_long(kept: int) -> bool:
         return count(_search_for_model(keep_first(kept), form, max_snippet_chars)) > max_tokens

@@ -20,7 +20,7 @@ from websearch_core import WebSearch
 from websearch_core._deadline import time_limit
 from websearch_core._lanes import gather_by_host
 from websearch_core._urls import find_host
-from websearch_core.errors import BadResponse, ConfigurationError, PageNotFound, RateLimited, WebSearchError
+from websearch_core.errors import BadResponse, ConfigurationError, PageNotFound, RateLimited, TimedOut, WebSearchError
 from websearch_core.flow import Call, Request, Sleep, arun, run
 from websearch_core.layers import Cache, Retry, Throttle
 from websearch_core.layers import _hosts as hosts_module
@@ -360,7 +360,8 @@ def test_a_page_that_is_held_back_again_and_again_ends_with_the_time():
         with time_limit(seconds):
             answers = run(gather_by_host([slow, slow], ["slow"] * 2, 8, 4), None)
 
-        assert all(isinstance(answer, RateLimited) for answer in answers)
+        # The last attempt may begin just before the end.
+        assert all(isinstance(answer, RateLimited | TimedOut) for answer in answers)
         assert len(begun) <= 2 * (seconds / 0.1 + 2)
 
 

@@ -36,7 +36,9 @@ def test_the_page_says_that_it_is_a_copy_and_of_which_day():
 
     assert (page.title, page.url, page.provider) == ("Tides", URL, "wayback")
     assert page.final_url == "https://web.archive.org/web/20260304050607/https://harbour.example/gone?b=c"
-    assert page.notes == ("this is the copy that the Wayback Machine archived on 2026-03-04, not the page of today",)
+    assert page.notes == (
+        "this is the copy that the Wayback Machine archived on 2026-03-04, not the page as it is today",
+    )
 
 
 def test_it_can_read_the_page_as_it_was():

@@ -151,7 +151,7 @@ def test_a_label_never_reaches_pythons_codecs(label: str) -> None:
     begin = time.thread_time()
     text = decode(data, f"text/html; charset={label}").text
     assert data.decode("ascii") == text
-    assert time.thread_time() - begin < 2
+    assert time.thread_time() - begin < 20
 
 
 @given(st.binary(max_size=300), st.sampled_from(sorted(CODECS)))
@@ -171,4 +171,4 @@ def test_no_meta_raises(data: bytes) -> None:
 def test_scanning_for_a_label_takes_linear_time(piece: bytes) -> None:
     begin = time.thread_time()
     decode(piece * 100_000)
-    assert time.thread_time() - begin < 2
+    assert time.thread_time() - begin < 20

@@ -96,7 +96,9 @@ class Wayback:
         page = page.model_copy(
             update={"url": url, "final_url": copy, "provider": self.name, "truncated": response.truncated}
         )
-        return page.with_notes(f"this is the copy that the Wayback Machine archived on {day}, not the page of today")
+        return page.with_notes(
+            f"this is the copy that the Wayback Machine archived on {day}, not the page as it is today"
+        )
 
     def _capture(self, response: Response) -> tuple[str, str]:
         """Return time and URL of the capture in the answer: a table, whose first row has the names of the columns."""

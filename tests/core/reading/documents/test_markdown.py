@@ -243,4 +243,4 @@ def test_hostile_markdown_takes_linear_time(text):
     started = time.process_time()
     read_bytes(text.encode(), "https://docs.example/llms.txt", "text/markdown")
 
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < 30

@@ -24,7 +24,7 @@ def whole(text: str) -> Page:
 def counted(part: Page) -> tuple[int, int]:
     """How many places there are, and how many are shown, as the note has it."""
     note = part.notes[-1]
-    there = int(re.match(r"(\d+) place|no", note)[1] or 0)
+    there = int(re.match(r"(\d+) place|the page does not contain", note)[1] or 0)
     first = re.search(r"the first (\d+) of them shown", note)
     return there, int(first[1]) if first else there
 
@@ -98,7 +98,7 @@ def test_a_phrase_that_is_nowhere_is_no_error() -> None:
     part = find_phrase(whole(TEXT), "zebra crossing", 1_000)
 
     assert (part.content, part.passages, part.next_offset) == ("", (), None)
-    assert part.notes == ("no place with 'zebra crossing'",)
+    assert part.notes == ("the page does not contain 'zebra crossing'",)
 
 
 @pytest.mark.parametrize("phrase", ["", "  ", "**"])

@@ -220,7 +220,7 @@ def test_if_nothing_matches_it_is_the_beginning_and_a_note_says_so(max_length: i
 
     assert part.content.startswith("# Manual")
     assert part.passages == ()
-    assert part.notes == ("no passage of the page has a word of the query 'zebra'",)
+    assert part.notes == ("no passage of the page contains a word of the query 'zebra'",)
     assert (part.next_offset is None) == (max_length > len(MANUAL))
 
 
@@ -275,4 +275,4 @@ def test_the_cost_grows_no_faster_than_the_page(unit: str) -> None:
         find_phrase(page, "a", 15_000)
         return time.process_time() - started
 
-    assert cost(400_000) < 4 * 3 * max(cost(100_000), 0.02)
+    assert cost(100_000) < 4 * 3 * max(cost(25_000), 0.02)

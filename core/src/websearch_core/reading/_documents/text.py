@@ -55,7 +55,7 @@ def read_text(data: bytes, url: str, media_type: str, content_type: str | None =
         *([decoding] if decoding else []),
         *removal_note(invisible),
         *([note] if note else []),
-        *(["the text is longer than is read: this is its beginning"] if cut else []),
+        *(["the text is too long to be read whole: this is its beginning"] if cut else []),
     )
     title = one_line(heading[1], TITLE_LENGTH) if heading else ""
     return make_page(url, media_type, content, title=title, truncated=cut, links=links, notes=notes)
@@ -80,7 +80,7 @@ def _json(text: str) -> tuple[str, str | None]:
     try:
         for piece in json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(json.loads(text)):
             if formatted.tell() > MAX_CHARACTERS:
-                note = "the JSON is longer than is read: this is its beginning"
+                note = "the JSON is too long to be read whole: this is its beginning"
                 return fence_code(formatted.getvalue(), "json"), note
             formatted.write(piece)
     except (ValueError, RecursionError):

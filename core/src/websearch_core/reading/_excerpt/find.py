@@ -64,7 +64,7 @@ def by_phrase(page: Page, phrase: str, offset: int, about: int) -> Callable[[int
 
     def cut(max_length: int) -> Page:
         if not places:
-            return beyond(source.excerpt([])).with_notes(f"no place with {sought}")
+            return beyond(source.excerpt([])).with_notes(f"the page does not contain {sought}")
         count = _most(len(places), lambda count: first(count).content_length <= max_length)
         shown = first(count) if count else source.around(places[0][0], max_length)
         left = places[max(count, 1) :]

@@ -130,5 +130,5 @@ def _filled(source: Composer, ranking: Sequence[Span], max_length: int) -> list[
 
 def _noted(page: Page, query: str) -> Page:
     if page.content and not page.passages:
-        return page.with_notes(f"no passage of the page has a word of the query {quote(query)}")
+        return page.with_notes(f"no passage of the page contains a word of the query {quote(query)}")
     return page
