@@ -70,7 +70,9 @@ class Threads:
         except RuntimeError as error:
             self._give_up(thread, error)
         except BaseException:  # Ctrl-C; if the thread was started nevertheless, it says so itself
-            self._ready.discard(thread)
+            with self._lock:
+                self._ready.discard(thread)
+                self._changed.notify_all()  # else the next one could go to a thread that has been woken already
             job.cancel()
             raise
         return job
