@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 from contextlib import closing
+from contextvars import copy_context
 from datetime import date
 
 import pytest
@@ -20,6 +21,18 @@ from websearch_core.layers._amounts import MILLION, Amount
 from websearch_core.layers._caching.sqlite import SQLiteBackend
 from websearch_core.layers._pace import Pace
 from websearch_core.layers._usage import UsageFile
+from websearch_core.provider import SearchResponse, Sleep, provider
+
+
+@provider
+class Instant:
+    """Answers without sending anything."""
+
+    name = "instant"
+
+    def search(self, query, /):
+        yield Sleep(0)
+        return SearchResponse(query=query.text, results=(), provider=self.name)
 
 
 def in_another_thread(work):
@@ -159,6 +172,16 @@ def test_no_request_stays_in_the_queue_of_its_service():
     assert interrupt_each(send, check) > 50
 
 
+def test_no_deadline_of_a_call_is_left_behind():
+    web = WebSearch(Instant(), timeout=60, layers=None)
+    before = list(copy_context().items())
+
+    def check():
+        assert list(copy_context().items()) == before  # an old deadline would end all later calls
+
+    assert interrupt_each(lambda: web.search("kelp"), check, every=29) > 50
+
+
 @pytest.mark.enable_socket
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_search_leaves_nothing_behind_and_the_next_one_works(tmp_path, monkeypatch):
@@ -168,7 +191,7 @@ def test_a_search_leaves_nothing_behind_and_the_next_one_works(tmp_path, monkeyp
         WebSearch("tavily", api_key=KEY, base_url=server.url, timeout=20, cache=str(tmp_path / "a.db")) as web,
     ):
         web.search("kelp")
-        number = 0
+        number, before = 0, list(copy_context().items())
 
         def search():
             nonlocal number
@@ -176,6 +199,7 @@ def test_a_search_leaves_nothing_behind_and_the_next_one_works(tmp_path, monkeyp
             return web.search(f"kelp {number}")
 
         def check():
+            assert list(copy_context().items()) == before  # such as a deadline, which would end all later calls
             assert not web._sender._slots[False].held
             assert not web._sender._lock.locked()
             if number % 10 == 0:

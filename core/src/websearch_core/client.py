@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 from ._arguments import check_arguments, check_connection, make_query, named
@@ -347,8 +348,7 @@ class WebSearch:
     def run(self, flow: Flow[_T]) -> _T:
         """Run your own flow, such as `websearch_core.index.crawl`, with these connections and this guard."""
         notice_fork()
-        with listening(self._listeners), policy_scope(self._policy), web_scope(self._identity):
-            return run(flow, self._send)
+        return copy_context().run(self._run, flow)  # so that Ctrl-C cannot leave a deadline of this call behind
 
     async def arun(self, flow: Flow[_T]) -> _T:
         """Do the same as `run` on the running event loop."""
@@ -388,6 +388,10 @@ class WebSearch:
         from ._calls import Calls  # with all that a call needs: a program may import this module and search later
 
         return Calls(self.settings, self.provider, self.reader, self.token_counter)
+
+    def _run(self, flow: Flow[_T]) -> _T:
+        with listening(self._listeners), policy_scope(self._policy), web_scope(self._identity):
+            return run(flow, self._send)
 
     def _send(self, request: Request) -> Response:
         with observe_request(request) as sending:
