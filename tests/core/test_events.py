@@ -7,6 +7,7 @@ import contextlib
 import json
 import logging
 import pickle
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -295,3 +296,14 @@ def test_only_known_parts_of_an_answer_are_in_the_plain_data():
     }  # fmt: skip
     assert Exchange(method="GET", url="u", seconds=1).as_json()["status"] is None
     assert SearchStart.name == "search_start"
+
+
+def test_a_context_variable_that_a_hook_sets_is_set_after_a_call_whether_it_fails_or_not():
+    seen = ContextVar("seen", default=0)
+    web = WebSearch(Sea(), on_event=lambda event: seen.set(seen.get() + isinstance(event, SearchStart)), layers=None)
+
+    web.search("kelp")
+    assert seen.get() == 1
+    with pytest.raises(errors.RateLimited):
+        web.search("storm")
+    assert seen.get() == 2

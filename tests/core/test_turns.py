@@ -32,7 +32,7 @@ def threads(monkeypatch):
         thread.join(10)
     assert not alive()
     assert not own._turns._taken
-    assert not own._turns._waiting
+    assert not own._turns.waiting
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ class TestTurns:
         fill(turns, **{f"client{n}-": 3 for n in range(1_000)})
         while (turn := turns.take()) is not None:
             turns.give_back(*turn)
-        assert not turns._waiting
+        assert not turns.waiting
         assert not turns._taken
         assert not turns.held
 

@@ -46,6 +46,8 @@ def _interrupt_after(instructions: int, call: Callable[[], object]) -> bool:
 
     def trace(frame: FrameType, event: str, arg: object) -> Any:
         nonlocal left
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return None  # there, Python itself would keep the lock of all imports
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         if event == "opcode":
             left -= 1

@@ -19,12 +19,13 @@ from collections.abc import Callable, Coroutine, Hashable
 from concurrent.futures import Future, wait
 from contextvars import copy_context
 from functools import partial
+from itertools import count
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from ._deadline import Deadline, deadline, timeout_left, until
 from ._forks import start_over_after_fork
-from .errors import TimedOut
+from .errors import TimedOut, Unavailable
 
 _GRACE = 0.1  # seconds; work that ends at the same deadline says more precisely what was late
 _WORTHWHILE = 0.25  # of the time that was not enough, to begin again
@@ -95,18 +96,22 @@ class Flights:
 
     def _follow(self, flight: _Flight) -> Shared:
         wait((flight.done,), timeout_left())
-        with self._lock:
-            if flight.done.done() and not flight.done.exception():
-                return flight.charge(flight.done.result())
+        if flight.done.done() and not flight.done.exception():
+            return flight.charge(flight.done.result())
         raise _copy_error(flight.done.exception()) if flight.done.done() else _make_late_error()
 
     def _hand_on(self, key: Hashable, flight: _Flight, work: Callable[[], Any], error: BaseException) -> None:
         """Let a thread go on for those who still wait when the first caller leaves; if there are none, end it."""
-        if self._is_wanted_still(key, flight, error):
-            context = copy_context()
-            threading.Thread(target=context.run, args=(self._go_on, key, flight, work), daemon=True).start()
-        else:
+        if not self._is_wanted_still(key, flight, error):
             flight.done.set_exception(error)
+            return
+        context = copy_context()
+        try:
+            threading.Thread(target=context.run, args=(self._go_on, key, flight, work), daemon=True).start()
+        except RuntimeError:  # else nobody would do it, and all who want the same later would wait, too
+            with self._lock:
+                del self._blocking[key]
+            flight.done.set_exception(Unavailable("this system has no thread for it"))
 
     def _go_on(self, key: Hashable, flight: _Flight, work: Callable[[], Any]) -> None:
         """Do the work for those who still wait when the first caller leaves."""
@@ -177,7 +182,7 @@ class _Flight:
         self.deadline = Deadline(self._began_with)
         self.done: Future[Any] = Future()
         self.waiting: set[Any] = set()  # each caller: a number would be wrong for ever after Ctrl-C; futures, on a loop
-        self._is_charged = False
+        self._charges = count()  # counts in one step, whatever other threads do
 
     def begin(self) -> None:
         """Note when the work begins, and how much time those who wait now have."""
@@ -188,8 +193,7 @@ class _Flight:
         self.deadline.at = max(self.deadline.at, deadline())
 
     def charge(self, answer: Any) -> Shared:
-        is_first, self._is_charged = not self._is_charged, True
-        return Shared(answer, is_first)
+        return Shared(answer, next(self._charges) == 0)
 
     async def wait(self, caller: asyncio.Future[None]) -> None:
         """Wait until `wake`, or the time of *caller* is up, as `asyncio.wait` does in twice the time."""

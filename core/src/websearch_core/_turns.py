@@ -21,7 +21,7 @@ from .errors import TimedOut
 
 T = TypeVar("T", bound=Hashable)
 R = TypeVar("R")
-_Turn: TypeAlias = threading.Lock  # held until the turn comes; Ctrl-C can leave an `Event` locked
+_Turn: TypeAlias = threading.Lock  # locked from queuing until the turn comes; Ctrl-C can leave an `Event` locked
 
 _web: ContextVar[Hashable] = ContextVar("websearch_web", default=None)
 _tenant: ContextVar[str] = ContextVar("websearch_tenant", default="")
@@ -79,7 +79,7 @@ class Turns(Generic[T]):
     def __init__(self, places: int, *, each: float = inf, kept: int = 0) -> None:
         self._places, self._each, self._kept = places, each, kept
         # Of each client what waits, in order, with the maximum that it allows; the client whose turn it is first.
-        self._waiting: OrderedDict[Hashable, OrderedDict[T, float]] = OrderedDict()
+        self.waiting: OrderedDict[Hashable, OrderedDict[T, float]] = OrderedDict()
         self._taken: dict[Hashable, set[T]] = {}  # of each client
         self.held: set[T] = set()  # of all clients
 
@@ -89,19 +89,20 @@ class Turns(Generic[T]):
 
     def put(self, client: Hashable, one: T, most: float = inf) -> None:
         """Let *one* of a client wait for a place; it gets none while the client has *most*."""
-        self._waiting.setdefault(client, OrderedDict())[one] = most
+        self.waiting.setdefault(client, OrderedDict())[one] = most
 
     def drop(self, client: Hashable, one: T) -> None:
         """Let it wait no longer, if it still does."""
-        line = self._waiting.get(client, OrderedDict())
-        line.pop(one, None)
-        if not line:
-            self._waiting.pop(client, None)
+        line = self.waiting.get(client)
+        if line is not None:
+            line.pop(one, None)
+            if not line:
+                self.waiting.pop(client, None)
 
     def clear(self) -> list[T]:
         """Let nothing wait any longer; return what did."""
-        left = [one for line in self._waiting.values() for one in line]
-        self._waiting.clear()
+        left = [one for line in self.waiting.values() for one in line]
+        self.waiting.clear()
         return left
 
     def take(self) -> tuple[Hashable, T] | None:
@@ -109,21 +110,29 @@ class Turns(Generic[T]):
         client = self._find_next()
         if client is None:
             return None
-        line = self._waiting[client]
+        line = self.waiting[client]
         one = next(iter(line))
-        self.held.add(one)  # first: what is held is never given to somebody else
-        self._taken.setdefault(client, set()).add(one)
-        self._waiting.move_to_end(client)
+        self._give(client, one)
+        self.waiting.move_to_end(client)
         self.drop(client, one)
         return client, one
+
+    def take_at_once(self, client: Hashable, one: T, most: float = inf) -> bool:
+        """Give a place to *one* of a client and return True, if nothing waits and it may have one now."""
+        free = self._places - len(self.held)
+        if self.waiting or free <= 0 or not self._may_take(client, most, free):
+            return False
+        self._give(client, one)
+        return True
 
     def give_back(self, client: Hashable, one: T) -> None:
         """Free the place of *one* of a client, if it has one."""
         self.held.discard(one)
-        taken = self._taken.get(client, set())
-        taken.discard(one)
-        if not taken:
-            self._taken.pop(client, None)
+        taken = self._taken.get(client)
+        if taken is not None:
+            taken.discard(one)
+            if not taken:
+                self._taken.pop(client, None)
 
     def can_take(self) -> bool:
         """Return whether `take` would return something."""
@@ -131,21 +140,27 @@ class Turns(Generic[T]):
 
     def count_waiting(self, client: Hashable) -> int:
         """Return how much of a client waits."""
-        return len(self._waiting.get(client, ()))
+        return len(self.waiting.get(client, ()))
 
     def count_all_waiting(self) -> int:
         """Return how much waits, of all clients."""
-        return sum(map(len, self._waiting.values()))
+        return sum(map(len, self.waiting.values()))
 
     def _find_next(self) -> Hashable | None:
         free = self._places - len(self.held)
         if free <= 0:
             return None
-        most = min(self._each, free - self._kept)
-        for client, line in self._waiting.items():
-            if line and len(self._taken.get(client, ())) < max(1, min(most, next(iter(line.values())))):
+        for client, line in self.waiting.items():
+            if line and self._may_take(client, next(iter(line.values())), free):
                 return client
         return None
+
+    def _may_take(self, client: Hashable, most: float, free: int) -> bool:
+        return len(self._taken.get(client, ())) < max(1, min(most, self._each, free - self._kept))
+
+    def _give(self, client: Hashable, one: T) -> None:
+        self.held.add(one)  # first: what is held is never given to somebody else
+        self._taken.setdefault(client, set()).add(one)
 
 
 class Places:
@@ -199,9 +214,8 @@ class Places:
         """
         turn = threading.Lock()
         try:
-            turn.acquire()
             self._queue(client, turn, most)
-            if not turn.acquire(timeout=-1 if seconds is None else seconds):
+            if turn.locked() and not turn.acquire(timeout=-1 if seconds is None else seconds):
                 raise TimedOut("too much is under way: no turn came within the time allowed")
             return work()
         finally:
@@ -213,14 +227,17 @@ class Places:
 
     def _queue(self, client: Hashable, turn: _Turn, most: float) -> None:
         with self._lock:
-            self._turns.put(client, turn, most)
-            self._admit()
+            if not self._turns.take_at_once(client, turn, most):
+                turn.acquire()
+                self._turns.put(client, turn, most)
+                self._admit()
 
     def _leave(self, client: Hashable, turn: _Turn) -> None:
         with self._lock:
             self._turns.drop(client, turn)
             self._turns.give_back(client, turn)
-            self._admit()
+            if self._turns.waiting:
+                self._admit()
 
     def _admit(self) -> None:
         """Wake those who get a place; call with the lock held."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from contextvars import copy_context
+from functools import partial
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 from ._arguments import check_arguments, check_connection, make_query, named
+from ._context import run_apart
 from ._forks import notice_fork
 from ._hooks import Hook, Listener, check_hook, listening
 from ._log import EventLog, Logger
@@ -348,7 +349,7 @@ class WebSearch:
     def run(self, flow: Flow[_T]) -> _T:
         """Run your own flow, such as `websearch_core.index.crawl`, with these connections and this guard."""
         notice_fork()
-        return copy_context().run(self._run, flow)  # so that Ctrl-C cannot leave a deadline of this call behind
+        return run_apart(partial(self._run, flow))
 
     async def arun(self, flow: Flow[_T]) -> _T:
         """Do the same as `run` on the running event loop."""

@@ -500,6 +500,27 @@ def test_an_interrupt_is_for_one_caller_alone():
     assert not flights._blocking
 
 
+def test_with_no_thread_to_go_on_those_who_wait_get_an_error_at_once(monkeypatch):
+    flights, begun = Flights(), threading.Event()
+
+    def fail(thread):
+        raise RuntimeError("can't start new thread")
+
+    def work():
+        begun.set()
+        wait_until(lambda: count_waiting(flights) == 2)
+        monkeypatch.setattr(threading.Thread, "start", fail)
+        raise KeyboardInterrupt
+
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(flights.share, "k", work)
+        begun.wait(20)
+        second = threads.submit(flights.share, "k", work)
+        assert isinstance(second.exception(20), Unavailable)
+        assert isinstance(first.exception(20), KeyboardInterrupt)
+    assert flights.share("k", lambda: "done").value == "done"
+
+
 def test_work_that_fails_after_it_went_on_fails_for_those_who_wait():
     flights, begun = Flights(), []
 

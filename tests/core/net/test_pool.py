@@ -6,6 +6,7 @@ import asyncio
 import gc
 import importlib
 import ssl
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -520,6 +521,29 @@ async def test_closing_closes_all_connections_even_if_it_is_cancelled_meanwhile(
         await closing
 
     assert len(closed) == 5
+
+
+def test_a_pool_can_be_closed_while_other_threads_open_connections():
+    def connect():
+        return httpcore.HTTPConnection(httpcore.Origin(b"http", b"a.example", 80))
+
+    pool, opened, later = Pool(httpcore, None, 1), [connect() for _ in range(3)], []
+    busy = pool._busy
+    busy.update(dict.fromkeys(opened, True))
+
+    def open_another(*_):  # as if another thread got its turn at each line
+        later.append(connect())
+        busy[later[-1]] = True
+        return open_another
+
+    before = sys.gettrace()
+    sys.settrace(open_another)
+    try:
+        closing = pool._take_all()
+    finally:
+        sys.settrace(before)
+    assert later
+    assert closing[:3] == opened
 
 
 def test_a_connection_that_opens_while_the_pool_is_closed_is_closed_too(colour):

@@ -118,8 +118,9 @@ class _Pool:
 
     def _take_all(self) -> list[Any]:
         self._is_closed = True
-        busy, self._busy = list(self._busy), WeakKeyDictionary()
-        return busy + self._idle.take_all()
+        busy, self._busy = self._busy, WeakKeyDictionary()
+        # In one step: other threads add connections meanwhile.
+        return [one for ref in busy.keyrefs() if (one := ref()) is not None] + self._idle.take_all()
 
 
 class Pool(_Pool):
