@@ -332,6 +332,11 @@ HEADLINE = "<h1>Kelp forests</h1>"
     [
         (f"{HEADLINE}<p>By <a href=/ada>Ada Lovelace</a></p><p>May 4, 2026</p>", "Ada Lovelace", True, False),
         (f"{HEADLINE}<p>By Ada Lovelace on 4 May 2026</p>", "Ada Lovelace", True, False),
+        (f"{HEADLINE}<p>By Ada Lovelace May 4, 2026</p>", None, True, False),
+        (f"{HEADLINE}<p>by ada_42 2026-05-04</p>", None, True, False),
+        (f"{HEADLINE}<p>Von Ada Lovelace 4. Mai 2026</p>", None, True, False),
+        (f"{HEADLINE}<p>By: Ada Lovelace 4 May 2026</p>", None, True, False),
+        (f"{HEADLINE}<p>By Ada Lovelace and Mary Shelley, May 4, 2026</p>", "Ada Lovelace, Mary Shelley", True, False),
         (f"{HEADLINE}<p>by the way, it is wet</p>", None, False, False),
         (f"{HEADLINE}<p>Valid from 1 April to 4 May 2026</p>", None, False, False),
         (f"{HEADLINE}<p>Open from 1 April to 4 May 2026</p>", None, False, False),

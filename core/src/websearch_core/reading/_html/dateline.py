@@ -35,7 +35,7 @@ _BESIDE = frozenset(
     "mon monday tue tues tuesday wed wednesday thu thur thurs thursday fri friday sat saturday sun sunday".split()
 )
 _WORD = re.compile(r"[^\W\d_]+")
-_BY = re.compile(r"\b(?:by|par|von|por)\b\s*:?(?:\s+[\w.-]+){0,6}", re.IGNORECASE)
+_BY = re.compile(r"\b(?:by|par|von|por)\b(?:\s*:)?(?:\s+[\w.-]+){0,6}", re.IGNORECASE)
 _RANGE = re.compile(r"\s*(?:[-–—~]|to|until|till|through|and|bis|und|au|al|à|y|et|do|до|по)\s*", re.IGNORECASE)  # noqa: RUF001
 _PERIOD = re.compile(r"\b(?:valid|until|till|expir\w+|deadline|due)\b|\bfrom\b[^.]*\d[^.]*\bto\b", re.IGNORECASE)
 _OTHER_LABEL = re.compile(r":\s*$")
