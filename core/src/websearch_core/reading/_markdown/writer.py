@@ -525,7 +525,7 @@ def _wrap(sign: str, text: str, parent_tags: Context) -> str:
 
 
 def _has_blocks(text: str) -> bool:
-    return "\n" in text or BREAK in text or CODE in text
+    return "\n" in text or BREAK in text or CODE in text or text.startswith(HASH)
 
 
 def _edges(text: str) -> tuple[str, str]:
