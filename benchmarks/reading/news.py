@@ -126,8 +126,8 @@ def section(
             "readers' comments. F1 is as above. The language is the one that the page states. Intervals are 95 %, by a "
             "bootstrap over the differences of the pages, and over those of the publishers. The row websearch-core, "
             "unseen is the one that the goals are judged by: there a model reads a page that was trained without the "
-            "pages of its site. A title is right if it has the same words; the authors are right if one of them, or "
-            f"all, are named; a date if it is the same day. {measured}"
+            "pages of its site. A title is right if it has the same words, without soft hyphens; the authors are "
+            f"right if one of them, or all, are named; a date if it is the same day. {measured}"
         ),
         tables=[
             Table(

@@ -146,8 +146,9 @@ def section(
             "over the pages. Every Chinese or Japanese character is a word. The authors of the corpus name passages "
             "that must and must not be there; the columns give the shares that are. A page counts as empty if fewer "
             "than 25 characters were read although the truth has more. Structure is compared in the same way: "
-            "headings, table cells and list items by their words, links by words and target, code by its text. A sign "
-            f"that links to a heading (¶) or back from a footnote (^) is not counted. {seen} {measured}"
+            "headings, table cells and list items by their words, links by words and target, code by its text. For all "
+            "readers alike, punctuation, the levels of headings and the nesting of lists do not count, and neither do "
+            f"links without words, such as ¶ beside a heading or ^ back from a footnote. {seen} {measured}"
         ),
         tables=[*tables],
         goals=_judge(ours, peers, structure, best),

@@ -130,7 +130,11 @@ def test_a_language_may_be_spelled_as_in_a_locale():
         (lambda: WebSearch.resolve(None, {"freshness": "week"}), ConfigurationError, 'search_options={"time_range": .'),
         (lambda: WebSearch.resolve("ddg", {}), ConfigurationError, "web: must be a WebSearch, not str"),
         (lambda: WebSearch("ddgo"), UnknownProvider, "did you mean duckduckgo?"),
-        (lambda: WebSearch("tvly-" + 30 * "x"), UnknownProvider, "unknown provider of 35 characters; those that can"),
+        (
+            lambda: WebSearch("tvly-" + 30 * "x"),
+            UnknownProvider,
+            "of 35 characters; if it is a key, give it as api_key; those that",
+        ),
         (lambda: WebSearch("ddg", reader="brave"), ConfigurationError, "'brave' cannot read; those that can: browser"),
         (
             lambda: WebSearch("brave", api_key="'BSA0123456789'"),

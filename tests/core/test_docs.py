@@ -51,6 +51,20 @@ def test_every_link_between_pages_leads_somewhere(page):
         assert (page.parent / target).exists(), target
 
 
+def anchors(page: Path) -> set[str]:
+    """Return the anchors that GitHub gives the headings of *page*."""
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", one) for one in re.findall(r"^#+ (.*)$", text, re.MULTILINE)]
+    return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_into_a_page_leads_to_one_of_its_headings(page):
+    for target, anchor in re.findall(r"\]\((?!https?://)([^)#\s]*)#([^)\s]+)\)", page.read_text("utf-8")):
+        other = page.parent / target if target else page
+        assert other.suffix != ".md" or anchor in anchors(other), f"{target}#{anchor}"
+
+
 def recipe():
     """The provider that CONTRIBUTING.md shows: its first Python block with a class."""
     return next(

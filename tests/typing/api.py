@@ -17,6 +17,7 @@ from websearch_core.layers import Fallback, Layer, Relax, Retry
 from websearch_core.provenance import Ledger
 from websearch_core.provider import PageReader, Provider, SearchProvider, can, from_function
 from websearch_core.providers import Brave, Direct, ProviderInfo, Tavily, get_all, get_default
+from websearch_core.settings import Settings
 
 web = WebSearch()
 assert_type(web.search("kelp", limit=3, time_range="week", allowed_domains=["python.org"]), SearchResponse)
@@ -73,6 +74,11 @@ WebSearch(verify=False)  # type: ignore[arg-type]
 WebSearch("brave", api_key=3)  # type: ignore[arg-type]
 WebSearch(links="hide")  # type: ignore[arg-type]
 assert_type(WebSearch.resolve(None, {"timeout": 3, "links": "text"}), WebSearch)
+Settings(
+    provider="brave", reader=["direct", "jina"], allow=["10.0.0.0/8"], budget="1 USD/day", allowed_domains=["a.example"]
+)
+assert_type(Settings().budget, tuple[str, ...])
+assert_type(SearchQuery(text="kelp", allowed_domains=["a.example"]).allowed_domains, tuple[str, ...])
 WebSearch.resolve(None, {"timeuot": 3})  # type: ignore[typeddict-unknown-key]
 assert_type(get_all(), list[ProviderInfo])
 assert_type(get_default().limits.get("results"), int | None)

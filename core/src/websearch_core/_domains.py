@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator
 
+from ._text.lists import Texts, split_list
 from ._urls import find_origin, to_ascii
 from .errors import DomainNotAllowed
 
@@ -35,13 +36,10 @@ def parse_domain(value: str) -> str:
     return host
 
 
-def split_list(value: Any) -> Any:
-    """Split text at commas; return anything else as it is."""
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
-
-
-Domain: TypeAlias = Annotated[str, AfterValidator(parse_domain)]
-DomainNames: TypeAlias = Annotated[tuple[Domain, ...], BeforeValidator(split_list)]
+if TYPE_CHECKING:
+    DomainNames: TypeAlias = Texts
+else:
+    DomainNames = Annotated[tuple[Annotated[str, AfterValidator(parse_domain)], ...], BeforeValidator(split_list)]
 
 
 @dataclass(frozen=True)

@@ -113,11 +113,12 @@ def unknown_provider(name: str, names: Sequence[str], what: str) -> UnknownProvi
     if name in _RETIRED:
         return UnknownProvider(f"{name}: {_RETIRED[name]}")
     aliases = {alias: real for alias, real in _ALIASES.items() if real in names}
-    close = find_close(name, names, aliases)
     shown = [real + "".join(f" ({alias})" for alias in aliases if aliases[alias] == real) for real in names]
-    hint = f"did you mean {close}? " if close else ""
-    what = what.capitalize() if close else what
-    named = repr(name) if len(name) <= _LONGEST else f"of {len(name)} characters"  # such as a key
+    named, hint = repr(name), ""
+    if len(name) > _LONGEST:
+        named, hint = f"of {len(name)} characters", "if it is a key, give it as api_key; "
+    elif close := find_close(name, names, aliases):
+        what, hint = what.capitalize(), f"did you mean {close}? "
     return UnknownProvider(f"unknown provider {named}; {hint}{what} {', '.join(shown)}")
 
 

@@ -38,7 +38,7 @@ from .layers import (
     leaves,
 )
 from .layers._amounts import split_texts
-from .layers._layer import held, parts
+from .layers._layer import check_inner, parts
 from .layers._stack import Stack, rank
 from .models import describe_problems
 from .provider._declare import destinations, field_notes
@@ -182,9 +182,7 @@ def check_provider(provider: Provider, settings: Settings) -> None:
     """
     guard = Guard.allowing(settings.allow)
     for part in parts(provider):
-        for name in held(part):
-            if isinstance(name, str):
-                raise ConfigurationError(f"{type(part).__name__} holds the name {name!r}, and must hold a provider")
+        check_inner(part)
         check_port(part)
         check_transport(part, guard)
 

@@ -15,6 +15,7 @@ from ._choices import OTHER_NAMES, Kind, SafeSearch, TimeRange, Topic
 from ._domains import DomainNames
 from ._outcomes import Outcome
 from ._text import notebook
+from ._text.lists import NO_TEXTS
 from ._text.problems import describe_problem
 from ._text.suggestion import suggest_name
 from .errors import InvalidOption
@@ -111,8 +112,8 @@ class SearchQuery(_Model):
 
     text: str = Field(min_length=1)
     limit: int = Field(default=5, ge=1)
-    allowed_domains: DomainNames = ()
-    blocked_domains: DomainNames = ()
+    allowed_domains: DomainNames = NO_TEXTS
+    blocked_domains: DomainNames = NO_TEXTS
     time_range: Annotated[
         TimeRange | None, BeforeValidator(lambda v: _TIME_RANGES.get(v, v) if isinstance(v, str) else v)
     ] = None

@@ -21,12 +21,12 @@ A file found in or above the working directory may set only the fields annotated
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
 
 from ._build import by_name, conceal
-from ._domains import DomainNames, Domains, split_list
+from ._domains import DomainNames, Domains
 from ._places import (
     Place,
     check_limits,
@@ -42,6 +42,7 @@ from ._places import (
 from ._registry import provider_class
 from ._shapes import SWITCH, flatten
 from ._sources import ARGUMENT, DEFAULT, Option, Source, Table, read_files
+from ._text.lists import NO_TEXTS, Texts
 from .errors import ConfigurationError
 from .layers._amounts import check_budget, split_texts
 from .provider._declare import FoundFile
@@ -55,8 +56,7 @@ def _conceal_by_name(options: Mapping[str, Mapping[str, Any]]) -> dict[str, dict
     return {name: conceal(provider_class(name), given) for name, given in by_name(options).items()}
 
 
-_Names = Annotated[tuple[str, ...], BeforeValidator(split_list)]
-_Limits = Annotated[tuple[str, ...], BeforeValidator(split_texts), AfterValidator(check_budget)]
+_Limits: TypeAlias = Annotated[Texts, BeforeValidator(split_texts), AfterValidator(check_budget)]
 
 
 class Settings(BaseModel):
@@ -109,10 +109,10 @@ class Settings(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     enabled: Annotated[bool, FoundFile(at_most=True)] = True
-    provider: Annotated[_Names, FoundFile()] = ()
+    provider: Annotated[Texts, FoundFile()] = NO_TEXTS
     fuse: bool = False
-    reader: Annotated[_Names, FoundFile()] = ()
-    allow: _Names = ()
+    reader: Annotated[Texts, FoundFile()] = NO_TEXTS
+    allow: Texts = NO_TEXTS
     timeout: Annotated[float | None, FoundFile(at_most=120)] = Field(default=None, gt=0)
     search_timeout: Annotated[float, FoundFile(at_most=120)] = Field(default=15.0, gt=0)
     read_timeout: Annotated[float, FoundFile(at_most=120)] = Field(default=30.0, gt=0)
@@ -127,10 +127,10 @@ class Settings(BaseModel):
     comments: Annotated[Literal["drop", "keep"] | None, FoundFile()] = None
     reviews: Annotated[Literal["drop", "keep"] | None, FoundFile()] = None
     http_library: Literal["httpx", "httpx2"] = "httpx"
-    allowed_domains: Annotated[DomainNames, FoundFile(narrows=True)] = ()
-    blocked_domains: Annotated[DomainNames, FoundFile(narrows=True)] = ()
+    allowed_domains: Annotated[DomainNames, FoundFile(narrows=True)] = NO_TEXTS
+    blocked_domains: Annotated[DomainNames, FoundFile(narrows=True)] = NO_TEXTS
     max_snippet_chars: Annotated[int | None, FoundFile(at_most=1_000)] = Field(default=None, ge=1)
-    budget: Annotated[_Limits, FoundFile(narrows=True)] = ()
+    budget: Annotated[_Limits, FoundFile(narrows=True)] = NO_TEXTS
     providers: Annotated[dict[str, dict[str, Any]], AfterValidator(_conceal_by_name)] = Field(
         default_factory=dict, repr=False
     )

@@ -297,9 +297,10 @@ def test_a_full_disk_is_one_line(local, home):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
-def test_its_output_may_be_closed(local, home):
+@pytest.mark.parametrize("arguments", ["search -p local kelp", "--version"])
+def test_its_output_may_be_closed(local, home, arguments):
     done = subprocess.run(
-        ["sh", "-c", f"{sys.executable} -m websearch_core search -p local kelp >&-"],
+        ["sh", "-c", f"{sys.executable} -m websearch_core {arguments} >&-"],
         env={**os.environ, "XDG_DATA_HOME": str(home / "data")},
         stderr=subprocess.PIPE,
         text=True,

@@ -33,7 +33,9 @@ from websearch_core.errors import (
 from websearch_core.flow import Request
 from websearch_core.layers import (
     Breaker,
+    Budget,
     Fallback,
+    Fuse,
     Layer,
     Rank,
     Relax,
@@ -390,10 +392,26 @@ def test_a_layer_that_contains_itself_is_refused():
         WebSearch(loop)
 
 
-@pytest.mark.parametrize("layer", [Retry("brave"), Fallback((Stub(), "brave"))], ids=lambda layer: type(layer).__name__)
-def test_a_layer_holds_providers_and_not_their_names(layer):
-    with pytest.raises(ConfigurationError, match=f"{type(layer).__name__} holds the name 'brave'"):
-        WebSearch(layer)
+@pytest.mark.parametrize(
+    ("make", "complaint"),
+    [
+        (lambda: Retry(3), r"Retry: inner: must be a provider, not int; name other .*Retry\(attempts=\.\.\.\)"),
+        (lambda: Retry("brave"), "Retry: inner: must be a provider, not str"),
+        (lambda: Fallback((Stub(), "brave")), "Fallback: inner: must be a provider, not str"),
+        (lambda: Fuse("brave"), r"not str; .*Fuse\(k=\.\.\.\)"),
+        (lambda: Budget("1 USD/day"), r"not str; .*Budget\(limit=\.\.\.\)"),
+        (lambda: Throttle(5), r"not int; .*Throttle\(requests_per_second=\.\.\.\)"),
+        (lambda: SingleFlight(0), "SingleFlight: inner: must be a provider, not int$"),
+    ],
+)
+def test_what_a_layer_wraps_is_a_provider_and_not_another_argument(make, complaint):
+    with pytest.raises(ConfigurationError, match=complaint):
+        make()
+
+
+def test_a_foreign_layer_wraps_providers_too():
+    with pytest.raises(ConfigurationError, match="Around: inner: must be a provider, not str$"):
+        WebSearch(Around(inner="brave"))
 
 
 def test_the_leaves_are_the_innermost_providers():

@@ -15,6 +15,9 @@ from pathlib import Path
 
 def main() -> None:
     """Run the command line."""
+    # A stream that the shell has closed (>&-) is None.
+    sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115
+    sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
     if sys.argv[1:] == ["--version"]:
         print_version()
         return
@@ -27,9 +30,6 @@ def main() -> None:
             f"websearch: the command line needs {error.name}; install it with: pip install 'websearch-core[cli]'\n"
         )
         raise SystemExit(2) from None
-    # A stream that the shell has closed (>&-) is None.
-    sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115
-    sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # the terminal's encoding may lack characters of a page

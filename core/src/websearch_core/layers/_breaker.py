@@ -14,7 +14,7 @@ from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import FoundFile
 from ..provider._ports import opens_pages
 from ._circuit import Circuit, Pass
-from ._layer import ProviderWrapper, Rank, check_number, leaves, read_many, reader, searcher
+from ._layer import ProviderWrapper, Rank, check_inner, check_number, leaves, read_many, reader, searcher
 
 T = TypeVar("T")
 
@@ -53,6 +53,7 @@ class Breaker(ProviderWrapper):
     _circuit: Circuit = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        check_inner(self)
         check_number(self, "failures", minimum=1, integer=True)
         for name in ("rest", "longest", "patience"):
             check_number(self, name, minimum=0)

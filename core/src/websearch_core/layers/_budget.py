@@ -18,7 +18,7 @@ from ..models import Page, SearchQuery, SearchResponse
 from ..provider._ports import Provider, Role
 from ._account import Account, Runs, current_account
 from ._amounts import MILLION, Amount, Limit, parse_limits
-from ._layer import ProviderWrapper, Rank, leaves, read_many, reader, searcher
+from ._layer import ProviderWrapper, Rank, check_inner, leaves, read_many, reader, searcher
 from ._prices import Estimate, Prices, check_prices, correct, estimate, find_price, unknown_price, verbs_of
 from ._usage import UsageFile
 
@@ -69,6 +69,7 @@ class Budget(ProviderWrapper):
     _runs: Runs = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        check_inner(self)
         check_prices(self.prices)
         if self.on_file_error not in get_args(OnFileError):
             raise ConfigurationError(f"Budget: on_file_error: must be one of {', '.join(get_args(OnFileError))}")

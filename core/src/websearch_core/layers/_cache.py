@@ -38,7 +38,18 @@ from ._caching.entries import VERSION, Entry
 from ._caching.http import Unchanged, Watch
 from ._caching.store import Store, open_backend
 from ._identity import Identity, describe_provider, describe_query, digest
-from ._layer import ProviderWrapper, Rank, check_number, leaves, read_each, read_many, reader, reads_batches, searcher
+from ._layer import (
+    ProviderWrapper,
+    Rank,
+    check_inner,
+    check_number,
+    leaves,
+    read_each,
+    read_many,
+    reader,
+    reads_batches,
+    searcher,
+)
 from ._single_flight import free
 
 A = TypeVar("A", SearchResponse, Page)
@@ -106,6 +117,7 @@ class Cache(ProviderWrapper):
     _is_remote: bool = field(default=False, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        check_inner(self)
         for name in ("max_age", "stale_if_error", "missing_age"):
             check_number(self, name, minimum=0)
         check_number(self, "max_bytes", minimum=1, integer=True)

@@ -22,7 +22,7 @@ from ..flow import Flow, Hedge
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._ports import Provider, helps_after
 from ._hedging import Hedging
-from ._layer import Rank, check_number, empty_error, leaves, options_of, read_many, reader, searcher
+from ._layer import Rank, check_inner, check_number, empty_error, leaves, options_of, read_many, reader, searcher
 from ._single_flight import is_free
 from ._trail import NothingFound, Trail, Turn
 
@@ -65,6 +65,7 @@ class Fallback:
     _hedging: Hedging | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        check_inner(self)
         for name in ("after", "tacit"):
             kinds = getattr(self, name)
             if not isinstance(kinds, tuple) or not all(

@@ -26,7 +26,7 @@ from ..flow import Flow, Gather
 from ..models import SearchQuery, SearchResponse, SearchResult
 from ..provider._ports import Provider
 from ._depth import deepen, take_page
-from ._layer import Rank, check_number, empty_error, leaves, options_of, searcher
+from ._layer import Rank, check_inner, check_number, empty_error, leaves, options_of, searcher
 from ._merge import Answer, merge_answers
 
 _LEFT_OUT = (ServiceError, UnsupportedOption, BudgetExceeded)  # after any other error, the search fails
@@ -68,6 +68,7 @@ class Fuse:
     patience: float = 0.8
 
     def __post_init__(self) -> None:
+        check_inner(self)
         check_number(self, "k", minimum=0)
         check_number(self, "depth", minimum=1, integer=True)
         check_number(self, "patience", minimum=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import IntEnum
 from functools import partial
 from typing import Any, Protocol, Self, cast
@@ -224,6 +224,23 @@ def empty_error(layer: object) -> ConfigurationError:
     """Make the error for a layer that is used without a provider inside."""
     kind = type(layer).__name__
     return ConfigurationError(f"{kind} has no provider inside: give it one, or write WebSearch(layers=[{kind}()])")
+
+
+def check_inner(layer: Any) -> None:
+    """
+    Check that what *layer* wraps are providers, and not a value for another of its fields.
+
+    Raises:
+        ConfigurationError: They are not.
+
+    """
+    for inner in held(layer):
+        if not any(callable(getattr(inner, role, None)) for role in ("search", "read")):
+            kind = type(layer).__name__
+            own = fields(layer) if is_dataclass(layer) else ()
+            others = [field.name for field in own if field.init and field.name != "inner"]
+            hint = f"; name other arguments, such as {kind}({others[0]}=...)" if others else ""
+            raise ConfigurationError(f"{kind}: inner: must be a provider, not {type(inner).__name__}{hint}")
 
 
 def check_number(layer: object, field: str, *, minimum: int, integer: bool = False) -> None:

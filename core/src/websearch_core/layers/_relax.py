@@ -10,7 +10,7 @@ from ..errors import AllProvidersFailed, ConfigurationError, UnsupportedOption, 
 from ..flow import Flow
 from ..models import Page, SearchQuery, SearchResponse, Unsupported
 from ..provider._declare import FoundFile
-from ._layer import ProviderWrapper, Rank, read_many, reader, searcher
+from ._layer import ProviderWrapper, Rank, check_inner, read_many, reader, searcher
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ class Relax(ProviderWrapper):
     unsupported: Annotated[Unsupported, FoundFile()] = "note"
 
     def __post_init__(self) -> None:
+        check_inner(self)
         if self.unsupported not in get_args(Unsupported):
             raise ConfigurationError(f"Relax: unsupported: must be one of {', '.join(get_args(Unsupported))}")
 

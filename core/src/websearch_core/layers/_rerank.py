@@ -15,7 +15,7 @@ from ..errors import BadResponse, ConfigurationError, WebSearchError
 from ..flow import Call, Flow
 from ..models import SearchQuery, SearchResponse, SearchResult
 from ._depth import deepen, take_page
-from ._layer import ProviderWrapper, Rank, check_number, searcher
+from ._layer import ProviderWrapper, Rank, check_inner, check_number, searcher
 
 Score: TypeAlias = Callable[[str, list[str]], "Sequence[float] | Awaitable[Sequence[float]]"]
 _K = 10  # of reciprocal rank fusion, as for `Fuse`
@@ -51,6 +51,7 @@ class Rerank(ProviderWrapper):
     depth: int = 20
 
     def __post_init__(self) -> None:
+        check_inner(self)
         if self.score is not None and not callable(self.score):
             raise ConfigurationError("Rerank: score: must be a function from a query and texts to their scores")
         if self.weight is not None:

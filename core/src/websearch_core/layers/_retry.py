@@ -16,7 +16,7 @@ from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import FoundFile
 from ..provider._ports import opens_pages
 from ._bucket import Bucket
-from ._layer import ProviderWrapper, Rank, check_number, leaves, read_many, reader, searcher
+from ._layer import ProviderWrapper, Rank, check_inner, check_number, leaves, read_many, reader, searcher
 
 T = TypeVar("T")
 
@@ -57,6 +57,7 @@ class Retry(ProviderWrapper):
     _retries: Bucket = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        check_inner(self)
         check_number(self, "attempts", minimum=1, integer=True)
         check_number(self, "pause", minimum=0)
         check_number(self, "longest", minimum=0)

@@ -14,7 +14,7 @@ from ..errors import ConfigurationError, WebSearchError
 from ..flow import Flow, Gather
 from ..models import Page
 from ..provider._ports import Provider, needs_network
-from ._layer import ProviderWrapper, Rank, check_number, leaves, read_many, reader
+from ._layer import ProviderWrapper, Rank, check_inner, check_number, leaves, read_many, reader
 
 _TOKEN = re.compile(r"[A-Za-z_-]+")  # RFC 9309, 2.2.1
 
@@ -48,6 +48,7 @@ class Robots(ProviderWrapper):
     _files: RobotsFiles = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        check_inner(self)
         check_number(self, "max_age", minimum=0)
         if not isinstance(self.user_agent, str) or not _TOKEN.fullmatch(self.user_agent):
             raise ConfigurationError("Robots: user_agent: must be a product token: letters, - and _, such as AcmeBot")

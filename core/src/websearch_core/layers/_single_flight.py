@@ -13,7 +13,7 @@ from ..events import Joined, emit
 from ..flow import Flow, Share, Shared
 from ..models import Page, SearchQuery, SearchResponse
 from ._identity import Identity, describe_query
-from ._layer import ProviderWrapper, Rank, read_many, reader, searcher
+from ._layer import ProviderWrapper, Rank, check_inner, read_many, reader, searcher
 
 A = TypeVar("A", SearchResponse, Page)
 
@@ -39,6 +39,7 @@ class SingleFlight(ProviderWrapper):
     _identity: Identity | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        check_inner(self)
         object.__setattr__(self, "_identity", Identity(self.inner) if self.inner else None)
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:

@@ -19,7 +19,7 @@ from ..provider._declare import destinations, is_vendor
 from ..provider._ports import Provider, opens_pages
 from ._hosts import Hosts
 from ._identity import Identity
-from ._layer import ProviderWrapper, Rank, check_number, leaves, read_many, reader, searcher
+from ._layer import ProviderWrapper, Rank, check_inner, check_number, leaves, read_many, reader, searcher
 from ._pace import DAY, Pace, Ticket, shorten
 from ._rate_limiter import RateLimiter, check_limiter, wait_for
 from ._shared_pace import SharedLimits, make_pace
@@ -79,6 +79,7 @@ class Throttle(ProviderWrapper):
     _hosts: Hosts = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        check_inner(self)
         for name in ("requests_per_second", "host_requests_per_second"):
             if getattr(self, name) is not None:
                 check_number(self, name, minimum=0)

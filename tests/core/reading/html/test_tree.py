@@ -52,6 +52,7 @@ def test_empty_elements_separate_their_neighbours(html: str, expected: str) -> N
         (f"<div role=heading>{'lamp ' * 50}</div>", ("lamp " * 50).strip()),
         (f"<div role=heading>{'<b>lamp</b> ' * 50}</div>", " ".join(["**lamp**"] * 50)),
         ("<div role>Lamps</div>", "Lamps"),
+        ("<b><span role=heading>Lamps</span></b>", "## Lamps"),
     ],
 )
 def test_a_short_text_with_the_role_of_a_heading_is_one(html: str, expected: str) -> None:
@@ -128,6 +129,7 @@ def test_a_row_whose_cells_have_several_blocks_is_not_a_row_of_data() -> None:
         ("<ol><li>x<li>b</ol>", "2. b"),
         ("<ol><li><p>x</p><li value=7>b<li>c</ol>", "7. b\n8. c"),
         ("<ul><li>a<ol><li>x<li>b</ol></ul>", "- a\n\n  2. b"),
+        ("<ol><li value=5><p>x</p><li>b</ol>", "6. b"),
         ("<ul><li>x<li>b</ul>", "- b"),
         ("<p>a</p><ol><li>x</ol>", "a"),
     ],

@@ -70,7 +70,7 @@ def test_there_is_one_title_and_the_headings_keep_their_order(html: str, expecte
         ("<ul><li>a</ul><ul><li>b</ul>", "- a\n\n- b"),
         ("<ul><li><ol><li>a<li>b</ol></ul>", "- 1. a\n  2. b"),
         ("<menu><li>a</menu>", "- a"),
-        # A list right in a list belongs into the item before it, though the standard does not allow it.
+        # A list directly inside a list is part of the item before it, though the standard does not allow that.
         ("<ul><li>a</li><ul><li>b</li><ul><li>c</li></ul></ul><li>d</ul>", "- a\n  - b\n    - c\n- d"),
         ("<ol start=9><li>a<li>b</li><ul><li>c</ul><li>d</ol>", "9. a\n10. b\n    - c\n11. d"),
         ("<ul><li>a</li><ul><p>b</p><li>c</ul></ul>", "- a\n\n  b\n\n  - c"),
@@ -301,6 +301,7 @@ def test_footnotes_begin_with_their_mark(html: str, expected: str) -> None:
         ("<p>a<br>b<br><br>c</p>", "a\nb\n\nc"),
         ("<p>an <img src=x alt='a picture of a fox'> image</p>", "an a picture of a fox image"),
         ("<details open><summary>Why?</summary><p>So.</p></details>", "**Why?**\n\nSo."),
+        ("<details><summary><h3>Why?</h3></summary><p>So.</p></details>", "### Why?\n\nSo."),
         (
             "<figure><img alt='a red fox runs'><figcaption>A red fox runs away</figcaption></figure>",
             "A red fox runs away",
@@ -327,6 +328,8 @@ def test_other_elements(html: str, expected: str) -> None:
     [
         ("<a href=/x><span>News</span><h3>Title</h3><p>Text</p></a>", "News\n\n### [Title](https://e.org/x)\n\nText"),
         ("<a href=/x><h3>Title</h3><p>Summary</p></a>", "### [Title](https://e.org/x)\n\nSummary"),
+        ("<a href=/x><h3>Title</h3></a><p>Summary</p>", "### [Title](https://e.org/x)\n\nSummary"),
+        ("<li><a href=/x><b><h3>Title</h3></b></a>", "- ### [Title](https://e.org/x)"),
         ("a <a href=/x><img alt=Home></a> b", "a [Home](https://e.org/x) b"),
         ("<a href=/x><b>bold</b></a>", "[**bold**](https://e.org/x)"),
         ("<a href=/x>[1</a>", "[\\[1](https://e.org/x)"),

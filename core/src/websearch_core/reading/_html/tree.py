@@ -84,7 +84,7 @@ def build_tree(outline: TextBlocks, kept: Sequence[bool] | None = None, *, linke
                 stay = before > after if stay else after > before
             if not stay or (name == "input" and not _is_task(outline.attributes[number])):
                 if name == "li":
-                    _leave_number(built.get(parents[number]))
+                    _leave_number(built.get(parents[number]), outline.attributes[number].get("value"))
                 continue
             if parents[number] not in built:  # inside an input, which has children only in a formula
                 continue
@@ -102,10 +102,10 @@ def build_tree(outline: TextBlocks, kept: Sequence[bool] | None = None, *, linke
     return BuiltTree(body, flattened)
 
 
-def _leave_number(holder: Element | None) -> None:
+def _leave_number(holder: Element | None, value: str | None) -> None:
     """Leave an empty item in an ordered list for one that is dropped, so that the items after it keep their numbers."""
     if holder is not None and holder.name == "ol":
-        holder.children.append(Element("li", {}, holder))
+        holder.children.append(Element("li", {"value": value}, holder))
 
 
 def _name_headings(elements: Iterable[Element]) -> None:

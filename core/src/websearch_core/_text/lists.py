@@ -1,0 +1,29 @@
+"""Fields that are lists of texts, and may be given as one text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BeforeValidator
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def split_list(value: Any) -> Any:
+    """Split text at commas; return anything else as it is."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+if TYPE_CHECKING:
+
+    class Texts:
+        """To type checkers, a field may be given as one type and is read as another only if it is a descriptor."""
+
+        def __get__(self, instance: object, owner: object = None) -> tuple[str, ...]: ...
+        def __set__(self, instance: object, value: str | Sequence[str]) -> None: ...
+
+else:
+    Texts = Annotated[tuple[str, ...], BeforeValidator(split_list)]
+
+NO_TEXTS: Any = ()  # the default of such a field; of any type, since a descriptor is none of these
