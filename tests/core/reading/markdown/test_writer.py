@@ -70,7 +70,7 @@ def test_there_is_one_title_and_the_headings_keep_their_order(html: str, expecte
         ("<ul><li>a</ul><ul><li>b</ul>", "- a\n\n- b"),
         ("<ul><li><ol><li>a<li>b</ol></ul>", "- 1. a\n  2. b"),
         ("<menu><li>a</menu>", "- a"),
-        # A list right in a list belongs into the item before it, though the standard does not allow it.
+        # A list directly inside a list is part of the item before it, though the standard does not allow that.
         ("<ul><li>a</li><ul><li>b</li><ul><li>c</li></ul></ul><li>d</ul>", "- a\n  - b\n    - c\n- d"),
         ("<ol start=9><li>a<li>b</li><ul><li>c</ul><li>d</ol>", "9. a\n10. b\n    - c\n11. d"),
         ("<ul><li>a</li><ul><p>b</p><li>c</ul></ul>", "- a\n\n  b\n\n  - c"),

@@ -367,7 +367,7 @@ class _Converter(MarkdownConverter):
         if not items:
             return ""
         holder = el.parent
-        if holder in self.begun and holder is not None and holder.name in _LISTS:  # it belongs into the item before it
+        if holder in self.begun and holder is not None and holder.name in _LISTS:  # it is part of the item before it
             bullet = f"{self.numbers[holder]}. " if holder.name == "ol" else "- "
             nested = tidy(items)
             edge = BREAK if _ITEM.match(nested) else "\n\n"
