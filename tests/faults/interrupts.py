@@ -76,6 +76,7 @@ def _interrupt_after(instructions: int, call: Callable[[], object]) -> bool:
     except KeyboardInterrupt:
         assert was_noted  # else it is the one of whoever runs the tests
     finally:
+        sys.settrace(tracing)  # again: the signal may have been noticed only after the first time
         sys.unraisablehook = hook
         signal.signal(signal.SIGINT, before)
     return was_noted
