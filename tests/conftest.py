@@ -60,16 +60,16 @@ def _end_processes() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _hide_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Hide the keys, proxies and settings files of the user who runs the tests."""
+def _hide_what_is_the_users(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Hide the keys, proxies and files of the user who runs the tests: settings, cache, index and what was used today."""
     names = {name for provider in known() for names in environment(provider_class(provider)).values() for name in names}
     for name in [*names, *(name for name in os.environ if name.startswith("WEB_SEARCH_"))]:
         monkeypatch.delenv(name, raising=False)
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
-    for name in ("XDG_CONFIG_HOME", "APPDATA"):  # where the user's own settings file would be
-        monkeypatch.setenv(name, str(tmp_path_factory.mktemp("config")))
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "APPDATA", "LOCALAPPDATA"):
+        monkeypatch.setenv(name, str(tmp_path_factory.mktemp("home")))
     monkeypatch.chdir(tmp_path_factory.mktemp("cwd"))
 
 
