@@ -231,9 +231,9 @@ class WebSearch:
             ConfigurationError: Both are given, or the arguments are wrong.
 
         """
-        check_arguments(arguments)
         if web is None:
             return cls(**arguments)
+        check_arguments(arguments)
         if not isinstance(web, WebSearch):
             raise ConfigurationError(f"web: must be a WebSearch, not {type(web).__name__}")
         if arguments:

@@ -262,18 +262,22 @@ def test_an_interrupt_is_exit_code_130(websearch, local, monkeypatch):
     assert done.stdout == ""
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="pipes end differently there")
-def test_a_reader_of_its_output_may_go_away(local, home):
-    reading, writing = os.pipe()
-    os.close(reading)
-    done = subprocess.run(
+def search_into(output, home):
+    return subprocess.run(
         [*PROGRAM, "search", "-p", "local", "kelp"],
         env={**os.environ, "XDG_DATA_HOME": str(home / "data")},
-        stdout=writing,
+        stdout=output,
         stderr=subprocess.PIPE,
         text=True,
         check=False,
     )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes end differently there")
+def test_a_reader_of_its_output_may_go_away(local, home):
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = search_into(writing, home)
     os.close(writing)
 
     assert done.stderr == ""
@@ -283,14 +287,7 @@ def test_a_reader_of_its_output_may_go_away(local, home):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_full_disk_is_one_line(local, home):
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [*PROGRAM, "search", "-p", "local", "kelp"],
-            env={**os.environ, "XDG_DATA_HOME": str(home / "data")},
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
+        done = search_into(full, home)
 
     assert done.stderr == "websearch: [Errno 28] No space left on device\n"
     assert done.returncode == 1
