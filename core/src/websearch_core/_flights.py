@@ -16,13 +16,14 @@ import copy
 import threading
 import time
 from collections.abc import Callable, Coroutine, Hashable
-from concurrent.futures import Future, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextvars import copy_context
 from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from ._branches import current_branch, leave_branch
 from ._deadline import Deadline, deadline, timeout_left, until
 from ._forks import start_over_after_fork
 from .errors import TimedOut, Unavailable
@@ -95,7 +96,10 @@ class Flights:
         return new.charge(answer)
 
     def _follow(self, flight: _Flight) -> Shared:
-        wait((flight.done,), timeout_left())
+        branch = current_branch()
+        wait([flight.done, *([branch.end] if branch else [])], timeout_left(), return_when=FIRST_COMPLETED)
+        if branch is not None:
+            branch.check()
         if flight.done.done() and not flight.done.exception():
             return flight.charge(flight.done.result())
         raise _copy_error(flight.done.exception()) if flight.done.done() else _make_late_error()
@@ -106,6 +110,7 @@ class Flights:
             flight.done.set_exception(error)
             return
         context = copy_context()
+        context.run(leave_branch)
         try:
             threading.Thread(target=context.run, args=(self._go_on, key, flight, work), daemon=True).start()
         except RuntimeError:  # else nobody would do it, and all who want the same later would wait, too
@@ -137,7 +142,7 @@ class Flights:
     def _is_wanted_still(self, key: Hashable, flight: _Flight, error: BaseException) -> bool:
         """Return whether to begin again, for those who have more time; else, nobody joins any more."""
         with self._lock:
-            if flight.waiting and flight.has_got_time(error):
+            if any(caller.is_waiting for caller in flight.waiting) and flight.has_got_time(error):
                 return True
             del self._blocking[key]
             return False
@@ -181,8 +186,14 @@ class _Flight:
         self.begin()
         self.deadline = Deadline(self._began_with)
         self.done: Future[Any] = Future()
+        self._branch = current_branch()
         self.waiting: set[Any] = set()  # each caller: a number would be wrong for ever after Ctrl-C; futures, on a loop
         self._charges = count()  # counts in one step, whatever other threads do
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the caller who came with this one still wants an answer."""
+        return self._branch is None or not self._branch.is_cut
 
     def begin(self) -> None:
         """Note when the work begins, and how much time those who wait now have."""

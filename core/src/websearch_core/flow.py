@@ -23,15 +23,16 @@ import math
 import re
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Hashable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextvars import copy_context
+from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Self, TypeAlias, TypeVar, cast
 
+from ._branches import check_branch, current_branch, gather, wait_for
 from ._bugs import as_error
 from ._deadline import in_time, time_left
 from ._flights import Flights, Shared
-from ._hedges import Leg, ahedge, hedge
+from ._hedges import ahedge, hedge
 from ._text.media_types import parse_media_type
 from ._text.rates import RateLimit, parse_rate_limits
 from ._threads import in_thread
@@ -288,9 +289,13 @@ async def arun(flow: Flow[_T], send: AsyncSend) -> _T:
 
 
 def _perform(effect: Effect, send: Send) -> Any:
+    check_branch()
     match effect:
         case Request():
-            return send(effect)
+            try:
+                return send(effect)
+            finally:
+                check_branch()
         case Sleep(seconds):
             return time.sleep(_check_pause(seconds))
         case Call():
@@ -307,17 +312,16 @@ def _perform(effect: Effect, send: Send) -> Any:
                 except Exception as bug:  # noqa: BLE001 - logged, and returned as an error
                     return as_error(bug, "one of several")
 
-            with ThreadPoolExecutor(min(limit, len(flows)) or 1) as threads:
-                return list(threads.map(lambda job: job[0].run(one, job[1]), [(copy_context(), f) for f in flows]))
+            return gather([partial(one, flow) for flow in flows], limit)
         case Share(flights, key, make):
             return flights.share(key, lambda: run(make(), send))
         case Hedge(first, make_second, after):
 
-            def find_leg() -> Callable[[Leg], Any] | None:
+            def find_second() -> Callable[[], Any] | None:
                 second = make_second()
-                return None if second is None else _make_leg(second, send)
+                return None if second is None else partial(run, second, send)
 
-            return hedge(_make_leg(first, send), find_leg, after)
+            return hedge(partial(run, first, send), find_second, after)
         case _:
             raise _make_effect_error(effect)
 
@@ -353,29 +357,13 @@ async def _aperform(effect: Effect, send: AsyncSend) -> Any:
             return await flights.ashare(key, lambda: arun(make(), send))
         case Hedge(first, make_second, after):
 
-            def find_second() -> Callable[[], Coroutine[Any, Any, Any]] | None:
+            def find_other() -> Callable[[], Coroutine[Any, Any, Any]] | None:
                 second = make_second()
-                return None if second is None else lambda: arun(second, send)
+                return None if second is None else partial(arun, second, send)
 
-            return await ahedge(lambda: arun(first, send), find_second, after)
+            return await ahedge(partial(arun, first, send), find_other, after)
         case _:
             raise _make_effect_error(effect)
-
-
-def _make_leg(flow: Flow[Any], send: Send) -> Callable[[Leg], Any]:
-    """Return work that runs *flow* until nobody needs its answer any more."""
-
-    def work(leg: Leg) -> Any:
-        def send_if_needed(request: Request) -> Response:
-            leg.check()
-            try:
-                return send(request)
-            finally:
-                leg.check()
-
-        return run(flow, send_if_needed)
-
-    return work
 
 
 def _make_effect_error(effect: object) -> TypeError:
@@ -406,5 +394,14 @@ async def _in_time(work: Awaitable[_T]) -> _T:
 
 def _run_async(work: Awaitable[_T]) -> _T:
     """Await *work* from blocking code, on a new loop in a new thread."""
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(copy_context().run, asyncio.run, _in_time(work)).result()
+
+    def work_here() -> _T:
+        with asyncio.Runner() as runner:
+            loop = runner.get_loop()
+            task = loop.create_task(_in_time(work))
+            branch = current_branch()
+            assert branch is not None
+            with branch.interruptible(lambda: loop.call_soon_threadsafe(task.cancel)):
+                return loop.run_until_complete(task)
+
+    return cast("_T", wait_for(work_here))

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 
 def main() -> None:
     """Run the command line."""
+    signal.signal(signal.SIGTERM, _end)
     # A stream that the shell has closed (>&-) is None.
     sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115
     sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
@@ -34,6 +37,11 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # the terminal's encoding may lack characters of a page
     app()
+
+
+def _end(number: int, _: object) -> NoReturn:
+    """End as at Ctrl-C: what is under way is closed, and what has been read is stored."""
+    raise SystemExit(128 + number)
 
 
 def print_version() -> None:

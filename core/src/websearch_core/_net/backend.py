@@ -14,7 +14,7 @@ from contextlib import nullcontext, suppress
 from typing import Any, cast
 
 from .._deadline import _MIN_TIMEOUT, clamp
-from .._hedges import current_leg
+from .._branches import current_branch
 from ..errors import TimedOut, Unavailable, UnsafeURL
 from .guard import Guard
 from .head import HeadBound
@@ -76,8 +76,8 @@ class _Stream:
         if self._unsent:
             with suppress(self._core.WriteError):  # the server may have answered before it hung up
                 self._send(timeout)
-        leg = current_leg()
-        with leg.interruptible(self._shut_down) if leg is not None else nullcontext():
+        branch = current_branch()
+        with branch.interruptible(self._shut_down) if branch is not None else nullcontext():
             data = cast("bytes", self._inner.read(max_bytes, clamp(timeout)))
         self.head.count(len(data))
         return data

@@ -16,12 +16,14 @@ import weakref
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from .._branches import check_branch, current_branch
 from .._deadline import clamp, in_time, time_left, timeout_left
 from .._forks import start_over_after_fork
 from .._redaction import keys_in, redact_response
@@ -128,6 +130,7 @@ class Sender:
     def _exchange(self, client: Any, request: Request, answers: list[Any]) -> Response:
         for target in self._check_targets(request):
             resolve(self._lines[True], self.guard, *target, self._connect_timeout)
+        check_branch()  # it may have waited long for its place
         reply = client.send(self._build_request(client, request), stream=True, follow_redirects=False)
         answers.append(reply)
         try:
@@ -202,13 +205,16 @@ class Sender:
                 answer.cancel()
 
     def _wait(self, answer: Future[Response]) -> Response:
+        branch = current_branch()
         try:
-            return answer.result(timeout_left())
+            with branch.interruptible(answer.cancel) if branch is not None else nullcontext():
+                return answer.result(timeout_left())
         except FutureTimeout as error:
             if answer.done():  # the answer is itself a timeout
                 raise
-            answer.cancel()
             raise TimedOut("no answer within the time allowed") from error
+        finally:
+            answer.cancel()  # unless it is there
 
     def share_services(self, other: Sender) -> None:
         """

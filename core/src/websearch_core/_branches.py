@@ -1,0 +1,174 @@
+"""
+Branches of a blocking call: work in threads of its own that ends soon when nobody waits for it any more.
+
+Nothing can cancel a thread. A branch that is cut off ends with its next effect, sends nothing more, and the connection
+that it waits for is shut down if it is one of ours. Its thread is a daemon, so a program that ends does not wait for it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
+from typing import Any
+
+from .errors import Unavailable
+
+
+class BranchExit(BaseException):
+    """Nobody waits for this work any more. Not an `Exception`, so that no flow takes it for a failure."""
+
+
+class Branch:
+    """
+    Blocking work in a thread of its own, with the context variables of the caller.
+
+    Args:
+        work: What to do.
+
+    """
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self.done: Future[Any] = Future()
+        self.end: Future[None] = Future()  # done once nobody waits for this branch
+        self._outer = _branch.get()
+        self._interrupts: dict[object, Callable[[], object]] = {}
+        self._lock = threading.Lock()
+        if self._outer is not None:
+            self._outer._add_interrupt(self, self.cut)
+        context = copy_context()
+        threading.Thread(target=context.run, args=(self._run, work), name="websearch-branch", daemon=True).start()
+
+    def _run(self, work: Callable[[], Any]) -> None:
+        _branch.set(self)
+        try:
+            self.done.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - raised again, or returned, by the waiting thread
+            self.done.set_exception(error)
+        finally:
+            if self._outer is not None:
+                self._outer._remove_interrupt(self)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether nobody waits for this branch, or for one that it is part of."""
+        return self.end.done() or (self._outer is not None and self._outer.is_cut)
+
+    def check(self) -> None:
+        """
+        Go on only if somebody waits for this branch.
+
+        Raises:
+            BranchExit: Nobody does.
+
+        """
+        if self.is_cut:
+            raise BranchExit
+
+    def cut(self) -> None:
+        """Let the work end as soon as possible, with the branches inside it. It is not waited for."""
+        with self._lock:
+            if not self.end.done():
+                self.end.set_result(None)
+            for interrupt in self._interrupts.values():
+                interrupt()
+
+    @contextmanager
+    def interruptible(self, interrupt: Callable[[], object]) -> Iterator[None]:
+        """Say in this block what to call from another thread to end its waiting."""
+        key = object()
+        self._add_interrupt(key, interrupt)
+        try:
+            yield
+        finally:
+            self._remove_interrupt(key)
+
+    def _add_interrupt(self, key: object, interrupt: Callable[[], object]) -> None:
+        with self._lock:
+            self.check()
+            self._interrupts[key] = interrupt
+
+    def _remove_interrupt(self, key: object) -> None:
+        with self._lock:
+            self._interrupts.pop(key, None)
+
+
+_branch: ContextVar[Branch | None] = ContextVar("websearch_branch", default=None)
+
+
+def current_branch() -> Branch | None:
+    """Return the branch that this thread works for, or None."""
+    return _branch.get()
+
+
+def leave_branch() -> None:
+    """Work for somebody else from here on: for callers who wait although this branch may be cut off."""
+    _branch.set(None)
+
+
+def check_branch() -> None:
+    """Raise `BranchExit` if this thread works for a branch that nobody waits for."""
+    branch = _branch.get()
+    if branch is not None:
+        branch.check()
+
+
+def cut_all(branches: Sequence[Branch]) -> None:
+    """Cut off several branches. None of them does the work of another one meanwhile."""
+    for branch in branches:
+        if not branch.end.done():
+            branch.end.set_result(None)
+    for branch in branches:
+        branch.cut()
+
+
+def wait_for(work: Callable[[], Any]) -> Any:
+    """Return what *work* returns in a branch. If the caller is interrupted, the branch is cut off."""
+    branch = Branch(work)
+    try:
+        return branch.done.result()
+    finally:
+        branch.cut()
+
+
+def gather(works: Sequence[Callable[[], Any]], limit: int) -> list[Any]:
+    """
+    Do several pieces of work at a time, at most *limit*; return their answers in order.
+
+    If the caller is interrupted, what waits does not begin, and what has begun is cut off.
+
+    Raises:
+        Unavailable: The system has no thread for it.
+
+    """
+    waiting = deque(enumerate(works))
+    answers: dict[int, Any] = {}
+
+    def work() -> None:
+        while waiting:
+            check_branch()
+            try:
+                number, one = waiting.popleft()
+            except IndexError:  # another branch was quicker
+                return
+            answers[number] = copy_context().run(one)
+
+    branches: list[Branch] = []
+    try:
+        for _ in range(min(limit, len(works))):
+            try:
+                branches.append(Branch(work))
+            except RuntimeError as error:  # those that have begun do it all
+                if not branches:
+                    raise Unavailable("this system has no thread for it") from error
+                break
+        for branch in branches:
+            branch.done.result()
+    except BaseException:
+        waiting.clear()  # first: a branch that has just begun may not be in the list
+        cut_all(branches)
+        raise
+    return [answers[number] for number in range(len(works))]
