@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.faults.server import Received, Server, http
-from tests.faults.services import FOUND
 
 PAGE = http(b"<title>Kelp</title><p>Brown algae of the northern seas.", "200 OK", "Content-Type: text/html")
 PAGES = 400  # with eight at a time, all of them take long
@@ -38,8 +37,10 @@ PROGRAMS: dict[str, tuple[str, int]] = {
         2,
     ),
     "hedging": (
-        "WebSearch([Tavily(api_key='k' * 20, base_url=f'{SITE}/held/{n}') for n in 'ab'],"
-        " layers=[Fallback(hedge=0.1)]).search('kelp')",
+        (
+            "layers = [Fallback(hedge=0.1)];"
+            "WebSearch([Tavily(api_key='k' * 20, base_url=f'{SITE}/held/{n}') for n in 'ab'], layers=layers).search('kelp')"
+        ),
         2,
     ),
     "a crawl": ("web.run(crawl(SITE, Index(Path('pages.db')), web.reader))", 8),

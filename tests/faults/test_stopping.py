@@ -29,7 +29,9 @@ def test_an_interrupted_call_ends_and_sends_nothing_more(name, tmp_path):
 
 
 @pytest.mark.parametrize(("sign", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-@pytest.mark.parametrize("words", [["search", "kelp", "--read-top", "3"], ["read", "{site}/held/0"], ["index", "{site}/"]])
+@pytest.mark.parametrize(
+    "words", [["search", "kelp", "--read-top", "3"], ["read", "{site}/held/0"], ["index", "{site}/"]]
+)
 def test_the_command_line_ends_at_ctrl_c_and_at_sigterm(words, sign, status, tmp_path):
     release = threading.Event()
 

@@ -1,8 +1,9 @@
 """
 Branches of a blocking call: work in threads of its own that ends soon when nobody waits for it any more.
 
-Nothing can cancel a thread. A branch that is cut off ends with its next effect, sends nothing more, and the connection
-that it waits for is shut down if it is one of ours. Its thread is a daemon, so a program that ends does not wait for it.
+Nothing can cancel a thread. A branch that is cut off sends nothing more and ends with its next effect, and the
+connection that it waits for is shut down if it is one of ours. Its thread is a daemon, so that no program waits for it
+at its end.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Branch:
         self._interrupts: dict[object, Callable[[], object]] = {}
         self._lock = threading.Lock()
         if self._outer is not None:
-            self._outer._add_interrupt(self, self.cut)
+            self._outer.add_interrupt(self, self.cut)
         context = copy_context()
         threading.Thread(target=context.run, args=(self._run, work), name="websearch-branch", daemon=True).start()
 
@@ -50,7 +51,7 @@ class Branch:
             self.done.set_exception(error)
         finally:
             if self._outer is not None:
-                self._outer._remove_interrupt(self)
+                self._outer.remove_interrupt(self)
 
     @property
     def is_cut(self) -> bool:
@@ -80,18 +81,20 @@ class Branch:
     def interruptible(self, interrupt: Callable[[], object]) -> Iterator[None]:
         """Say in this block what to call from another thread to end its waiting."""
         key = object()
-        self._add_interrupt(key, interrupt)
+        self.add_interrupt(key, interrupt)
         try:
             yield
         finally:
-            self._remove_interrupt(key)
+            self.remove_interrupt(key)
 
-    def _add_interrupt(self, key: object, interrupt: Callable[[], object]) -> None:
+    def add_interrupt(self, key: object, interrupt: Callable[[], object]) -> None:
+        """Have *interrupt* called when this branch is cut off, until it is removed by its *key*."""
         with self._lock:
             self.check()
             self._interrupts[key] = interrupt
 
-    def _remove_interrupt(self, key: object) -> None:
+    def remove_interrupt(self, key: object) -> None:
+        """Forget what was added under *key*."""
         with self._lock:
             self._interrupts.pop(key, None)
 

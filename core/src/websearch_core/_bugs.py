@@ -38,7 +38,8 @@ def contain_bugs(flow: Callable[[], Generator[E, Any, T]], provider: str, verb: 
     """
     try:
         return (yield from flow())
-    except WebSearchError:
+    except WebSearchError as error:
+        error.locate(provider)
         raise
     except Exception as bug:
         if _is_for_a_test(bug):

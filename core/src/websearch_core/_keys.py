@@ -105,11 +105,19 @@ class ApiKey(SecretStr):
             self._returned = (kept, *self._returned[: _MAX_REMEMBERED - 1])
         return key
 
+    @property
+    def origin(self) -> str:
+        """Where the key comes from, such as the name of an environment variable. It is not secret."""
+        if isinstance(self._source, _Keyring):
+            return f"{KEYRING}{self._source.service}/{self._source.name}"
+        if isinstance(self._source, _Variable):
+            return self._owner.named
+        option = self._owner.option
+        return f"a function given as {option}" if isinstance(self._source, _Function) else option
+
     def identity(self) -> str:
         """Return a text that identifies this key, and is secret too: the key, or its place in a keyring."""
-        if isinstance(self._source, _Keyring):  # slow to read
-            return f"{KEYRING}{self._source.service}/{self._source.name}"
-        return self.get_secret_value()
+        return self.origin if isinstance(self._source, _Keyring) else self.get_secret_value()  # slow to read
 
     def returned(self) -> list[str]:
         """Return the keys used recently, without reading a new one, so that they can be removed from texts."""
@@ -157,10 +165,14 @@ class _Owner:
     variables: tuple[str, ...] = ()
 
     def missing(self, why: str) -> MissingKey:
-        return MissingKey(f"{self.provider} has no {self.option}: {why}", variables=self.variables)
+        return MissingKey(
+            f"{self.provider} has no {self.option}: {why}", variables=self.variables, provider=self.provider
+        )
 
     def failed(self, why: str) -> ConfigurationError:
-        return ConfigurationError(f"{self.provider}: {self.option}: {why}")
+        error = ConfigurationError(f"{self.provider}: {self.option}: {why}")
+        error.locate(self.provider)
+        return error
 
     @property
     def named(self) -> str:

@@ -2,18 +2,28 @@
 Log what happens, through the same events as everybody else's hook.
 
 At level info: providers, numbers, lengths, times, error codes, and where a page is, without the query of its URL. At
-level debug: the query, and whole URLs. No line has a key.
+level debug: the query, and whole URLs. At level warning, once an hour for each provider: what an operator must change,
+such as a wrong key. No line has a key.
 """
 
 from __future__ import annotations
 
 import logging
 import re
+import threading
+import time
 from urllib.parse import urlsplit
 
 from ._hooks import describe_error
 from ._text.quantity import quantity
-from .errors import ConfigurationError
+from .errors import (
+    AllProvidersFailed,
+    AuthenticationError,
+    Blocked,
+    ConfigurationError,
+    QuotaExhausted,
+    WebSearchError,
+)
 from .events import (
     BreakerClosed,
     BreakerOpened,
@@ -33,6 +43,10 @@ Logger = logging.Logger | logging.LoggerAdapter[logging.Logger]
 
 _NAME = "websearch_core"
 _MAX_LENGTH = 200  # characters of an address
+_FOR_OPERATORS = AuthenticationError, QuotaExhausted, Blocked, ConfigurationError
+_AGAIN_AFTER = 3600.0  # seconds
+_warned: dict[tuple[str, str, str], float] = {}  # when, by the logger, provider and code of the error
+_warned_lock = threading.Lock()
 
 
 class EventLog:
@@ -55,6 +69,8 @@ class EventLog:
     def __call__(self, event: Event) -> None:
         """Write the line of *event*."""
         log = self._logger
+        if (error := getattr(event, "error", None)) is not None:
+            self._warn(error, getattr(event, "provider", ""), of_page=isinstance(event, ReadEnd))
         if not log.isEnabledFor(logging.INFO):
             return
         match event:
@@ -68,7 +84,7 @@ class EventLog:
                 log.info("%s %s (%s) failed after %.2f s: %s", event.provider, what, of, event.seconds, why)
             case SearchEnd(response=response):
                 count = len(response.results) if response else 0
-                found = quantity(count, "result")
+                found = quantity(count, "result") + (" and an answer" if response and response.answer else "")
                 log.info("%s search (%s): %s in %.2f s", event.provider, _measure(event), found, event.seconds)
             case ReadEnd(page=page):
                 length = page.content_length if page else 0
@@ -95,6 +111,33 @@ class EventLog:
                 log.info("%s works again", event.provider)
             case _:  # of a layer that this module does not know; its fields may hold anything
                 log.debug("%s", event.name)
+
+    def _warn(self, error: BaseException, provider: str, *, of_page: bool) -> None:
+        """Warn of what fails until somebody changes it. A page that blocks us is no such thing, a search engine is."""
+        for cause in error.exceptions if isinstance(error, AllProvidersFailed) else (error,):
+            if not isinstance(cause, _FOR_OPERATORS) or (of_page and isinstance(cause, Blocked)):
+                continue
+            who = cause.provider or provider
+            if _is_due((self._logger.name, who, cause.code)):
+                self._logger.warning("%s%s", cause.summary, _describe_cause(cause))
+
+
+def _is_due(key: tuple[str, str, str]) -> bool:
+    """Return whether an hour has passed since the last warning."""
+    now = time.monotonic()
+    with _warned_lock:
+        if now - _warned.get(key, now - _AGAIN_AFTER) < _AGAIN_AFTER:
+            return False
+        _warned[key] = now
+        return True
+
+
+def _describe_cause(error: WebSearchError) -> str:
+    """Return the status and where the key came from, if they are known and the message does not say so."""
+    status, source = getattr(error, "status", None), getattr(error, "key_source", None)
+    facts = [f"status {status}"] if status and str(status) not in error.message else []
+    facts += [f"key from {source}"] if source else []
+    return f" ({', '.join(facts)})" if facts else ""
 
 
 def _measure(event: SearchEnd) -> str:

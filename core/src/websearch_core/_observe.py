@@ -7,6 +7,8 @@ from typing import Self
 
 from ._hooks import emit
 from ._outcomes import Outcome
+from ._urls import describe_url
+from .errors import WebSearchError
 from .events import Exchange, ReadEnd, ReadStart, SearchEnd, SearchStart
 from .flow import Flow, Request, Response
 from .models import Page, SearchQuery, SearchResponse
@@ -19,6 +21,8 @@ def observe_search(search: Flow[SearchResponse], query: SearchQuery, provider: s
     try:
         response = yield from search
     except BaseException as error:
+        if isinstance(error, WebSearchError):
+            error.locate(provider)
         emit(SearchEnd(provider=provider, query=query, seconds=time.monotonic() - started, error=error))
         raise
     seconds = time.monotonic() - started
@@ -35,6 +39,9 @@ def observe_read(read: Flow[Page], url: str, provider: str) -> Flow[Page]:
     try:
         page = yield from read
     except BaseException as error:
+        if isinstance(error, WebSearchError):
+            error.url = describe_url(url)  # the page, also if a service was asked for it
+            error.locate(provider)
         emit(ReadEnd(provider=provider, url=url, seconds=time.monotonic() - started, error=error))
         raise
     seconds = time.monotonic() - started
@@ -68,6 +75,8 @@ class observe_request:  # noqa: N801 - a block, which every request is sent in: 
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         response = self.response
+        if isinstance(error, WebSearchError):
+            error.locate(url=describe_url(self._request.url))
         emit(
             Exchange(
                 method=self._request.method,

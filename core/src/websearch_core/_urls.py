@@ -6,7 +6,7 @@ import ipaddress
 import re
 from functools import lru_cache
 from typing import TypeAlias
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from .errors import UnsafeURL
 
@@ -28,6 +28,10 @@ _TRACKING = re.compile(
     r"|oly_(anon|enc)_id|vero_id|_openstat|li_fat_id|ref_src",
     re.IGNORECASE,
 )
+_MAX_SHOWN = 200  # characters
+_SECRET_NAME = re.compile("auth|code|cred|key|passw|secret|session|sid|sig|ticket|token", re.IGNORECASE)
+_SECRET_VALUE = re.compile(r"[A-Za-z0-9_\-.~+/=]{20,}")
+_DIGIT_AND_LETTER = re.compile("[0-9][^0-9]*[A-Za-z]|[A-Za-z][^A-Za-z]*[0-9]")
 _DOT_ALIKE = re.compile("[\u2024\u3002\ua4f8\ufe52\uff0e\uff61]")
 
 
@@ -99,6 +103,30 @@ def is_web_url(url: str) -> bool:
 
 
 @lru_cache(maxsize=1024)  # each result of a search is looked at several times
+def describe_url(url: str) -> str:
+    """
+    Return *url* for a log or an error: printable ASCII, without credentials and fragment, and cut if it is long.
+
+    Values of its query that look like secrets are left out: those named for one, and those that nobody could guess.
+    """
+    try:
+        parts = urlsplit(url)
+        host = parts.netloc.rpartition("@")[2]
+        query = "&".join(
+            f"{quote(name)}={'...' if _looks_secret(name, value) else quote(value)}"
+            for name, value in parse_qsl(parts.query, keep_blank_values=True)
+        )
+    except ValueError:
+        return "an invalid URL"
+    shown = f"{parts.scheme}://{host}{parts.path}{'?' if query else ''}{query}"
+    shown = re.sub(r"[^\x21-\x7e]", "?", shown)
+    return shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}..."
+
+
+def _looks_secret(name: str, value: str) -> bool:
+    return bool(_SECRET_NAME.search(name)) or bool(_SECRET_VALUE.fullmatch(value) and _DIGIT_AND_LETTER.search(value))
+
+
 def split_url(url: str) -> tuple[str, str, int, str]:
     """Split *url* into scheme, host, port and the rest; the host in lower-case ASCII."""
     if len(url) > _MAX_LENGTH:

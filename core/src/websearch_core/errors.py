@@ -30,8 +30,9 @@ What can go wrong, and whose fault it is.
         └── AllProvidersFailed  (ExceptionGroup)    every provider of a chain failed; has all causes
 
 Finding nothing is not an error.  Each class is also a builtin exception that people already catch, has a stable
-``code`` for programs and models, and says whether retrying may help (``temporary``).  No message contains a
-key, or any words but our own, since models read it as ours. What a service said is in ``detail``.
+``code`` for programs and models, and says whether retrying may help (``temporary``).  ``str(error)`` says who failed,
+how, and at which URL; ``summary`` leaves the URL out, for models. Neither contains a key, or any words but our own.
+What a service said is in ``detail``.
 """
 
 from __future__ import annotations
@@ -74,9 +75,36 @@ __all__ = [
 
 
 class WebSearchError(Exception):
-    """The base class of all errors that this library raises on purpose."""
+    """
+    The base class of all errors that this library raises on purpose.
+
+    ``provider`` is the name of the provider whose call failed, and ``url`` the page that was to be read, or what was
+    requested of a service, without credentials and query values that look like secrets; each is None where it is
+    unknown.
+    """
 
     code: ClassVar[str] = "error"
+    provider: str | None = None
+    url: str | None = None
+
+    @property
+    def message(self) -> str:
+        """What happened, without the provider and the URL."""
+        return str(self.args[0]) if self.args else ""
+
+    def locate(self, provider: str | None = None, url: str | None = None) -> None:
+        """Add the provider and the URL, unless they are known."""
+        self.provider = self.provider or provider
+        self.url = self.url or url
+
+    @property
+    def summary(self) -> str:
+        """Who failed, and how. It does not say where, which may be inside: a model reads it."""
+        return self.message
+
+    def __str__(self) -> str:
+        url = f" ({self.url})" if self.url and self.url not in self.message else ""
+        return f"{self.summary}{url}"
 
 
 class ConfigurationError(WebSearchError, ValueError):
@@ -100,9 +128,10 @@ class MissingKey(ConfigurationError):
 
     code = "missing_key"
 
-    def __init__(self, message: str, *, variables: Sequence[str] = ()) -> None:
+    def __init__(self, message: str, *, variables: Sequence[str] = (), provider: str | None = None) -> None:
         super().__init__(message)
         self.variables: tuple[str, ...] = tuple(variables)
+        self.provider = provider
 
 
 class InvalidOption(WebSearchError, ValueError):
@@ -207,11 +236,22 @@ class ServiceError(WebSearchError):
         if detail:
             self.add_note(f"The service said: {detail}")
 
+    @property
+    def summary(self) -> str:
+        """Who failed, and how. It does not say where, which may be inside: a model reads it."""
+        who = f"{self.provider}: " if self.provider and not self.message.startswith(self.provider) else ""
+        return f"{who}{self.message}"
+
 
 class AuthenticationError(ServiceError, PermissionError):
-    """The key is missing, wrong, or not allowed to do this."""
+    """
+    The key is missing, wrong, or not allowed to do this.
+
+    ``key_source`` says where the key came from, such as the name of an environment variable, if that is known.
+    """
 
     code = "authentication_failed"
+    key_source: str | None = None
 
 
 class QuotaExhausted(ServiceError):
@@ -309,7 +349,12 @@ class AllProvidersFailed(ServiceError, ExceptionGroup[WebSearchError]):
         return AllProvidersFailed(self.message, excs)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.message, self.exceptions)
+        return type(self), (self.message, self.exceptions), self.__dict__
+
+    @property
+    def summary(self) -> str:
+        """Who failed, and how, for each of them."""
+        return self.message
 
     def __str__(self) -> str:
         return self.message

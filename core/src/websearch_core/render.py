@@ -189,7 +189,8 @@ def error_as_json(error: WebSearchError) -> dict[str, Any]:
         "status": "error",
         "error": {
             "code": error.code,
-            "message": str(error),
+            "message": error.message,
+            "url": error.url,
             **{name: getattr(error, name, None) for name in ("provider", "temporary", "retry_after")},
             **({"detail": detail} if detail else {}),
         },
@@ -209,12 +210,12 @@ def render_error(error: WebSearchError, form: str = "text") -> str:
     """
     if form == "json":
         data = error_as_json(error)
-        data["error"].pop("detail", None)
+        for for_developers in ("detail", "url"):
+            data["error"].pop(for_developers, None)
         return json.dumps(data, ensure_ascii=False)
-    wait, provider = getattr(error, "retry_after", None), getattr(error, "provider", None)
-    who = f"{provider}: " if provider and not str(error).startswith(provider) else ""
+    wait = getattr(error, "retry_after", None)
     again = f" Retry after {wait:g} s." if wait is not None else ""
-    return f"ERROR [{error.code}] {who}{_end_sentence(str(error))}{again}"
+    return f"ERROR [{error.code}] {_end_sentence(error.summary)}{again}"
 
 
 def summary_line(tool: str, arguments: Mapping[str, Any]) -> str:

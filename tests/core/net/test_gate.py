@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import re
 import socket
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -337,3 +340,30 @@ def test_heads_are_written_as_they_were_read():
 def test_what_is_no_answer_is_malformed(head):
     with pytest.raises(MalformedHead):
         parse_answer(head)
+
+
+_STRANGER = """
+import socket, sys
+connection = socket.create_connection(("127.0.0.1", int(sys.argv[1])), 20)
+connection.sendall(b"GET http://shop.example:" + sys.argv[2].encode() + b"/ HTTP/1.1\\r\\nHost: shop.example\\r\\n\\r\\n")
+print(connection.recv(100))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="only Linux says who is at the other end")
+@pytest.mark.parametrize("user", ["own", "another"])
+async def test_only_programs_of_the_browsers_user_are_answered_and_charged(user):
+    guard = Guard.allowing([f"{PUBLIC}/32"], resolve=resolve)
+    async with origin() as (port, heard):
+        allowed = os.geteuid() + (user == "another")
+        async with Gate(guard, Line(FOR_PAGES), user=allowed) as gate:
+            program = [sys.executable, "-c", _STRANGER, gate.url.rpartition(":")[2], str(port)]
+            process = await asyncio.create_subprocess_exec(*program, stdout=asyncio.subprocess.PIPE)
+            answer = (await process.communicate())[0]
+
+    if user == "own":
+        assert b"200 OK" in answer
+        assert (len(heard), gate.traffic.requests) == (1, 1)
+    else:
+        assert answer.strip() == b"b''"
+        assert (heard, gate.traffic.requests) == ([], 0)

@@ -13,7 +13,7 @@ from .._deadline import time_left, time_limit
 from .._net.gate import Gate, find_own_address
 from ..errors import ConfigurationError, TimedOut, Unavailable
 from ..flow import Request, Response
-from .launch import NETWORK_FLAGS
+from .launch import NETWORK_FLAGS, find_own_user
 
 if TYPE_CHECKING:
     from .._net.guard import Guard
@@ -56,7 +56,7 @@ class Crawler:
             with time_limit(_MAX_SECONDS):
                 async with asyncio.timeout(time_left()):
                     address = await find_own_address()
-                    async with Gate(guard, line, address=address) as gate:
+                    async with Gate(guard, line, address=address, user=find_own_user()) as gate:
                         browser = crawl4ai.BrowserConfig(**_browser_options(gate.url, address))
                         result = await _run(crawl4ai, browser, url, self._page_options(crawl4ai))
                         refused = gate.find_error(url) or gate.find_error(str(result.redirected_url or url))

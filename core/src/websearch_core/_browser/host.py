@@ -60,6 +60,7 @@ class Browser:
         self._watching: asyncio.Task[None] | None = None
         self._resting: asyncio.TimerHandle | None = None
         self._process: Process | None = None
+        self._user: int | None = None
         self._is_broken = False
         self._ended_one = -math.inf  # when a renderer was ended
 
@@ -89,7 +90,7 @@ class Browser:
             await asyncio.shield(self._started)
             self._wake()
             try:
-                async with Gate(guard, line, limits, address=self._address) as gate:
+                async with Gate(guard, line, limits, address=self._address, user=self._user) as gate:
                     tab = await self._make_tab(gate)
                     try:
                         await tab.set_up(max_size)
@@ -137,6 +138,7 @@ class Browser:
 
     async def _connect(self) -> None:
         self._process = await _in_thread(lambda: Process(self.launch, self._own_gate.url, self._address))
+        self._user = self._process.user
         self._connection = Connection(self._process.read_fd, self._process.write_fd)
         self._connection.listen("", self._hear)
         self._connection.ended.add_done_callback(lambda _: self._lose_all())

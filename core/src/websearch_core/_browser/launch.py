@@ -144,6 +144,7 @@ class Process:
     def __init__(self, launch: Launch, proxy: str, address: str) -> None:
         program = find_browser(launch.path)
         user = _find_user() if launch.sandbox else None
+        self.user = user[0] if user else find_own_user()
         self._sandbox = launch.sandbox
         self.profile = tempfile.mkdtemp(prefix="websearch-browser-")
         self._said: deque[bytes] = deque(maxlen=_DIAGNOSTICS)
@@ -226,6 +227,11 @@ class Process:
             shutil.rmtree(self.profile, ignore_errors=True)
             if not Path(self.profile).exists():
                 return
+
+
+def find_own_user() -> int | None:
+    """Return the id of the user that this process runs as; None on Windows."""
+    return None if sys.platform == "win32" else os.geteuid()
 
 
 def _find_user() -> tuple[int, int] | None:

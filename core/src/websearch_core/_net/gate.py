@@ -27,6 +27,7 @@ from .backend import AsyncGuardedBackend
 from .guard import Guard
 from .heads import Fields, MalformedHead, body_length, parse_answer, parse_request, write_answer, write_request
 from .lookup import Line
+from .system import find_user
 
 _MAX_HEAD = 64 * 1024  # bytes
 _CHUNK = 64 * 1024
@@ -84,15 +85,25 @@ class Gate:
         line: The queue for look-ups.
         limits: What the page may use.
         address: The address to listen on; see `find_own_address`.
+        user: The id of the user that the browser runs as. Where the system says who is at the other end of a
+            connection, programs of others are not answered. None for anybody on this machine.
 
     """
 
-    def __init__(self, guard: Guard, line: Line, limits: Limits | None = None, *, address: str = "127.0.0.1") -> None:
+    def __init__(
+        self,
+        guard: Guard,
+        line: Line,
+        limits: Limits | None = None,
+        *,
+        address: str = "127.0.0.1",
+        user: int | None = None,
+    ) -> None:
         self.limits = limits or Limits()
         self.traffic = Traffic()
         self.mark = secrets.token_urlsafe(16)
         self.spent = ""  # what was used up, if anything
-        self._guard, self._address = guard, address
+        self._guard, self._address, self._user = guard, address, user
         self._backend = AsyncGuardedBackend(_Dialer(), guard, line)
         self._tasks: set[asyncio.Task[None]] = set()
         self._writers: set[asyncio.StreamWriter] = set()
@@ -130,6 +141,12 @@ class Gate:
         self._tasks.add(task := asyncio.ensure_future(self._handle(reader, writer)))
         task.add_done_callback(lambda _: self._finish(task, writer))
 
+    def _is_browser(self, writer: asyncio.StreamWriter) -> bool:
+        if self._user is None:
+            return True
+        near, far = (writer.get_extra_info(name) for name in ("sockname", "peername"))
+        return find_user(near, far) in {self._user, None}
+
     def _finish(self, task: asyncio.Task[None], writer: asyncio.StreamWriter) -> None:
         """Close a connection, also of a task that was cancelled before it began."""
         self._tasks.discard(task)
@@ -137,6 +154,8 @@ class Gate:
         writer.close()
 
     async def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if not self._is_browser(writer):
+            return  # what a stranger asks for is not charged to the page
         self._open += 1
         try:
             await self._serve(reader, writer)

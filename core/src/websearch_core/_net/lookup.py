@@ -37,12 +37,13 @@ class Line:
     def __init__(self, threads: Threads) -> None:
         self._threads = threads
 
-    def look_up(self, ask: Ask) -> Future[Sequence[str]]:
+    def look_up(self, ask: Ask, page: str = "") -> Future[Sequence[str]]:
         """
         Start a look-up, or queue it. A caller that stops waiting for the answer cancels it.
 
         Args:
             ask: Makes the look-up, and blocks until the system has answered.
+            page: The name to say in an error, if it is that of a page. Those of services may be internal.
 
         Raises:
             Unavailable: Too many look-ups are waiting already.
@@ -51,13 +52,13 @@ class Line:
         client = self, current_client()
         if self._threads.count_waiting(client) >= MAX_WAITING:
             raise Unavailable("too many host names are being looked up")
-        return self._threads.submit(client, lambda: _answer(ask))
+        return self._threads.submit(client, lambda: _answer(ask, page))
 
 
-def _answer(ask: Ask) -> Sequence[str]:
+def _answer(ask: Ask, page: str) -> Sequence[str]:
     try:
         return ask()
     except (OSError, UnicodeError) as error:
-        failure = Unavailable("the host name does not resolve")
+        failure = Unavailable(f"the host name {page} does not resolve" if page else "the host name does not resolve")
         failure.temporary = False
         raise failure from error

@@ -58,7 +58,7 @@ def _look_up(line: Line, guard: Guard | None, host: str, port: int) -> Future[Se
         found: Future[Sequence[str]] = Future()
         found.set_result([host])
         return found
-    return line.look_up(partial(guard.resolve if guard else resolve_name, host, port))
+    return line.look_up(partial(guard.resolve if guard else resolve_name, host, port), host if guard else "")
 
 
 def _judge(guard: Guard | None, host: str, port: int, addresses: Sequence[str]) -> list[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import sys
+from pathlib import Path
 
 from .._urls import Address
 
@@ -17,6 +19,24 @@ def resolve_name(name: str, port: int) -> list[str]:
     """Ask the system for the addresses of *name*, which may be a short name of this network."""
     found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(info[4][0]) for info in found))
+
+
+def find_user(near: tuple[str, int], far: tuple[str, int]) -> int | None:
+    """
+    Return the id of the user whose program holds the *far* end of an IPv4 connection on this machine.
+
+    -1 if nobody holds it any more. None where the system does not say: only Linux does, in ``/proc/net/tcp``.
+    """
+    try:
+        table = Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    ends = [_as_in_table(*far), _as_in_table(*near)]
+    return next((int(row[7]) for line in table[1:] if (row := line.split())[1:3] == ends), -1)
+
+
+def _as_in_table(address: str, port: int) -> str:
+    return f"{int.from_bytes(socket.inet_aton(address), sys.byteorder):08X}:{port:04X}"
 
 
 def is_failed_lookup(error: Exception | None) -> bool:

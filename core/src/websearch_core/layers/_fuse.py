@@ -110,7 +110,7 @@ class Fuse:
         if fatal := _find_fatal(failures, alone=not answers):
             raise fatal
         if not answers:
-            reasons = "; ".join(map(str, failures))
+            reasons = "; ".join(failure.summary for failure in failures)
             raise AllProvidersFailed(f"every provider failed: {reasons}", failures)
         merged = merge_answers(answers, self.k)
         notes = [

@@ -122,7 +122,7 @@ class Trail(Generic[A]):
         """Make the error for a call that no provider answered: that of the only one, if it alone was asked."""
         if self._skipped and len(self._failures) == 1:
             return self._failures[0]
-        reasons = "; ".join(str(failure) for failure in self._failures)
+        reasons = "; ".join(failure.summary for failure in self._failures)
         return AllProvidersFailed(f"every provider failed: {reasons}", self._failures)
 
     def _complete(self, answer: A, *end: str) -> A:

@@ -220,7 +220,7 @@ def missing_field_error(cls: Any, field: str, name: str | None = None) -> Missin
     names = environment(cls).get(field, ())
     ways = [f"set {' or '.join(names)}"] if names else []
     ways += [f"pass {field}=...", f"put {field} under [providers.{name}] in websearch.toml"]
-    return MissingKey(f"{name} has no {field}: {', or '.join(ways)}", variables=names)
+    return MissingKey(f"{name} has no {field}: {', or '.join(ways)}", variables=names, provider=name)
 
 
 def _required_names(cls: type[Any]) -> set[str]:

@@ -13,6 +13,7 @@ from .._keys import ApiKey
 from .._redaction import without_keys
 from .._text.invisible import strip_invisible
 from .._text.rates import parse_wait
+from .._urls import describe_url
 from ..errors import (
     AuthenticationError,
     BadRequest,
@@ -218,7 +219,12 @@ def error_for(
     kind = kind or _MEANINGS.get(status) or (Unavailable if status >= 500 else BadResponse)
     message = f"{provider.name} {verb} failed: {status} {_phrase(status)}".rstrip() + (f": {hint}" if hint else "")
     words = redact(detail, provider) if isinstance(detail, str) else None
-    return kind(message, provider=provider.name, status=status, retry_after=retry_after(response), detail=words)
+    error = kind(message, provider=provider.name, status=status, retry_after=retry_after(response), detail=words)
+    error.locate(url=describe_url(response.url))
+    if isinstance(error, AuthenticationError):
+        key = getattr(provider, "api_key", None)
+        error.key_source = key.origin if isinstance(key, ApiKey) else None
+    return error
 
 
 def redact(text: str, provider: object) -> str:

@@ -28,7 +28,7 @@ class _Missing(BaseModel):
 
     @classmethod
     def of(cls, error: PageNotFound) -> _Missing:
-        return cls(message=str(error), provider=error.provider, status=error.status)
+        return cls(message=error.message, provider=error.provider, status=error.status)
 
 
 class Entry(BaseModel):

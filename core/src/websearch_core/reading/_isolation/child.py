@@ -135,7 +135,7 @@ def _answer(data: bytes, **question: Any) -> tuple[dict[str, Any], bytes]:
     try:
         page = convert(data, **question)
     except WebSearchError as error:
-        return {"error": error.code, "message": str(error)}, b""
+        return {"error": error.code, "message": error.message}, b""
     except MemoryError:
         return {"error": BadResponse.code, "message": "there is not enough memory to read the page"}, b""
     return {"page": page.model_dump(mode="json", exclude={"content"})}, page.content.encode(errors="replace")
