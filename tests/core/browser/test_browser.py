@@ -235,17 +235,26 @@ async def test_a_page_that_goes_fails_only_its_own_commands(peer):
     await connection.ended
 
 
-@pytest.mark.parametrize("garbage", [b"not json\0", b"x" * 3000])
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        *(b"not json\0", b"\0", b"\xff\xfe\0", b"[1]\0", b"7\0", b"[" * 900 + b"\0", b"x" * 3000),
+        *(b'{"id": 1, "error": "no"}\0', b'{"id": 1, "result": []}\0', b'{"method": "E", "params": 7}\0'),
+    ],
+)
 async def test_garbage_ends_the_connection(peer, garbage, monkeypatch):
     monkeypatch.setattr("websearch_core._browser.pipe._MAX_MESSAGE", 1000)
     connection = Connection(peer.theirs, peer.ours)
+    waiting = asyncio.create_task(connection.send("A"))
 
     peer.say(garbage)
     if b"\0" not in garbage:
         threading.Timer(0.1, peer.say, [b"x"]).start()
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await connection.ended
+    with pytest.raises(Gone):
+        await waiting
 
 
 @pytest.mark.parametrize(

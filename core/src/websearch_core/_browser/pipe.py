@@ -114,9 +114,9 @@ class Connection:
                 if b"\0" in data:
                     *messages, last = rest.split(b"\0")
                     rest = bytearray(last)
-                    parsed = [json.loads(one) for one in messages]
+                    parsed = [_parse(one) for one in messages]
                     self._loop.call_soon_threadsafe(self._take, parsed)
-        except (OSError, ValueError, RuntimeError):  # not JSON, or the loop has ended
+        except (OSError, ValueError, RuntimeError):  # not a message, or one nested too deeply, or the loop has ended
             pass
         finally:
             self._close(fd)
@@ -158,3 +158,12 @@ class Connection:
         for whose, answer in self._waiting.values():
             if session in (None, whose) and not answer.done():
                 answer.set_exception(Gone(why))
+
+
+def _parse(data: bytes) -> dict[str, Any]:
+    """Return a message, or raise `ValueError` if it is not one of the protocol."""
+    message = json.loads(data)
+    parts = {"params", "result", "error"}
+    if not isinstance(message, dict) or not all(isinstance(message[part], dict) for part in parts & message.keys()):
+        raise ValueError("not a message")
+    return message
