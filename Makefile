@@ -25,7 +25,7 @@ endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
 .PHONY: help install wheels demo test test-ddgs test-models test-service fuzz coverage lint types format docs provider bench bench-reading \
-	bench-memory bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-tenants soak model record drift plugin matrix lock
+	bench-memory bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-stopping bench-tenants soak model record drift plugin matrix lock
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
@@ -138,6 +138,9 @@ bench-tenants: $(VENV)/installed  ## measure many tenants in one process, and wr
 
 bench-faults: $(VENV)/installed $(FAULTED)/installed  ## let our calls and those of others meet 72 faults, and write docs/measured/faults.md
 	$(BIN)/python -m benchmarks.faults --peers $(FAULTED)/bin/python
+
+bench-stopping: $(VENV)/installed  ## measure the time from Ctrl-C to the next line, and write docs/measured/stopping.md
+	$(BIN)/python -m benchmarks.stopping
 
 soak: $(VENV)/installed  ## make 20,000 mixed calls under faults, kill processes that write, and write docs/measured/soak.md
 	MALLOC_ARENA_MAX=2 $(BIN)/python -m benchmarks.soak

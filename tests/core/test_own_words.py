@@ -57,7 +57,7 @@ def test_what_a_service_says_is_not_in_the_message(flow, response):
 
 def test_the_detail_survives_pickling():
     error = pickle.loads(pickle.dumps(BadRequest("no", provider="tavily", detail="q is too long")))
-    assert (str(error), error.detail, error.provider) == ("no", "q is too long", "tavily")
+    assert (error.message, error.detail, error.provider) == ("no", "q is too long", "tavily")
 
 
 def test_without_a_detail_the_data_of_an_error_has_none():

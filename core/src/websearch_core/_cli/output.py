@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Row = tuple[str, str]
 
 EXIT_CODES = """Exit codes: 0 done (even if nothing was found); 1 a service or the network failed; 2 wrong usage or
-configuration; 3 the URL may not be opened; 130 interrupted."""
+configuration; 3 the URL may not be opened; 130 interrupted; 143 ended by SIGTERM."""
 
 _PROGRESS_STEP = 100  # pages between two lines of progress if stderr is not a terminal
 
