@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import overload
+
 from llama_index.core.schema import Document
+from pydantic import PrivateAttr, RootModel
 
 from websearch_core import Page, SearchResult
 from websearch_core._document import make_metadata, make_text
@@ -22,6 +26,45 @@ LLM_EXCLUDED = [
     "truncated",
 ]
 EMBED_EXCLUDED = [*LLM_EXCLUDED, "published", "url"]
+
+
+class ToolDocuments(RootModel[list[Document]]):
+    """
+    A tool's documents; as a string, the text for the model.
+
+    LlamaIndex shows a model the string of what a function returns. Of a ``list`` of documents, it would show their bare
+    texts instead: without title, URL and number, and not marked as data from the web.
+
+    Args:
+        documents: The documents.
+        text: The text, with every title and URL, and with what does not belong to a single document: notes, a direct
+            answer, or that nothing was found.
+
+    """
+
+    _text: str = PrivateAttr()
+
+    def __init__(self, documents: Iterable[Document], text: str) -> None:
+        super().__init__(list(documents))
+        self._text = text
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __iter__(self) -> Iterator[Document]:  # type: ignore[override]  # pyright: ignore[reportIncompatibleMethodOverride] - as pydantic suggests
+        return iter(self.root)
+
+    @overload
+    def __getitem__(self, place: int) -> Document: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Document]: ...
+
+    def __getitem__(self, place: int | slice) -> Document | list[Document]:
+        return self.root[place]
+
+    def __len__(self) -> int:
+        return len(self.root)
 
 
 def result_document(result: SearchResult) -> Document:
