@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import overload
 
-from llama_index.core.schema import Document
+from llama_index.core.schema import Document, MetadataMode, TextNode
 from pydantic import PrivateAttr, RootModel
 
 from websearch_core import Page, SearchResult
 from websearch_core._document import make_metadata, make_text
+from websearch_core.render import fenced
 
 # Metadata that models are not shown.
 LLM_EXCLUDED = [
@@ -65,6 +66,15 @@ class ToolDocuments(RootModel[list[Document]]):
 
     def __len__(self) -> int:
         return len(self.root)
+
+
+class WebNode(TextNode):
+    """A node that a query engine or a `RetrieverTool` shows to a model marked as data from the web."""
+
+    def get_content(self, metadata_mode: MetadataMode = MetadataMode.NONE) -> str:
+        """Return the text for *metadata_mode*; what is embedded or taken as it is has no marks."""
+        content = super().get_content(metadata_mode=metadata_mode)
+        return fenced(content, "A web page") if metadata_mode == MetadataMode.LLM else content
 
 
 def result_document(result: SearchResult) -> Document:
