@@ -427,16 +427,22 @@ class TestTenants:
         assert tenants.find({"reader": "jina"}).reader.name == "jina"
 
     @pytest.mark.parametrize("role", ["provider", "reader"])
-    @pytest.mark.parametrize("chosen", ["local", "tavily,local", ["jina", "local"], "wayback", "auto", "", [], ("",)], ids=str)
+    @pytest.mark.parametrize(
+        "chosen", ["local", "tavily,local", ["jina", "local"], "wayback", "auto", "", [], ("",)], ids=str
+    )
     def test_a_run_chooses_only_what_is_listed(self, role, chosen):
         tenants = Tenants(None, {"provider": "tavily", "api_key": "k"}, {role: ("jina", "tavily")})
-        with pytest.raises(ConfigurationError, match=f"{role}: a run may choose among jina, tavily; the developer lists"):
+        with pytest.raises(
+            ConfigurationError, match=f"{role}: a run may choose among jina, tavily; the developer lists"
+        ):
             tenants.find({role: chosen})
 
     @pytest.mark.parametrize("name", ["local", "tavily"])
     def test_by_default_a_run_chooses_among_what_the_developer_named(self, name, monkeypatch, tmp_path):
         monkeypatch.setenv("WEB_SEARCH_INDEX", str(tmp_path / "index.db"))
-        tenants = Tenants(None, {"provider": ["local", "tavily"], "provider_options": {"tavily": {"api_key": "k"}}}, ["provider"])
+        tenants = Tenants(
+            None, {"provider": ["local", "tavily"], "provider_options": {"tavily": {"api_key": "k"}}}, ["provider"]
+        )
         assert tenants.find({"provider": name}).provider.name == name
         with pytest.raises(ConfigurationError, match="a run may choose among local, tavily"):
             tenants.find({"provider": "duckduckgo"})

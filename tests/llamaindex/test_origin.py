@@ -48,7 +48,7 @@ async def test_documents_of_another_tool_are_no_sources(sea, scripted, followed,
     answer, outputs = await followed(running.run(user_msg="Go on."))
     sources = collect_sources(outputs)
 
-    assert [source["url"] for source in sources][0] == KELP
+    assert next(source["url"] for source in sources) == KELP
     assert all("poison" not in source["text"] for source in sources)
     assert EVIL not in link_citations(answer, sources)
 

@@ -91,12 +91,12 @@ async def test_a_page_is_read_and_shown_once_for_all_its_chunks(fake):
 async def test_a_node_keeps_its_type_and_its_fields(fake, url):
     facts = {
         "metadata": {"url": url}, "metadata_separator": " | ", "text_template": "{content}", "embedding": [0.5],
-        "start_char_idx": 7, "excluded_llm_metadata_keys": ["url"],
+        "excluded_llm_metadata_keys": ["url"],
     }  # fmt: skip
     nodes = [
-        ImageNode(text="a", image_url="https://sea.example/kelp.png", **facts),
+        ImageNode(text="a", image_url="https://sea.example/kelp.png", start_char_idx=7, **facts),
         IndexNode(text="a", index_id="seven", **facts),
-        Document(text="a", **{name: value for name, value in facts.items() if name != "start_char_idx"}),
+        Document(text="a", **facts),
     ]
     for node in nodes:
         before = node.model_dump()
@@ -106,7 +106,7 @@ async def test_a_node_keeps_its_type_and_its_fields(fake, url):
             assert (type(scored.node), scored.score) == (type(node), 0.5)
             texts = {"text", "text_resource"} if url == KELP else {"metadata", *EXCLUDED}
             assert changed <= texts
-            assert (FAST in scored.text) is (url == KELP)
+            assert (FAST in scored.get_content()) is (url == KELP)
         assert node.model_dump() == before
 
 

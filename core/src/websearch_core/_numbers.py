@@ -132,6 +132,6 @@ def _as_source(entry: object) -> Source | None:
     number, url, title, read = (entry.get(name) for name in ("id", "url", "title", "read"))
     if not isinstance(number, int) or isinstance(number, bool) or number < 1:
         return None
-    if not isinstance(url, str) or len(url) > _MAX_URL_LENGTH or not isinstance(title, str) or not isinstance(read, bool):
+    if not (isinstance(url, str) and isinstance(title, str) and isinstance(read, bool)) or len(url) > _MAX_URL_LENGTH:
         return None
     return {"id": number, "title": title, "url": url, "read": read}

@@ -31,8 +31,8 @@ class WebPageCompressor(BaseDocumentCompressor):
         ContextualCompressionRetriever(base_compressor=WebPageCompressor(), base_retriever=retriever)
 
     The URL of a page is the ``source`` or ``url`` in the metadata of its document; documents without one stay as they
-    are. Pages are read concurrently. Of several documents from one page, such as the chunks of a vector store, the first
-    stays. One whose page cannot be read, or has no such passage, keeps its text; an error adds its code to the
+    are. Pages are read concurrently. Of several documents from one page, such as the chunks of a vector store, the
+    first stays. One whose page cannot be read, or has no such passage, keeps its text; an error adds its code to the
     metadata, as ``read_error``.
 
     Args:

@@ -45,9 +45,7 @@ def collect_sources(messages: Iterable[object], tools: Collection[str] = NAMES) 
 
     """
     texts = (
-        source
-        for answer in _find_answers(messages, tools)
-        for source in collect_texts(answer.content, answer.artifact)
+        source for answer in _find_answers(messages, tools) for source in collect_texts(answer.content, answer.artifact)
     )
     return merge_sources(texts)
 

@@ -36,8 +36,9 @@ class WebSearchRetriever(BaseRetriever):
         engine = RetrieverQueryEngine.from_args(WebSearchRetriever(provider="tavily", k=8), llm=llm)
 
     A node has the URL as its id, the snippet as its text, and url, title and everything else known as metadata; models
-    are shown only the part that they can use, marked as data from the web. Its score is the service's own if the service scores every result of the
-    response, else one over the rank: 1, 0.5, 0.33 and so on. Neither is comparable between services.
+    are shown only the part that they can use, marked as data from the web. Its score is the service's own if the
+    service scores every result of the response, else one over the rank: 1, 0.5, 0.33 and so on. Neither is comparable
+    between services.
 
     Args:
         web: The `WebSearch` to search with.
@@ -178,7 +179,7 @@ def _node(result: SearchResult, page: Page | WebSearchError | None) -> TextNode:
     return WebNode(
         id_=result.url,
         text=make_text(result, page),
-        metadata=make_metadata(result, page),
+        metadata=make_metadata(result, page),  # pyright: ignore[reportCallIssue] - also by its name, as in TextNode
         excluded_llm_metadata_keys=LLM_EXCLUDED,
         excluded_embed_metadata_keys=EMBED_EXCLUDED,
     )
