@@ -87,7 +87,7 @@ def check(messages):
     ],
     ids=["before", "after", "parallel", "parallel after", "messages", "the same ID before", "the same ID after"],
 )  # fmt: skip
-def test_another_tool_with_our_shape_is_no_source(scripted, turns):
+def test_another_tool_with_our_shape_is_not_a_source(scripted, turns):
     (bank,) = check(run(scripted, kit(), *turns))
 
     assert bank["text"].startswith("The bank")
@@ -104,7 +104,7 @@ def test_another_tool_with_our_shape_is_no_source(scripted, turns):
     ],
     ids=["bare", "named", "another's call", "before its call", "a person's call"],
 )
-def test_messages_that_answer_no_call_of_our_tools_are_no_sources(scripted, before):
+def test_messages_that_answer_no_call_of_our_tools_are_not_sources(scripted, before):
     messages = run(scripted, kit(), calls("web_search", first="new"), before=before)
 
     assert check(messages)[0]["id"] == 1
