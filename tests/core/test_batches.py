@@ -259,3 +259,19 @@ def test_no_text_is_longer_than_asked_for(length):
     (result,) = WebSearch(Finding((TEXT,))).search("kelp", passage_length=length).results
 
     assert len(result.content) <= length
+
+
+@pytest.mark.parametrize("kind", [Single, Batches])
+def test_a_url_that_is_listed_twice_is_read_once(kind):
+    reader = kind()
+    asked = [URLS[0], URLS[1], URLS[0], None, URLS[1], None, ["x"], URLS[0]]
+    answers = read(reader, asked)
+    waiting = asyncio.run(WebSearch("duckduckgo", reader=reader).aread_many(asked))
+
+    assert sorted(url for call in reader.calls for url in ([call] if isinstance(call, str) else call)) == sorted(
+        [URLS[0], URLS[1]] * 2
+    )
+    for pages in (answers, waiting):
+        assert [page.url if isinstance(page, Page) else None for page in pages] == [
+            url if isinstance(url, str) else None for url in asked
+        ]

@@ -531,10 +531,11 @@ def test_after_a_bug_the_next_reader_is_called(tavily, call):
 
 def test_the_time_for_many_pages_is_for_all_of_them_together(server, http, tavily, call):
     server.answers["/quick"] = http(PAGE, "200 OK", "Content-Type: text/html")
-    server.answers["/slow"] = lambda connection: connection.recv(1)  # says nothing
+    paths = [f"/slow/{number}" for number in range(20)]
+    server.answers |= dict.fromkeys(paths, lambda connection: connection.recv(1))  # says nothing
     started = time.monotonic()
     quick, *slow = call(
-        tavily(attempts=1), "read_many", [f"{server.url}/quick", *[f"{server.url}/slow"] * 20], timeout=5.0
+        tavily(attempts=1), "read_many", [server.url + path for path in ("/quick", *paths)], timeout=5.0
     )
 
     assert quick.title == "Kelp"

@@ -124,11 +124,21 @@ def test_stored_numbers_win_over_those_of_another_conversation_in_memory():
         {}, {"id": "1", "url": A, "title": "", "read": True}, {"id": True, "url": A, "title": "", "read": True},
         {"id": -1, "url": A, "title": "", "read": True}, {"id": 10**9, "url": A, "title": "", "read": True},
         {"id": 7, "url": None, "title": "", "read": True}, {"id": 7, "url": A, "title": 3, "read": True},
-        {"id": 7, "url": A, "title": ""},
+        {"id": 7, "url": A, "title": ""}, 7, None, "x", {"id": 7, "url": A * 1_000, "title": "", "read": True},
     ],
 )  # fmt: skip
 def test_stored_data_of_another_shape_is_ignored(junk):
     assert numbers(Ledger().number_results(found(B), known=[junk])) == [1]
+
+
+def test_adopted_numbers_do_not_run_away():
+    ledger = Ledger()
+    stored = [{"id": n, "title": "", "url": f"{A}/{n}", "read": False} for n in (10**6, 9_000, 18_000)]
+
+    assert numbers(ledger.number_results(found(B), known=stored)) == [18_001]
+    assert [source["id"] for source in ledger.sources()] == [9_000, 18_000, 18_001]
+    again = Ledger()
+    assert numbers(again.number_results(found(B), known=[*stored, *ledger.sources()])) == [18_001]
 
 
 def test_concurrent_searches_get_different_numbers():

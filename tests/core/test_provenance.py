@@ -169,6 +169,44 @@ def test_it_forgets_the_oldest_first():
     assert may_open(ledger, "https://b.example/", "1000")
 
 
+@pytest.mark.parametrize("attacker", [("eve", None), (None, "eve")], ids=["tenant", "user"])
+def test_many_conversations_of_one_tenant_cost_another_none(attacker):
+    ledger = Ledger("seen")
+    named = [("acme", "ann", "1"), (None, "bob", "1"), "thread", None]
+    for conversation in named:
+        ledger.allow_text("https://a.example/", conversation)
+        ledger.number_results(FOUND, conversation)
+    for n in range(1_100):
+        ledger.allow_text("https://b.example/", (*attacker, str(n)))
+        ledger.number_results(FOUND, (*attacker, str(n)))
+
+    for conversation in named:
+        assert may_open(ledger, "https://a.example/", conversation)
+        assert len(ledger.sources(conversation)) == 1
+    assert not may_open(ledger, "https://b.example/", (*attacker, "0"))
+    assert may_open(ledger, "https://b.example/", (*attacker, "1099"))
+
+
+def test_as_many_tenants_as_are_kept_leave_the_one_used_last():
+    ledger = Ledger("seen")
+    for n in range(1_005):
+        ledger.allow_text("https://a.example/", (f"tenant {n}", "1"))
+        ledger.allow_text("https://a.example/", ("tenant 0", "1"))
+
+    open_ = [n for n in range(1_005) if may_open(ledger, "https://a.example/", (f"tenant {n}", "1"))]
+    assert open_ == [0, *range(6, 1_005)]
+
+
+def test_a_text_without_a_url_takes_no_place():
+    ledger = Ledger("seen")
+    ledger.allow_text("https://a.example/", "one")
+    for n in range(1_100):
+        ledger.allow_text("Hello.", str(n))
+        ledger.allow_results(SearchResponse(query="kelp"), str(n))
+
+    assert may_open(ledger, "https://a.example/", "one")
+
+
 def test_a_long_text_of_one_tenant_keeps_no_other_waiting(monkeypatch, seen):
     def canonical(url):
         assert not seen._lock.locked()

@@ -377,16 +377,96 @@ class TestTenants:
         with pytest.raises(ConfigurationError, match=f"configurable: {name}: not an option that a run may set"):
             self.make(name)
 
+    def choosing(self, *names, **arguments):
+        return Tenants(
+            None, {"provider": "tavily", "api_key": "developer", **arguments}, {"provider": names, "api_key": "api_key"}
+        )
+
     def test_a_key_is_not_sent_to_the_provider_that_a_run_chooses(self, monkeypatch):
-        tenants = self.make("provider", "api_key", base_url="https://gateway.example")
+        tenants = self.choosing("tavily", "brave", base_url="https://gateway.example")
         with pytest.raises(MissingKey, match="BRAVE_API_KEY"):
             tenants.find({"provider": "brave"})
-        monkeypatch.setenv("BRAVE_API_KEY", "brave-key")
-        brave = tenants.find({"provider": "brave"})
+        brave = tenants.find({"provider": "brave", "api_key": "ann-key"})
 
-        assert self.key(brave) == "brave-key"
+        assert self.key(brave) == "ann-key"
         assert "gateway" not in repr(list(_parts(brave.provider)))
         assert self.key(tenants.find({"provider": "tavily"})) == "developer"
+
+    @pytest.mark.parametrize("place", ["environment", "file"])
+    def test_a_key_that_merely_lies_about_is_not_lent_to_a_run(self, monkeypatch, tmp_path, place):
+        if place == "environment":
+            monkeypatch.setenv("BRAVE_API_KEY", "SEKRET-brave")
+            monkeypatch.setenv("JINA_API_KEY", "SEKRET-jina")
+        else:
+            file = tmp_path / "websearch.toml"
+            file.write_text('[providers.brave]\napi_key="SEKRET-brave"\n[providers.jina]\napi_key="SEKRET-jina"\n')
+            monkeypatch.setenv("WEB_SEARCH_CONFIG", str(file))
+        listed = {"provider": ("brave", "ddg"), "reader": ["direct", "jina"], "api_key": "api_key"}
+        tenants = Tenants(None, {"provider": "tavily", "api_key": "developer"}, listed)
+        for chosen, words in (
+            ({"provider": "brave"}, r"provider_options=\{'brave': \{'api_key': \.\.\.\}\}"),
+            ({"provider": ["ddg", "brave"]}, "brave: a run that chooses it must bring its own api_key"),
+            ({"reader": "jina"}, "jina: a run that chooses it must bring its own api_key"),
+            ({"reader": "jina", "api_key": "ann-key"}, "jina: a run that chooses it must bring its own api_key"),
+        ):
+            with pytest.raises(MissingKey, match=words) as raised:
+                tenants.find(chosen)
+            assert "SEKRET" not in str(raised.value)
+        assert tenants.find({"provider": "ddg", "reader": "direct"}).provider.name == "duckduckgo"
+        assert self.key(tenants.find({"provider": "brave", "api_key": "ann-key"})) == "ann-key"
+
+    def test_a_key_that_was_lent_is_used(self, monkeypatch):
+        monkeypatch.setenv("BRAVE_API_KEY", "environment")
+        tenants = self.choosing("tavily", "brave", provider_options={"brave": {"api_key": "lent"}})
+        assert self.key(tenants.find({"provider": "brave"})) == "lent"
+        named = Tenants(None, {"provider": ["duckduckgo", "brave"]}, ["provider"])
+        assert self.key(named.find({"provider": "brave"})) == "environment"  # as the developer's own runs use it
+
+    def test_an_optional_key_is_not_needed(self):
+        tenants = Tenants(None, {"provider": "duckduckgo"}, {"reader": ("jina", "direct")})
+        assert tenants.find({"reader": "jina"}).reader.name == "jina"
+
+    @pytest.mark.parametrize("role", ["provider", "reader"])
+    @pytest.mark.parametrize(
+        "chosen", ["local", "tavily,local", ["jina", "local"], "wayback", "auto", "", [], ("",)], ids=str
+    )
+    def test_a_run_chooses_only_what_is_listed(self, role, chosen):
+        tenants = Tenants(None, {"provider": "tavily", "api_key": "k"}, {role: ("jina", "tavily")})
+        with pytest.raises(
+            ConfigurationError, match=f"{role}: a run may choose among jina, tavily; the developer lists"
+        ):
+            tenants.find({role: chosen})
+
+    @pytest.mark.parametrize("name", ["local", "tavily"])
+    def test_by_default_a_run_chooses_among_what_the_developer_named(self, name, monkeypatch, tmp_path):
+        monkeypatch.setenv("WEB_SEARCH_INDEX", str(tmp_path / "index.db"))
+        tenants = Tenants(
+            None, {"provider": ["local", "tavily"], "provider_options": {"tavily": {"api_key": "k"}}}, ["provider"]
+        )
+        assert tenants.find({"provider": name}).provider.name == name
+        with pytest.raises(ConfigurationError, match="a run may choose among local, tavily"):
+            tenants.find({"provider": "duckduckgo"})
+
+    @pytest.mark.parametrize(
+        ("arguments", "configurable", "words"),
+        [
+            ({}, ["provider"], "provider: list those that a run may choose among, as in configurable="),
+            ({"provider": "tavily"}, ["reader"], "reader: list those"),
+            ({"provider": "tavily"}, {"provider": ()}, "provider: list those"),
+            ({"provider": "tavily"}, {"provider": ("tavily", "local")}, "local reads the files of this machine"),
+            ({"provider": "tavily"}, {"reader": ("direct", "local")}, "local reads the files of this machine"),
+            ({"provider": "tavily"}, {"provider": ("tavily", "tavly")}, "did you mean tavily"),
+        ],
+        ids=str,
+    )
+    def test_a_list_that_is_wrong_or_missing_is_refused_at_once(self, arguments, configurable, words):
+        with pytest.raises(ConfigurationError, match=words):
+            Tenants(None, {**arguments, "api_key": "k"} if arguments else {}, configurable)
+
+    def test_a_copy_has_the_same_list(self):
+        twin = pickle.loads(pickle.dumps(self.choosing("tavily", "brave")))
+        with pytest.raises(ConfigurationError, match="among tavily, brave"):
+            twin.find({"provider": "duckduckgo"})
 
     def test_a_run_can_only_narrow_the_domain_policy(self):
         tenants = self.make("allowed_domains", "blocked_domains", allowed_domains=["python.org", "docs.org"])

@@ -81,6 +81,18 @@ async def test_a_page_without_the_words_keeps_the_snippet(fake):
         assert kelp.page_content
 
 
+async def test_a_page_is_read_and_shown_once_for_all_its_chunks(fake):
+    chunks = [
+        Document("chunk", metadata={"source": url, "n": n})
+        for n, url in enumerate([KELP, f"{KELP}#growth", LOST, DULSE, KELP, LOST])
+    ]
+    for documents in await every_way(WebPageCompressor(provider=fake), chunks):
+        assert [document.metadata["n"] for document in documents] == [0, 2, 3, 5]
+        assert FAST in documents[0].page_content
+        assert [document.page_content for document in documents].count("chunk") == 2  # of the page that is lost
+    assert fake.urls.count(KELP) == 2  # blocking and async
+
+
 def test_wrong_arguments_are_refused(fake):
     with pytest.raises(ConfigurationError, match="not both"):
         WebPageCompressor(web=WebSearch(fake), timeout=3)

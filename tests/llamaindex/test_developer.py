@@ -12,6 +12,7 @@ from llama_index.core.workflow import Context
 from pydantic import SecretStr
 
 from llamaindex_websearch import ToolError, WebPagePostprocessor, WebSearchRetriever, WebSearchToolSpec
+from llamaindex_websearch.conversations import conversation_of
 from websearch_core.errors import BudgetExceeded, ConfigurationError, InvalidOption, WebSearchError
 from websearch_core.layers import leaves
 from websearch_core.testing import SECRET
@@ -233,11 +234,11 @@ async def test_urls_that_were_allowed_before_it_was_configured_stay_allowed(tavi
     spec = tavily("api_key", provenance="seen")
     ctx = Context(agent(spec, "done"))
     await spec.allow_text("Read https://sea.example/kelp, please.", ctx)
-    before = dict(spec.ledger._seen)
     await spec.configure(ctx, api_key="k")
     await spec.allow_text("And https://sea.example/dulse.", ctx)
 
-    assert list(spec.ledger._seen) == list(before)
+    for name in ("kelp", "dulse"):
+        spec.ledger.check(f"https://sea.example/{name}", await conversation_of(ctx))
 
 
 @pytest.mark.parametrize(

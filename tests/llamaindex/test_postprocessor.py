@@ -10,7 +10,7 @@ from llama_index.core.llms import MockLLM
 from llama_index.core.node_parser import MarkdownNodeParser
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
+from llama_index.core.schema import Document, ImageNode, IndexNode, MetadataMode, NodeWithScore, TextNode
 
 from llamaindex_websearch import (
     WebPagePostprocessor,
@@ -74,6 +74,43 @@ async def test_nodes_without_a_web_page_or_a_query_stay_as_they_are(fake):
         assert first.score == 0.5
         assert second is nodes[1]
     assert await every_way(WebPagePostprocessor(provider=fake), nodes, None) == [nodes, nodes]
+
+
+async def test_a_page_is_read_and_shown_once_for_all_its_chunks(fake):
+    chunks = [
+        NodeWithScore(node=TextNode(text="chunk", metadata={"source": url, "n": n}), score=1 / (n + 1))
+        for n, url in enumerate([KELP, f"{KELP}#growth", LOST, DULSE, KELP, LOST])
+    ]
+    for nodes in await every_way(WebPagePostprocessor(provider=fake), chunks):
+        assert [node.metadata["n"] for node in nodes] == [0, 2, 3, 5]
+        assert [node.text for node in nodes].count("chunk") == 2  # of the page that is lost
+    assert fake.urls.count(KELP) == 2  # blocking and async
+
+
+@pytest.mark.parametrize("url", [KELP, LOST])
+async def test_a_node_keeps_its_type_and_its_fields(fake, url):
+    facts = {
+        "metadata": {"url": url}, "metadata_separator": " | ", "text_template": "{content}", "embedding": [0.5],
+        "excluded_llm_metadata_keys": ["url"],
+    }  # fmt: skip
+    nodes = [
+        ImageNode(text="a", image_url="https://sea.example/kelp.png", start_char_idx=7, **facts),
+        IndexNode(text="a", index_id="seven", **facts),
+        Document(text="a", **facts),
+    ]
+    for node in nodes:
+        before = node.model_dump()
+        for (scored,) in await every_way(WebPagePostprocessor(provider=fake), [NodeWithScore(node=node, score=0.5)]):
+            after = scored.node.model_dump()
+            changed = {name for name in before if before[name] != after[name]}
+            assert (type(scored.node), scored.score) == (type(node), 0.5)
+            texts = {"text", "text_resource"} if url == KELP else {"metadata", *EXCLUDED}
+            assert changed <= texts
+            assert (FAST in scored.get_content()) is (url == KELP)
+        assert node.model_dump() == before
+
+
+EXCLUDED = ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys")
 
 
 def test_it_works_in_a_query_engine(fake):

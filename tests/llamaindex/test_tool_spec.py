@@ -101,7 +101,7 @@ async def test_finding_nothing_is_noted_and_not_an_error(sea: Sea) -> None:
     for output in await both(search, {"query": "kelp"}):
         assert "No results found for: kelp" in output.content
         assert not output.is_error
-        assert output.raw_output == []
+        assert list(output.raw_output) == []
 
 
 async def test_a_page_is_shown_in_parts(sea: Sea, unmarked: Callable[[str], str]) -> None:

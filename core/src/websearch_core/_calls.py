@@ -145,17 +145,22 @@ class Calls:
         return part.of(page if links == "keep" else remove_links(page, links))
 
     def _read_each(self, urls: Iterable[str], part: Excerpt, timeout: float | None = None) -> Flow[_Pages]:
-        urls = as_urls(urls)
+        asked = as_urls(urls)
+        keys = [url if isinstance(url, str) else n for n, url in enumerate(asked)]
+        several = dict(zip(keys, asked, strict=True))  # what is listed twice is read once
         by_host = any(map(opens_pages, leaves(self.reader)))
-        limit = self.settings.read_timeout * ceil(len(urls) / _MAX_CONCURRENT_READS) if timeout is None else timeout
+        limit = self.settings.read_timeout * ceil(len(several) / _MAX_CONCURRENT_READS) if timeout is None else timeout
         with time_limit(limit):
-            ready = (yield from self._read_batches(urls)) if reads_batches(self.reader) else {}
+            ready = (yield from self._read_batches(asked)) if reads_batches(self.reader) else {}
             # What is not text is the error of its page alone.
             pages = [
-                partial(self._read_one, url, part, ready.get(url) if isinstance(url, str) else None) for url in urls
+                partial(self._read_one, url, part, ready.get(url) if isinstance(url, str) else None)
+                for url in several.values()
             ]
-            lanes = [find_host(url) if by_host and isinstance(url, str) else str(n) for n, url in enumerate(urls)]
-            return (yield from gather_by_host(pages, lanes, _MAX_CONCURRENT_READS, _MAX_CONCURRENT_READS // 2))
+            lanes = [find_host(key) if by_host and isinstance(key, str) else str(n) for n, key in enumerate(several)]
+            read = yield from gather_by_host(pages, lanes, _MAX_CONCURRENT_READS, _MAX_CONCURRENT_READS // 2)
+        answers = dict(zip(several, read, strict=True))
+        return [answers[key] for key in keys]
 
     def _read_batches(self, urls: Sequence[str]) -> Flow[dict[str, Page | WebSearchError]]:
         """Read many pages in as few requests as the reader needs; leave out URLs that may not be read at all."""

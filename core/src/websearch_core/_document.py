@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
+from ._numbers import make_key
+from ._urls import is_web_url
 from .errors import WebSearchError
 from .models import Page, SearchResult
 from .render import page_metadata, result_metadata
+
+T = TypeVar("T")
 
 
 def make_text(result: SearchResult, page: Page | WebSearchError | None = None) -> str:
@@ -39,3 +44,37 @@ def make_metadata(result: SearchResult | None = None, page: Page | WebSearchErro
     if isinstance(page, WebSearchError):
         facts["read_error"] = page.code
     return {"source": facts["url"], **facts}
+
+
+def find_source(metadata: Mapping[str, Any]) -> str | None:
+    """Return the URL of the page that a document with this *metadata* is from, without its fragment; or None."""
+    urls = (metadata.get(name) for name in ("source", "url"))
+    return next((url.partition("#")[0] for url in urls if isinstance(url, str) and is_web_url(url)), None)
+
+
+def put_pages(
+    documents: Sequence[T],
+    urls: Sequence[str | None],
+    pages: Sequence[Page | WebSearchError],
+    put: Callable[[T, Page | WebSearchError], T],
+) -> list[T]:
+    """
+    Put what was read of pages into documents. Of several from one page, the first stays: they would all say the same.
+
+    Args:
+        documents: The documents, best first.
+        urls: What `find_source` returned for each.
+        pages: The pages of the documents that have a URL, or their errors.
+        put: Returns a document with the text of its page, or with its error.
+
+    """
+    waiting, seen, kept = iter(pages), set[str](), list[T]()
+    for document, url in zip(documents, urls, strict=True):
+        page = next(waiting) if url else None
+        if isinstance(page, Page) and page.content:
+            key = make_key(page.final_url or page.url)
+            if key in seen:
+                continue
+            seen.add(key)
+        kept.append(document if page is None else put(document, page))
+    return kept

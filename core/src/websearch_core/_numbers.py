@@ -17,8 +17,9 @@ from .errors import UnsafeURL
 from .models import Page, SearchResponse, SearchResult
 
 _MAX_PAGES = 1_000  # in one conversation; the one seen longest ago is forgotten first
-_MAX_NUMBER = 10**6  # any larger one did not come from here
+_MAX_GAP = 10_000  # between two numbers that are adopted: of a long conversation, the first messages may be gone
 _MAX_TITLE_LENGTH = 200  # characters
+_MAX_URL_LENGTH = 8_192  # characters; of one that is adopted
 
 
 class Numbers:
@@ -33,13 +34,16 @@ class Numbers:
         """
         Adopt the numbers that the conversation has already, such as those in its stored messages.
 
-        They win: if one was given to another page here, that page gets a new number when it is next seen.
+        They win: if one was given to another page here, that page gets a new number when it is next seen. One that is
+        far above all others did not come from here, and is left out.
         """
         adopted: dict[int, list[Source]] = {}
         for entry in known:
             if (source := _as_source(entry)) and not self._has(source):
                 adopted.setdefault(source["id"], []).append(source)
-        for number, sources in adopted.items():
+        for number, sources in sorted(adopted.items()):
+            if number > self._last + _MAX_GAP:
+                break
             keys = {make_key(source["url"]) for source in sources}
             if number in self._sources and not any(self._numbers.get(key) == number for key in keys):
                 self._forget(number)
@@ -121,11 +125,13 @@ def _find_host(key: str) -> str:
     return (urlsplit(key).hostname or "").removeprefix("www.")
 
 
-def _as_source(entry: Mapping[str, Any]) -> Source | None:
+def _as_source(entry: object) -> Source | None:
     """Return *entry* if it has the shape of a source: stored messages may hold anything."""
-    number, url, title, read = (entry.get(name) for name in ("id", "url", "title", "read"))
-    if not isinstance(number, int) or isinstance(number, bool) or not 0 < number <= _MAX_NUMBER:
+    if not isinstance(entry, Mapping):
         return None
-    if not isinstance(url, str) or not isinstance(title, str) or not isinstance(read, bool):
+    number, url, title, read = (entry.get(name) for name in ("id", "url", "title", "read"))
+    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+        return None
+    if not (isinstance(url, str) and isinstance(title, str) and isinstance(read, bool)) or len(url) > _MAX_URL_LENGTH:
         return None
     return {"id": number, "title": title, "url": url, "read": read}

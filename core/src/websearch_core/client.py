@@ -326,7 +326,7 @@ class WebSearch:
         Where the reader fetches pages itself, hosts take turns, and each of several has at most four of these places.
 
         Args:
-            urls: Absolute http(s) URLs.
+            urls: Absolute http(s) URLs; one that is listed twice is read once.
             timeout: Seconds for all pages together; by default ``read_timeout`` for every eight pages, rounded up. A
                 page that is not read by then is replaced by `TimedOut`.
             part: Which part of each page to return, as for `read`.

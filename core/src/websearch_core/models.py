@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import lru_cache
+from importlib import import_module
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, TypedDict, Unpack
 
@@ -278,6 +279,10 @@ class SearchResponse(_Model):
             if things:
                 yield name, notebook.count(things, name.removesuffix("s"))
 
+    def __str__(self) -> str:
+        """Return the text for a model, marked as data from the web: frameworks show what a tool returns as a string."""
+        return str(import_module("websearch_core.render").search_for_model(self))
+
     def _repr_html_(self) -> str:
         return notebook.response_as_html(self)
 
@@ -385,6 +390,10 @@ class Page(_Model):
             yield "provider", self.provider
         if self.notes:
             yield "notes", notebook.count(self.notes, "note")
+
+    def __str__(self) -> str:
+        """Return the text for a model, as that of a `SearchResponse`."""
+        return str(import_module("websearch_core.render").page_for_model(self))
 
     def _repr_html_(self) -> str:
         return notebook.page_as_html(self)

@@ -17,7 +17,7 @@ import re
 import threading
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any, Literal, get_args
+from typing import Any, Generic, Literal, TypeVar, get_args
 from urllib.parse import urlsplit
 
 from ._numbers import Numbers
@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 Provenance = Literal["any", "seen", "seen+links"]
+_T = TypeVar("_T")
 
 _MAX_URLS = 10_000  # in one conversation
 _MAX_CONVERSATIONS = 1_000
@@ -62,8 +63,8 @@ class Ledger:
             raise ConfigurationError(f"provenance: {mode!r} is not one of {', '.join(get_args(Provenance))}")
         self.mode = mode
         self._named = {_make_key(url) for url in named}
-        self._seen: dict[Hashable, dict[str, bool]] = {}
-        self._numbers: dict[Hashable, Numbers] = {}
+        self._seen: _Conversations[dict[str, bool]] = _Conversations()
+        self._numbers: _Conversations[Numbers] = _Conversations()
         self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -110,7 +111,7 @@ class Ledger:
             return
         key = _make_key(url)
         with self._lock:
-            known = key in self._named or key in self._seen.get(conversation, ())
+            known = key in self._named or key in (self._seen.get(conversation) or ())
         if not known:
             raise UnsafeURL(
                 "only pages that a search returned or the user named can be opened, by exactly that URL; "
@@ -144,33 +145,65 @@ class Ledger:
             return self._numbers_of(conversation, known).sources()
 
     def _numbers_of(self, conversation: Hashable, known: Iterable[Mapping[str, Any]]) -> Numbers:
-        numbers = self._numbers.pop(conversation, None) or Numbers()
-        self._numbers[conversation] = numbers  # the conversation used last is forgotten last
-        _evict(self._numbers, _MAX_CONVERSATIONS)
+        numbers = self._numbers.get(conversation) or Numbers()
+        self._numbers.keep(conversation, numbers)
         numbers.restore(known)
         return numbers
 
     def _may_add_links(self, url: str, conversation: Hashable) -> bool:
         key = _make_key(url)
         with self._lock:
-            return key in self._named or self._seen.get(conversation, {}).get(key, False)
+            return key in self._named or (self._seen.get(conversation) or {}).get(key, False)
 
     def _add(self, urls: Iterable[str], conversation: Hashable, *, links: bool) -> None:
         if self.mode == "any":
             return
         keys = list(_make_keys(urls))  # before the lock: a long text of one tenant must not make the others wait
+        if not keys:
+            return
         with self._lock:
-            seen = self._seen.pop(conversation, {})
-            self._seen[conversation] = seen  # the conversation used last is forgotten last
+            seen = self._seen.get(conversation) or {}
+            self._seen.keep(conversation, seen)
             for key in keys:
                 seen[key] = seen.pop(key, False) or links
-            _evict(seen, _MAX_URLS)
-            _evict(self._seen, _MAX_CONVERSATIONS)
+            while len(seen) > _MAX_URLS:
+                del seen[next(iter(seen))]
 
 
-def _evict(entries: dict[Any, Any], limit: int) -> None:
-    while len(entries) > limit:
-        del entries[next(iter(entries))]
+class _Conversations(Generic[_T]):
+    """
+    Keeps something for each conversation, up to 1,000 of them.
+
+    Of more, the tenant who has most of them loses the one that it used least recently: a tenant with many conversations
+    costs another none. The tenant is what comes first in a conversation that is a tuple.
+    """
+
+    def __init__(self) -> None:
+        self._by_tenant: dict[Hashable, dict[Hashable, _T]] = {}
+        self._count = 0
+
+    def get(self, conversation: Hashable) -> _T | None:
+        return self._by_tenant.get(_find_tenant(conversation), {}).get(conversation)
+
+    def keep(self, conversation: Hashable, kept: _T) -> None:
+        tenant = _find_tenant(conversation)
+        own = self._by_tenant.pop(tenant, {})  # what is added again is at the end: used last
+        self._count += conversation not in own
+        own.pop(conversation, None)
+        own[conversation] = kept
+        self._by_tenant[tenant] = own
+        if self._count > _MAX_CONVERSATIONS:
+            most = max(self._by_tenant, key=lambda name: len(self._by_tenant[name]))
+            del self._by_tenant[most][next(iter(self._by_tenant[most]))]
+            self._count -= 1
+            if not self._by_tenant[most]:
+                del self._by_tenant[most]
+
+
+def _find_tenant(conversation: Hashable) -> Hashable:
+    """Return the tenant of a conversation: its first part, else the user, but never the thread."""
+    parts = conversation[:-1] if isinstance(conversation, tuple) else ()
+    return next((part for part in parts if part is not None), None)
 
 
 def _strip_punctuation(url: str) -> str:

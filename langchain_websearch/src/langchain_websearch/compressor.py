@@ -10,7 +10,7 @@ from langchain_core.documents import BaseDocumentCompressor, Document
 from pydantic import ConfigDict, Field
 
 from websearch_core import Page, WebSearch, WebSearchError
-from websearch_core._urls import is_web_url
+from websearch_core._document import find_source, put_pages
 from websearch_core.client import CommonArguments
 
 from ._resolve import resolve_web
@@ -31,8 +31,9 @@ class WebPageCompressor(BaseDocumentCompressor):
         ContextualCompressionRetriever(base_compressor=WebPageCompressor(), base_retriever=retriever)
 
     The URL of a page is the ``source`` or ``url`` in the metadata of its document; documents without one stay as they
-    are. Pages are read concurrently. One that cannot be read, or has no such passage, keeps its text; an error adds its
-    code to the metadata, as ``read_error``.
+    are. Pages are read concurrently. Of several documents from one page, such as the chunks of a vector store, the
+    first stays. One whose page cannot be read, or has no such passage, keeps its text; an error adds its code to the
+    metadata, as ``read_error``.
 
     Args:
         web: The `WebSearch` to read with; or pass its arguments instead.
@@ -58,9 +59,9 @@ class WebPageCompressor(BaseDocumentCompressor):
         callbacks: Callbacks | None = None,  # noqa: ARG002 - LangChain passes it
     ) -> list[Document]:
         """Return the documents with the passages for *query*."""
-        urls = [_find_url(document) for document in documents]
+        urls = [find_source(document.metadata) for document in documents]
         pages = self.web.read_many(filter(None, urls), query=query, max_length=self.max_length)
-        return _replace_texts(documents, urls, pages)
+        return put_pages(documents, urls, pages, _replace_text)
 
     async def acompress_documents(
         self,
@@ -69,24 +70,9 @@ class WebPageCompressor(BaseDocumentCompressor):
         callbacks: Callbacks | None = None,  # noqa: ARG002
     ) -> list[Document]:
         """Do the same on the running event loop."""
-        urls = [_find_url(document) for document in documents]
+        urls = [find_source(document.metadata) for document in documents]
         pages = await self.web.aread_many(filter(None, urls), query=query, max_length=self.max_length)
-        return _replace_texts(documents, urls, pages)
-
-
-def _find_url(document: Document) -> str | None:
-    urls = (document.metadata.get(name) for name in ("source", "url"))
-    return next((url for url in urls if isinstance(url, str) and is_web_url(url)), None)
-
-
-def _replace_texts(
-    documents: Sequence[Document], urls: Sequence[str | None], pages: Sequence[Page | WebSearchError]
-) -> list[Document]:
-    waiting = iter(pages)
-    return [
-        _replace_text(document, next(waiting)) if url else document
-        for document, url in zip(documents, urls, strict=True)
-    ]
+        return put_pages(documents, urls, pages, _replace_text)
 
 
 def _replace_text(document: Document, page: Page | WebSearchError) -> Document:

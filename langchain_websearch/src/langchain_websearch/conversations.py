@@ -227,8 +227,16 @@ def _is_from_user(message: BaseMessage) -> bool:
 
 
 def _text(message: BaseMessage) -> str:
-    """Return the texts of a message, on separate lines, so that two of them cannot form one URL."""
+    """
+    Return the texts of a message, on separate lines, so that two of them cannot form one URL.
+
+    Other blocks may have a ``text``, too: that of a file, a document or a search result, which the user did not write.
+    """
     if isinstance(message.content, str):
         return message.content
-    texts = [block if isinstance(block, str) else block.get("text") for block in message.content]
+    texts = [
+        block if isinstance(block, str) else block.get("text")
+        for block in message.content
+        if isinstance(block, str) or block.get("type") == "text"
+    ]
     return "\n".join(text for text in texts if isinstance(text, str))

@@ -7,9 +7,10 @@ still has them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Annotated, Any, TypeAlias
 
+from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import InjectedToolArg
 from pydantic import PlainSerializer
 from pydantic.json_schema import SkipJsonSchema
@@ -17,12 +18,14 @@ from pydantic.json_schema import SkipJsonSchema
 from websearch_core._outputs import collect_texts
 from websearch_core.citations import Source, merge_sources
 
+NAMES = ("web_search", "open_page")
+
 # LangGraph gives an argument of the name "runtime" the state of the graph; LangChain keeps it out of what models see,
 # and callbacks get the arguments without it. Nothing here imports LangGraph, and the tools work without it.
 Injected: TypeAlias = Annotated[SkipJsonSchema[Any], InjectedToolArg, PlainSerializer(lambda _: None)]
 
 
-def collect_sources(messages: Iterable[object]) -> list[Source]:
+def collect_sources(messages: Iterable[object], tools: Collection[str] = NAMES) -> list[Source]:
     """
     Return the sources that the tools of this package found in a conversation.
 
@@ -33,30 +36,42 @@ def collect_sources(messages: Iterable[object]) -> list[Source]:
         check_citations(state["messages"][-1].text, sources)
 
     Args:
-        messages: The messages of an agent's state.
+        messages: The messages of an agent's state, those of the model included: a source counts only in the answer to a
+            call that the model made to one of the tools.
+        tools: The names of the tools, if you gave them others.
 
     Returns:
         One source for each number, ordered by it; ``text`` is what the model was shown of it.
 
     """
     texts = (
-        source
-        for message in messages
-        for source in collect_texts(getattr(message, "content", None), getattr(message, "artifact", None))
+        source for answer in _find_answers(messages, tools) for source in collect_texts(answer.content, answer.artifact)
     )
     return merge_sources(texts)
 
 
-def stored_sources(runtime: object) -> Iterator[Mapping[str, Any]]:
+def stored_sources(runtime: object, tools: Collection[str]) -> Iterator[Mapping[str, Any]]:
     """Yield the sources in the messages of the state that LangGraph injects; none without LangGraph."""
     state = getattr(runtime, "state", None)
     messages = state if isinstance(state, list) else _field(state, "messages")
-    for message in messages if isinstance(messages, list | tuple) else ():
-        artifact = getattr(message, "artifact", None)
-        sources = artifact.get("sources") if isinstance(artifact, Mapping) else None
-        for source in sources if isinstance(sources, list) else ():
-            if isinstance(source, Mapping):
-                yield source
+    for answer in _find_answers(messages if isinstance(messages, list | tuple) else (), tools):
+        sources = answer.artifact.get("sources") if isinstance(answer.artifact, Mapping) else None
+        yield from sources if isinstance(sources, list) else ()
+
+
+def _find_answers(messages: Iterable[object], tools: Collection[str]) -> Iterator[ToolMessage]:
+    """
+    Yield the messages that answer a call of one of these *tools*.
+
+    An artifact of another tool may look the same. So a message counts only as the first answer to a call that a model's
+    message before it made by name; some models use the ID of a call again.
+    """
+    waiting: dict[str | None, str] = {}
+    for message in messages:
+        if isinstance(message, AIMessage):
+            waiting.update({call["id"]: call["name"] for call in message.tool_calls})
+        elif isinstance(message, ToolMessage) and waiting.pop(message.tool_call_id, None) in tools:
+            yield message
 
 
 def _field(state: object, name: str) -> object:

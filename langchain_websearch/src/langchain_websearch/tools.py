@@ -36,12 +36,12 @@ from websearch_core.layers import charge_to
 from websearch_core.models import SearchOptions, describe_problems
 from websearch_core.provenance import Ledger, Provenance
 from websearch_core.render import render_error
-from websearch_core.tools import Pinned, Tenants, Uses
+from websearch_core.tools import Configurable, Pinned, Tenants, Uses
 
 from ._progress import areport, report
 from ._resolve import resolve_search, resolve_tenants
 from .conversations import KEYS, UserURLs, conversation_of, run_of, tenant_of
-from .sources import Injected, stored_sources
+from .sources import NAMES, Injected, stored_sources
 
 Content: TypeAlias = str | list[dict[str, Any]]
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -54,7 +54,7 @@ class SharedOptions(CommonArguments, total=False):
     output_format: ToolFormat
     full_artifact: bool
     max_uses: int | Uses | None
-    configurable: Sequence[str] | Mapping[str, str] | Tenants
+    configurable: Configurable | Tenants
     handle_tool_error: OnError
     provenance: Provenance | Ledger
     conversation: Sequence[str]
@@ -205,6 +205,13 @@ class _WebTool(BaseTool):
         """Charge the calls in this block to the tenant and the run."""
         return charge_to(tenant_of(config), run=run_of(config, self.conversation)[0])
 
+    def _stored_sources(self, runtime: Any) -> Iterator[Mapping[str, Any]]:
+        """Yield what our tools found in this conversation before, whatever they are called here."""
+        names = {*NAMES, self.name}
+        for one in getattr(runtime, "tools", None) or ():
+            (names.add if isinstance(one, _WebTool) else names.discard)(one.name)
+        return stored_sources(runtime, names)
+
     @model_validator(mode="after")
     def _report_invalid_arguments_as_json(self) -> Self:
         if self.output_format == "json" and self.handle_validation_error is _render_validation_error:
@@ -260,8 +267,8 @@ class WebSearchTool(_WebTool):
         configurable: The options that a run may set in ``configurable`` of its config: ``api_key``, ``provider``,
             ``reader``, ``timeout``, ``max_tokens``, ``links``, ``comments``, ``reviews``, ``allowed_domains``,
             ``blocked_domains``, ``max_snippet_chars``, ``search_options``, ``max_length``, ``read_top``; or a mapping from each to the key
-            that it has there. A key that is a ``SecretStr``, or has two underscores before its name, is kept out of
-            checkpoints and traces.
+            that it has there, or of ``provider`` and ``reader`` to those that a run may choose among. A key that is a
+            ``SecretStr``, or has two underscores before its name, is kept out of checkpoints and traces.
         output_format: The format for the model: ``text``, ``markdown``, ``json``, or ``search_result``, content blocks
             for models of Anthropic, which cite them by themselves.
         full_artifact: Keep everything in the artifact: snippets, the text of a page and its links. By default it holds
@@ -340,7 +347,7 @@ class WebSearchTool(_WebTool):
     ) -> tuple[Content, dict[str, Any]]:
         conversation = conversation_of(config, self.conversation)
         self.provenance.allow_results(response, conversation)
-        numbered = self.provenance.number_results(response, conversation, stored_sources(runtime))
+        numbered = self.provenance.number_results(response, conversation, self._stored_sources(runtime))
         output = search_output(web, numbered, self.output_format, full=self.full_artifact)
         return output.content, output.artifact
 
@@ -426,7 +433,7 @@ class OpenPageTool(_WebTool):
     def _render(self, page: Page, config: RunnableConfig, runtime: Any) -> tuple[Content, dict[str, Any]]:
         conversation = conversation_of(config, self.conversation)
         self.provenance.allow_links(page, conversation)
-        numbered = self.provenance.number_page(page, conversation, stored_sources(runtime))
+        numbered = self.provenance.number_page(page, conversation, self._stored_sources(runtime))
         output = page_output(numbered, self.output_format, full=self.full_artifact)
         return output.content, output.artifact
 

@@ -60,22 +60,22 @@ class Configured:
         Return the options of a conversation.
 
         Args:
-            conversation: Its name, with the mark of one that has options.
+            conversation: Its name, with or without the mark of one that has options: a saved context may be edited.
 
         Raises:
             ConfigurationError: It has options, and they are not known here. It must not use another tenant's.
 
         """
         name = plain(conversation)
-        if conversation is None or name is None or name == conversation:
+        if name is None:
             return _NOTHING
         with self._lock:
             options = self._options.pop(name, None)
             if options is not None:
                 self._options[name] = options
-        if options is None:
+        if options is None and name != conversation:
             raise ConfigurationError("the options of this conversation are not known here: call `configure` again")
-        return options
+        return _NOTHING if options is None else options
 
 
 def plain(conversation: str | None) -> str | None:
@@ -117,10 +117,11 @@ async def conversation_of(context: Context, *, configured: bool = False, marked:
 
     """
     known = await context.store.get(_KEY, default=None)
-    if not known or (configured and known == plain(known)):
+    if not known or not isinstance(known, str) or (configured and known == plain(known)):
         try:
             async with context.store.edit_state() as state:  # other tools of the same step may do the same
-                known = getattr(state, _KEY, None) or uuid4().hex
+                stored = getattr(state, _KEY, None)
+                known = stored if stored and isinstance(stored, str) else uuid4().hex
                 if configured:
                     known = f"{plain(known)}{_MARK}"
                 setattr(state, _KEY, known)
@@ -153,7 +154,8 @@ async def _number_in(context: Context, ledger: Ledger, number: Number[T]) -> T:
         name = await conversation_of(context)
     except ConfigurationError:  # numbers are kept in memory then
         name = _names.setdefault(context.store, uuid4().hex)
-    result = number(name, await context.store.get(_SOURCES, default=None) or ())
+    stored = await context.store.get(_SOURCES, default=None)
+    result = number(name, stored if isinstance(stored, list) else ())
     with suppress(ValueError):  # the state has no field for them
         await context.store.set(_SOURCES, ledger.sources(name))
     return result

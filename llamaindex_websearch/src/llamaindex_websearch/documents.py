@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from llama_index.core.schema import Document
+from collections.abc import Iterable, Iterator
+from typing import overload
+
+from llama_index.core.schema import Document, MetadataMode, TextNode
+from pydantic import PrivateAttr, RootModel
 
 from websearch_core import Page, SearchResult
 from websearch_core._document import make_metadata, make_text
+from websearch_core.render import fenced
 
 # Metadata that models are not shown.
 LLM_EXCLUDED = [
@@ -22,6 +27,54 @@ LLM_EXCLUDED = [
     "truncated",
 ]
 EMBED_EXCLUDED = [*LLM_EXCLUDED, "published", "url"]
+
+
+class ToolDocuments(RootModel[list[Document]]):
+    """
+    A tool's documents; as a string, the text for the model.
+
+    LlamaIndex shows a model the string of what a function returns. Of a ``list`` of documents, it would show their bare
+    texts instead: without title, URL and number, and not marked as data from the web.
+
+    Args:
+        documents: The documents.
+        text: The text, with every title and URL, and with what does not belong to a single document: notes, a direct
+            answer, or that nothing was found.
+
+    """
+
+    _text: str = PrivateAttr()
+
+    def __init__(self, documents: Iterable[Document], text: str) -> None:
+        super().__init__(list(documents))
+        self._text = text
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __iter__(self) -> Iterator[Document]:  # type: ignore[override]  # pyright: ignore[reportIncompatibleMethodOverride] - as pydantic suggests
+        return iter(self.root)
+
+    @overload
+    def __getitem__(self, place: int) -> Document: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Document]: ...
+
+    def __getitem__(self, place: int | slice) -> Document | list[Document]:
+        return self.root[place]
+
+    def __len__(self) -> int:
+        return len(self.root)
+
+
+class WebNode(TextNode):
+    """A node that a query engine or a `RetrieverTool` shows to a model marked as data from the web."""
+
+    def get_content(self, metadata_mode: MetadataMode = MetadataMode.NONE) -> str:
+        """Return the text for *metadata_mode*; what is embedded or taken as it is has no marks."""
+        content = super().get_content(metadata_mode=metadata_mode)
+        return fenced(content, "A web page") if metadata_mode == MetadataMode.LLM else content
 
 
 def result_document(result: SearchResult) -> Document:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Unpack
 
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import NodeWithScore, QueryBundle
 from pydantic import Field
 
 from websearch_core import Page, WebSearch, WebSearchError
 from websearch_core._arguments import check_number
-from websearch_core._urls import is_web_url
+from websearch_core._document import find_source, put_pages
 from websearch_core.client import CommonArguments
 from websearch_core.errors import InvalidOption
 
@@ -27,8 +26,9 @@ class WebPagePostprocessor(BaseNodePostprocessor):
         RetrieverQueryEngine.from_args(retriever, llm=llm, node_postprocessors=[WebPagePostprocessor()])
 
     The URL of a page is the ``source`` or ``url`` in the metadata of its node; nodes without one stay as they are.
-    Pages are read concurrently. One that cannot be read, or has no such passage, keeps its text; an error adds its code
-    to the metadata, as ``read_error``.
+    Pages are read concurrently. Of several nodes from one page, such as the chunks of a vector store, the first stays.
+    One whose page cannot be read, or has no such passage, keeps its text; an error adds its code to the metadata, as
+    ``read_error``.
 
     Args:
         web: The `WebSearch` to read with.
@@ -61,49 +61,30 @@ class WebPagePostprocessor(BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         if query_bundle is None:
             return nodes
-        urls = [_find_url(node.node) for node in nodes]
+        urls = [find_source(node.node.metadata) for node in nodes]
         with report():
             pages = self.web.read_many(filter(None, urls), query=query_bundle.query_str, max_length=self.max_length)
-        return _replace_texts(nodes, urls, pages)
+        return put_pages(nodes, urls, pages, _replace_text)
 
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         if query_bundle is None:
             return nodes
-        urls = [_find_url(node.node) for node in nodes]
+        urls = [find_source(node.node.metadata) for node in nodes]
         with report():
             pages = await self.web.aread_many(
                 filter(None, urls), query=query_bundle.query_str, max_length=self.max_length
             )
-        return _replace_texts(nodes, urls, pages)
-
-
-def _find_url(node: BaseNode) -> str | None:
-    urls = (node.metadata.get(name) for name in ("source", "url"))
-    return next((url for url in urls if isinstance(url, str) and is_web_url(url)), None)
-
-
-def _replace_texts(
-    nodes: Sequence[NodeWithScore], urls: Sequence[str | None], pages: Sequence[Page | WebSearchError]
-) -> list[NodeWithScore]:
-    waiting = iter(pages)
-    return [_replace_text(node, next(waiting)) if url else node for node, url in zip(nodes, urls, strict=True)]
+        return put_pages(nodes, urls, pages, _replace_text)
 
 
 def _replace_text(scored: NodeWithScore, page: Page | WebSearchError) -> NodeWithScore:
-    node = scored.node
-    metadata, text = dict(node.metadata), node.get_content(MetadataMode.NONE)
+    node = scored.node.model_copy()
     if isinstance(page, WebSearchError):
-        metadata["read_error"] = page.code
+        node.metadata = {**node.metadata, "read_error": page.code}
+        node.excluded_llm_metadata_keys = [*node.excluded_llm_metadata_keys, "read_error"]
+        node.excluded_embed_metadata_keys = [*node.excluded_embed_metadata_keys, "read_error"]
     elif page.content:
-        text = page.content
-    replaced = TextNode(
-        id_=node.node_id,
-        text=text,
-        metadata=metadata,
-        excluded_llm_metadata_keys=[*node.excluded_llm_metadata_keys, "read_error"],
-        excluded_embed_metadata_keys=[*node.excluded_embed_metadata_keys, "read_error"],
-        relationships=node.relationships,
-    )
-    return NodeWithScore(node=replaced, score=scored.score)
+        node.set_content(page.content)
+    return scored.model_copy(update={"node": node})

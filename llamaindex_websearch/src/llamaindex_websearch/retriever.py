@@ -20,7 +20,7 @@ from websearch_core.client import CommonArguments
 from websearch_core.errors import InvalidOption
 from websearch_core.models import SearchOptions
 
-from .documents import EMBED_EXCLUDED, LLM_EXCLUDED
+from .documents import EMBED_EXCLUDED, LLM_EXCLUDED, WebNode
 from .events import report
 
 if TYPE_CHECKING:  # it would import the parsers of pages
@@ -36,8 +36,9 @@ class WebSearchRetriever(BaseRetriever):
         engine = RetrieverQueryEngine.from_args(WebSearchRetriever(provider="tavily", k=8), llm=llm)
 
     A node has the URL as its id, the snippet as its text, and url, title and everything else known as metadata; models
-    are shown only the part that they can use. Its score is the service's own if the service scores every result of the
-    response, else one over the rank: 1, 0.5, 0.33 and so on. Neither is comparable between services.
+    are shown only the part that they can use, marked as data from the web. Its score is the service's own if the
+    service scores every result of the response, else one over the rank: 1, 0.5, 0.33 and so on. Neither is comparable
+    between services.
 
     Args:
         web: The `WebSearch` to search with.
@@ -142,7 +143,8 @@ class WebSearchRetriever(BaseRetriever):
         for whole in nodes:
             for n, part in enumerate(self.node_parser([whole.node]), 1):
                 part.id_ = f"{whole.node.node_id}#{n}"
-                parts.append(NodeWithScore(node=part, score=whole.score))
+                shown = WebNode.model_construct(**dict(part)) if type(part) is TextNode else part
+                parts.append(NodeWithScore(node=shown, score=whole.score))
         return parts
 
     def _options(self) -> SearchOptions:
@@ -174,10 +176,10 @@ def _nodes(response: SearchResponse, pages: Sequence[Page | WebSearchError]) -> 
 
 
 def _node(result: SearchResult, page: Page | WebSearchError | None) -> TextNode:
-    return TextNode(
+    return WebNode(
         id_=result.url,
         text=make_text(result, page),
-        metadata=make_metadata(result, page),
+        metadata=make_metadata(result, page),  # pyright: ignore[reportCallIssue] - also by its name, as in TextNode
         excluded_llm_metadata_keys=LLM_EXCLUDED,
         excluded_embed_metadata_keys=EMBED_EXCLUDED,
     )

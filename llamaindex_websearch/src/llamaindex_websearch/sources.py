@@ -7,6 +7,8 @@ from typing import Any
 
 from websearch_core.citations import Source, merge_sources
 
+from .documents import ToolDocuments
+
 
 def collect_sources(outputs: Iterable[object]) -> list[Source]:
     """
@@ -18,7 +20,7 @@ def collect_sources(outputs: Iterable[object]) -> list[Source]:
         check_citations(str(await running), collect_sources(outputs))
 
     Args:
-        outputs: The outputs of tools (``ToolOutput``), those of other tools included.
+        outputs: The outputs of tools (``ToolOutput``). Those of other tools are passed over, whatever they hold.
 
     Returns:
         One source for each number, ordered by it; ``text`` is what the model was shown of it.
@@ -28,9 +30,8 @@ def collect_sources(outputs: Iterable[object]) -> list[Source]:
 
 
 def _sources(documents: object) -> Iterator[Mapping[str, Any]]:
-    for document in documents if isinstance(documents, list) else ():
-        metadata = getattr(document, "metadata", None)
-        if isinstance(metadata, Mapping) and "citation_id" in metadata:
-            names = ("title", "url", "read", "published", "score")
-            facts = {name: metadata[name] for name in names if name in metadata}
-            yield {**facts, "id": metadata["citation_id"], "text": getattr(document, "text", "")}
+    # Documents of another tool may have the same metadata, and mean other pages by these numbers.
+    for document in documents if isinstance(documents, ToolDocuments) else ():
+        names = ("title", "url", "read", "published", "score")
+        facts = {name: document.metadata[name] for name in names if name in document.metadata}
+        yield {**facts, "id": document.metadata["citation_id"], "text": document.text}

@@ -3,7 +3,7 @@
 # No `from __future__ import annotations` here: LlamaIndex makes schemas from the annotations, not from strings.
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, wraps
@@ -39,7 +39,7 @@ from .conversations import (
     plain,
     text_of,
 )
-from .documents import page_document, result_document
+from .documents import ToolDocuments, page_document, result_document
 from .events import report
 
 P = ParamSpec("P")
@@ -68,22 +68,6 @@ class ToolError(Exception):
 
     def __reduce__(self) -> tuple[type["ToolError"], tuple[WebSearchError, str]]:
         return type(self), (self.error, self.output_format)
-
-
-class ToolDocuments(list[Document]):
-    """
-    A tool's documents, plus the text shown to the model.
-
-    Args:
-        documents: The documents.
-        text: The text, with every title and URL, and with what does not belong to a single document: notes, a direct
-            answer, or that nothing was found.
-
-    """
-
-    def __init__(self, documents: Iterable[Document], text: str) -> None:
-        super().__init__(documents)
-        self.text = text
 
 
 def _validated(tool: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -183,7 +167,7 @@ class WebSearchToolSpec(BaseToolSpec):
         configurable: The options that `configure` may set for the conversation of a `Context`: ``api_key``,
             ``provider``, ``reader``, ``timeout``, ``max_tokens``, ``links``, ``comments``, ``reviews``,
             ``allowed_domains``, ``blocked_domains``, ``max_snippet_chars``, ``search_options``, ``max_length``,
-            ``read_top``.
+            ``read_top``; or a mapping, of ``provider`` and ``reader`` to those that may be chosen.
         arguments: The arguments of `WebSearch`, instead of *web*.
 
     Raises:
@@ -205,7 +189,7 @@ class WebSearchToolSpec(BaseToolSpec):
         search_options: SearchOptions | None = None,
         max_length: int | None = None,
         max_uses: int | None = None,
-        configurable: Sequence[str] = (),
+        configurable: tools.Configurable = (),
         **arguments: Unpack[CommonArguments],
     ) -> None:
         if output_format not in get_args(Format):
@@ -237,7 +221,7 @@ class WebSearchToolSpec(BaseToolSpec):
         allowed_domains: Sequence[str] = (),
         time_range: Since = "all",
         **unseen: Any,
-    ) -> list[Document]:
+    ) -> ToolDocuments:
         """
         Search the web.
 
@@ -250,7 +234,8 @@ class WebSearchToolSpec(BaseToolSpec):
 
         Returns:
             A document for each result: the snippet, or with ``read_top`` the passages of the page that answer the
-            query. Its metadata has ``url``, ``title`` and everything else known.
+            query. Its metadata has ``url``, ``title`` and everything else known. As a string, they are the text for a
+            model.
 
         Raises:
             ToolError: An argument is invalid, or the service failed.
@@ -272,7 +257,7 @@ class WebSearchToolSpec(BaseToolSpec):
         allowed_domains: Sequence[str] = (),
         time_range: Since = "all",
         **unseen: Any,
-    ) -> list[Document]:
+    ) -> ToolDocuments:
         """Async version of `web_search`."""
         run = self._begin(await acurrent_conversation(marked=True) if self._needs_conversation else None)
         sent = {"limit": limit, "allowed_domains": allowed_domains, "time_range": time_range, **unseen}
@@ -285,7 +270,7 @@ class WebSearchToolSpec(BaseToolSpec):
     @_validated("open_page")
     def open_page(
         self, url: str, max_length: int = 0, offset: int = 0, query: str = "", find: str = ""
-    ) -> list[Document]:
+    ) -> ToolDocuments:
         """
         Read a page, or a part of it.
 
@@ -297,7 +282,8 @@ class WebSearchToolSpec(BaseToolSpec):
             find: Return the places around this phrase, instead of the text from the offset.
 
         Returns:
-            One document: the text as Markdown, with ``url``, ``title`` and everything else known as metadata.
+            One document: the text as Markdown, with ``url``, ``title`` and everything else known as metadata. As a
+            string, it is the text for a model.
 
         Raises:
             ToolError: The URL may not be opened, or the page cannot be read.
@@ -312,7 +298,7 @@ class WebSearchToolSpec(BaseToolSpec):
     @_validated("open_page")
     async def aopen_page(
         self, url: str, max_length: int = 0, offset: int = 0, query: str = "", find: str = ""
-    ) -> list[Document]:
+    ) -> ToolDocuments:
         """Async version of `open_page`."""
         run = self._begin(await acurrent_conversation(marked=True) if self._needs_conversation else None)
         self._check(url, run.conversation)
@@ -391,19 +377,7 @@ class WebSearchToolSpec(BaseToolSpec):
             for name, description in _DESCRIPTIONS.items()
             for prefix in ("", "a")
         }
-        tools = super().to_tool_list(spec_functions, {**metadata, **(func_to_metadata_mapping or {})})
-        # By default LlamaIndex shows a model only the text of documents, without URL and title, and an empty message if
-        # there are none; the text of a callback replaces that.
-        return [
-            FunctionTool(
-                fn=tool.fn,
-                async_fn=tool.async_fn,
-                metadata=tool.metadata,
-                callback=_text_for_model,
-                async_callback=_atext_for_model,
-            )
-            for tool in tools
-        ]
+        return super().to_tool_list(spec_functions, {**metadata, **(func_to_metadata_mapping or {})})
 
     def _begin(self, conversation: str | None) -> _Run:
         """Count this call, and return the `WebSearch` and the options of its run."""
@@ -455,12 +429,3 @@ def _mark(document: Document, *, read: bool) -> Document:
     """Say in the metadata whether the page was read, or only a snippet of it was seen."""
     document.metadata["read"] = read
     return document
-
-
-def _text_for_model(returned: Any) -> str | None:
-    """Return the text to show; None, the LlamaIndex default, for tools of a subclass that return something else."""
-    return returned.text if isinstance(returned, ToolDocuments) else None
-
-
-async def _atext_for_model(returned: Any) -> str | None:
-    return _text_for_model(returned)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ..render import CITE
 from ._arguments import Arguments, PageArguments, SearchArguments
 from ._pinned import Pinned, SearchCall
-from ._tenants import Tenants
+from ._tenants import Configurable, Tenants
 from ._uses import Uses
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ __all__ = [
     "READ",
     "SEARCH",
     "Arguments",
+    "Configurable",
     "PageArguments",
     "Pinned",
     "SearchArguments",

@@ -126,7 +126,7 @@ class SearchArguments(Arguments):
         """Set aside what is fixed, and understand ``max_results`` as the limit."""
         if not isinstance(sent, Mapping):
             return sent
-        if "ignored" in sent:
+        if sent.get("ignored"):  # empty, it comes from a framework that sends every default
             raise PydanticCustomError("unknown_argument", "ignored: not an argument")
         given = dict(sent)
         limit = given.pop("max_results", None)

@@ -4,28 +4,38 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from typing import Any, TypeAlias, cast
 from weakref import WeakValueDictionary
 
 from pydantic import SecretStr
 
 from .._arguments import check_number
+from .._build import by_name, collect_options
 from .._keys import ApiKey, is_in_keyring
+from .._registry import provider_class, registered_name
+from .._selection import AUTO
+from .._sources import ARGUMENT
 from .._text.suggestion import suggest_name
 from ..client import CommonArguments, WebSearch
 from ..errors import ConfigurationError, MissingKey
 from ..models import SearchQuery
+from ..provider._declare import field_notes, is_secret
+from ..provider._ports import needs_network
 
 _OF_WEB = (
     "api_key", "provider", "reader", "timeout", "max_tokens", "links", "comments", "reviews", "allowed_domains",
     "blocked_domains", "max_snippet_chars",
 )  # fmt: skip
+_ROLES = ("provider", "reader")
 _OF_TOOLS = ("search_options", "max_length", "read_top")
 CONFIGURABLE = (*_OF_WEB, *_OF_TOOLS)
 _LEAST = {"max_length": 1, "read_top": 0}
 _MAX_TENANTS = 1_024  # each takes some 40 KiB, and may hold connections; the one used least recently is forgotten
+_HOW = ", as in configurable={'provider': ('tavily', 'brave')}"
 _log = logging.getLogger(__name__)
+
+Configurable: TypeAlias = Sequence[str] | Mapping[str, str | Collection[str]]
 
 
 class Tenants:
@@ -36,11 +46,14 @@ class Tenants:
         web: The developer's `WebSearch`, or None.
         arguments: The arguments of one, instead of *web*.
         configurable: The options that a run may set: their names, or a mapping from each to the key under which it is
-            found. None can redirect a key or open the guard: ``base_url`` and ``allow`` are not among them.
+            found, or of ``provider`` and ``reader`` to those that it may choose among; by default, the ones that
+            *arguments* name. None can redirect a key or open the guard: ``base_url`` and ``allow`` are not among them.
 
     Raises:
+        UnknownProvider: One of those that a run may choose among is unknown.
         ConfigurationError: An option may not be configured by a run, or *web* was given together with its arguments,
-            or with options of the `WebSearch` that a run may set.
+            or with options of the `WebSearch` that a run may set; or a run may choose a provider, and none is listed,
+            or one that reads the files of this machine and that *arguments* do not name.
 
     """
 
@@ -48,7 +61,7 @@ class Tenants:
         self,
         web: WebSearch | None,
         arguments: CommonArguments,
-        configurable: Sequence[str] | Mapping[str, str] = (),
+        configurable: Configurable = (),
     ) -> None:
         self.places = _check_places(configurable)
         of_web = sorted(set(self.places) & set(_OF_WEB))
@@ -56,6 +69,7 @@ class Tenants:
             raise ConfigurationError(
                 f"configurable: {', '.join(of_web)}: give the arguments of WebSearch instead of web=WebSearch(...)"
             )
+        self._choices = {role: _list_choices(role, configurable, arguments) for role in _ROLES if role in self.places}
         self.web = self._make_default(web, arguments)
         self._arguments: dict[str, Any] = _hide_keys(arguments) if of_web else {}
         self._start()
@@ -67,7 +81,7 @@ class Tenants:
         self._has_warned = False
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"places": self.places, "web": self.web, "_arguments": self._arguments}
+        return {name: getattr(self, name) for name in ("places", "_choices", "web", "_arguments")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -102,13 +116,14 @@ class Tenants:
         Return the `WebSearch` for the *options* of a run: the same one for the same options, as long as it is in use.
 
         Raises:
+            MissingKey: The run chose a provider without a key for it, and yours was not lent to it.
             ConfigurationError: An option is wrong; the message never shows a key.
 
         """
         own = {name: value for name, value in options.items() if name in _OF_WEB}
         if not own:
             return self.web
-        own = _check_values(own)
+        own = self._check_values(own)
         key = tuple(sorted((name, _freeze(value)) for name, value in own.items()))
         with self._lock:
             web = self._made.get(key)
@@ -120,9 +135,53 @@ class Tenants:
                 del self._made[next(iter(self._made))]
         return web
 
+    def _check_values(self, own: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options in forms that can be compared; a key must be one, not the name of a place that has one."""
+        values = dict(own)
+        for role in _ROLES:
+            if role not in values:
+                continue
+            chosen = values[role]
+            if not isinstance(chosen, str | list | tuple) or not all(isinstance(name, str) for name in chosen):
+                raise ConfigurationError(f"{role}: a run may only name providers")
+            names = _names(chosen)
+            listed = self._choices[role]
+            if not names or not {*names} <= {*listed}:
+                raise ConfigurationError(
+                    f"{role}: a run may choose among {', '.join(listed)}; the developer lists them{_HOW}"
+                )
+            values[role] = names[0] if len(names) == 1 else names
+        if "api_key" in values:
+            key = values["api_key"]
+            text = key.get_secret_value() if isinstance(key, SecretStr) and not isinstance(key, ApiKey) else key
+            if is_in_keyring(text):
+                raise ConfigurationError("api_key: a run may not name a keyring")
+            try:
+                values["api_key"] = ApiKey.of(text)
+            except ValueError as error:
+                raise ConfigurationError(f"api_key: {error}") from None
+        return values
+
+    def _refuse_own_keys(self, own: Mapping[str, Any]) -> None:
+        """Refuse a provider that a run chose if its key would be one that merely lies in the environment or a file."""
+        named = {name for role in _ROLES for name in _names(self._arguments.get(role))}
+        brought = {own.get("provider")} if "api_key" in own else set()
+        options = by_name(self._arguments.get("provider_options") or {})
+        for name in {name for role in _ROLES for name in _names(own.get(role))} - named - brought - {AUTO}:
+            cls = provider_class(name)
+            fields = field_notes(cls)
+            for option, found in collect_options(cls, self.web.settings.options(name), options.get(name, {})).items():
+                is_key = is_secret(fields[option]) if option in fields else option.endswith("key")
+                if is_key and found.source != ARGUMENT:
+                    raise MissingKey(
+                        f"{name}: a run that chooses it must bring its own {option}; to lend it yours, write "
+                        f"provider_options={{{name!r}: {{{option!r}: ...}}}}"
+                    )
+
     def _make(self, own: dict[str, Any]) -> WebSearch:
         arguments = {**self._arguments, **own}
-        if "provider" in own and own["provider"] != self._arguments.get("provider"):
+        self._refuse_own_keys(own)
+        if "provider" in own and _names(own["provider"]) != _names(self._arguments.get("provider")):
             for name in {"api_key", "base_url"} - set(own):  # they belong to another service
                 arguments.pop(name, None)
         policy = self.web.settings.domains
@@ -161,7 +220,7 @@ class Tenants:
             )
 
 
-def _check_places(configurable: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
+def _check_places(configurable: Configurable) -> dict[str, str]:
     if isinstance(configurable, str):
         configurable = [configurable]
     named = configurable if isinstance(configurable, Mapping) else {name: name for name in configurable}
@@ -170,29 +229,33 @@ def _check_places(configurable: Sequence[str] | Mapping[str, str]) -> dict[str, 
             raise ConfigurationError(
                 f"configurable: {name}: not an option that a run may set{suggest_name(str(name), CONFIGURABLE)}"
             )
-    return {name: str(key).removeprefix("__") for name, key in named.items()}
+    return {
+        name: name if name in _ROLES and not isinstance(key, str) else str(key).removeprefix("__")
+        for name, key in named.items()
+    }
 
 
-def _check_values(own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options in forms that can be compared; a key must be one, not the name of a place that has one."""
-    values = dict(own)
-    for role in ("provider", "reader"):
-        chosen = values.get(role)
-        names = [chosen] if isinstance(chosen, str) else chosen
-        if names is not None and not (isinstance(names, list | tuple) and all(isinstance(n, str) for n in names)):
-            raise ConfigurationError(f"{role}: a run may only name providers")
-        if isinstance(chosen, list):
-            values[role] = tuple(chosen)
-    if "api_key" in values:
-        key = values["api_key"]
-        text = key.get_secret_value() if isinstance(key, SecretStr) and not isinstance(key, ApiKey) else key
-        if is_in_keyring(text):
-            raise ConfigurationError("api_key: a run may not name a keyring")
-        try:
-            values["api_key"] = ApiKey.of(text)
-        except ValueError as error:
-            raise ConfigurationError(f"api_key: {error}") from None
-    return values
+def _list_choices(role: str, configurable: Configurable, arguments: CommonArguments) -> tuple[str, ...]:
+    """Return the names of the providers that a run may choose among."""
+    listed = configurable[role] if isinstance(configurable, Mapping) else role
+    own = _names(arguments.get(role))
+    names = own if isinstance(listed, str) else _names(listed)
+    if not names:
+        raise ConfigurationError(f"configurable: {role}: list those that a run may choose among{_HOW}")
+    for name in {*names} - {*own, AUTO}:
+        if not needs_network(provider_class(name)):
+            raise ConfigurationError(
+                f"configurable: {role}: {name} reads the files of this machine: a run may choose it only if the "
+                f"argument {role} names it, too"
+            )
+    return names
+
+
+def _names(choice: object) -> tuple[str, ...]:
+    """Return the names in a choice, as they are registered. Objects have none that a run could choose."""
+    items = choice.split(",") if isinstance(choice, str) else choice if isinstance(choice, Collection) else ()
+    names = [item.strip() for item in items if isinstance(item, str)]
+    return tuple(name if name == AUTO else registered_name(name) for name in names if name)
 
 
 def _domains_of(own: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
