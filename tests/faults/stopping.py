@@ -29,22 +29,22 @@ PROGRAMS: dict[str, tuple[str, int]] = {
     "read_many of one page": (f"web.read_many([f'{{SITE}}/held/0#{{n}}' for n in range({PAGES})])", 1),
     "search with read_top": ("web.search('kelp', read_top=5)", 5),
     "a chain": (
-        "WebSearch([Tavily(api_key='k' * 20, base_url=f'{SITE}/held/{n}') for n in 'ab'], timeout=60).search('kelp')",
+        "WebSearch([Tavily(api_key='k' * 20, base_url=f'{SITE}/held/{n}') for n in 'ab'], timeout=300).search('kelp')",
         1,
     ),
     "fusion": (
-        "WebSearch([Tavily(api_key='k' * 20, base_url=f'{SITE}/held/{n}') for n in 'ab'], fuse=True).search('kelp')",
+        "WebSearch([Tavily(api_key='k' * 20, base_url=f'{SITE}/held/{n}') for n in 'ab'], fuse=True, timeout=300).search('kelp')",
         2,
     ),
     "hedging": (
         (
             "layers = [Fallback(hedge=0.1)];"
-            "WebSearch([Tavily(api_key='k' * 20, base_url=f'{SITE}/held/{n}') for n in 'ab'], layers=layers).search('kelp')"
+            "WebSearch([Tavily(api_key='k' * 20, base_url=f'{SITE}/held/{n}') for n in 'ab'], layers=layers, timeout=300).search('kelp')"
         ),
         2,
     ),
     "a crawl": ("web.run(crawl(SITE, Index(Path('pages.db')), web.reader))", 8),
-    "an asynchronous function": ("WebSearch(from_function('own', search=wait), timeout=60).search('kelp')", 1),
+    "an asynchronous function": ("WebSearch(from_function('own', search=wait), timeout=300).search('kelp')", 1),
 }
 
 _FRAME = """
@@ -57,7 +57,7 @@ from websearch_core.provider import from_function
 from websearch_core.providers import Tavily
 
 API, SITE = sys.argv[1:]
-web = WebSearch("tavily", api_key="k" * 20, base_url=API, reader="direct", allow=["127.0.0.0/8"], timeout=60, attempts=1)
+web = WebSearch("tavily", api_key="k" * 20, base_url=API, reader="direct", allow=["127.0.0.0/8"], timeout=300, attempts=1)
 
 async def wait(query):
     await web.aread(SITE + "/held/0")
