@@ -74,7 +74,7 @@ def _time_range(value: Any) -> Any:
 
 def _number(value: Any) -> Any:
     if isinstance(value, bool):
-        raise ValueError("must be a number, not true or false")
+        raise ValueError("must be a number, not true or false")  # noqa: TRY004 - for pydantic
     return value
 
 

@@ -10,9 +10,10 @@ from typing import Any, ClassVar, TypeAlias
 
 from .._bugs import as_error
 from .._deadline import time_left, time_limit
+from .._effects import AuxiliaryCall
 from .._text.bm25 import score_found
 from ..errors import BadResponse, ConfigurationError, WebSearchError
-from ..flow import Call, Flow
+from ..flow import Flow
 from ..models import SearchQuery, SearchResponse, SearchResult
 from ._depth import deepen, find_depth, split, take_page
 from ._layer import ProviderWrapper, Rank, check_inner, check_number, searcher
@@ -94,7 +95,7 @@ class Rerank(ProviderWrapper):
         texts = [f"{one.title}\n{one.snippet or one.content or ''}" for one in results]
         try:
             with time_limit(time_left() * _SHARE):
-                rated = yield Call(score, query, list(texts))
+                rated = yield AuxiliaryCall(score, query, list(texts))
             return _check_scores(rated, len(texts))
         except WebSearchError:
             raise
