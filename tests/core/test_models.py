@@ -95,3 +95,24 @@ def test_queries_are_values():
     assert SearchQuery.of(" kelp ", after="2026-01-02") == SearchQuery(text="kelp", after=date(2026, 1, 2))
     with pytest.raises(ValueError, match="frozen"):
         SearchQuery.of("kelp").limit = 3
+
+
+@pytest.mark.parametrize("option", ["limit", "page", "max_results"])
+def test_true_is_no_number(option):
+    with pytest.raises(InvalidOption, match="must be a number"):
+        SearchQuery.of("kelp", **{option: True})
+
+
+def test_capitals_and_blanks_do_not_matter():
+    query = SearchQuery.of("kelp", time_range=" Day", topic="News", safe_search="STRICT")
+    assert (query.time_range, query.topic, query.safe_search) == ("day", "news", "strict")
+    assert SearchQuery.of("kelp", time_range="W").time_range == "week"
+
+
+@pytest.mark.parametrize(
+    ("given", "domain"),
+    [("www.com", "www.com"), ("https://www.com/", "www.com"), ("www.com.", "www.com"), ("www.org.uk", "org.uk"),
+     ("www.python.org", "python.org"), ("*.www.com", "www.com")],
+)  # fmt: skip
+def test_www_is_ignored_only_before_a_domain(given, domain):
+    assert SearchQuery.of("kelp", allowed_domains=[given]).allowed_domains == (domain,)

@@ -109,3 +109,15 @@ def test_a_page_beyond_what_the_service_has_is_refused():
     with pytest.raises(UnsupportedOption) as caught:
         pages({"limit": 50, "page": 3, "requests": 0})
     assert caught.value.options == ("page",)
+
+
+def test_a_failure_before_the_page_that_is_wanted_is_an_error():
+    with pytest.raises(RateLimited):
+        pages({"limit": 15, "page": 2, "requests": 1}, total=1000, fail_at=1)
+    with pytest.raises(RateLimited):  # the first request had only what page 1 shows
+        pages({"limit": 8, "page": 2, "requests": 2}, fixed=True, fail_at=2, overlap=2)
+
+
+def test_a_response_of_which_a_page_failed_is_partial():
+    assert pages({"limit": 30, "requests": 2}, fail_at=2)[0]._is_partial
+    assert not pages({"limit": 20, "requests": 2})[0]._is_partial
