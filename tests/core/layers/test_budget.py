@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.waiting import longer_until
+from tests.waiting import await_until, wait_until
 from websearch_core import WebSearch
 from websearch_core._registry import provider_class
 from websearch_core.errors import (
@@ -623,14 +623,13 @@ class Slow(Sea):
 # What was never sent
 
 
-async def cancel_soon(web, times, hold):
-    """Make calls, of which all but the first wait, and cancel those."""
-    calls = [asyncio.create_task(web.asearch(f"kelp {n}")) for n in range(times)]
-    while hold(calls):
-        await asyncio.sleep(0.01)
-    for call in calls[1:]:
+async def cancel_all_but_one(web, waiting):
+    """Make four calls, of which three wait, and cancel those."""
+    calls = [asyncio.create_task(web.asearch(f"kelp {n}")) for n in range(4)]
+    await await_until(lambda: len(waiting) == 3 and any(call.done() for call in calls))
+    for call in calls:
         call.cancel()
-    return await asyncio.gather(*calls, return_exceptions=True)
+    await asyncio.gather(*calls, return_exceptions=True)
 
 
 @pytest.mark.parametrize("is_throttle_outside", [False, True])
@@ -642,7 +641,7 @@ def test_calls_that_are_cancelled_in_a_queue_cost_nothing(file, sent, is_throttl
         web = WebSearch(Sea(), layers=layers, search_timeout=10_000)
     waiting = []
     with listen(lambda event: waiting.append(event) if isinstance(event, Wait) else None):
-        asyncio.run(cancel_soon(web, 4, lambda _: len(waiting) < 3))
+        asyncio.run(cancel_all_but_one(web, waiting))
 
     assert len(sent) == 1
     assert spent(file).calls == MILLION
@@ -673,8 +672,7 @@ def test_a_call_that_is_cancelled_while_its_cost_is_written_costs_nothing(file, 
                 await call
 
     asyncio.run(cancel())
-    longer_until(lambda: file.path.exists() and spent(file) == Amount() and len(file.read()) == 1)
-    assert spent(file) == Amount()
+    wait_until(lambda: file.read() and spent(file) == Amount())
 
 
 def test_what_the_guard_refuses_costs_nothing(file, monkeypatch):
