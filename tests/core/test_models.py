@@ -109,3 +109,24 @@ def test_as_a_string_what_was_found_is_marked_as_data_from_the_web():
         assert last == f"[{boundary}: end of the data from the web]"
         assert "https://sea.example/kelp" in f"{made}"
         assert "\n" not in repr(made)
+
+
+@pytest.mark.parametrize("option", ["limit", "page", "max_results"])
+def test_true_is_no_number(option):
+    with pytest.raises(InvalidOption, match="must be a number"):
+        SearchQuery.of("kelp", **{option: True})
+
+
+def test_capitals_and_blanks_do_not_matter():
+    query = SearchQuery.of("kelp", time_range=" Day", topic="News", safe_search="STRICT")
+    assert (query.time_range, query.topic, query.safe_search) == ("day", "news", "strict")
+    assert SearchQuery.of("kelp", time_range="W").time_range == "week"
+
+
+@pytest.mark.parametrize(
+    ("given", "domain"),
+    [("www.com", "www.com"), ("https://www.com/", "www.com"), ("www.com.", "www.com"), ("www.org.uk", "org.uk"),
+     ("www.python.org", "python.org"), ("*.www.com", "www.com")],
+)  # fmt: skip
+def test_www_is_ignored_only_before_a_domain(given, domain):
+    assert SearchQuery.of("kelp", allowed_domains=[given]).allowed_domains == (domain,)

@@ -481,3 +481,28 @@ def test_a_cached_page_is_given_without_asking_again(tmp_path):
 
     assert read(layer, web).title == "Kelp"
     assert web.asked == [ROBOTS, OPEN]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/public/../private/x", "/public/%2e%2e/private/x", "/public/%2E./private/x", "/./private/x", "/%2e/private/x",
+     "//../private/x", "/a//../../private/x", "/../private/x"],
+)  # fmt: skip
+def test_dots_in_a_path_do_not_lead_around_a_rule(path):
+    rules = Rules("User-agent: *\nDisallow: /private/")
+
+    assert not rules.allows(f"https://sea.example{path}")
+    assert rules.allows("https://sea.example/public/..private/x")
+
+
+@pytest.mark.parametrize("path", ["/", "", "/x/..", "/x/.", "/x?y=/../private/", "/x#/../private/"])
+def test_other_paths_stay_open(path):
+    assert Rules("User-agent: *\nDisallow: /private/").allows(f"https://sea.example{path}")
+
+
+@pytest.mark.parametrize(
+    "line", ["Foo: bar", "Noindex: /", "Clean-param: ref", "Sitemap: https://sea.example/map", "x"]
+)
+def test_an_unknown_line_between_two_user_agents_does_not_end_the_group(line):
+    rules = Rules(f"User-agent: websearch-core\n{line}\nUser-agent: other\nDisallow: /")
+    assert not rules.allows(OPEN)

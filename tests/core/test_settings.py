@@ -375,3 +375,16 @@ def test_keyless_on_purpose_beats_a_key_of_the_environment(monkeypatch):
     (tavily,) = searching("tavily", provider_options={"tavily": {"keyless": True}})
 
     assert "Authorization" not in next(tavily.search(SearchQuery.of("kelp"))).headers
+
+
+@pytest.mark.parametrize("word", ["none", "None", "null", "disabled", "off"])
+def test_a_word_for_nothing_switches_the_cache_off(monkeypatch, word):
+    monkeypatch.setenv("WEB_SEARCH_CACHE", word)
+    assert Settings.load().cache is False
+
+
+@pytest.mark.parametrize("word", ["never", "memory", "redis", "answers"])
+def test_a_word_is_not_taken_for_a_file_of_this_name(monkeypatch, word):
+    monkeypatch.setenv("WEB_SEARCH_CACHE", word)
+    with pytest.raises(ConfigurationError, match="a path such as"):
+        Settings.load()

@@ -28,7 +28,7 @@ def parse_domain(value: str) -> str:
     if len(value) > _MAX_LENGTH:
         raise ValueError(f"a domain has at most {_MAX_LENGTH} characters")
     text = value.strip().lower()
-    host = re.sub(r"^(https?://)?(\*\.|www\.|\.)?", "", text).removesuffix("/").removesuffix(".")
+    host = re.sub(r"^(https?://)?(\*\.|www\.(?=[^./]+\.[^./])|\.)?", "", text).removesuffix("/").removesuffix(".")
     if not host.isascii():
         host = to_ascii(host)
     if not re.fullmatch(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", host):

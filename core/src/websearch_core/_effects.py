@@ -53,6 +53,19 @@ def _answer(effect: Any, perform: Perform) -> Flow[Any]:
             return (yield effect)
 
 
+def hold(effect: Request | Call, flow: Flow[T]) -> Flow[T]:
+    """Run *flow*, which a layer waits for before it passes *effect* on, and note if it fails: then nothing is sent."""
+    vars(effect)["held"] = True
+    result = yield from flow
+    del vars(effect)["held"]
+    return result
+
+
+def is_held(effect: Request | Call) -> bool:
+    """Return whether *effect* was held back, and never sent."""
+    return "held" in vars(effect)
+
+
 class Auxiliary:
     """Marks an effect by which a layer prepares a call: it is not an attempt, and a budget does not count it."""
 

@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Hashable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
@@ -31,6 +31,9 @@ from .errors import TimedOut, Unavailable
 _GRACE = 0.1  # seconds; work that ends at the same deadline says more precisely what was late
 _WORTHWHILE = 0.25  # of the time that was not enough, to begin again
 _NOTHING = object()
+_leading: ContextVar[tuple[_Flight, ...]] = ContextVar(
+    "websearch_leading", default=()
+)  # what this context is the work of
 
 
 class Shared(NamedTuple):
@@ -74,6 +77,8 @@ class Flights:
             TimedOut: It did not end before this caller's deadline.
 
         """
+        if self._blocking.get(key) in _leading.get():  # by a hook: it would wait for itself
+            return Shared(work(), is_first=True)
         flight = new = _Flight()
         answer: Any = _NOTHING
         try:
@@ -82,7 +87,7 @@ class Flights:
                 flight.join(new)
             if flight is not new:
                 return self._follow(flight)
-            answer = work()
+            answer = new.lead(work)
             self._land(key, new, answer)
         except BaseException as error:
             with self._lock:
@@ -125,7 +130,7 @@ class Flights:
             while True:
                 flight.begin()
                 try:
-                    answer = work()
+                    answer = flight.lead(work)
                 except BaseException as error:  # noqa: BLE001 - raised again by those who wait
                     if not self._is_wanted_still(key, flight, error):
                         return flight.done.set_exception(error)
@@ -151,6 +156,8 @@ class Flights:
         """Do the same as `share` among the tasks of the running event loop."""
         flights = self._get_flights_here()
         flight = flights.get(key)
+        if flight in _leading.get():
+            return Shared(await work(), is_first=True)
         if flight is None:
             flight = flights[key] = _Flight()
             land = partial(_land, flights, key, flight)
@@ -199,6 +206,14 @@ class _Flight:
         """Note when the work begins, and how much time those who wait now have."""
         self._began, self._began_with = time.monotonic(), deadline()
 
+    def lead(self, work: Callable[[], Any]) -> Any:
+        """Do *work* in a context that knows that it is part of this."""
+        token = _leading.set((*_leading.get(), self))
+        try:
+            return work()
+        finally:
+            _leading.reset(token)
+
     def join(self, caller: object) -> None:
         self.waiting.add(caller)
         self.deadline.at = max(self.deadline.at, deadline())
@@ -240,6 +255,7 @@ class _Flight:
 
 
 async def _fly(flight: _Flight, work: Callable[[], Coroutine[Any, Any, Any]], land: Callable[[], None]) -> Any:
+    _leading.set((*_leading.get(), flight))  # in the context of this task
     try:
         with until(flight.deadline):
             while True:

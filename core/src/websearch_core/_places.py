@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import logging
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -38,6 +39,7 @@ Place: TypeAlias = dict[Path, Option]
 _SWITCHES: Mapping[str, bool] = MappingProxyType(
     {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
 )
+_PLACE = re.compile(r"[/\\.:~]")  # a word without any of these is meant for something else than a file of this name
 _log = logging.getLogger(__name__)
 
 
@@ -187,12 +189,15 @@ def parse_switch(value: Any) -> Any:
     text = value.strip() if isinstance(value, str) else None
     if text and text.lower() in _SWITCHES:
         return _SWITCHES[text.lower()]
+    if text and text.lower() in {"none", "null", "disabled"}:
+        return False
     with suppress(ValueError):
         value = float(text) if text else value
     is_number = isinstance(value, float | int) and not isinstance(value, bool)
-    if value is None or (text != "" and (isinstance(value, str | bool) or (is_number and 0 < value < inf))):
+    is_place = isinstance(value, str) and _PLACE.search(value)
+    if value is None or isinstance(value, bool) or is_place or (is_number and 0 < value < inf):
         return value
-    raise ValueError("must be true, false, seconds above 0, a path, or a URL of Redis")
+    raise ValueError("must be true, false, seconds above 0, a path such as ./answers.db, or a URL of Redis")
 
 
 def _as_texts(value: Any) -> tuple[Any, ...]:

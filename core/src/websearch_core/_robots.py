@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from ._deadline import time_limit
-from ._effects import Auxiliary, AuxiliaryCall, AuxiliaryRequest, intercept
+from ._effects import Auxiliary, AuxiliaryCall, AuxiliaryRequest, hold, intercept
 from ._flights import Flights
 from ._urls import Origin, find_origin, is_web_url
 from .errors import BadResponse, DisallowedByRobots, ServiceError, TimedOut, Unavailable, UnsafeURL, WebSearchError
@@ -37,6 +37,9 @@ _MIN_AGE = 60.0  # seconds; also for a site that asks for its file to be fetched
 _TIMEOUT = 10.0  # seconds
 _PROMPT = 16 * 1024  # characters that are parsed within a millisecond or so
 _MAX_KEPT = 2**20  # characters of all files that are kept; parsed, they take up to 40 times as many bytes
+# Only these are rules, as the parser spells them. Other lines end a group for it, against RFC 9309, 2.2.4.
+_RULE = re.compile(r"\s*(user[ -]?agent|allow|diss?all?ow|diasllow|disallaw|crawl[ -]delay)\b", re.IGNORECASE)
+_DOT = re.compile("%2e", re.IGNORECASE)
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
 
 
@@ -55,7 +58,8 @@ class Rules:
 
         self.size = len(text)
         self._user_agent = user_agent
-        self._rules = Protego.parse(text.lstrip("\ufeff"))
+        lines = text.lstrip("\ufeff").splitlines()
+        self._rules = Protego.parse("\n".join(filter(_RULE.match, lines)))
 
     @property
     def crawl_delay(self) -> float:
@@ -177,7 +181,8 @@ class RobotsFiles:
 
     def _perform(self, effect: Request | Call) -> Flow[Any]:
         if isinstance(effect, Request) and effect.guarded and not isinstance(effect, Auxiliary):
-            effect = replace(effect, crawl_delay=(yield from self.check(effect.url, effect.headers)))
+            delay = yield from hold(effect, self.check(effect.url, effect.headers))
+            effect = replace(effect, crawl_delay=delay)
         return (yield effect)
 
     def _fetch(self, origin: Origin, url: str, headers: Mapping[str, str]) -> Flow[Rules]:
@@ -241,11 +246,19 @@ def _join(base: str, location: str) -> str:
 
 
 def _resolve_dots(url: str) -> str:
-    """Return *url* without ``/./`` and ``/../``, as it is requested."""
+    """Return *url* without ``/./`` and ``/../``, however their dots are written, as servers resolve it."""
     parts = urlsplit(url)
-    if "/." not in parts.path or parts.path.startswith("//"):
-        return url
-    return parts._replace(path=urlsplit(urljoin("http://host/", parts.path)).path).geturl()
+    kept: list[str] = []
+    segments = parts.path.split("/")
+    for segment in segments:
+        dots = _DOT.sub(".", segment)
+        if dots == "..":
+            kept = kept[:1] + kept[1:-1]
+        elif dots != ".":
+            kept.append(segment)
+    if _DOT.sub(".", segments[-1]) in {".", ".."}:
+        kept.append("")
+    return parts._replace(path="/".join(kept)).geturl()
 
 
 def _decode(response: Response) -> str:

@@ -10,7 +10,16 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, TypedDict, Unpack
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    model_validator,
+)
 
 from ._choices import OTHER_NAMES, Kind, SafeSearch, TimeRange, Topic
 from ._domains import DomainNames
@@ -53,6 +62,20 @@ def _language(value: str) -> str:
     value = value.replace("_", "-")  # as in the names of locales
     if not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", value):
         raise ValueError(f"{value!r} is not a BCP 47 language tag such as 'en' or 'pt-BR'")
+    return value
+
+
+def _lower(value: Any) -> Any:
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+def _time_range(value: Any) -> Any:
+    return _TIME_RANGES.get(word, word) if isinstance(word := _lower(value), str) else value
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("must be a number, not true or false")  # noqa: TRY004 - for pydantic
     return value
 
 
@@ -112,20 +135,18 @@ class SearchQuery(_Model):
     """
 
     text: str = Field(min_length=1)
-    limit: int = Field(default=5, ge=1)
+    limit: Annotated[int, BeforeValidator(_number)] = Field(default=5, ge=1)
     allowed_domains: DomainNames = NO_TEXTS
     blocked_domains: DomainNames = NO_TEXTS
-    time_range: Annotated[
-        TimeRange | None, BeforeValidator(lambda v: _TIME_RANGES.get(v, v) if isinstance(v, str) else v)
-    ] = None
+    time_range: Annotated[TimeRange | None, BeforeValidator(_time_range)] = None
     after: date | None = None
     before: date | None = None
     country: Annotated[str, AfterValidator(_country)] | None = None
     language: Annotated[str, AfterValidator(_language)] | None = None
-    safe_search: SafeSearch | None = None
-    topic: Topic = "general"
+    safe_search: Annotated[SafeSearch | None, BeforeValidator(_lower)] = None
+    topic: Annotated[Topic, BeforeValidator(_lower)] = "general"
     images: bool = False
-    page: int = Field(default=1, ge=1)
+    page: Annotated[int, BeforeValidator(_number)] = Field(default=1, ge=1)
     extra: dict[str, Any] = Field(default_factory=dict)
     unsupported: Unsupported | None = None
 
@@ -268,6 +289,7 @@ class SearchResponse(_Model):
     usage: dict[str, float] = Field(default_factory=dict)
     elapsed: float | None = None
     raw: Any = Field(default=None, repr=False)
+    _is_partial: bool = PrivateAttr(default=False)
 
     def __repr_args__(self) -> Iterator[tuple[str, object]]:
         """Show what it holds, in a line."""
@@ -289,9 +311,19 @@ class SearchResponse(_Model):
     def _repr_markdown_(self) -> str:
         return notebook.response_as_markdown(self)
 
-    def with_notes(self, *notes: str) -> SearchResponse:
-        """Return the same response with *notes* added."""
-        return self.model_copy(update={"notes": (*self.notes, *notes)})
+    def with_notes(self, *notes: str, partial: bool = False) -> SearchResponse:
+        """
+        Return the same response with *notes* added.
+
+        Args:
+            notes: The notes, as sentences.
+            partial: Whether something is missing that the next call may find, such as a page of results whose request
+                failed. A cache keeps such a response only for a moment.
+
+        """
+        response = self.model_copy(update={"notes": (*self.notes, *notes)})
+        response._is_partial = self._is_partial or partial  # noqa: SLF001 - of the same class
+        return response
 
 
 class Passage(_Model):

@@ -25,7 +25,7 @@ from websearch_core.errors import (
     UnsupportedOption,
 )
 from websearch_core.events import BreakerClosed, BreakerOpened, listen
-from websearch_core.flow import Request, Sleep
+from websearch_core.flow import Request, Sleep, run
 from websearch_core.layers import Breaker, Retry
 from websearch_core.layers import _circuit as circuit_module
 from websearch_core.layers._circuit import Circuit, Pass
@@ -420,3 +420,55 @@ class Calls(RuleBasedStateMachine):
 
 TestCalls = Calls.TestCase
 TestCalls.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
+
+
+# Batches
+
+
+class Desk(Service):
+    """Reads pages in batches, each of which ends as the test says."""
+
+    def __init__(self, *ends):
+        super().__init__("desk")
+        self.ends, self.asked = ends, 0
+
+    def read_many(self, urls):
+        self.asked += 1
+        yield Request(url="https://desk.example/")
+        return [end or Page(url=url, provider=self.name) for url, end in zip(urls, self.ends, strict=True)]
+
+
+URLS = ["https://a.example/", "https://b.example/"]
+DOWN = Unavailable("down")
+
+
+def read_batches(layer, times):
+    return [run(layer.read_many(URLS), lambda _: reply({})) for _ in range(times)]
+
+
+def test_batches_of_which_no_page_could_be_read_open_it(clock):
+    desk = Desk(DOWN, Unavailable("down, too"))
+    with pytest.raises(Unavailable, match="not asked"):
+        read_batches(Breaker(desk, failures=5), 6)
+    assert desk.asked == 5
+
+
+@pytest.mark.parametrize("ends", [(DOWN, None), (DOWN, BadResponse("no")), (None, None)])
+def test_batches_of_which_the_service_answered_for_some_pages_do_not_open_it(clock, ends):
+    desk = Desk(*ends)
+    read_batches(Breaker(desk, failures=2), 4)
+    assert desk.asked == 4
+
+
+def test_a_batch_of_which_no_page_could_be_read_is_tried_again_and_keeps_the_error_of_each():
+    desk = Desk(DOWN, Unavailable("down, too"))
+    (pages,) = read_batches(Retry(desk, attempts=3, pause=0), 1)
+
+    assert desk.asked == 3
+    assert [str(page) for page in pages] == ["down", "down, too"]
+
+
+def test_a_batch_with_a_page_is_not_tried_again():
+    desk = Desk(DOWN, None)
+    read_batches(Retry(desk, attempts=3, pause=0), 1)
+    assert desk.asked == 1

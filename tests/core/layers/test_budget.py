@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.waiting import await_until, wait_until
 from websearch_core import WebSearch
 from websearch_core._registry import provider_class
 from websearch_core.errors import (
@@ -23,11 +24,12 @@ from websearch_core.errors import (
     ConfigurationError,
     RateLimited,
     Unavailable,
+    UnsafeURL,
     UnsupportedOption,
 )
-from websearch_core.events import Charge
+from websearch_core.events import Charge, Wait, listen
 from websearch_core.flow import Gather, Request, Sleep
-from websearch_core.layers import Budget, Retry, charge_to
+from websearch_core.layers import Budget, Cache, Retry, Throttle, charge_to
 from websearch_core.layers._amounts import MILLION, Amount, Limit, format_amount, parse_limits
 from websearch_core.layers._layer import parts
 from websearch_core.layers._prices import find_price
@@ -454,8 +456,11 @@ def test_only_the_owner_can_read_who_spent_what(file):
 
 
 def test_a_cancelled_call_stays_charged(file):
+    asked = []
+
     class Slow(Sea):
         def search(self, query, /):
+            asked.append(query)
             yield Request(url="https://api.example/")
             yield Sleep(30)
 
@@ -463,7 +468,7 @@ def test_a_cancelled_call_stays_charged(file):
 
     async def cancel():
         call = asyncio.create_task(web.asearch("kelp"))
-        while not spent(file).calls:
+        while not asked:
             await asyncio.sleep(0.01)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -613,3 +618,91 @@ class Slow(Sea):
     def search(self, query, /):
         yield Sleep(0.1)
         return (yield from Sea.search(self, query))
+
+
+# What was never sent
+
+
+async def cancel_all_but_one(web, waiting):
+    """Make four calls, of which three wait, and cancel those."""
+    calls = [asyncio.create_task(web.asearch(f"kelp {n}")) for n in range(4)]
+    await await_until(lambda: len(waiting) == 3 and any(call.done() for call in calls))
+    for call in calls:
+        call.cancel()
+    await asyncio.gather(*calls, return_exceptions=True)
+
+
+@pytest.mark.parametrize("is_throttle_outside", [False, True])
+def test_calls_that_are_cancelled_in_a_queue_cost_nothing(file, sent, is_throttle_outside):
+    layers = Budget(limit=["5 calls", "5 calls/day"], usage_file=file.path), Throttle(requests_per_second=1 / 600)
+    if is_throttle_outside:
+        web = WebSearch(layers[1].wrap(layers[0].wrap(Sea())), search_timeout=10_000)
+    else:
+        web = WebSearch(Sea(), layers=layers, search_timeout=10_000)
+    waiting = []
+    with listen(lambda event: waiting.append(event) if isinstance(event, Wait) else None):
+        asyncio.run(cancel_all_but_one(web, waiting))
+
+    assert len(sent) == 1
+    assert spent(file).calls == MILLION
+    runs = next(one for one in parts(web.provider) if isinstance(one, Budget))._runs
+    assert sum(amount.calls for used in runs._by_name.values() for amount in used.values()) == MILLION
+
+
+def test_a_call_that_is_cancelled_while_its_cost_is_written_costs_nothing(file, monkeypatch):
+    began, go_on = threading.Event(), threading.Event()
+    add = UsageFile.add
+
+    def slow(self, *arguments):
+        began.set()
+        assert go_on.wait(60)
+        add(self, *arguments)
+
+    web = WebSearch(Sea(), layers=[Budget(usage_file=file.path)])
+
+    async def cancel():
+        with monkeypatch.context() as patch:
+            patch.setattr(UsageFile, "add", slow)
+            call = asyncio.create_task(web.asearch("kelp"))
+            while not began.is_set():
+                await asyncio.sleep(0.01)
+            call.cancel()
+            go_on.set()
+            with pytest.raises(asyncio.CancelledError):
+                await call
+
+    asyncio.run(cancel())
+    wait_until(lambda: file.read() and spent(file) == Amount())
+
+
+def test_what_the_guard_refuses_costs_nothing(file, monkeypatch):
+    def refuse(_, request):
+        raise UnsafeURL("not public")
+
+    monkeypatch.setattr("websearch_core._net.sender.Sender.send", refuse)
+    web = WebSearch(Sea(), layers=[Budget(usage_file=file.path)])
+    with pytest.raises(UnsafeURL):
+        web.search("kelp")
+
+    assert spent(file) == Amount()
+
+
+def test_an_answer_of_a_cache_inside_costs_nothing(file, sent):
+    web = WebSearch(Budget(usage_file=file.path).wrap(Cache(location=":memory:").wrap(Sea(cost=0.25))))
+    for _ in range(3):
+        web.search("kelp")
+
+    assert len(sent) == 1
+    assert spent(file).calls == MILLION
+
+
+def test_what_all_calls_without_a_run_have_used_is_never_forgotten(monkeypatch):
+    monkeypatch.setattr("websearch_core.layers._account._MAX_RUNS", 3)
+    web = WebSearch(Sea(), layers=[Budget(limit="1 call")])
+    web.search("kelp")
+    for run in range(10):
+        with charge_to(run=str(run)):
+            web.search("kelp")
+
+    with pytest.raises(BudgetExceeded):
+        web.search("kelp")

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import copy
 import pickle
+import random
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from contextvars import ContextVar
 from functools import partial
 from importlib import import_module
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -768,3 +771,106 @@ def test_threads_share_a_layer(path):
         list(threads.map(lambda n: web.read(f"{URL}/{n % 5}"), range(100)))
 
     assert len(fake.urls) == 5
+
+
+# Answers of which a part failed, or that cannot be kept
+
+
+class Halves(Sea):
+    """Says of an answer that a part of it failed, if the service does."""
+
+    def search(self, query, /):
+        response = yield Request(url="https://sea.example/search")
+        found = SearchResponse(query=query.text, provider="sea", answer=response.json()["answer"])
+        return found.with_notes("a part failed", partial=True) if response.json().get("partial") else found
+
+
+HALF = reply({"answer": "Kelp", "partial": True})
+
+
+def test_half_an_answer_is_kept_only_for_a_moment(clock, path):
+    layer = Cache(location=path, missing_age=60).wrap(Halves())
+    assert search(layer, HALF).notes == ("a part failed",)
+    clock.now += 50
+    assert search(layer).answer == "Kelp"
+    clock.now += 20
+    assert search(layer, answer()).notes == ()
+    clock.now += 600
+    assert search(layer).answer == "Kelp grows."
+
+
+def test_half_an_answer_does_not_stand_in_for_a_service_that_fails(clock, path):
+    layer = Cache(location=path, missing_age=60).wrap(Halves())
+    search(layer, HALF)
+    clock.now += 61
+    with pytest.raises(Unavailable):
+        search(layer, Unavailable("down"))
+
+
+@pytest.mark.parametrize("where", ["memory", "file"])
+def test_a_fresh_answer_that_is_too_large_to_keep_replaces_the_old_one(path, where):
+    layer = Cache(location=":memory:" if where == "memory" else path, max_bytes=10_000).wrap(Sea())
+    search(layer, answer("old"))
+    with no_cache():
+        search(layer, answer("new" * 10_000))
+
+    assert search(layer, answer("newer")).answer == "newer"
+
+
+def test_a_fresh_answer_that_is_not_json_replaces_the_old_one(path):
+    class Odd(Sea):
+        def search(self, query, /):
+            response = yield Request(url="https://sea.example/search")
+            text = response.json()["answer"]
+            return SearchResponse(
+                query=query.text, provider="sea", answer=text, raw=object() if text == "new" else None
+            )
+
+    layer = Cache(location=path).wrap(Odd())
+    search(layer, answer("old"))
+    with no_cache():
+        search(layer, answer("new"))
+
+    assert search(layer, answer("newer")).answer == "newer"
+
+
+class ManyAnswers:
+    """What a cache should do, in a few lines: the answer of each text, when it was given, and whether it was whole."""
+
+    def __init__(self, max_age, stale, brief):
+        self.max_age, self.stale, self.brief, self.kept = max_age, stale, brief, {}
+
+    def call(self, now, text, fresh, end):
+        """Return what a call gets, None for an error, and whether the service is asked."""
+        value, then, whole = self.kept.get(text, (None, -inf, True))
+        age = now - then
+        if not fresh and age < (self.max_age if whole else self.brief):
+            return value, False
+        if end is not None:
+            self.kept[text] = end["answer"], now, not end["partial"]
+            return end["answer"], True
+        is_kept = not fresh and whole and age < self.max_age + self.stale
+        return (value if is_kept else None), True
+
+
+@pytest.mark.parametrize("location", [":memory:", "file"])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_cache_gives_what_a_simple_model_of_it_gives(seed, location, clock, path):
+    rng = random.Random(seed)
+    ages = rng.choice([(60, 0, 30), (60, 600, 10), (600, 60, 60)])
+    layer = Cache(
+        location=path if location == "file" else location, max_age=ages[0], stale_if_error=ages[1], missing_age=ages[2]
+    ).wrap(Halves())
+    model = ManyAnswers(*ages)
+    for number in range(40):
+        clock.now += rng.choice([0, 5, 25, 45, 100, 400])
+        text, fresh = rng.choice(["kelp", "dulse", "nori"]), rng.random() < 0.2
+        end = {"answer": f"{number}", "partial": rng.random() < 0.3} if rng.random() < 0.7 else None
+        expected, is_asked = model.call(clock.now, text, fresh, end)
+        answers = [reply(end) if end else Unavailable("down")] if is_asked else []
+        with no_cache() if fresh else nullcontext():
+            try:
+                got = search(layer, *answers, query=SearchQuery.of(text)).answer
+            except Unavailable:
+                got = None
+        assert got == expected

@@ -503,3 +503,39 @@ def test_any_headers_give_a_lifetime(control, age, expires, vary):
 def test_a_poisoned_entry_adds_no_header(validators):
     data = json.dumps({"version": 1, "stored": 0, "page": {"url": URL}, "validators": validators})
     assert decode(data.encode()) is None
+
+
+@pytest.mark.parametrize(
+    "expires",
+    [
+        "Sat, 18 Aug 2056 02:01:18 UTC", "Sat, 18 Aug 2056 02:01:18 AEST", "Sat, 18 Aug 56 02:01:18 GMT",
+        "Sat 18 Aug 2056 02:01:18 GMT", "Sat, 18-Aug-2056 02:01:18 GMT", "Sat, 18 Aug 2056 02.01.18 GMT",
+        "Sat, 18 Aug 2056 02:01 GMT", "Fri, 1 Jan 1999 00:00:00 GMT, Sat, 18 Aug 2056 02:01:18 GMT", "0", "2056-08-18", "",
+    ],
+)  # fmt: skip
+def test_an_expiry_that_is_no_date_of_http_is_over(expires):
+    assert Lifetime.of({"expires": expires}).fresh == 0
+
+
+@pytest.mark.parametrize(
+    "expires", ["Fri, 18 Aug 2056 02:01:18 GMT", "Friday, 18-Aug-56 02:01:18 GMT", "Fri Aug 18 02:01:18 2056"]
+)
+def test_dates_of_http_have_three_forms(expires):
+    headers = {"expires": expires, "date": "Fri, 18 Aug 2056 02:00:18 GMT"}
+    assert Lifetime.of(headers).fresh == 60
+
+
+@pytest.mark.parametrize(("age", "fresh"), [("3000, 0", 600), ("0, 3000", 3600), ("x, 3000", 3600), ("-1", 3600)])
+def test_of_a_list_of_ages_the_first_counts(age, fresh):
+    assert Lifetime.of({"cache-control": "max-age=3600", "age": age}).fresh == fresh
+
+
+def test_a_fresh_page_that_may_not_be_kept_replaces_the_old_one(path):
+    site, layer = Site("old" * 50), make(path)
+    read(layer, site)
+    site.text, site.headers["cache_control"] = "new" * 50, "no-store"
+    with no_cache():
+        read(layer, site)
+    site.text = "newer" * 50
+
+    assert "newer" in read(layer, site).content

@@ -223,8 +223,8 @@ def test_more_results_are_asked_for_than_wanted_but_no_more_than_one_request_ret
     fused(plain, small).search("kelp", limit=15)
     fused(plain, small).search("kelp", limit=50)
 
-    assert [query.limit for query in plain.asked] == [20, 20, 50]
-    assert [query.limit for query in small.asked] == [10, 15, 50]
+    assert [query.limit for query in plain.asked] == [20, 20, 60]
+    assert [query.limit for query in small.asked] == [10, 20, 50]
 
 
 def test_the_domain_filter_and_the_limit_hold_after_the_merge():
@@ -246,11 +246,24 @@ def test_pages_of_results_are_parts_of_the_merged_ranking_as_far_as_that_goes():
     assert {(query.page, query.limit) for query in first.asked} == {(1, 20)}
 
 
-def test_beyond_the_merged_ranking_the_providers_are_asked_for_that_page_themselves():
-    first, second = (Finder(name, ("kelp",), options=frozenset({"page"})) for name in "ab")
+def test_beyond_the_merged_ranking_more_is_asked_for_and_merged_after_it():
+    first, second = (Finder(name, tuple(f"{name}{n}" for n in range(30))) for name in "ab")
 
-    assert urls(fused(first, second).search("algae", limit=10, page=3)) == ["kelp"]
-    assert [(query.page, query.limit) for query in first.asked] == [(3, 10)]
+    assert urls(fused(first, second).search("algae", limit=10, page=4)) == [
+        f"{name}{n}" for n in range(15, 20) for name in "ab"
+    ]
+    assert urls(fused(first, second).search("algae", limit=10, page=6)) == [
+        f"{name}{n}" for n in range(25, 30) for name in "ab"
+    ]
+    assert [(query.page, query.limit) for query in first.asked] == [(1, 40), (1, 60)]
+
+
+def test_what_a_provider_finds_deeper_does_not_change_the_pages_before():
+    first, second = Finder("a", tuple(f"a{n}" for n in range(30))), Finder("b", (*(f"b{n}" for n in range(22)), "a29"))
+    pages = [urls(fused(first, second).search("algae", limit=10, page=number)) for number in (1, 2, 3, 4, 5, 6)]
+
+    assert sorted(url for page in pages for url in page) == sorted({*first.pages, *second.pages})
+    assert pages[4][0] == "a29"  # found by both, among the next twenty of each
 
 
 def test_reading_falls_back():

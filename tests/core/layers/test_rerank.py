@@ -96,10 +96,12 @@ def test_more_is_asked_for_than_wanted_and_the_best_are_returned():
     assert {(query.limit, query.page) for query in finder.asked} == {(20, 1)}
 
 
-def test_pages_beyond_the_depth_are_those_of_the_provider():
-    finder = Finder(("x", "xx"))
-    WebSearch(finder, layers=[Rerank()]).search("kelp", limit=10, page=3)
-    assert [(query.limit, query.page) for query in finder.asked] == [(10, 3)]
+def test_pages_beyond_the_depth_are_ordered_by_themselves():
+    finder = Finder(tuple("x" * n for n in range(1, 31)))
+    web = WebSearch(finder, layers=[Rerank(score=by_length)])
+
+    assert [len(title) for title in titles(web.search("kelp", limit=10, page=3))] == list(range(30, 20, -1))
+    assert [(query.limit, query.page) for query in finder.asked] == [(40, 1)]
 
 
 def test_words_of_the_query_move_a_result_up_but_not_past_everything():

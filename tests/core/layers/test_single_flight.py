@@ -7,6 +7,7 @@ import copy
 import gc
 import os
 import pickle
+import random
 import signal
 import threading
 import time
@@ -725,3 +726,73 @@ def test_a_plain_flow_may_share_too():
 
     for answers in (run(twice(), no_send), asyncio.run(arun(twice(), a_no_send))):
         assert sorted(answers) == [(1, False), (1, True)]
+
+
+# Within itself
+
+
+class Echo:
+    """Asks for the same again while it answers, as a hook may."""
+
+    name = "echo"
+    options = frozenset()
+    web = None
+
+    def __init__(self):
+        self.asked = 0
+
+    def search(self, query):
+        self.asked += 1
+        if self.asked == 1:
+            yield Call(self.web.asearch if self.is_async else self.web.search, query.text)
+        return SearchResponse(query=query.text, provider=self.name)
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_work_that_wants_the_same_as_itself_does_not_wait_for_itself(is_async):
+    echo = Echo()
+    echo.is_async = is_async
+    echo.web = web = WebSearch(echo, search_timeout=60)
+    found = asyncio.run(web.asearch("kelp")) if is_async else web.search("kelp")
+
+    assert found.provider == "echo"
+    assert echo.asked == 2
+
+
+@pytest.mark.parametrize("seed", range(5))
+async def test_of_many_callers_who_come_and_go_nobody_gets_what_was_not_sent_for_their_question(seed):
+    rng, under_way, sent = random.Random(seed), set(), []
+
+    class Sea:
+        name, options = "sea", frozenset()
+
+        def search(self, query):
+            yield Call(self._ask, query.text)
+            if rng.random() < 0.2:
+                raise Unavailable("down")
+            return SearchResponse(query=query.text, answer=query.text, cost=1.0)
+
+        async def _ask(self, text):
+            assert text not in under_way  # never twice at once
+            under_way.add(text)
+            sent.append(text)
+            try:
+                await asyncio.sleep(0.002)
+            finally:
+                under_way.discard(text)
+
+    web = WebSearch(Sea(), layers=[Retry(attempts=1)])
+    calls = []
+    for _ in range(60):
+        calls.append(asyncio.create_task(web.asearch(rng.choice(["kelp", "dulse"]))))
+        if rng.random() < 0.3:
+            rng.choice(calls).cancel()
+        if rng.random() < 0.3:
+            await asyncio.sleep(0.001)
+    ends = await asyncio.gather(*calls, return_exceptions=True)
+
+    assert not under_way
+    answers = [end for end in ends if isinstance(end, SearchResponse)]
+    assert all(end.answer == end.query for end in answers)
+    assert sum(end.cost for end in answers) <= len(sent)
+    assert all(isinstance(end, (SearchResponse, Unavailable, asyncio.CancelledError)) for end in ends)

@@ -9,7 +9,7 @@ import pytest
 from websearch_core.errors import UnsupportedOption
 from websearch_core.flow import Request
 from websearch_core.models import SearchQuery, SearchResponse, SearchResult
-from websearch_core.provider import Limits, RateLimited, collect_pages
+from websearch_core.provider import Batch, Limits, RateLimited, collect_pages, follow_pages
 from websearch_core.testing import play
 
 TEN = SimpleNamespace(name="pier", limits=Limits(results_per_request=10, results=95))
@@ -109,3 +109,34 @@ def test_a_page_beyond_what_the_service_has_is_refused():
     with pytest.raises(UnsupportedOption) as caught:
         pages({"limit": 50, "page": 3, "requests": 0})
     assert caught.value.options == ("page",)
+
+
+def find_later(*, fail_at=None, max_pages=5):
+    """Search for the second ten of a service that has ten results on a page, and cannot start at the second."""
+
+    def fetch(number):
+        yield Request(url="https://pier.example/")
+        if number == fail_at:
+            raise RateLimited("too fast", provider="pier")
+        found = tuple(result(n) for n in range(number * 10, number * 10 + 10))
+        return Batch(response=SearchResponse(query="q", results=found), following=number + 1)
+
+    query = SearchQuery.of("q", limit=10, page=2)
+    return play(follow_pages(query, TEN, fetch, 0, skip=10, max_pages=max_pages), *[None] * min(max_pages, 2)).result
+
+
+def test_a_failure_before_the_page_that_is_wanted_is_an_error():
+    assert titles(find_later()) == list(range(10, 20))
+    with pytest.raises(RateLimited):
+        find_later(fail_at=1)
+
+
+def test_a_page_that_is_never_reached_is_refused_and_not_empty():
+    with pytest.raises(UnsupportedOption) as caught:
+        find_later(max_pages=1)
+    assert caught.value.options == ("page",)
+
+
+def test_a_response_of_which_a_page_failed_is_partial():
+    assert pages({"limit": 30, "requests": 2}, fail_at=2)[0]._is_partial
+    assert not pages({"limit": 20, "requests": 2})[0]._is_partial

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from websearch_core._text.dates import find_date, parse_date
+from websearch_core._text.dates import _ZONES, find_date, parse_date
 
 MORNING = datetime(2026, 5, 4, 9, 8, 7, tzinfo=UTC)
 MIDNIGHT = datetime(2026, 5, 4, tzinfo=UTC)
@@ -192,3 +193,42 @@ def test_a_date_is_found_among_other_words(line: str) -> None:
 )
 def test_ambiguous_dates_are_not_found(line: str) -> None:
     assert find_date(line) is None
+
+
+@pytest.mark.parametrize("number", [20190304, 20190304.0, "20190304"])
+def test_a_number_may_be_a_day(number: object) -> None:
+    assert parse_date(number) == datetime(2019, 3, 4, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("number", [0, 7, 2019, 2019.5, 201903, 20191399, -86400, 20190304101500, 1.5e15])
+def test_a_number_that_is_no_time_is_not_made_one(number: float) -> None:
+    assert parse_date(number) is None
+
+
+@pytest.mark.parametrize(
+    ("zone", "hours"),
+    [("JST", 9), ("CEST", 2), ("BST", 1), ("cet", 1), ("EST", -5), ("Z", 0), ("ACST", 9.5), ("Uhr", 0)],
+)
+def test_usual_names_of_zones_are_known(zone: str, hours: float) -> None:
+    date = parse_date(f"2026-05-04 10:00 {zone}")
+    assert date == datetime(2026, 5, 4, 10, tzinfo=timezone(timedelta(hours=hours)))
+
+
+@pytest.mark.parametrize("zone", ["IST", "AST", "XYZ", "A", "AMT"])
+def test_in_an_unknown_zone_only_the_day_is_known(zone: str) -> None:
+    assert parse_date(f"2026-05-04 23:00 {zone}") == MIDNIGHT
+
+
+def test_every_zone_that_we_name_has_the_same_offset_wherever_the_name_is_used() -> None:
+    if not available_timezones():
+        pytest.skip("there is no tz database here")
+    offsets: dict[str, set[float]] = {}
+    for zone in map(ZoneInfo, available_timezones()):
+        for month in (1, 7):
+            day = datetime(2026, month, 15, tzinfo=zone)
+            offset = day.utcoffset()
+            assert offset is not None
+            offsets.setdefault(str(day.tzname()).lower(), set()).add(offset.total_seconds() / 3600)
+    american = {"cst", "cdt", "pst", "pdt"}  # by RFC 2822
+    for name in _ZONES.keys() - american:
+        assert offsets.get(name, {_ZONES[name]}) == {_ZONES[name]}

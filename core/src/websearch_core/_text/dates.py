@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -35,8 +34,15 @@ _FOREIGN_MONTHS = {
     )
     for name in names.split()
 }
-# The names of American zones in RFC 2822, in hours from UTC. By the RFC, every other name means UTC.
-_ZONES = {"est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7}
+# In hours from UTC: the names of American zones in RFC 2822, and those that the tz database has for one offset only.
+# Any other name, such as IST, which is Indian, Irish and Israeli, leaves the day without a time.
+_ZONES: dict[str, float] = {
+    "": 0, "z": 0, "utc": 0, "ut": 0, "gmt": 0, "uhr": 0, "h": 0, "wet": 0, "west": 1, "bst": 1, "cet": 1, "cest": 2,
+    "est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7, "akst": -9, "akdt": -8,
+    "hst": -10, "nst": -3.5, "ndt": -2.5, "eet": 2, "eest": 3, "msk": 3, "wat": 1, "cat": 2, "eat": 3, "sast": 2,
+    "pkt": 5, "wib": 7, "wita": 8, "wit": 9, "hkt": 8, "jst": 9, "kst": 9, "awst": 8, "acst": 9.5, "acdt": 10.5,
+    "aest": 10, "aedt": 11, "nzst": 12, "nzdt": 13,
+}  # fmt: skip
 
 _TIME = (
     r"(?P<hour>\d{1,2}):?(?P<minute>\d{2})(?::?(?P<second>\d{2})(?:[.,](?P<fraction>\d+))?)?"
@@ -76,7 +82,7 @@ _IN_TEXT = re.compile(
     re.IGNORECASE,
 )
 _STAMP = re.compile(r"[1-9]\d{9}(?:\d{3})?", re.ASCII)  # seconds or milliseconds since 1970, from 2001 on
-_MILLISECONDS = 1e11
+_SECONDS, _MILLISECONDS = (1e8, 1e10), (1e11, 1e13)  # from 1973 to 2286
 _MAX_LENGTH = 80  # characters: no date is longer, and longer text would cost the patterns time
 
 
@@ -86,8 +92,9 @@ def parse_date(text: object) -> datetime | None:
 
     Supports ISO 8601 (with any number of fractional digits, or only the date), RFC 1123 and 2822, C's ``asctime``,
     ``May 4, 2026``, ``3 March 2026``, ``3. März 2026``, ``3 de mayo de 2026`` and the like in fifteen languages,
-    ``2026/5/4``, ``4.5.2026``, ``5/14/2026`` and ``2026年5月4日``, and numbers as seconds or milliseconds since 1970.
-    ``4/5/2026`` is ambiguous, and ``2 days ago`` is not a date. Dates without a zone are taken as UTC.
+    ``2026/5/4``, ``4.5.2026``, ``5/14/2026`` and ``2026年5月4日``, and numbers as seconds or milliseconds since 1970,
+    or as 20260504. ``4/5/2026`` is ambiguous, and ``2 days ago`` is not a date. Dates without a zone are taken as UTC;
+    of one whose zone is unknown, or shares its name with another, such as IST, only the day is returned.
 
     Args:
         text: The value where a date should be, of any type.
@@ -133,10 +140,11 @@ def _find_all(text: str) -> Iterator[tuple[datetime, int, int]]:
 
 
 def _from_number(number: float) -> datetime | None:
-    """Return the time that is so many seconds after 1970, or milliseconds: as seconds they were in the year 5000."""
-    if not math.isfinite(number):
-        return None
-    return datetime.fromtimestamp(number / 1000 if abs(number) >= _MILLISECONDS else number, UTC)
+    """Return the time that is so many seconds or milliseconds after 1970, or the day that its eight digits name."""
+    for (first, end), unit in ((_SECONDS, 1), (_MILLISECONDS, 1000)):
+        if first <= number < end:
+            return datetime.fromtimestamp(number / unit, UTC)
+    return _parse(f"{number:.0f}") if 0 < number < 1e8 and number == int(number) else None
 
 
 def _parse(text: str) -> datetime | None:
@@ -146,7 +154,8 @@ def _parse(text: str) -> datetime | None:
         if found := pattern.fullmatch(text):
             part = defaultdict(str, {name: text for name, text in found.groupdict().items() if text})
             month, day = _order(part["one"], part["other"]) if part["one"] else (part["month"], part["day"])
-            return datetime(
+            zone = _zone(part["zone"])
+            date = datetime(
                 int(part["year"]),
                 _month(month),
                 int(day),
@@ -154,8 +163,9 @@ def _parse(text: str) -> datetime | None:
                 int(part["minute"] or 0),
                 int(part["second"] or 0),
                 int((part["fraction"] or "0").ljust(6, "0")[:6]),
-                _zone(part["zone"]),
+                zone or UTC,
             )
+            return date if zone else datetime(date.year, date.month, date.day, tzinfo=UTC)
     return None
 
 
@@ -187,10 +197,11 @@ def _hour(hour: int, half: str) -> int:
     return hour % 12 + (12 if half in "pP" else 0)
 
 
-def _zone(name: str) -> timezone:
+def _zone(name: str) -> timezone | None:
+    """Return the zone with this offset or name; None if the name does not say which it is."""
     name = name.lower()
     if not name.startswith(("+", "-")):
-        return timezone(timedelta(hours=_ZONES.get(name, 0)))
+        return timezone(timedelta(hours=_ZONES[name])) if name in _ZONES else None
     digits = name[1:].replace(":", "").ljust(4, "0")
     offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
     return timezone(-offset if name[0] == "-" else offset)

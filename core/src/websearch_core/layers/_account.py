@@ -14,7 +14,7 @@ from .._turns import tenant_scope
 from ..errors import BudgetExceeded
 from ._amounts import MILLION, Amount, Limit, format_amount
 
-_MAX_RUNS = 10_000  # counted at the same time; the one that was used least recently is forgotten
+_MAX_RUNS = 10_000  # with names, counted at the same time; the one that was used least recently is forgotten
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Runs:
         except TypeError:  # a name
             self._by_name[run] = used = self._by_name.pop(run, {})
             while len(self._by_name) > _MAX_RUNS:
-                del self._by_name[next(iter(self._by_name))]
+                del self._by_name[next(name for name in self._by_name if name is not None)]
             return used
         return self._by_object.setdefault(run, {})
 

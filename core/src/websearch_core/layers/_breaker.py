@@ -14,9 +14,13 @@ from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import FoundFile
 from ..provider._ports import opens_pages
 from ._circuit import Circuit, Pass
-from ._layer import ProviderWrapper, Rank, check_inner, check_number, leaves, read_many, reader, searcher
+from ._layer import ProviderWrapper, Rank, check_inner, check_number, find_outage, leaves, read_many, reader, searcher
 
 T = TypeVar("T")
+
+
+def _find_none(_: object) -> None:
+    """Find no failure in an answer, as usual."""
 
 
 @dataclass(frozen=True)
@@ -69,23 +73,28 @@ class Breaker(ProviderWrapper):
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages, unless the service keeps failing."""
-        return self._watch_reading(lambda: read_many(reader(self, self.inner), urls))
+        return self._watch_reading(lambda: read_many(reader(self, self.inner), urls), find_outage)
 
-    def _watch_reading(self, call: Callable[[], Flow[T]]) -> Flow[T]:
+    def _watch_reading(
+        self, call: Callable[[], Flow[T]], fault: Callable[[T], ServiceError | None] = _find_none
+    ) -> Flow[T]:
         fetches = self.inner is not None and any(map(opens_pages, leaves(self.inner)))
-        return call() if fetches else self._watch(call)
+        return call() if fetches else self._watch(call, fault)
 
-    def _watch(self, call: Callable[[], Flow[T]]) -> Flow[T]:
+    def _watch(self, call: Callable[[], Flow[T]], fault: Callable[[T], ServiceError | None] = _find_none) -> Flow[T]:
         admitted = self._circuit.enter()
         if not isinstance(admitted, Pass):
             raise self._refuse(admitted)
         began = monotonic()
         failure: BaseException | None = None
         try:
-            return (yield from call())
+            answer = yield from call()
         except BaseException as error:
             failure = error
             raise
+        else:
+            failure = fault(answer)
+            return answer
         finally:
             self._judge(admitted, failure, monotonic() - began)
 

@@ -10,8 +10,8 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar, get_args
 
-from .._effects import Auxiliary, intercept
-from ..errors import ConfigurationError, Unavailable, WebSearchError
+from .._effects import Auxiliary, AuxiliaryCall, hold, intercept, is_held
+from ..errors import ConfigurationError, Unavailable, UnsafeURL, WebSearchError
 from ..events import Charge, emit
 from ..flow import Call, Flow, Request
 from ..models import Page, SearchQuery, SearchResponse
@@ -20,6 +20,7 @@ from ._account import Account, Runs, current_account
 from ._amounts import MILLION, Amount, Limit, parse_limits
 from ._layer import ProviderWrapper, Rank, check_inner, leaves, read_many, reader, searcher
 from ._prices import Estimate, Prices, check_prices, correct, estimate, find_price, unknown_price, verbs_of
+from ._single_flight import is_free
 from ._usage import UsageFile
 
 T = TypeVar("T")
@@ -109,7 +110,15 @@ class Budget(ProviderWrapper):
         self, verb: Role, count: int, start: Callable[[], Flow[T]], answers: Callable[[T], _Answers]
     ) -> Flow[T]:
         meter = _Meter(self, self._estimate(verb, count), current_account(), _today())
-        yield from meter.add(meter.estimate.once)
+        try:
+            yield from meter.add(meter.estimate.once)
+            return (yield from self._watch(meter, start, answers))
+        except GeneratorExit:  # the call was cancelled
+            if not meter.has_sent:
+                meter.cancel()
+            raise
+
+    def _watch(self, meter: _Meter, start: Callable[[], Flow[T]], answers: Callable[[T], _Answers]) -> Flow[T]:
         try:
             answer = yield from meter.watch(start())
         except Exception:
@@ -118,8 +127,11 @@ class Budget(ProviderWrapper):
             else:  # such as an option that the provider does not support
                 yield from meter.add(Amount() - meter.added, check=False)
             raise
-        yield from meter.settle(answers(answer))
-        meter.announce()
+        if not meter.has_sent and all(map(is_free, answers(answer))):  # from a cache inside
+            yield from meter.add(Amount() - meter.added, check=False)
+        else:
+            yield from meter.settle(answers(answer))
+            meter.announce()
         return answer
 
     def _estimate(self, verb: Role, count: int) -> Estimate:
@@ -148,30 +160,59 @@ class _Meter:
     """Counts one call: what was added for it, and whether anything was sent."""
 
     def __init__(self, budget: Budget, estimate: Estimate, account: Account, day: date) -> None:
-        self.has_sent = False
         self.added = Amount()
         self.estimate = estimate
         self._budget = budget
         self._account = account
         self._day = day
         self._lock = threading.Lock()  # a provider may send several requests at once
+        self._sent = 0
+        self._written = Amount()
+        self._is_over = False
+
+    @property
+    def has_sent(self) -> bool:
+        """Whether anything was sent."""
+        return self._sent > 0
 
     def add(self, amount: Amount, *, check: bool = True) -> Flow[None]:
         """Add *amount*, and check the limits; without a check, nothing is raised."""
         name, runs, file = self._budget.name, self._budget._runs, self._budget._file()  # noqa: SLF001 - its own half
         limits = self._budget._limits if check else ()  # noqa: SLF001
         runs.add(self._account, name, amount, [limit for limit in limits if limit.period == "run"])
+        with self._lock:
+            self.added += amount
         if file is not None:
             lasting = [limit for limit in limits if limit.period != "run"]
             try:
-                yield Call(file.add, self._day, self._account.tenant, name, amount, lasting)
+                yield AuxiliaryCall(self._write, file, amount, lasting)
             except WebSearchError as error:
                 if check and not self._may_ignore(error):
                     runs.add(self._account, name, Amount() - amount)
+                    with self._lock:
+                        self.added -= amount
                     raise
                 _log.warning("budget: %s", error)
+
+    def _write(self, file: UsageFile, amount: Amount, limits: Sequence[Limit] = ()) -> None:
+        file.add(self._day, self._account.tenant, self._budget.name, amount, limits)
         with self._lock:
-            self.added += amount
+            self._written += amount
+            is_late = self._is_over
+        if is_late:  # the call was cancelled while this thread was writing
+            file.add(self._day, self._account.tenant, self._budget.name, Amount() - amount)
+
+    def cancel(self) -> None:
+        """Take everything back, at once: a call that is cancelled has no more effects."""
+        with self._lock:
+            self._is_over, written = True, self._written
+        runs, file = self._budget._runs, self._budget._file()  # noqa: SLF001 - its own half
+        runs.add(self._account, self._budget.name, Amount() - self.added)
+        if file is not None and written != Amount():
+            try:
+                file.add(self._day, self._account.tenant, self._budget.name, Amount() - written)
+            except WebSearchError as error:
+                _log.warning("budget: %s", error)
 
     def settle(self, answers: _Answers) -> Flow[None]:
         """Correct the estimate by what the service says it charged."""
@@ -191,12 +232,19 @@ class _Meter:
         return intercept(flow, self._pass_on)
 
     def _pass_on(self, effect: Request | Call) -> Flow[Any]:
-        if not isinstance(effect, Auxiliary):
-            with self._lock:
-                is_first, self.has_sent = not self.has_sent, True
+        if isinstance(effect, Auxiliary):
+            return (yield effect)
+        with self._lock:
+            self._sent += 1
+            is_first = self._sent == 1
+        try:
             if isinstance(effect, Request) and not is_first and self.estimate.request != Amount():
-                yield from self.add(self.estimate.request)
-        return (yield effect)
+                yield from hold(effect, self.add(self.estimate.request))
+            return (yield effect)
+        except BaseException as error:
+            with self._lock:
+                self._sent -= is_held(effect) or isinstance(error, UnsafeURL)
+            raise
 
     def _may_ignore(self, error: WebSearchError) -> bool:
         return self._budget.on_file_error == "ignore" and isinstance(error, ConfigurationError | Unavailable)

@@ -13,6 +13,7 @@ from time import monotonic
 from typing import Any, ClassVar, Self, TypeVar
 
 from .._deadline import Deadline, deadline, until
+from .._effects import AuxiliaryCall
 from .._outcomes import Outcome
 from .._scope import current_policy, describe_choices, reads_on, wants_fresh
 from .._text.quantity import quantity
@@ -30,7 +31,7 @@ from ..errors import (
     WebSearchError,
 )
 from ..events import CacheHit, emit
-from ..flow import Call, Flow
+from ..flow import Flow
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._ports import Provider, needs_network
 from ._caching.backend import CacheBackend, MemoryBackend
@@ -91,7 +92,8 @@ class Cache(ProviderWrapper):
             ``answers.db`` in the user's cache folder.
         max_age: Seconds for which an answer or a page is given again.
         stale_if_error: Seconds for which it is given after that if the service fails; a note says so.
-        missing_age: Seconds for which a page that does not exist (404, 410) is remembered.
+        missing_age: Seconds for which a page that does not exist (404, 410) is remembered, and an answer of which a
+            part failed, such as a page of results.
         max_bytes: Maximum size of the file in bytes; the oldest entries go first.
         tenant: Whose entries these are; those of other tenants are never given.
         despite_terms: Also write what the terms of its service do not allow to keep, such as Brave's.
@@ -220,7 +222,7 @@ class Cache(ProviderWrapper):
         seconds = monotonic() - began
         if watch.lifetime.is_storable:
             yield from self._save({key: self._make_entry(answer, watch)})
-        elif entry:
+        elif entry or wants_fresh():
             yield from self._save({key: None}, erase=True)
         return self._replace_failure(answer, entry, seconds)
 
@@ -250,19 +252,21 @@ class Cache(ProviderWrapper):
         if entry is None:
             return 1.0
         fresh, stale = self._find_bounds(entry)
-        if entry.missing:
+        if entry.is_brief:
             return fresh
         return max(self.max_age, fresh + max(stale, _ASK if entry.validators else 0.0))
 
     def _find_bounds(self, entry: Entry) -> tuple[float, float]:
         """Return the seconds for which *entry* is fresh, and then stale."""
-        fresh = min(self.missing_age if entry.missing else self.max_age, inf if entry.fresh is None else entry.fresh)
+        if entry.is_brief:
+            return min(self.missing_age, self.max_age, inf if entry.fresh is None else entry.fresh), 0.0
+        fresh = min(self.max_age, inf if entry.fresh is None else entry.fresh)
         return fresh, min(self.stale_if_error, inf if entry.stale is None else entry.stale)
 
     def _use(self, work: Callable[..., Any], *arguments: Any) -> Flow[Any]:
         """Do *work* off the event loop; a blocking call needs no other thread for what ends soon by itself."""
         with until(Deadline(inf if self._store.is_prompt else deadline())):
-            return (yield Call(work, *arguments))
+            return (yield AuxiliaryCall(work, *arguments))
 
     def _is_fresh(self, entry: Entry) -> bool:
         """Return whether *entry* may be given without asking; who reads on needs the page that it began with."""
@@ -276,7 +280,7 @@ class Cache(ProviderWrapper):
 
     def _replace_failure(self, answer: A | WebSearchError, entry: Entry | None, seconds: float) -> A | WebSearchError:
         """Return what *entry* holds if the service failed, after *seconds*, and it is not too old for that."""
-        if not isinstance(answer, _FAILURES) or entry is None or entry.missing:
+        if not isinstance(answer, _FAILURES) or entry is None or entry.is_brief:
             return answer
         if entry.age >= sum(self._find_bounds(entry)):
             return answer

@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 from .._forks import start_over_after_fork
 
+_random = random.SystemRandom()  # has no state that a fork, or a program that sets a seed, would give to others
+
 Change = Literal["opened", "closed"]
 
 
@@ -101,7 +103,7 @@ class Circuit:
 
     def _open(self, retry_after: float | None) -> Change:
         _, rest, longest = self._settings
-        rest = min(rest * 2 ** min(self._opened, 30), longest) * random.uniform(0.8, 1)  # noqa: S311 - not a secret
+        rest = min(rest * 2 ** min(self._opened, 30), longest) * _random.uniform(0.8, 1)
         self._until = monotonic() + max(rest, min(retry_after or 0.0, longest))
         self._is_open = True
         self._opened += 1

@@ -1,33 +1,53 @@
-"""Ask for more results than a call wants, to choose from them."""
+"""
+Ask for more results than a call wants, to choose from them.
+
+The first *depth* results are put in order, then the next *depth*, and so on; a page is a part of that list. So more
+results never change the order of those before, and a page begins where the page before it ended, whatever the limits of
+the layers inside and outside are.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from math import ceil
 
 from ..models import SearchQuery, SearchResult
 from ..provider._paging import take_window
 from ..provider._ports import Provider
+from ..provider._results import in_domains
 from ._layer import leaves
 
 
-def deepen(query: SearchQuery, provider: Provider, depth: int) -> SearchQuery:
-    """
-    Return *query* for the first *depth* results, bounded by what *provider* returns for one request.
-
-    A query for results beyond *depth* is returned as it is: its page is then that of the provider.
-    """
-    wanted = query.page * query.limit
-    if wanted > depth:
-        return query
+def find_depth(provider: Provider, depth: int) -> int:
+    """Return how many results of *provider* to put in order together: *depth*, or what it returns for one request."""
     limits = [getattr(leaf, "limits", {}) for leaf in leaves(provider)]
-    bounds = [bound[name] for bound in limits for name in ("results_per_request", "results") if name in bound]
-    return query.model_copy(update={"limit": max(wanted, min([depth, *bounds])), "page": 1})
+    bounds: list[int] = [
+        bound[name] for bound in limits for name in ("results_per_request", "results") if name in bound
+    ]
+    return min([depth, *bounds])
 
 
-def take_page(results: tuple[SearchResult, ...], query: SearchQuery, depth: int) -> tuple[SearchResult, ...]:
+def deepen(query: SearchQuery, depth: int) -> SearchQuery:
+    """Return *query* for everything up to the end of its page, and up to a multiple of *depth*."""
+    return query.model_copy(update={"limit": ceil(query.page * query.limit / depth) * depth, "page": 1})
+
+
+def split(results: Iterable[SearchResult], query: SearchQuery) -> tuple[list[SearchResult], list[SearchResult]]:
+    """Return *results*, each URL once: those inside the domain filter of *query*, and those outside."""
+    distinct: dict[str, SearchResult] = {}
+    for result in results:
+        distinct.setdefault(result.url, result)
+    sides: tuple[list[SearchResult], list[SearchResult]] = [], []
+    for result in distinct.values():
+        sides[not in_domains(result.url, query)].append(result)
+    return sides
+
+
+def take_page(results: Iterable[SearchResult], query: SearchQuery) -> tuple[SearchResult, ...]:
     """
-    Return the results that *query* wants from those of a deepened one, ranked and numbered from 1.
+    Return the results that *query* wants, ranked and numbered from 1.
 
     Those outside its domain filter stay: they are counted later.
     """
-    skip = (query.page - 1) * query.limit if query.page * query.limit <= depth else 0
-    taken = take_window(results, query, skip, query.limit)
+    taken = take_window(results, query, (query.page - 1) * query.limit, query.limit)
     return tuple(one.model_copy(update={"rank": n, "citation_id": n}) for n, one in enumerate(taken, 1))

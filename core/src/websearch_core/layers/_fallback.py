@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import ClassVar, TypeVar
 
 from .._bugs import contain_bugs
@@ -101,7 +100,9 @@ class Fallback:
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search with the first provider that succeeds."""
-        return self._try_each(lambda provider: searcher(self, provider).search(query))
+        return self._try_each(
+            lambda provider: contain_bugs(lambda: searcher(self, provider).search(query), provider.name, "search")
+        )
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read with the first provider that succeeds."""
@@ -182,18 +183,15 @@ class Fallback:
     ) -> Flow[list[Turn[A]]]:
         turns = [first]
 
-        def begin(turn: Turn[A]) -> Flow[A]:
-            return contain_bugs(partial(self._ask, turn, ask, len(left)), turn.provider.name, "search")
-
         def make_second() -> Flow[A] | None:
             if self._hedging is None or not self._hedging.take():
                 return None
             turns.append(Turn(left.pop(0)))
             first.late_after = after
             emit(Hedged(provider=first.provider.name, next_provider=turns[1].provider.name, seconds=after))
-            return begin(turns[1])
+            return self._ask(turns[1], ask, len(left))
 
-        ends = yield Hedge(begin(first), make_second, after)
+        ends = yield Hedge(self._ask(first, ask, len(left)), make_second, after)
         for turn, end in zip(turns, ends, strict=False):
             turn.end = end
         if not any(turn.answer for turn in turns):

@@ -25,7 +25,7 @@ from ..events import LeftOut, emit
 from ..flow import Flow, Gather
 from ..models import SearchQuery, SearchResponse, SearchResult
 from ..provider._ports import Provider
-from ._depth import deepen, take_page
+from ._depth import deepen, find_depth, split, take_page
 from ._layer import Rank, check_inner, check_number, empty_error, leaves, options_of, searcher
 from ._merge import Answer, merge_answers
 
@@ -51,8 +51,8 @@ class Fuse:
     Args:
         inner: The providers to ask; omit it in ``WebSearch(layers=[Fuse(...)])``.
         k: The constant of reciprocal rank fusion: the smaller, the more the first ranks count.
-        depth: How many results to ask of each provider, if it returns that many for one request. More than the limit of
-            the query makes the merged ranking better.
+        depth: How many results of each provider to merge together, if it returns that many for one request; for more,
+            the next ones are asked for, too. More than the limit of the query makes the merged ranking better.
         patience: The share of the time of the search that is spent on waiting for the providers, up to 1.
 
     Raises:
@@ -102,7 +102,7 @@ class Fuse:
         """
         if not self.inner:
             raise empty_error(self)
-        asks = [self._ask(provider, deepen(query, provider, self.depth)) for provider in self.inner]
+        asks = [self._ask(provider, query) for provider in self.inner]
         with time_limit(time_left() * self.patience):
             asked: Sequence[_Asked] = yield Gather(asks, limit=len(asks))
         answers = [one.found for one in asked if isinstance(one.found, Answer)]
@@ -118,9 +118,9 @@ class Fuse:
             for provider, one in zip(self.inner, asked, strict=True)
             if isinstance(one.found, WebSearchError)
         ]
-        results = take_page(merged.results, query, self.depth)
         outcomes = tuple(outcome for one in asked for outcome in one.outcomes)
-        return merged.model_copy(update={"results": results, "notes": (*merged.notes, *notes), "outcomes": outcomes})
+        page = merged.model_copy(update={"results": take_page(merged.results, query), "outcomes": outcomes})
+        return page.with_notes(*notes, partial=bool(failures))
 
     def _ask(self, provider: Provider, query: SearchQuery) -> Flow[_Asked]:
         began = monotonic()
@@ -133,8 +133,12 @@ class Fuse:
         return _Asked(answer, find_outcomes(answer.response, provider.name, monotonic() - began))
 
     def _search(self, provider: Provider, query: SearchQuery) -> Flow[Answer]:
-        response = yield from searcher(self, provider).search(query)
-        return Answer(provider.name, response, [_find_engines(provider, result) for result in response.results])
+        depth = find_depth(provider, self.depth)
+        response = yield from searcher(self, provider).search(deepen(query, depth))
+        inside, outside = split(response.results, query)
+        response = response.model_copy(update={"results": (*inside, *outside)})
+        engines = [_find_engines(provider, result) for result in response.results]
+        return Answer(provider.name, response, engines, depth)
 
 
 def _find_engines(provider: Provider, result: SearchResult) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Protocol, Self, cast
 
 from .._bugs import contain_bugs
-from ..errors import BadResponse, ConfigurationError, UnsafeURL, WebSearchError
+from ..errors import BadResponse, ConfigurationError, ServiceError, UnsafeURL, WebSearchError
 from ..flow import Flow, Gather
 from ..models import Page
 from ..provider._ports import BatchReader, PageReader, Provider, Role, SearchProvider, can
@@ -161,6 +161,12 @@ def read_many(provider: Provider, urls: Sequence[str]) -> Flow[list[Page | WebSe
             f"{provider.name} read failed: {len(pages)} answers for {len(urls)} pages", provider=provider.name
         )
     return pages
+
+
+def find_outage(pages: Sequence[Page | WebSearchError]) -> ServiceError | None:
+    """Return the first error of a batch in which the service failed for every page, and may not fail again."""
+    failures = [page for page in pages if isinstance(page, ServiceError) and page.temporary and not page.concerns_page]
+    return failures[0] if failures and len(failures) == len(pages) else None
 
 
 def read_each(provider: Provider, urls: Sequence[str]) -> Flow[list[Page | WebSearchError]]:

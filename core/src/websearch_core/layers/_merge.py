@@ -25,12 +25,14 @@ class Answer:
         name: The name of the provider.
         response: Its response.
         engines: For each result, the engines behind it.
+        depth: How many results are merged together: the next ones come after all of these.
 
     """
 
     name: str
     response: SearchResponse
     engines: Sequence[Sequence[str]]
+    depth: float = math.inf
 
 
 class _Find(NamedTuple):
@@ -47,6 +49,10 @@ class _Find(NamedTuple):
     @property
     def engines(self) -> Sequence[str]:
         return self.answer.engines[self.rank - 1]
+
+    @property
+    def round(self) -> float:
+        return (self.rank - 1) // self.answer.depth
 
     @property
     def finder(self) -> str:
@@ -66,7 +72,7 @@ def merge_answers(answers: Sequence[Answer], k: float) -> SearchResponse:
     responses = [answer.response for answer in answers]
     costs = [response.cost for response in responses if response.cost is not None]
     ids = [(answer.name, answer.response.request_id) for answer in answers if answer.response.request_id]
-    return SearchResponse(
+    merged = SearchResponse(
         query=responses[0].query,
         results=merge_results(answers, k),
         provider="+".join(answer.name for answer in answers),
@@ -85,6 +91,7 @@ def merge_answers(answers: Sequence[Answer], k: float) -> SearchResponse:
         },
         raw={answer.name: answer.response.raw for answer in answers} if several else responses[0].raw,
     )
+    return merged.with_notes(partial=any(one._is_partial for one in responses))  # noqa: SLF001 - private to users
 
 
 def merge_results(answers: Sequence[Answer], k: float) -> tuple[SearchResult, ...]:
@@ -92,14 +99,16 @@ def merge_results(answers: Sequence[Answer], k: float) -> tuple[SearchResult, ..
     Merge the results of *answers*, best first; each page occurs once.
 
     Each engine votes once for a page, with its best rank. Among equal scores, the best rank decides, then the order of
-    the providers.
+    the providers. Who finds a page again among deeper results than the first who found it has no vote.
     """
     pages: dict[str, list[_Find]] = {}
     for turn, answer in enumerate(answers):
         for rank, result in enumerate(answer.response.results, 1):
             pages.setdefault(find_page(result.url), []).append(_Find(rank, turn, answer))
-    scored = [(_score(finds, k), sorted(finds, key=_order)) for finds in pages.values()]
-    scored.sort(key=lambda pair: (-pair[0], _order(pair[1][0])))
+    first = [(min(find.round for find in finds), finds) for finds in pages.values()]
+    kept = [sorted((find for find in finds if find.round == earliest), key=_order) for earliest, finds in first]
+    scored = [(_score(finds, k), finds) for finds in kept]
+    scored.sort(key=lambda pair: (pair[1][0].round, -pair[0], _order(pair[1][0])))
     return tuple(
         _merge_finds(finds, score).model_copy(update={"rank": n, "citation_id": n})
         for n, (score, finds) in enumerate(scored, 1)

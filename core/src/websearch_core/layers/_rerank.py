@@ -10,11 +10,12 @@ from typing import Any, ClassVar, TypeAlias
 
 from .._bugs import as_error
 from .._deadline import time_left, time_limit
+from .._effects import AuxiliaryCall
 from .._text.bm25 import score_found
 from ..errors import BadResponse, ConfigurationError, WebSearchError
-from ..flow import Call, Flow
+from ..flow import Flow
 from ..models import SearchQuery, SearchResponse, SearchResult
-from ._depth import deepen, take_page
+from ._depth import deepen, find_depth, split, take_page
 from ._layer import ProviderWrapper, Rank, check_inner, check_number, searcher
 
 Score: TypeAlias = Callable[[str, list[str]], "Sequence[float] | Awaitable[Sequence[float]]"]
@@ -37,7 +38,7 @@ class Rerank(ProviderWrapper):
         score: Takes the query and a list of texts, one for each result, and returns a number for each: the higher, the
             better. It may block, or be async. By default, words are compared (BM25), which needs no model and no key.
         weight: How much the new order counts, from 0 to 1; by default 1 with your own *score*, and 0.5 without.
-        depth: How many results to order, if the provider returns that many for one request.
+        depth: How many results to order together, if the provider returns that many for one request.
 
     Raises:
         ConfigurationError: A value is invalid.
@@ -66,15 +67,20 @@ class Rerank(ProviderWrapper):
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, and order the results."""
         provider = searcher(self, self.inner)
-        response = yield from provider.search(deepen(query, provider, self.depth))
-        results = response.results
+        depth = find_depth(provider, self.depth)
+        response = yield from provider.search(deepen(query, depth))
+        inside, outside = split(response.results, query)
+        ordered = list(inside)
+        start, end = (query.page - 1) * query.limit // depth * depth, query.page * query.limit
         try:
-            scores = (yield from self._rate(query.text, results)) if results else []
+            for first in range(start, min(end, len(inside)), depth):
+                part = slice(first, first + depth)
+                scores = yield from self._rate(query.text, inside[part])
+                ordered[part] = _reorder(inside[part], scores, self._find_weight())
         except WebSearchError as error:
-            response = response.with_notes(f"reranking failed ({error.code}): the results are in their original order")
-        else:
-            results = _reorder(results, scores, self._find_weight())
-        return response.model_copy(update={"results": take_page(results, query, self.depth)})
+            failed = f"reranking failed ({error.code}): the results are in their original order"
+            response, ordered = response.with_notes(failed, partial=True), inside
+        return response.model_copy(update={"results": take_page([*ordered, *outside], query)})
 
     def _find_weight(self) -> float:
         if self.weight is not None:
@@ -89,7 +95,7 @@ class Rerank(ProviderWrapper):
         texts = [f"{one.title}\n{one.snippet or one.content or ''}" for one in results]
         try:
             with time_limit(time_left() * _SHARE):
-                rated = yield Call(score, query, list(texts))
+                rated = yield AuxiliaryCall(score, query, list(texts))
             return _check_scores(rated, len(texts))
         except WebSearchError:
             raise
@@ -106,9 +112,9 @@ def _check_scores(rated: Any, count: int) -> list[float]:
     return scores
 
 
-def _reorder(results: Sequence[SearchResult], scores: Sequence[float], weight: float) -> tuple[SearchResult, ...]:
+def _reorder(results: Sequence[SearchResult], scores: Sequence[float], weight: float) -> list[SearchResult]:
     """Merge the order of *results* with that of *scores*, in which equal ones share the last of their ranks."""
     ranks = [sum(other >= score for other in scores) for score in scores]
     merged = [(1 - weight) / (_K + before) + weight / (_K + after) for before, after in enumerate(ranks, 1)]
     order = sorted(range(len(results)), key=lambda n: (-merged[n], n))
-    return tuple(results[n].model_copy(update={"score": merged[n] if weight < 1 else scores[n]}) for n in order)
+    return [results[n].model_copy(update={"score": merged[n] if weight < 1 else scores[n]}) for n in order]

@@ -16,10 +16,11 @@ from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import FoundFile
 from ..provider._ports import opens_pages
 from ._bucket import Bucket
-from ._layer import ProviderWrapper, Rank, check_inner, check_number, leaves, read_many, reader, searcher
+from ._layer import ProviderWrapper, Rank, check_inner, check_number, find_outage, leaves, read_many, reader, searcher
 
 T = TypeVar("T")
 
+_random = random.SystemRandom()  # has no state that a fork, or a program that sets a seed, would give to others
 _PER_SECOND = 0.1  # retries gained by waiting
 
 
@@ -75,8 +76,20 @@ class Retry(ProviderWrapper):
         return self._persist(lambda: reader(self, self.inner).read(url))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
-        """Read many pages, again if the whole request failed."""
-        return self._persist(lambda: read_many(reader(self, self.inner), urls))
+        """Read many pages, again if the request failed, or all of them for a reason that may pass."""
+        pages: list[Page | WebSearchError] = []
+
+        def attempt() -> Flow[None]:
+            pages[:] = yield from read_many(reader(self, self.inner), urls)
+            if outage := find_outage(pages):
+                raise outage
+
+        try:
+            yield from self._persist(attempt)
+        except ServiceError as failure:
+            if not any(failure is page for page in pages):
+                raise
+        return pages
 
     def _persist(self, attempt: Callable[[], Flow[T]]) -> Flow[T]:
         self._retries.add_call()
@@ -103,4 +116,4 @@ class Retry(ProviderWrapper):
         if failure.retry_after is not None:
             return failure.retry_after
         first = self.pause * 2 if isinstance(failure, RateLimited) else self.pause
-        return random.uniform(0, min(first * 2 ** (number - 1), self.longest))  # noqa: S311 - not a secret
+        return _random.uniform(0, min(first * 2 ** (number - 1), self.longest))

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from .._deadline import Deadline, time_left, until
-from .._effects import Auxiliary, AuxiliaryCall, intercept
+from .._effects import Auxiliary, AuxiliaryCall, hold, intercept
 from ..errors import ConfigurationError, RateLimited, WebSearchError
 from ..events import Wait, emit
 from ..flow import Call, Flow, Request, Response, Sleep
@@ -152,18 +152,12 @@ class Throttle(ProviderWrapper):
         pace = self._pace if page is None else self._hosts.find(page)
         endpoint = effect.url.partition("?")[0] if isinstance(effect, Request) and page is None else ""
         if self.rate_limiter is not None:
-            yield from wait_for(self.rate_limiter, self.name)
+            yield from hold(effect, wait_for(self.rate_limiter, self.name))
         if page is not None and isinstance(effect, Request) and not isinstance(effect, Auxiliary):
             pace.slow_down(effect.crawl_delay)
         ticket = pace.enter(endpoint, min(time_left(), _LONGEST_REQUEST))
-        announced = False
         try:
-            while wait := (yield from _ask(pace, ticket)):
-                self._check_time(wait, None if page is None else pace.rest(endpoint))
-                if not announced:
-                    announced = True
-                    emit(Wait(provider=self.name, seconds=wait, reason="throttle"))
-                yield Sleep(shorten(wait))
+            yield from hold(effect, self._wait(pace, ticket, None if page is None else endpoint))
             answer = yield effect
         finally:
             try:
@@ -174,6 +168,15 @@ class Throttle(ProviderWrapper):
         if isinstance(answer, Response) and (page is None or answer.status in _BUSY):
             pace.learn(endpoint, answer.rate_limits, below=DAY if page is None else math.inf)
         return answer
+
+    def _wait(self, pace: Pace, ticket: Ticket, page: str | None) -> Flow[None]:
+        announced = False
+        while wait := (yield from _ask(pace, ticket)):
+            self._check_time(wait, None if page is None else pace.rest(page))
+            if not announced:
+                announced = True
+                emit(Wait(provider=self.name, seconds=wait, reason="throttle"))
+            yield Sleep(shorten(wait))
 
     def _check_time(self, wait: float, host_rest: float | None) -> None:
         """Raise an error if the wait is too long; *host_rest* is how long the host of a page wants no requests."""

@@ -38,7 +38,7 @@ from ..flow import Call, Flow, Gather, Request, Response, Sleep
 from ..models import Image, Page, SearchQuery, SearchResponse, SearchResult
 from ._codes import COUNTRIES, GOOGLE_LANGUAGES, GOOGLE_RESULT_LANGUAGES, LANGUAGES, LOWER_COUNTRIES
 from ._countries import COUNTRY_NAMES
-from ._dates import date_range, midnight
+from ._dates import closed_range, date_range, midnight
 from ._declare import BaseUrl, Env, FoundFile, Key, is_vendor, missing_field_error, provider
 from ._function import from_function
 from ._google import google_answer, google_authors, google_filters, google_period, google_years
@@ -162,6 +162,7 @@ __all__ = [
     "check_pages",
     "check_response",
     "check_text",
+    "closed_range",
     "codes",
     "collect_pages",
     "date_range",

@@ -87,8 +87,8 @@ def follow_pages(
     Fetch page after page until enough results inside the domain filter are found, and make one response of them.
 
     It ends before that with the last page, with a page that has nothing new, after *max_pages*, and when a later page
-    fails: then the results so far, which may be paid for, are kept, with a note. Results that occur twice count once.
-    Usage and cost are added up.
+    fails: then the results so far, which may be paid for, are kept, with a note, and the response is partial. Results
+    that occur twice count once. Usage and cost are added up.
 
     Args:
         query: The query.
@@ -100,7 +100,8 @@ def follow_pages(
         count: How many results to return; by default, the limit of the query.
 
     Raises:
-        WebSearchError: The first page failed, or a later one before there was any result.
+        WebSearchError: A page failed before there was any result beyond the first *skip*.
+        UnsupportedOption: There was none in *max_pages* pages.
 
     """
     count = query.limit if count is None else count
@@ -112,7 +113,7 @@ def follow_pages(
         try:
             batch = yield from fetch(cursor)
         except ServiceError as error:
-            if not inside:
+            if inside <= skip:
                 raise
             notes.append(f"{provider.name} failed on a later page ({error.code})")
             break
@@ -125,6 +126,9 @@ def follow_pages(
         if inside >= skip + count or cursor is None or len(found) == before:
             break
         if len(batches) == max_pages:
+            if skip and inside <= skip:
+                message = f"{provider.name} reads at most {max_pages} pages of results, and this one is beyond them"
+                raise UnsupportedOption(message, options=["page"], provider=provider.name)
             notes.append(f"{provider.name}: stopped after {max_pages} pages of results")
             break
     return _merge(batches, take_window(found.values(), query, skip, count), notes)
@@ -149,7 +153,8 @@ def _merge(pages: list[SearchResponse], results: tuple[SearchResult, ...], notes
         for unit, amount in page.usage.items():
             usage[unit] = amount if unit.endswith("remaining") else usage.get(unit, 0) + amount
     costs = [page.cost for page in pages if page.cost is not None]
-    return pages[0].model_copy(
+    partial = bool(notes) or any(page._is_partial for page in pages)  # noqa: SLF001 - private to users, not to us
+    merged = pages[0].model_copy(
         update={
             "results": results,
             "answer": next((page.answer for page in pages if page.answer), None),
@@ -160,3 +165,4 @@ def _merge(pages: list[SearchResponse], results: tuple[SearchResult, ...], notes
             "usage": usage,
         }
     )
+    return merged.with_notes(partial=partial)

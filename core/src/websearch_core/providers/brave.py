@@ -12,7 +12,6 @@ answers a wrong key with 422, and both "too fast" and "out of quota" with 429; b
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, date, datetime
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
@@ -37,6 +36,7 @@ from websearch_core.provider import (
     as_objects,
     as_text,
     check_options,
+    closed_range,
     codes,
     collect_pages,
     decode_json,
@@ -193,7 +193,7 @@ class Brave:
         try:
             body = self._body((yield self._request("images/search", plain, params)))
         except ServiceError as error:
-            return found.with_notes(f"brave failed to find images ({error.code})")
+            return found.with_notes(f"brave failed to find images ({error.code})", partial=True)
         images = parse_images(body.get("results"), url=_image, description="title", page_url="url")
         return found.model_copy(update={"images": images})
 
@@ -216,7 +216,8 @@ class Brave:
 
 def _freshness(query: SearchQuery) -> str | None:
     if query.after or query.before:
-        return f"{query.after or date(1970, 1, 1)}to{query.before or datetime.now(UTC).date()}"
+        first, last = closed_range(query)
+        return f"{first}to{last}"
     return _FRESHNESS[query.time_range] if query.time_range else None
 
 

@@ -142,7 +142,8 @@ class Ddgs:
 
         answer = yield from follow_pages(query, self, fetch, 1, max_pages=_MAX_PAGES, skip=skip)
         if not answer.results:
-            return answer.with_notes("ddgs cannot tell nothing found from engines that refuse to answer")
+            unsure = "ddgs cannot tell nothing found from engines that refuse to answer"
+            return answer.with_notes(unsure, partial=True)
         return answer
 
     def _engines(self, query: SearchQuery, kind: str, backend: str) -> str:

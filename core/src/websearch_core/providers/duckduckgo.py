@@ -12,7 +12,6 @@ Advertisements are dropped.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from typing import ClassVar
 from urllib.parse import parse_qs, urljoin, urlsplit
 
@@ -36,6 +35,7 @@ from websearch_core.provider import (
     UnsupportedOption,
     check_length,
     check_options,
+    closed_range,
     codes,
     error_for,
     follow_pages,
@@ -221,7 +221,8 @@ def _corrections(tree: LexborHTMLParser, query: SearchQuery) -> tuple[str, ...]:
 
 def _dates(query: SearchQuery) -> str:
     if query.after or query.before:
-        return f"{query.after or '1970-01-01'}..{query.before or datetime.now(UTC).date()}"
+        first, last = closed_range(query)
+        return f"{first}..{last}"
     return _TIME[query.time_range] if query.time_range else ""
 
 

@@ -141,8 +141,6 @@ class Exa:
         body = self._body((yield post_json(self, "search", payload, headers=self._headers())), "search")
         items, notes = take_results(body, self.name)
         unread = [one for one in as_objects(body.get("statuses")) if one.get("status") == "error"]
-        if unread:
-            notes = (*notes, f"exa could not read {len(unread)} of the pages, whose text is missing")
         found = SearchResponse(
             query=query.text,
             results=parse_results(items, self.name, snippet=_snippet, content="text", published="publishedDate"),
@@ -154,6 +152,9 @@ class Exa:
             cost=_cost(body),
             raw=body,
         )
+        if unread:
+            missing = f"exa could not read {len(unread)} of the pages, whose text is missing"
+            found = found.with_notes(missing, partial=True)
         return found, False
 
     def read(self, url: str, /) -> Flow[Page]:

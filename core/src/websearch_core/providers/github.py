@@ -105,12 +105,13 @@ class GitHub:
                 author=_author,
                 snippet_length=600,
             )
-            partial = body.get("incomplete_results") is True
-            if partial and not results:
+            is_partial = body.get("incomplete_results") is True
+            if is_partial and not results:
                 raise Unavailable("github search failed: it ran out of time", provider=self.name)
             total = body.get("total_count")
-            notes = ("github ran out of time: results may be missing",) if partial else ()
-            page = SearchResponse(query=query.text, results=results, provider=self.name, notes=notes, raw=body)
+            page = SearchResponse(query=query.text, results=results, provider=self.name, raw=body)
+            if is_partial:
+                page = page.with_notes("github ran out of time: results may be missing", partial=True)
             return page, isinstance(total, int) and (number + 1) * size < total
 
         return (yield from collect_pages(query, self, fetch))

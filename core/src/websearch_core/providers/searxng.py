@@ -190,16 +190,17 @@ class SearXNG:
             raise error
         if query.time_range and not results and not failed:
             notes = (*notes, "searxng skips engines that know no time range, without saying so")
-        return SearchResponse(
+        response = SearchResponse(
             query=query.text,
             results=results,
             provider=self.name,
             answer=answer,
             images=parse_images(images, url="img_src", description="title", page_url="url"),
             suggestions=_suggestions(query, body),
-            notes=(*notes, f"engines that did not answer: {failed}") if failed else notes,
+            notes=notes,
             raw=body,
         )
+        return response.with_notes(f"engines that did not answer: {failed}", partial=True) if failed else response
 
     def _engine_notes(self, found: SearchResponse, query: SearchQuery) -> list[str]:
         """Say what the server does not: which of the configured engines it may not know."""

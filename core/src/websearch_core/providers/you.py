@@ -13,7 +13,6 @@ both allowed and blocked domains, the blocked ones are filtered out here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
@@ -40,6 +39,7 @@ from websearch_core.provider import (
     canonicalize,
     check_options,
     check_pages,
+    closed_range,
     codes,
     collect_pages,
     decode,
@@ -214,7 +214,8 @@ class You:
 
 def _freshness(query: SearchQuery) -> str | None:
     if query.after or query.before:
-        return f"{query.after or date(1970, 1, 1)}to{query.before or datetime.now(UTC).date()}"
+        first, last = closed_range(query)
+        return f"{first}to{last}"
     return query.time_range
 
 

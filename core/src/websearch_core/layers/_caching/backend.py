@@ -38,7 +38,7 @@ class CacheBackend(Protocol):
         ...
 
     def set(self, key: str, value: bytes, ttl: float) -> None:
-        """Keep *value* under *key* for *ttl* seconds."""
+        """Keep *value* under *key* for *ttl* seconds; if it is too large, keep nothing under *key*."""
         ...
 
     def clear(self) -> None:
@@ -74,10 +74,10 @@ class MemoryBackend:
 
     def set(self, key: str, value: bytes, ttl: float) -> None:
         """Keep an entry, and drop others if there is no room."""
-        if len(value) > self._max_bytes:
-            return
         with self._lock:
             self._drop(key)
+            if len(value) > self._max_bytes:
+                return
             self._entries[key] = value, time.time() + ttl
             self._size += len(value)
             while self._size > self._max_bytes:

@@ -41,6 +41,7 @@ class Entry(BaseModel):
         response: A response; or else
         page: a page; or else
         missing: that there is none.
+        partial: Whether a part of the response failed.
         fresh: Seconds in which the site of a page lets it be given without asking; None if it does not say.
         stale: Seconds after that in which it lets it be given if it cannot be asked; None if it does not say.
         validators: How to ask whether a page has changed.
@@ -54,6 +55,7 @@ class Entry(BaseModel):
     response: SearchResponse | None = None
     page: Page | None = None
     missing: _Missing | None = None
+    partial: bool = False
     fresh: float | None = None
     stale: float | None = None
     validators: Validators | None = None
@@ -71,6 +73,7 @@ class Entry(BaseModel):
             response=answer if isinstance(answer, SearchResponse) else None,
             page=answer if isinstance(answer, Page) else None,
             missing=_Missing.of(answer) if isinstance(answer, PageNotFound) else None,
+            partial=isinstance(answer, SearchResponse) and answer._is_partial,  # noqa: SLF001 - private to users
             fresh=_as_bound(lifetime.fresh),
             stale=_as_bound(lifetime.stale),
             validators=validators,
@@ -87,6 +90,11 @@ class Entry(BaseModel):
         """Return how old it is, in seconds; ``inf`` if it claims to be from the future."""
         age = time.time() - self.stored
         return age if age > -_FUTURE else float("inf")
+
+    @property
+    def is_brief(self) -> bool:
+        """Return whether it is kept only for a moment, since the next answer may be another one."""
+        return self.partial or self.missing is not None
 
     @property
     def answer(self) -> SearchResponse | Page | PageNotFound:

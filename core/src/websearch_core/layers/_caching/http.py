@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import re
 import time
+from calendar import timegm
 from collections.abc import Mapping
 from dataclasses import replace
-from email.utils import parsedate_to_datetime
+from email.utils import parsedate
 from math import inf
 from typing import Annotated, Any, NamedTuple, TypeVar
 
@@ -30,6 +31,14 @@ _KEPT = {*_SUCCESSES, 301, 302, 303, 307, 308, 404, 410}  # what other answers s
 _UNCHANGED = 304
 _HARMLESS = {"accept", "accept-encoding", "accept-language", "user-agent"}  # headers of requests without a secret
 _DIRECTIVE = re.compile(r"""([!#$%&'*+.^`|~\w-]+)(?:[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|[^\s,;]*))?""")
+_WEEKDAY, _MONTH = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)", r"[A-Z][a-z]{2}"
+# The three forms of RFC 9110, 5.6.7. All are in GMT; anything else is no date.
+_HTTP_DATE = re.compile(
+    rf"{_WEEKDAY}, \d\d {_MONTH} \d{{4}} \d\d:\d\d:\d\d GMT"
+    rf"|{_WEEKDAY}[a-z]{{3,6}}, \d\d-{_MONTH}-\d\d \d\d:\d\d:\d\d GMT"
+    rf"|{_WEEKDAY} {_MONTH} [ \d]\d \d\d:\d\d:\d\d \d{{4}}",
+    re.ASCII | re.IGNORECASE,
+)
 _ETAG = r"^(?:W/)?\"[\x21\x23-\x7e]{0,500}\"$"
 _DATE = r"^[A-Za-z0-9,:+ -]{1,60}$"
 
@@ -93,10 +102,10 @@ class Lifetime(NamedTuple):
         said = _parse_directives(headers.get("cache-control", ""))
         fresh = inf
         if "max-age" in said:
-            fresh = _as_seconds(said["max-age"]) - _as_seconds(headers.get("age"))
+            fresh = _as_seconds(said["max-age"]) - _find_age(headers)
         elif "expires" in headers:
             now = _as_time(headers.get("date")) or time.time()
-            fresh = (_as_time(headers["expires"]) or 0.0) - now - _as_seconds(headers.get("age"))
+            fresh = (_as_time(headers["expires"]) or 0.0) - now - _find_age(headers)
         if said.get("no-cache") == "" or find_vary(headers) is None:
             fresh = 0.0
         must_ask = "must-revalidate" in said or said.get("no-cache") == ""
@@ -198,8 +207,14 @@ def _as_seconds(text: str | None) -> float:
     return float(text[:10]) if text and text.isascii() and text.isdigit() else 0.0
 
 
+def _find_age(headers: Mapping[str, str]) -> float:
+    """Return the first of a list in ``Age``, as RFC 9111, 5.1 says."""
+    return _as_seconds(headers.get("age", "").partition(",")[0].strip())
+
+
 def _as_time(text: str | None) -> float | None:
+    parts = parsedate(text) if text and _HTTP_DATE.fullmatch(text) else None
     try:
-        return parsedate_to_datetime(text).timestamp() if text else None
+        return float(timegm(parts)) if parts else None
     except (ValueError, OverflowError):
         return None

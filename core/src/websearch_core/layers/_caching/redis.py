@@ -56,7 +56,9 @@ class RedisBackend:
 
     def set(self, key: str, value: bytes, ttl: float) -> None:
         """Keep an entry."""
-        if len(value) <= _MAX_BYTES:
+        if len(value) > _MAX_BYTES:
+            self._get_client().unlink(_PREFIX + key)
+        else:
             self._get_client().set(_PREFIX + key, value, px=max(1, int(ttl * 1000)))
 
     def clear(self) -> None:

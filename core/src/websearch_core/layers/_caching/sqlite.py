@@ -67,7 +67,7 @@ class SQLiteBackend:
     def set(self, key: str, value: bytes, ttl: float) -> None:
         """Keep an entry, and remove the oldest ones if there is no room."""
         if len(value) > self._max_bytes // 2:
-            return
+            value, ttl = b"", 0.0
         now = time.time()
         row = (key, value, now, now + ttl)
 

@@ -63,11 +63,9 @@ class Store:
         return found
 
     def save(self, entries: dict[str, tuple[Entry | None, float]]) -> None:
-        """Keep *entries*, each for its seconds; None replaces what is there by nothing."""
+        """Keep *entries*, each for its seconds; None, or what is not JSON, replaces what is there by nothing."""
         for key, (entry, ttl) in entries.items():
-            data = encode(entry) if entry else b""
-            if data is not None:
-                self._try("set", key, data, ttl)
+            self._try("set", key, (encode(entry) if entry else None) or b"", ttl)
 
     def _try(self, method: str, *arguments: Any) -> Any:
         if time.monotonic() < self._rests[method]:

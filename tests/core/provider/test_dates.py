@@ -1,0 +1,38 @@
+"""The dates of a query, as services want them."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from websearch_core.models import SearchQuery
+from websearch_core.provider import closed_range
+from websearch_core.providers import Brave, DuckDuckGo, You
+from websearch_core.testing import SECRET
+
+TODAY = datetime.now(UTC).date()
+TOMORROW = TODAY + timedelta(days=1)  # in Tokyo, it is today
+
+
+@pytest.mark.parametrize(
+    ("given", "first", "last"),
+    [
+        ({"after": date(2026, 1, 1), "before": date(2026, 2, 1)}, date(2026, 1, 1), date(2026, 2, 1)),
+        ({"before": date(2026, 2, 1)}, date(1970, 1, 1), date(2026, 2, 1)),
+        ({"after": TOMORROW}, TOMORROW, TOMORROW),
+    ],
+)
+def test_both_ends_of_a_period_are_there_and_in_order(given, first, last):
+    assert closed_range(SearchQuery(text="kelp", **given)) == (first, last)
+
+
+@pytest.mark.parametrize(
+    "provider", [DuckDuckGo(), Brave(api_key=SECRET), You(api_key=SECRET)], ids=lambda one: one.name
+)
+def test_no_service_is_asked_for_a_period_that_ends_before_it_begins(provider):
+    request = next(provider.search(SearchQuery(text="kelp", after=TOMORROW)))
+    sent = str([request.params, request.form, request.json])
+
+    assert str(TOMORROW) in sent
+    assert str(TODAY) not in sent
