@@ -17,33 +17,18 @@ from math import inf
 from typing import Generic, TypeAlias, TypeVar
 
 from ._forks import start_over_after_fork
+from ._scope import current_caller
 from .errors import TimedOut
 
 T = TypeVar("T", bound=Hashable)
 R = TypeVar("R")
 _Turn: TypeAlias = threading.Lock  # locked from queuing until the turn comes; Ctrl-C can leave an `Event` locked
 
-_web: ContextVar[Hashable] = ContextVar("websearch_web", default=None)
 _tenant: ContextVar[str] = ContextVar("websearch_tenant", default="")
 
 
-class web_scope:  # noqa: N801 - a block, which every call enters: a generator would take longer
-    """Say in this block whose calls these are: what identifies the `WebSearch`."""
-
-    __slots__ = "_token", "_web"
-
-    def __init__(self, web: Hashable) -> None:
-        self._web = web
-
-    def __enter__(self) -> None:
-        self._token = _web.set(self._web)
-
-    def __exit__(self, *_: object) -> None:
-        _web.reset(self._token)
-
-
-class tenant_scope:  # noqa: N801 - like `web_scope`
-    """Say in this block for which of its tenants it is called."""
+class tenant_scope:  # noqa: N801 - like `caller_scope`
+    """Say in this block for which of its tenants a `WebSearch` is called."""
 
     __slots__ = "_tenant", "_token"
 
@@ -59,7 +44,12 @@ class tenant_scope:  # noqa: N801 - like `web_scope`
 
 def current_client() -> Hashable:
     """Return whose call this is."""
-    return _web.get(), _tenant.get()
+    return current_caller().web, _tenant.get()
+
+
+def current_tenant() -> str:
+    """Return for which tenant this call is."""
+    return _tenant.get()
 
 
 class Turns(Generic[T]):
