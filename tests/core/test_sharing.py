@@ -34,7 +34,7 @@ from websearch_core.layers import Budget, Cache, Robots, SingleFlight, Throttle,
 from websearch_core.layers._identity import _locate
 from websearch_core.layers._layer import parts
 from websearch_core.models import Page
-from websearch_core.provider import Key, from_function, provider
+from websearch_core.provider import Key, provider
 from websearch_core.testing import FakeWeb
 
 DOCS = Path(__file__).parents[2] / "docs" / "tenants.md"
@@ -135,7 +135,7 @@ def own_client():
 
 
 CASES = {
-    "of one `WebSearch`": lambda: Case(),
+    "of one `WebSearch`": Case,
     "of one, with different keys": lambda: Case(context=another_key),
     "of two tenants of one (`charge_to`)": lambda: Case(context=lambda: charge_to("bob")),
     "of two tenants of one, where a budget counts": lambda: Case(context=lambda: charge_to("bob"), budget=True),
@@ -173,7 +173,9 @@ def make_webs(case, wrap, *shared):
         shared: The fields of that layer which both are given: as if one could hold the readers of both.
 
     """
-    readers = [wrap(Budget(make(), limit="9 calls") if case.budget else make(), at) for at, make in enumerate(case.readers)]
+    readers = [
+        wrap(Budget(make(), limit="9 calls") if case.budget else make(), at) for at, make in enumerate(case.readers)
+    ]
     for name in shared:
         object.__setattr__(readers[1], name, getattr(readers[0], name))
     mine = WebSearch(FakeWeb(), reader=readers[0], **case.mine)

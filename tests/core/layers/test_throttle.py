@@ -373,12 +373,12 @@ async def test_a_cancelled_task_leaves_the_queue():
     web = WebSearch(service, timeout=10_000)
     await web.asearch("kelp")
     waiting = asyncio.create_task(web.asearch("kelp"))
-    await await_until(lambda: throttle_of(web)._pace._queue)
+    await await_until(lambda: throttle_of(web)._pace._turns.waiting)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
 
-    assert throttle_of(web)._pace._queue == []
+    assert not throttle_of(web)._pace._turns.waiting
     assert len(service.times) == 1
 
 

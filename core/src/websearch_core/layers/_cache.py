@@ -82,10 +82,10 @@ class Cache(ProviderWrapper):
 
     They are kept in one file that processes share, in Redis, or in a `CacheBackend`. The same means: the same words or
     URL, options, provider with its own options and layers such as `Robots`, key, *tenant*, ``allow`` and domain policy,
-    and where a `Budget` stands inside, the same tenant of `charge_to`. What a service forbids to record, what a provider
-    without declared options or one made in a function says, and, without a *tenant*, the answers of a `WebSearch` with
-    its own HTTP client or ``verify`` stay in the memory of this process. A cached answer costs nothing; a hook hears a
-    `CacheHit` with its age.
+    and where a `Budget` stands inside, the same tenant of `charge_to`. What a service forbids to record, and what a
+    provider says that has no declared options or was defined in a function, stays in the memory of this process. So do
+    the answers of a `WebSearch` with its own HTTP client or ``verify``, unless *tenant* says whose they are. A cached
+    answer costs nothing; a hook hears a `CacheHit` with its age.
 
     Args:
         inner: The provider to ask; omit it in ``WebSearch(layers=[Cache(...)])``.
