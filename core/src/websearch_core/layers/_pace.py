@@ -151,9 +151,7 @@ class Pace:
         return max(0.0, self._rests.get(endpoint, 0.0) - now)
 
     def _count_ahead(self, ticket: Ticket, now: float) -> int:
-        return self._turns.count_ahead(
-            ticket.client, ticket, lambda other: self._rests.get(other.endpoint, 0.0) <= now
-        )
+        return self._turns.count_ahead(ticket.client, ticket, lambda other: self._rests.get(other.endpoint, 0.0) <= now)
 
     def _is_full(self) -> bool:
         return self._concurrent is not None and len(self._turns.held) >= self._concurrent

@@ -120,7 +120,9 @@ def _believe(name: str, stated: int | None, estimated: Amount, unit: Unit) -> in
     if stated is None or stated <= _BELIEVED * (estimated.of(unit) or _USUAL.of(unit)):
         return stated
     said, ours = format_amount(stated, unit), format_amount(estimated.of(unit), unit)
-    _log.warning("budget: %s says that a call cost %s, which is not believed: the estimate counts, %s", name, said, ours)
+    _log.warning(
+        "budget: %s says that a call cost %s, which is not believed: the estimate counts, %s", name, said, ours
+    )
     return None
 
 
