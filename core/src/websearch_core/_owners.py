@@ -80,7 +80,7 @@ def _follow(path: Path) -> Iterator[Path]:
     """Yield *path*, if it is a symbolic link, and each that it leads to."""
     for _ in range(_MOST_LINKS):
         try:
-            target = os.readlink(path)
+            target = path.readlink()
         except OSError:
             return
         yield path
