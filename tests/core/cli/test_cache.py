@@ -13,7 +13,6 @@ from websearch_core._cli.app import app
 from websearch_core.models import Page
 from websearch_core.provider import provider
 
-
 calls = []
 
 
