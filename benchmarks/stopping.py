@@ -33,14 +33,14 @@ def main() -> None:
 # Stopping
 
 What happens when Ctrl-C is pressed during a blocking call. A server on this machine takes each request and does not
-answer it. Once all requests that the call sends at a time are held, the program gets SIGINT; the time is from there to its
-next line, which it writes after `except KeyboardInterrupt`. Then the server answers what it holds, and the program reads
-another page. `read_many` has 400 URLs, the crawl a start page with 400 links. Each call {_TIMES} times.
+answer it. Once it holds all requests that the call sends at a time, the program gets SIGINT; the time is from there to
+its next line, which it writes after `except KeyboardInterrupt`. Then the server answers what it holds, and the program
+reads another page. `read_many` has 400 URLs, the crawl a start page with 400 links. Each call {_TIMES} times.
 
 {table}
 
-No request was sent after the signal but that for the other page, which was read each time. `tests/faults/test_stopping.py`
-holds this, for the command line at SIGTERM too.
+After the signal, only the request for the other page was sent, and that page was read each time.
+`tests/faults/test_stopping.py` tests this, and that the command line ends at SIGTERM.
 """,
         encoding="utf-8",
     )

@@ -15,8 +15,9 @@ import pytest
 from websearch_core import WebSearch, _threads
 from websearch_core._deadline import time_limit
 from websearch_core._net.steps import Steps
+from websearch_core._scope import Caller, caller_scope
 from websearch_core._threads import Threads, in_thread
-from websearch_core._turns import Places, Turns, current_client, web_scope
+from websearch_core._turns import Places, Turns, current_client
 from websearch_core.errors import BudgetExceeded, TimedOut, Unavailable
 from websearch_core.layers import charge_to
 from websearch_core.provider import Call
@@ -316,7 +317,7 @@ class TestSteps:
         steps, done = Steps(), []
 
         async def call(web, count):
-            with web_scope(web):
+            with caller_scope(Caller(web)):
                 for _ in range(count):
                     await steps.next()
                     done.append(web)

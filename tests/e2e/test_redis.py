@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import itertools
+import math
 import pickle
 import socket
 import threading
@@ -89,6 +90,29 @@ def test_something_else_under_the_key_is_as_good_as_nothing(start_redis, port, f
         client.set(key, b"\x80\x04poison")
         assert web.read(URL).content.startswith("# Kelp")
         assert len(fake.urls) == 2 + 1  # whoever found the list replaced it
+
+
+@pytest.mark.usefixtures("_patient")
+def test_something_else_there_is_counted_without_a_size_and_cleared(start_redis, port):
+    import redis
+
+    with start_redis(port):
+        client = redis.Redis(port=port)
+        client.rpush("websearch:a", "a list")
+        client.set("websearch-throttle:b", "of the throttle")
+        backend = Cache(location=f"redis://127.0.0.1:{port}").backend
+
+        assert (backend.stats().entries, backend.stats().size) == (1, 0)
+        backend.clear()
+        assert client.keys("*") == [b"websearch-throttle:b"]
+
+
+@pytest.mark.usefixtures("_patient")
+def test_an_answer_may_be_kept_for_ever(start_redis, port, fake):
+    with start_redis(port):
+        web = WebSearch(fake, layers=[Cache(location=f"redis://127.0.0.1:{port}", max_age=math.inf)])
+        assert web.read(URL).content == web.read(URL).content
+        assert len(fake.urls) == 1
 
 
 @pytest.mark.usefixtures("_patient")

@@ -227,6 +227,44 @@ def test_nothing_in_redis_tells_a_key_a_site_or_a_service(url):
         assert word not in b"".join(names).lower() + values
 
 
+@pytest.mark.parametrize("kind", ["next", "leases", "rest"])
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda client, name: client.rpush(name, "x"),
+        lambda client, name: client.hset(name, "x", 1),
+        lambda client, name: client.set(name, "x"),
+        lambda client, name: client.set(name, "nan"),
+        lambda client, name: client.set(name, "inf"),
+        lambda client, name: client.set(name, "1e18"),
+        lambda client, name: client.set(name, "1", px=31_536_000_000),
+        lambda client, name: client.zadd(name, {"a": float("inf"), "b": 9e18}),
+    ],
+)
+def test_a_wrong_key_or_a_clock_that_was_set_back_holds_up_nobody(url, kind, spoil):
+    import redis
+
+    limits = _shared_pace.SharedLimits(url)
+    with redis.Redis.from_url(url) as client:
+        spoil(client, _shared_pace._name("sea", kind))
+
+    waits = [limits.admit("sea", ticket, "", (20.0, 1, 1), 60.0) for ticket in "ab"]
+    assert waits[0] == 0
+    assert 0 < waits[1] <= 20
+
+
+def test_scripts_that_redis_forgot_are_sent_again(url):
+    import redis
+
+    limits = _shared_pace.SharedLimits(url)
+    with redis.Redis.from_url(url) as client:
+        for ticket in "ab":
+            assert limits.admit(ticket, ticket, "", (20.0, 1, 1), 60.0) == 0
+            limits.start_rest(ticket, "there", 5)
+            assert client.pttl(_shared_pace._name(ticket, "rest", "there")) > 0
+            client.script_flush()
+
+
 def test_while_redis_is_down_each_process_keeps_to_the_limits_alone(start_redis, port, caplog, monkeypatch):
     monkeypatch.setattr(_shared_pace, "_REST", 0.2)
     web, times = sea(shared=f"redis://127.0.0.1:{port}/0?socket_timeout=30", requests_per_second=20)

@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Hashable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from functools import partial
 from itertools import count
@@ -30,6 +31,7 @@ from .errors import TimedOut, Unavailable
 
 _GRACE = 0.1  # seconds; work that ends at the same deadline says more precisely what was late
 _WORTHWHILE = 0.25  # of the time that was not enough, to begin again
+_JOINS = 2  # how often a caller joins others whose work ends with an error about them; then it asks alone
 _NOTHING = object()
 _leading: ContextVar[tuple[_Flight, ...]] = ContextVar(
     "websearch_leading", default=()
@@ -43,11 +45,17 @@ class Shared(NamedTuple):
     Args:
         value: The answer.
         is_first: True for one of those who get it: whoever it is charged to.
+        is_own: True for the caller that began the work.
 
     """
 
     value: Any
     is_first: bool
+    is_own: bool = True
+
+
+class _AnotherCallerError(Exception):
+    """What ended the work is about the caller that began it."""
 
 
 class Flights:
@@ -73,12 +81,20 @@ class Flights:
         """
         Return what *work* returns: called by this caller, or by another thread that wants the same now.
 
+        What it raises is raised for all, unless the error concerns the caller that began: the others begin again.
+
         Raises:
             TimedOut: It did not end before this caller's deadline.
 
         """
-        if self._blocking.get(key) in _leading.get():  # by a hook: it would wait for itself
-            return Shared(work(), is_first=True)
+        for _ in range(_JOINS):
+            if self._blocking.get(key) in _leading.get():  # by a hook: it would wait for itself
+                break
+            with suppress(_AnotherCallerError):
+                return self._join(key, work)
+        return Shared(work(), is_first=True, is_own=True)
+
+    def _join(self, key: Hashable, work: Callable[[], Any]) -> Shared:
         flight = new = _Flight()
         answer: Any = _NOTHING
         try:
@@ -98,16 +114,18 @@ class Flights:
             elif leads:
                 self._hand_on(key, new, work, error)
             raise
-        return new.charge(answer)
+        return new.charge(answer, is_own=True)
 
     def _follow(self, flight: _Flight) -> Shared:
         branch = current_branch()
         wait([flight.done, *([branch.end] if branch else [])], timeout_left(), return_when=FIRST_COMPLETED)
         if branch is not None:
             branch.check()
-        if flight.done.done() and not flight.done.exception():
-            return flight.charge(flight.done.result())
-        raise _copy_error(flight.done.exception()) if flight.done.done() else _make_late_error()
+        if not flight.done.done():
+            raise _make_late_error()
+        if error := flight.done.exception():
+            raise _copy_error(error)
+        return flight.charge(flight.done.result())
 
     def _hand_on(self, key: Hashable, flight: _Flight, work: Callable[[], Any], error: BaseException) -> None:
         """Let a thread go on for those who still wait when the first caller leaves; if there are none, end it."""
@@ -154,10 +172,17 @@ class Flights:
 
     async def ashare(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, Any]]) -> Shared:
         """Do the same as `share` among the tasks of the running event loop."""
+        for _ in range(_JOINS):
+            if self._get_flights_here().get(key) in _leading.get():
+                break
+            with suppress(_AnotherCallerError):
+                return await self._ajoin(key, work)
+        return Shared(await work(), is_first=True, is_own=True)
+
+    async def _ajoin(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, Any]]) -> Shared:
         flights = self._get_flights_here()
         flight = flights.get(key)
-        if flight in _leading.get():
-            return Shared(await work(), is_first=True)
+        is_own = flight is None
         if flight is None:
             flight = flights[key] = _Flight()
             land = partial(_land, flights, key, flight)
@@ -176,8 +201,8 @@ class Flights:
         if not task.done() or task.cancelled():
             raise _make_late_error()
         if error := task.exception():
-            raise error if flight.charge(None).is_first else _copy_error(error)
-        return flight.charge(task.result())
+            raise error if is_own else _copy_error(error)
+        return flight.charge(task.result(), is_own=is_own)
 
     def _get_flights_here(self) -> dict[Hashable, _Flight]:
         with self._lock:
@@ -218,8 +243,8 @@ class _Flight:
         self.waiting.add(caller)
         self.deadline.at = max(self.deadline.at, deadline())
 
-    def charge(self, answer: Any) -> Shared:
-        return Shared(answer, next(self._charges) == 0)
+    def charge(self, answer: Any, *, is_own: bool = False) -> Shared:
+        return Shared(answer, next(self._charges) == 0, is_own)
 
     async def wait(self, caller: asyncio.Future[None]) -> None:
         """Wait until `wake`, or the time of *caller* is up, as `asyncio.wait` does in twice the time."""
@@ -292,9 +317,10 @@ def _make_late_error() -> TimedOut:
     return TimedOut("no answer within the time allowed")
 
 
-def _copy_error(error: BaseException | None) -> BaseException:
+def _copy_error(error: BaseException) -> BaseException:
     """Return a copy for each caller, since raising one error many times would make its traceback grow."""
-    assert error is not None
+    if getattr(error, "concerns_caller", False):
+        return _AnotherCallerError()
     try:
         own = copy.copy(error)
     except Exception:  # noqa: BLE001 - an error of a foreign class may not be copyable

@@ -13,12 +13,13 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
 from ._deadline import time_limit
 from ._effects import Auxiliary, AuxiliaryCall, AuxiliaryRequest, hold, intercept
 from ._flights import Flights
+from ._scope import Caller, current_caller
 from ._urls import Origin, find_origin, is_web_url
 from .errors import BadResponse, DisallowedByRobots, ServiceError, TimedOut, Unavailable, UnsafeURL, WebSearchError
 from .flow import Call, Flow, Request, Response, Share, Shared
@@ -71,6 +72,9 @@ class Rules:
         return bool(self._rules.can_fetch(_resolve_dots(url), self._user_agent))
 
 
+_Site: TypeAlias = tuple[Caller, Origin]  # a caller with another policy, or other certificates, may get another file
+
+
 class _Kept(NamedTuple):
     rules: Rules
     expires: float
@@ -93,7 +97,7 @@ class RobotsFiles:
         self._user_agent, self._max_age = user_agent, max_age
         self._flights = Flights()
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Origin, _Kept] = OrderedDict()
+        self._kept: OrderedDict[_Site, _Kept] = OrderedDict()
         self._size = 0
 
     def __deepcopy__(self, memo: Any) -> RobotsFiles:
@@ -165,13 +169,14 @@ class RobotsFiles:
         """
         origin = find_origin(url)
         assert origin is not None
+        site = current_caller(), origin
         with self._lock:
-            kept = self._kept.get(origin)
+            kept = self._kept.get(site)
         if kept is not None and time.monotonic() < kept.expires:
             return kept.rules
         named = {name: value for name, value in (headers or {}).items() if name.lower() == "user-agent"}
         try:
-            shared: Shared = yield Share(self._flights, origin, lambda: self._fetch(origin, url, named))
+            shared: Shared = yield Share(self._flights, site, lambda: self._fetch(site, url, named))
         except ServiceError:
             if kept is None:
                 raise
@@ -185,18 +190,18 @@ class RobotsFiles:
             effect = replace(effect, crawl_delay=delay)
         return (yield effect)
 
-    def _fetch(self, origin: Origin, url: str, headers: Mapping[str, str]) -> Flow[Rules]:
+    def _fetch(self, site: _Site, url: str, headers: Mapping[str, str]) -> Flow[Rules]:
         there = urljoin(url, "/robots.txt")
         with time_limit(_TIMEOUT):
             for hop in range(_MAX_REDIRECTS + 1):
                 response = yield from _ask(there, headers, hop)
                 location = response.headers.get("location", "")
                 if not 300 <= response.status < 400 or not location:
-                    return (yield from self._keep(origin, response))
+                    return (yield from self._keep(site, response))
                 there = _join(there, location)
-        return (yield from self._keep(origin, Response(status=404)))  # more redirects count as no file
+        return (yield from self._keep(site, Response(status=404)))  # more redirects count as no file
 
-    def _keep(self, origin: Origin, response: Response) -> Flow[Rules]:
+    def _keep(self, site: _Site, response: Response) -> Flow[Rules]:
         if response.status >= 500:
             raise Unavailable(
                 f"the site answers {response.status} for its robots.txt, so the page is not read",
@@ -206,15 +211,15 @@ class RobotsFiles:
         parse = partial(Rules, text, self._user_agent)
         rules: Rules = parse() if len(text) <= _PROMPT else (yield AuxiliaryCall(parse))
         with self._lock:
-            self._drop(origin)
-            self._kept[origin] = _Kept(rules, time.monotonic() + self._lifetime(response))
+            self._drop(site)
+            self._kept[site] = _Kept(rules, time.monotonic() + self._lifetime(response))
             self._size += 1000 + rules.size
             while self._size > _MAX_KEPT and len(self._kept) > 1:
                 self._drop(next(iter(self._kept)))
         return rules
 
-    def _drop(self, origin: Origin) -> None:
-        if (old := self._kept.pop(origin, None)) is not None:
+    def _drop(self, site: _Site) -> None:
+        if (old := self._kept.pop(site, None)) is not None:
             self._size -= 1000 + old.rules.size
 
     def _lifetime(self, response: Response) -> float:

@@ -1,8 +1,8 @@
-"""What holds for the calls of a block: the policy that pages are read under, what of them is wanted, and how fresh."""
+"""What holds for the calls of a block: who makes them, what is wanted of pages, and how fresh."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple, TypeVar
@@ -28,25 +28,43 @@ class Choices(NamedTuple):
     menus: bool = False
 
 
-_policy: ContextVar[str] = ContextVar("websearch_policy", default="")
+class Caller(NamedTuple):
+    """
+    Who makes a call: only equal callers share what is under way, and only those that look the same what is kept.
+
+    Args:
+        web: What identifies the `WebSearch` in this process.
+        policy: What it may open and how it connects, as far as that can be shown, as text.
+        own: What stands for that which cannot be shown, such as the caller's own HTTP client; unique in the world.
+        tenant: Whom a budget charges.
+
+    """
+
+    web: Hashable = None
+    policy: str = ""
+    own: str = ""
+    tenant: str = ""
+
+
+_caller: ContextVar[Caller] = ContextVar("websearch_caller", default=Caller())  # noqa: B039 - immutable
 _fresh: ContextVar[bool] = ContextVar("websearch_fresh", default=False)
 _reading_on: ContextVar[bool] = ContextVar("websearch_reading_on", default=False)
 _choices: ContextVar[Choices] = ContextVar("websearch_choices", default=Choices())  # noqa: B039 - immutable
 
 
-class policy_scope:  # noqa: N801 - a block, which every call enters: a generator would take longer
-    """Say in this block under which *policy* pages are read: what may be opened, as text."""
+class caller_scope:  # noqa: N801 - a block, which every call enters: a generator would take longer
+    """Say in this block who makes the calls."""
 
-    __slots__ = "_policy", "_token"
+    __slots__ = "_caller", "_token"
 
-    def __init__(self, policy: str) -> None:
-        self._policy = policy
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
 
     def __enter__(self) -> None:
-        self._token = _policy.set(self._policy)
+        self._token = _caller.set(self._caller)
 
     def __exit__(self, *_: object) -> None:
-        _policy.reset(self._token)
+        _caller.reset(self._token)
 
 
 def choices_scope(choices: Choices) -> AbstractContextManager[None]:
@@ -86,9 +104,9 @@ def no_cache() -> Iterator[None]:
         _fresh.reset(token)
 
 
-def current_policy() -> str:
-    """Return the policy of this call."""
-    return _policy.get()
+def current_caller() -> Caller:
+    """Return who makes this call; the tenant is that of `websearch_core._turns.tenant_scope`."""
+    return _caller.get()
 
 
 def current_choices() -> Choices:

@@ -23,6 +23,7 @@ from typing import TypeVar
 from weakref import WeakSet
 
 from ._forks import notice_fork, pause_for_fork
+from ._owners import check_database
 from ._turns import Places
 from .errors import ConfigurationError, TimedOut
 
@@ -109,6 +110,7 @@ class _Connections:
                 f"{path} was in use while this process was forked, which SQLite does not allow: fork at another time, "
                 "or start processes by 'spawn' or 'forkserver'"
             )
+        check_database(path)
         place = f"{path.absolute().as_uri()}?{options}" if options else path
         db = sqlite3.connect(place, timeout, isolation_level=None, check_same_thread=False, uri=bool(options))
         self._open[db] = path
@@ -139,6 +141,7 @@ class _Connections:
     def create(self, path: Path) -> None:
         """Create an empty file, one at a time: no connection can have locks yet that closing it here would release."""
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        check_database(path)  # before a link of somebody else chooses where
         with self._lock, suppress(FileExistsError):
             os.close(os.open(os.path.realpath(path), os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
@@ -168,7 +171,7 @@ def connect(path: Path, timeout: float, options: str = "") -> Iterator[sqlite3.C
         options: The parameters of SQLite's URI, such as ``mode=ro``.
 
     Raises:
-        ConfigurationError: The file was in use while this process was forked.
+        ConfigurationError: The file was in use while this process was forked, or others may change it.
 
     """
     use, db = object(), None
@@ -215,7 +218,7 @@ class KeptConnection:
         Raises:
             sqlite3.OperationalError: Other threads need the connection for too long.
             OSError: The file cannot be created.
-            ConfigurationError: The file was in use while this process was forked.
+            ConfigurationError: The file was in use while this process was forked, or others may change it.
 
         """
         use = object()
@@ -279,6 +282,7 @@ def create_private(path: Path) -> None:
 
     Raises:
         OSError: It cannot be created.
+        ConfigurationError: Another user could change it, or chose where it is.
 
     """
     _connections.create(path)

@@ -5,6 +5,8 @@ A client is a `websearch_core.client.WebSearch`, or one of its tenants, as named
 Threads, look-ups of names and pages that are being parsed are shared by one rule: clients that wait take turns, and a
 client takes another place only while more are free than it has. So one alone gets half of the places, two get a third
 each, and one that has none gets the next free one. Nothing is kept for a client that neither waits nor has a place.
+The requests to a service or host (`websearch_core.layers.Throttle`) take turns, too, without that limit: one client
+alone may use all that the service allows.
 """
 
 from __future__ import annotations
@@ -13,37 +15,23 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from contextvars import ContextVar
+from itertools import islice, takewhile
 from math import inf
 from typing import Generic, TypeAlias, TypeVar
 
 from ._forks import start_over_after_fork
+from ._scope import current_caller
 from .errors import TimedOut
 
 T = TypeVar("T", bound=Hashable)
 R = TypeVar("R")
 _Turn: TypeAlias = threading.Lock  # locked from queuing until the turn comes; Ctrl-C can leave an `Event` locked
 
-_web: ContextVar[Hashable] = ContextVar("websearch_web", default=None)
 _tenant: ContextVar[str] = ContextVar("websearch_tenant", default="")
 
 
-class web_scope:  # noqa: N801 - a block, which every call enters: a generator would take longer
-    """Say in this block whose calls these are: what identifies the `WebSearch`."""
-
-    __slots__ = "_token", "_web"
-
-    def __init__(self, web: Hashable) -> None:
-        self._web = web
-
-    def __enter__(self) -> None:
-        self._token = _web.set(self._web)
-
-    def __exit__(self, *_: object) -> None:
-        _web.reset(self._token)
-
-
-class tenant_scope:  # noqa: N801 - like `web_scope`
-    """Say in this block for which of its tenants it is called."""
+class tenant_scope:  # noqa: N801 - like `caller_scope`
+    """Say in this block for which of its tenants a `WebSearch` is called."""
 
     __slots__ = "_tenant", "_token"
 
@@ -59,7 +47,12 @@ class tenant_scope:  # noqa: N801 - like `web_scope`
 
 def current_client() -> Hashable:
     """Return whose call this is."""
-    return _web.get(), _tenant.get()
+    return current_caller().web, _tenant.get()
+
+
+def current_tenant() -> str:
+    """Return for which tenant this call is."""
+    return _tenant.get()
 
 
 class Turns(Generic[T]):
@@ -112,10 +105,25 @@ class Turns(Generic[T]):
             return None
         line = self.waiting[client]
         one = next(iter(line))
+        self.give(client, one)
+        return client, one
+
+    def give(self, client: Hashable, one: T) -> None:
+        """Give a place to *one* of a client that waits, whose next turn comes after those of the others."""
         self._give(client, one)
         self.waiting.move_to_end(client)
         self.drop(client, one)
-        return client, one
+
+    def count_ahead(self, client: Hashable, one: T, counts: Callable[[T], bool]) -> int:
+        """Return how much of what *counts* has its turn before *one* of a client."""
+        turns = sum(map(counts, takewhile(lambda other: other is not one, self.waiting[client])))
+        ahead, is_before = turns, 1
+        for other, line in self.waiting.items():
+            if other == client:
+                is_before = 0
+            else:  # in each round, those before it in line have had one turn more
+                ahead += sum(1 for _ in islice(filter(counts, line), turns + is_before))
+        return ahead
 
     def take_at_once(self, client: Hashable, one: T, most: float = inf) -> bool:
         """Give a place to *one* of a client and return True, if nothing waits and it may have one now."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -13,10 +14,9 @@ from ._forks import notice_fork
 from ._hooks import Hook, Listener, check_hook, listening
 from ._log import EventLog, Logger
 from ._observe import observe_request
-from ._scope import policy_scope
+from ._scope import Caller, caller_scope
 from ._signature import Choice, CommonArguments, WebSearchArguments
 from ._sources import remember_files
-from ._turns import web_scope
 from .errors import ConfigurationError, WebSearchError
 from .flow import Flow, Request, Response, arun, run
 from .models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
@@ -211,8 +211,12 @@ class WebSearch:
         self._listeners = (Listener(EventLog(logger)), *([Listener(check_hook(on_event))] if on_event else []))
         self.provider: SearchProvider = search_chain(searchers, stack, automatic=automatic)
         self.reader: PageReader = read_chain(readers, stack, automatic=implied)
-        self._identity = object()  # not its id, which a later one could have while a thread still works for this one
-        self._policy = repr((sorted(settings.allow), settings.domains))  # what is read under it is kept for it alone
+        opaque = verify is not None, http_client is not None, http_async_client is not None
+        self._caller = Caller(
+            object(),  # not an id, which a later one could have while a thread still works for this one
+            repr((sorted(settings.allow), settings.domains, opaque)),
+            secrets.token_hex(16) if any(opaque) else "",
+        )
         self._sender = Sender(
             Guard.allowing(settings.allow, domains=settings.domains),
             connect_timeout=settings.connect_timeout,
@@ -354,7 +358,7 @@ class WebSearch:
     async def arun(self, flow: Flow[_T]) -> _T:
         """Do the same as `run` on the running event loop."""
         notice_fork()
-        with listening(self._listeners), policy_scope(self._policy), web_scope(self._identity):
+        with listening(self._listeners), caller_scope(self._caller):
             try:
                 return await arun(flow, self._asend)
             except WebSearchError:
@@ -391,7 +395,7 @@ class WebSearch:
         return Calls(self.settings, self.provider, self.reader, self.token_counter)
 
     def _run(self, flow: Flow[_T]) -> _T:
-        with listening(self._listeners), policy_scope(self._policy), web_scope(self._identity):
+        with listening(self._listeners), caller_scope(self._caller):
             return run(flow, self._send)
 
     def _send(self, request: Request) -> Response:

@@ -80,10 +80,12 @@ class WebSearchError(Exception):
 
     ``provider`` is the name of the provider whose call failed, and ``url`` the page that was to be read, or what was
     requested of a service, without credentials and query values that look like secrets; each is None where it is
-    unknown.
+    unknown. ``concerns_caller`` is true if it is about who asked, such as a budget, a policy or the time that was left:
+    another caller that waited for the same answer never gets it, but asks again.
     """
 
     code: ClassVar[str] = "error"
+    concerns_caller: bool = False
     provider: str | None = None
     url: str | None = None
 
@@ -159,6 +161,7 @@ class UnsafeURL(WebSearchError, ValueError):
     """The URL is ambiguous, or leads to a place that must not be read. The message reveals nothing about that place."""
 
     code = "unsafe_url"
+    concerns_caller = True
 
 
 class DomainNotAllowed(UnsafeURL):
@@ -177,6 +180,7 @@ class BudgetExceeded(WebSearchError):
     """A budget that the caller set is used up."""
 
     code = "budget_exceeded"
+    concerns_caller = True
 
 
 @dataclass(frozen=True)
@@ -343,6 +347,7 @@ class AllProvidersFailed(ServiceError, ExceptionGroup[WebSearchError]):
         waits = [wait for cause in exceptions if (wait := getattr(cause, "retry_after", None)) is not None]
         self.retry_after: float | None = min(waits, default=None)
         self.temporary: bool = any(getattr(cause, "temporary", False) for cause in exceptions)
+        self.concerns_caller = any(cause.concerns_caller for cause in exceptions)
 
     def derive(self, excs: Sequence[WebSearchError]) -> AllProvidersFailed:  # type: ignore[override]
         """Keep the type when Python splits the group."""

@@ -52,6 +52,17 @@ _MAX_PROBLEMS = 5  # named in one message: a model may send a list of thousands
 _TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year", "all": None, "": None}
 
 
+def _drop_bool(value: Any) -> Any:
+    """Return what a service charged without values that are true or false, which Python takes for numbers."""
+    if isinstance(value, Mapping):
+        return {name: one for name, one in value.items() if not isinstance(one, bool)}
+    return None if isinstance(value, bool) else value
+
+
+_Cost = Annotated[float | None, BeforeValidator(_drop_bool)]
+_Usage = Annotated[dict[str, float], BeforeValidator(_drop_bool)]
+
+
 def _country(value: str) -> str:
     if not re.fullmatch(r"[A-Za-z]{2}", value):
         raise ValueError(f"{value!r} is not an ISO 3166 country code such as 'US'")
@@ -285,8 +296,8 @@ class SearchResponse(_Model):
     notes: tuple[str, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
     request_id: str | None = None
-    cost: float | None = None
-    usage: dict[str, float] = Field(default_factory=dict)
+    cost: _Cost = None
+    usage: _Usage = Field(default_factory=dict)
     elapsed: float | None = None
     raw: Any = Field(default=None, repr=False)
     _is_partial: bool = PrivateAttr(default=False)
@@ -407,8 +418,8 @@ class Page(_Model):
     rendered: bool = False
     files: dict[str, bytes] = Field(default_factory=dict, repr=False)
     citation_id: int = 0
-    cost: float | None = None
-    usage: dict[str, float] = Field(default_factory=dict)
+    cost: _Cost = None
+    usage: _Usage = Field(default_factory=dict)
     notes: tuple[str, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 import typer.testing
@@ -11,6 +12,18 @@ from websearch_core import _registry
 from websearch_core._cli.app import app
 from websearch_core.models import Page
 from websearch_core.provider import provider
+
+calls = []
+
+
+@provider
+class Counted:  # not in a function, where it might hold anything: its answers would stay in the memory of the process
+    name = "counted"
+
+    def read(self, url, /):
+        calls.append(url)
+        return Page(url=url, final_url=url, content=f"time {len(calls)}", content_length=6, original_length=6)
+        yield
 
 
 @pytest.fixture
@@ -26,18 +39,8 @@ def websearch(monkeypatch, tmp_path):
 
 @pytest.fixture
 def asked(monkeypatch):
-    calls = []
-
-    @provider
-    class Counted:
-        name = "counted"
-
-        def read(self, url, /):
-            calls.append(url)
-            return Page(url=url, final_url=url, content=f"time {len(calls)}", content_length=6, original_length=6)
-            yield
-
     monkeypatch.setattr(_registry, "_registered", {"counted": Counted})
+    calls.clear()
     return calls
 
 
@@ -66,3 +69,12 @@ def test_a_cache_that_cannot_be_used_is_an_error(websearch, tmp_path):
 
     assert result.exit_code == 2
     assert "the cache cannot be used" in result.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no permissions like those of Unix")
+def test_a_cache_that_others_may_write_is_an_error_that_says_what_to_do(websearch, tmp_path):
+    path = tmp_path / "answers.db"
+    path.touch()
+    path.chmod(0o666)
+
+    assert "chmod go-w" in websearch("cache", "stats").stderr.replace("\n", " ")

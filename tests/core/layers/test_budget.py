@@ -192,6 +192,46 @@ def test_a_service_cannot_talk_a_budget_down(file, nonsense):
     assert spent(file) == Amount(MILLION, 2 * MILLION, 250_000)
 
 
+@pytest.mark.parametrize("times", [1, 100, 101, 10**9])
+def test_what_a_service_says_is_believed_up_to_a_hundred_times_the_estimate(file, caplog, times):
+    cost, credits_used = 0.25 * times, 2 * times
+    sea = Sea(cost=cost, usage={"credits": credits_used})
+    WebSearch(sea, layers=[Budget(usage_file=file.path)]).search("kelp")
+
+    believed = times if times <= 100 else 1
+    assert spent(file) == Amount(MILLION, 2 * MILLION * believed, 250_000 * believed)
+    assert ("not believed" in caplog.text) is (times > 100)
+
+
+def test_without_an_estimate_no_more_is_believed_than_ten_dollars_and_a_thousand_credits(file):
+    for cost, credits_used in [(10, 1000), (10.1, 1001), (10**9, 10**9)]:
+        web = WebSearch(
+            Sea(prices=(), cost=cost, usage={"credits": credits_used}), layers=[Budget(usage_file=file.path)]
+        )
+        web.search("kelp")
+
+    assert spent(file) == Amount(3 * MILLION, 1000 * MILLION, 10 * MILLION)
+
+
+def test_true_is_not_a_cost(file):
+    response = SearchResponse(query="kelp", cost=True, usage={"credits": True, "tokens": 7})
+    page = Page(url=URL, cost=False, usage={"credits": False})
+
+    assert (response.cost, response.usage) == (None, {"tokens": 7.0})
+    assert (page.cost, page.usage) == (None, {})
+    WebSearch(Sea(cost=True, usage={"credits": True}), layers=[Budget(usage_file=file.path)]).search("kelp")
+    assert spent(file) == Amount(MILLION, 2 * MILLION, 250_000)
+
+
+def test_a_budget_of_calls_says_that_a_call_may_send_several_requests(sent):
+    web = WebSearch(Sea(requests=3), budget="1 call")
+    web.search("kelp")
+
+    assert len(sent) == 3
+    with pytest.raises(BudgetExceeded, match=r"1 call is used up \(one call may have sent several requests\)"):
+        web.search("dulse")
+
+
 def test_a_retry_stops_at_the_budget(monkeypatch, file):
     def fail(_, request):
         raise Unavailable("down")

@@ -68,6 +68,16 @@ class Sea:
         return Page(url=url, final_url=url, content=response.content.decode(), provider="sea", cost=0.02)
 
 
+@provider
+class Closed:
+    name = "closed"
+    terms_forbid_recording = "its terms do not allow it"
+
+    def search(self, query):
+        response = yield Request(url="https://closed.example")
+        return SearchResponse(query=query.text, **response.json())
+
+
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "cache" / "answers.db"
@@ -338,15 +348,6 @@ def test_a_miss_for_another_reason_is_not_remembered(path):
 
 
 def test_what_the_terms_forbid_to_keep_stays_in_this_process(path):
-    @provider
-    class Closed:
-        name = "closed"
-        terms_forbid_recording = "its terms do not allow it"
-
-        def search(self, query):
-            response = yield Request(url="https://closed.example")
-            return SearchResponse(query=query.text, **response.json())
-
     layer = Cache(location=path).wrap(Closed())
     search(layer, answer())
     assert search(layer).answer

@@ -725,7 +725,7 @@ def test_a_plain_flow_may_share_too():
         raise AssertionError
 
     for answers in (run(twice(), no_send), asyncio.run(arun(twice(), a_no_send))):
-        assert sorted(answers) == [(1, False), (1, True)]
+        assert sorted(answer[:2] for answer in answers) == [(1, False), (1, True)]
 
 
 # Within itself

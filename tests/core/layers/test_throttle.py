@@ -19,11 +19,12 @@ from websearch_core.events import Wait, listen
 from websearch_core.flow import Call, Gather, Request, Sleep
 from websearch_core.layers import Fallback, Retry, SingleFlight, Throttle
 from websearch_core.layers._layer import parts
+from websearch_core.layers._throttle import _identify
 from websearch_core.models import Page, SearchQuery, SearchResponse
 from websearch_core.provider import Limits, from_function
 from websearch_core.providers.arxiv import ArXiv
 from websearch_core.providers.duckduckgo import DuckDuckGo
-from websearch_core.testing import play, reply
+from websearch_core.testing import FakeWeb, play, reply
 
 KELP = SearchQuery.of("kelp")
 
@@ -373,12 +374,12 @@ async def test_a_cancelled_task_leaves_the_queue():
     web = WebSearch(service, timeout=10_000)
     await web.asearch("kelp")
     waiting = asyncio.create_task(web.asearch("kelp"))
-    await await_until(lambda: throttle_of(web)._pace._queue)
+    await await_until(lambda: throttle_of(web)._pace._turns.waiting)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
 
-    assert throttle_of(web)._pace._queue == []
+    assert not throttle_of(web)._pace._turns.waiting
     assert len(service.times) == 1
 
 
@@ -399,3 +400,7 @@ def test_a_single_flight_inside_is_throttled_too():
     web.search("dulse")
 
     assert service.times[1] - began > 0.049
+
+
+def test_a_provider_whose_annotations_only_type_checkers_understand_has_a_shared_queue_too():
+    assert _identify(FakeWeb()) == _identify(FakeWeb()) != _identify(Service())

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from .._environ import is_loop_running, read_variable
+from .._owners import belongs_to_user
 from ..errors import ConfigurationError
 from ._formats import SUFFIXES, parse, read_text
 from ._source import Source
@@ -173,7 +174,7 @@ def _search_folder(folder: Path, own: Path | None) -> tuple[Path | None, bool]:
     if settings:
         if own in settings:
             return None, True  # it is read anyway, and trusted
-        strange = [path for path in settings if not _belongs_to_user(path)]
+        strange = [path for path in settings if not belongs_to_user(path)]
         for path in strange:
             _log.warning("skipped %s: it belongs to another user; name it by %s if you trust it", path, NAMED)
         return None if strange else _only_one(settings), True
@@ -184,7 +185,7 @@ def _search_folder(folder: Path, own: Path | None) -> tuple[Path | None, bool]:
 
 def _has_settings(project: Path) -> bool:
     """Return whether a pyproject.toml has our table. All tools share this file: a broken one is not our error."""
-    if not _belongs_to_user(project):
+    if not belongs_to_user(project):
         _log.debug("skipped %s: it belongs to another user", project)
         return False
     try:
@@ -192,20 +193,6 @@ def _has_settings(project: Path) -> bool:
     except ConfigurationError as error:
         _log.warning("skipped %s", error)
         return False
-
-
-def _belongs_to_user(path: Path) -> bool:
-    """
-    Return whether this user owns *path*, as git does for ``safe.directory``; a link and its target both count.
-
-    On systems without such owners (Windows), it is always true.
-    """
-    if not hasattr(os, "geteuid"):
-        return True
-    users = {os.geteuid()}
-    if os.geteuid() == 0 and (sudo := os.environ.get("SUDO_UID", "")).isdecimal():
-        users.add(int(sudo))
-    return {path.lstat().st_uid, path.stat().st_uid} <= users
 
 
 def _settings_in(folder: Path) -> list[Path]:

@@ -114,8 +114,9 @@ class Runs:
 def exceeded(limit: Limit, spent: int, provider: str, again: str = "") -> BudgetExceeded:
     """Make the error for a call that would pass *limit*; *again* is the day on which the next period begins."""
     what = f" of {provider}" if limit.unit == "credits" else ""
+    each = " (one call may have sent several requests)" if limit.unit == "calls" else ""
     then = f"it begins again on {again} (UTC)" if again else "answer with what has been found so far"
     return BudgetExceeded(
         f"the budget of {limit}{what} does not allow this call to {provider}: {format_amount(spent, limit.unit)} "
-        f"{'is' if spent == MILLION else 'are'} used up; {then}"
+        f"{'is' if spent == MILLION else 'are'} used up{each}; {then}"
     )

@@ -39,9 +39,11 @@ class Budget(ProviderWrapper):
         WebSearch(budget="1 USD/day")
         WebSearch(layers=[Budget(limit=["10 USD/day", "1 USD/day per tenant", "20 calls"])])
 
-    Every attempt counts, also one that fails, since a service may bill it. An answer from a cache is free. What a call
-    will cost is estimated by the list of prices in ``about`` of the provider, or by *prices*, and corrected by what the
-    service says it charged. A limit can be passed by as much as a call costs more than that, and no more.
+    Every attempt counts, also one that fails, since a service may bill it. It is one call, however many requests it
+    sends, such as for several pages of results. An answer from a cache is free. What a call will cost is estimated by
+    the list of prices in ``about`` of the provider, or by *prices*, and corrected by what the service says it charged,
+    unless that is more than 100 times the estimate. A limit can be passed by as much as a call costs more than that,
+    and no more.
 
     Args:
         inner: The provider to ask; omit it in ``WebSearch(layers=[Budget(...)])``.
@@ -218,7 +220,7 @@ class _Meter:
         """Correct the estimate by what the service says it charged."""
         inside = leaves(self._budget.inner) if self._budget.inner else []
         if len(inside) == 1:
-            cost = correct(self.estimate.price, self.added, answers)
+            cost = correct(self._budget.name, self.estimate.price, self.added, answers)
             if cost != self.added:
                 yield from self.add(cost - self.added, check=False)
 

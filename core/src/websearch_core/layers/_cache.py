@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self, TypeVar
 from .._deadline import Deadline, deadline, until
 from .._effects import AuxiliaryCall
 from .._outcomes import Outcome
-from .._scope import current_policy, describe_choices, reads_on, wants_fresh
+from .._scope import current_caller, describe_choices, reads_on, wants_fresh
 from .._text.quantity import quantity
 from .._urls import canonicalize
 from ..errors import (
@@ -82,9 +82,11 @@ class Cache(ProviderWrapper):
     Keep answers and whole pages, and give them again without asking the service.
 
     They are kept in one file that processes share, in Redis, or in a `CacheBackend`. The same means: the same words or
-    URL, options, provider with its own options, key, tenant, and for pages the same ``allow`` and domain policy. What a
-    service forbids to record, and what a provider without declared options says, stays in the memory of this process.
-    A cached answer costs nothing; a hook hears a `CacheHit` with its age.
+    URL, options, provider with its own options and layers such as `Robots`, key, *tenant*, ``allow`` and domain policy,
+    and where a `Budget` stands inside, the same tenant of `charge_to`. What a service forbids to record, and what a
+    provider says that has no declared options or was defined in a function, stays in the memory of this process. So do
+    the answers of a `WebSearch` with its own HTTP client or ``verify``, unless *tenant* says whose they are. A cached
+    answer costs nothing; a hook hears a `CacheHit` with its age.
 
     Args:
         inner: The provider to ask; omit it in ``WebSearch(layers=[Cache(...)])``.
@@ -114,7 +116,7 @@ class Cache(ProviderWrapper):
     despite_terms: bool = False
     _stores: _Stores = field(init=False, repr=False, compare=False)
     _made_of: str = field(default="", init=False, repr=False, compare=False)
-    _store: Store = field(init=False, repr=False, compare=False)
+    _usual: Store = field(init=False, repr=False, compare=False)
     _identity: Identity | None = field(default=None, init=False, repr=False, compare=False)
     _is_remote: bool = field(default=False, init=False, repr=False, compare=False)
 
@@ -139,7 +141,12 @@ class Cache(ProviderWrapper):
         object.__setattr__(self, "_is_remote", any(map(needs_network, inside)))
         object.__setattr__(self, "_stores", stores)
         object.__setattr__(self, "_made_of", digest(described) if described else secrets.token_hex(16))
-        object.__setattr__(self, "_store", stores.durable if described and open_terms else stores.memory)
+        object.__setattr__(self, "_usual", stores.durable if described and open_terms else stores.memory)
+
+    @property
+    def _store(self) -> Store:
+        """Where the entries of this caller are: in memory if not all that distinguishes it from others can be shown."""
+        return self._stores.memory if current_caller().own and not self.tenant else self._usual
 
     @property
     def backend(self) -> CacheBackend:
@@ -289,16 +296,17 @@ class Cache(ProviderWrapper):
         return old.with_notes(f"{self.name} failed ({answer.code}); from the cache, {_describe_age(entry.age)} old")
 
     def _page_key(self, url: str) -> str:
-        """Return the key of a page, which also says what its reader may open: others may not get it."""
         try:
             canonical = canonicalize(url)
         except UnsafeURL:
             canonical = url  # for the reader to refuse
-        return self._key(["read", canonical, current_policy(), *describe_choices()])
+        return self._key(["read", canonical, *describe_choices()])
 
     def _key(self, what: Sequence[Any]) -> str:
         assert self._identity is not None  # whoever calls it has looked at the provider inside
-        return self._identity.of([VERSION, self.tenant, self._made_of, what])
+        caller = self._identity.caller()
+        whose = [self.tenant, caller.tenant, caller.policy, "" if self.tenant else caller.own]
+        return self._identity.of([VERSION, whose, self._made_of, what])
 
 
 def _forbids_recording(provider: Provider) -> bool:

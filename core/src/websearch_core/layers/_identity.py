@@ -1,10 +1,11 @@
-"""What makes two calls the same: the request, and whose key it is sent with."""
+"""What makes two calls the same: the request, who makes it, and whose key it is sent with."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
 import json
+import sys
 import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,10 +14,14 @@ from typing import Any
 from pydantic import SecretStr
 
 from .._keys import ApiKey
+from .._scope import Caller, current_caller
+from .._turns import current_tenant
 from ..models import SearchQuery
 from ..provider._ports import Provider
-from ._layer import leaves
+from ._layer import Rank, held, leaves, parts
 
+# Layers of these ranks decide whether and when a provider is asked, not what it answers.
+_SILENT = {Rank.THROTTLE, Rank.BUDGET, Rank.RETRY, Rank.BREAKER, Rank.CACHE, Rank.SINGLE_FLIGHT}
 _to_json = json.JSONEncoder(sort_keys=True).encode
 
 
@@ -33,18 +38,26 @@ def describe_query(query: SearchQuery) -> list[Any] | None:
 
 
 def describe_provider(provider: Provider) -> list[Any] | None:
-    """Return what *provider* is made of, with all options but without keys; None if not all of them are known."""
+    """
+    Return what *provider* is made of, with all options but without keys.
+
+    Returns:
+        The providers, and the layers that change what they answer; None if one of them cannot show what it is.
+
+    """
     described: list[Any] = []
-    for leaf in leaves(provider):
-        if not dataclasses.is_dataclass(leaf):
+    for part in parts(provider):
+        inner = held(part)
+        if inner and getattr(part, "rank", None) in _SILENT:
+            continue
+        if not dataclasses.is_dataclass(part):
             return None
+        own = [field.name for field in dataclasses.fields(part) if field.init and not (inner and field.name == "inner")]
         try:
-            options = {
-                field.name: _plain(getattr(leaf, field.name)) for field in dataclasses.fields(leaf) if field.init
-            }
+            options = {name: _plain(getattr(part, name)) for name in own}
+            described.append([_plain(type(part)), part.name, options, len(inner)])
         except TypeError:
             return None
-        described.append([type(leaf).__module__, type(leaf).__qualname__, leaf.name, options])
     return described
 
 
@@ -64,6 +77,11 @@ class Identity:
 
     def __init__(self, provider: Provider) -> None:
         self._leaves = leaves(provider)
+        self._has_budget = any(getattr(part, "rank", None) == Rank.BUDGET for part in parts(provider))
+
+    def caller(self) -> Caller:
+        """Return who asks, with the tenant if a budget inside charges it: others do not share the answer."""
+        return current_caller()._replace(tenant=current_tenant() if self._has_budget else "")
 
     def of(self, what: object) -> str:
         """
@@ -95,7 +113,19 @@ def _plain(value: Any) -> Any:
         return sorted(map(repr, map(_plain, value)))
     if isinstance(value, Mapping):
         return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, type):
+        return _locate(value)
     raise TypeError(type(value).__name__)
+
+
+def _locate(kind: type) -> list[str]:
+    """Return where *kind* is defined. One that a function made may hold anything, and so may one of a notebook."""
+    place = kind.__module__
+    if place in {"__main__", "__mp_main__"}:  # each program has its own
+        place = getattr(sys.modules.get(place), "__file__", None) or "<locals>"
+    if any("<locals>" in name for name in (place, *(base.__qualname__ for base in kind.__mro__))):
+        raise TypeError(kind.__qualname__)
+    return [place, kind.__qualname__]
 
 
 def _read(key: SecretStr) -> str:

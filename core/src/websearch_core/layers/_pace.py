@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
 from .._forks import start_over_after_fork
 from .._text.rates import RateLimit
+from .._turns import Turns, current_client
 
 _STEP = 0.25  # seconds; whoever waits longer looks again, since somebody in front may have left
 _BLINK = 0.02  # seconds; nobody knows when a request that is under way ends
@@ -25,11 +26,13 @@ class Ticket:
     Args:
         endpoint: What it goes to: a limit that a response states is one for this endpoint.
         longest: Seconds after which the request has ended, whatever happens.
+        client: Who sends it.
 
     """
 
     endpoint: str
     longest: float
+    client: Hashable = field(default_factory=current_client)
     has_left: bool = False
 
 
@@ -38,8 +41,8 @@ class Pace:
     The queue of the requests to one service or host, for all threads and event loops.
 
     Nobody sleeps in here. Whoever wants to send takes a `Ticket`, asks `wait` how long to pause until it is 0, and
-    always gives the ticket back with `leave`. Requests go in the order of their tickets; one whose endpoint rests does
-    not hold up the others. A copy is empty, with a lock of its own.
+    always gives the ticket back with `leave`. Clients take turns, and the requests of each go in the order of their
+    tickets; one whose endpoint rests does not hold up the others. A copy is empty, with a lock of its own.
 
     Args:
         interval: Seconds between the beginnings of two requests.
@@ -54,15 +57,13 @@ class Pace:
         self._interval, self._concurrent, self._burst = interval, concurrent, burst
         self._given = interval, concurrent, burst
         self._next = 0.0
-        self._queue: list[Ticket] = []
-        self._sent: set[Ticket] = set()
         self._rests: dict[str, float] = {}
-        self._lock = threading.Lock()
+        self.start_over()
         start_over_after_fork(self)
 
     def start_over(self) -> None:
         """Forget the requests of the parent process, which leave there."""
-        self._queue, self._sent = [], set()
+        self._turns: Turns[Ticket] = Turns(0)  # this class decides itself when a place is free
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -74,14 +75,14 @@ class Pace:
         with self._lock:
             now = monotonic()
             is_resting = any(until > now for until in self._rests.values())
-            return not (self._queue or self._sent or is_resting or self._next > now)
+            return not (self._turns.waiting or self._turns.held or is_resting or self._next > now)
 
     def enter(self, endpoint: str, longest: float = 60.0) -> Ticket:
-        """Return the last place of the queue, for a request that takes at most *longest* seconds."""
+        """Return the last place among those of this client, for a request that takes at most *longest* seconds."""
         ticket = Ticket(endpoint, longest)
         try:
             with self._lock:
-                self._queue.append(ticket)
+                self._turns.put(ticket.client, ticket)
         except BaseException:  # Ctrl-C: a ticket that nobody gives back would hold up all others
             self.leave(ticket)
             raise
@@ -113,9 +114,8 @@ class Pace:
         """Give the place back: the request has ended, or was never sent. Idempotent."""
         with self._lock:
             ticket.has_left = True
-            self._sent.discard(ticket)
-            if ticket in self._queue:  # else it is the parent's, after a fork
-                self._queue.remove(ticket)
+            self._turns.drop(ticket.client, ticket)
+            self._turns.give_back(ticket.client, ticket)
 
     def learn(self, endpoint: str, limits: Iterable[RateLimit], *, below: float = DAY) -> None:
         """
@@ -145,18 +145,16 @@ class Pace:
 
     def _send(self, ticket: Ticket) -> None:
         self._next = max(self._next, monotonic()) + self._interval
-        self._queue.remove(ticket)
-        self._sent.add(ticket)
+        self._turns.give(ticket.client, ticket)
 
     def _find_rest(self, endpoint: str, now: float) -> float:
         return max(0.0, self._rests.get(endpoint, 0.0) - now)
 
     def _count_ahead(self, ticket: Ticket, now: float) -> int:
-        ahead = self._queue[: self._queue.index(ticket)]
-        return sum(self._rests.get(other.endpoint, 0.0) <= now for other in ahead)
+        return self._turns.count_ahead(ticket.client, ticket, lambda other: self._rests.get(other.endpoint, 0.0) <= now)
 
     def _is_full(self) -> bool:
-        return self._concurrent is not None and len(self._sent) >= self._concurrent
+        return self._concurrent is not None and len(self._turns.held) >= self._concurrent
 
 
 def shorten(wait: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -11,11 +12,14 @@ from ..errors import ConfigurationError
 from ..models import Page, SearchResponse
 from ..provider._ports import Provider, Role, can, needs_network, opens_pages
 from ..provider._service import Price, Service
-from ._amounts import MILLION, Amount, Unit, in_millionths, parse_price, split_texts
+from ._amounts import MILLION, Amount, Unit, format_amount, in_millionths, parse_price, split_texts
 
 Prices: TypeAlias = Mapping[str, str | Sequence[str]]
 
 _NOTHING = Price(usd=0, credits=0)
+_BELIEVED = 100  # times the estimate
+_USUAL = Amount(credits=10 * MILLION, usd=MILLION // 10)  # for a call that nothing was estimated for
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -78,10 +82,15 @@ def estimate(price: Price, count: int) -> Estimate:
     return Estimate(price, once + Amount(calls=MILLION), once if price.by_request else Amount())
 
 
-def correct(price: Price, estimated: Amount, answers: Sequence[SearchResponse | Page]) -> Amount:
-    """Return what a call cost by what the service says in its *answers*, else what was *estimated*."""
-    charged = _add_up(answer.usage.get("credits") for answer in answers)
-    cost = _add_up(answer.cost for answer in answers)
+def correct(name: str, price: Price, estimated: Amount, answers: Sequence[SearchResponse | Page]) -> Amount:
+    """
+    Return what a call cost by what the service called *name* says in its *answers*, else what was *estimated*.
+
+    What is more than 100 times the estimate is not believed: one answer could use up the budget of everybody. Where
+    nothing was estimated, that is 10 USD and 1,000 credits.
+    """
+    charged = _believe(name, _add_up(answer.usage.get("credits") for answer in answers), estimated, "credits")
+    cost = _believe(name, _add_up(answer.cost for answer in answers), estimated, "usd")
     if cost is None and charged is not None and price.usd and price.credits:
         cost = round(charged * price.usd / price.credits)
     return Amount(
@@ -104,6 +113,17 @@ def unknown_price(provider: Provider, unit: Unit) -> ConfigurationError:
 def verbs_of(provider: Provider) -> list[Role]:
     """Return what *provider* can do."""
     return [verb for verb in get_args(Role) if can(provider, verb)]
+
+
+def _believe(name: str, stated: int | None, estimated: Amount, unit: Unit) -> int | None:
+    """Return what a service stated, or None if that is too much."""
+    if stated is None or stated <= _BELIEVED * (estimated.of(unit) or _USUAL.of(unit)):
+        return stated
+    said, ours = format_amount(stated, unit), format_amount(estimated.of(unit), unit)
+    _log.warning(
+        "budget: %s says that a call cost %s, which is not believed: the estimate counts, %s", name, said, ours
+    )
+    return None
 
 
 def _add_up(numbers: Iterable[float | None]) -> int | None:

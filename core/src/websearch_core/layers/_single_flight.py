@@ -28,6 +28,9 @@ class SingleFlight(ProviderWrapper):
     A caller that is cancelled, or whose time is up, does not disturb the others; when nobody waits any more, the
     request is cancelled. Only one of the answers has a ``cost`` and a ``usage``, since only one was paid for.
 
+    Only the same caller shares: the calls of one `WebSearch` and, where a `Budget` stands inside, of one tenant. An
+    error about the caller, such as a used-up budget, is raised for nobody else: the others ask again.
+
     Args:
         inner: The provider to ask; omit it in ``WebSearch(layers=[SingleFlight()])``.
 
@@ -61,7 +64,15 @@ class SingleFlight(ProviderWrapper):
         provider = reader(self, self.inner)
         key = self._make_key(["read_many", *urls, *describe_choices()])
         shared: Shared = yield Share(self._flights, key, lambda: read_many(provider, urls))
-        return [self._settle(page, shared) if isinstance(page, Page) else page for page in shared.value]
+        pages = [self._settle(page, shared) if isinstance(page, Page) else page for page in shared.value]
+        again = (
+            [] if shared.is_own else [at for at, page in enumerate(pages) if getattr(page, "concerns_caller", False)]
+        )
+        if again:
+            read = yield from read_many(provider, [urls[at] for at in again])
+            for at, page in zip(again, read, strict=True):
+                pages[at] = page
+        return pages
 
     def _share(self, what: list[Any], make: Callable[[], Flow[A]]) -> Flow[A]:
         shared: Shared = yield Share(self._flights, self._make_key(what), make)
@@ -70,7 +81,7 @@ class SingleFlight(ProviderWrapper):
 
     def _make_key(self, what: list[Any]) -> Hashable:
         assert self._identity is not None  # whoever calls it has looked at the provider inside
-        return wants_fresh(), reads_on(), self._identity.of(what)
+        return self._identity.caller(), wants_fresh(), reads_on(), self._identity.of(what)
 
     def _settle(self, answer: A, shared: Shared) -> A:
         if shared.is_first:

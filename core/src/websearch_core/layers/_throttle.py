@@ -187,11 +187,13 @@ class Throttle(ProviderWrapper):
             why = f"{whose} for a wait of {wait:.1f} s, which is longer than the time left"
         else:
             return
-        raise RateLimited(
+        error = RateLimited(
             f"{self.name} request not sent: {why}",
             provider=self.name,
             retry_after=math.ceil(wait * 10) / 10,  # in steps that a person reads
         )
+        error.concerns_caller = True  # another one may have more time
+        raise error
 
 
 def _ask(pace: Pace, ticket: Ticket) -> Flow[float]:

@@ -147,9 +147,11 @@ def is_vendor(provider: Any) -> bool:
 
 def destinations(provider: Any) -> dict[str, str]:
     """Return the URLs that *provider* sends its key to, by field: those declared as `BaseUrl`, or its ``base_url``."""
-    declared = [
-        name for name, notes in field_notes(type(provider)).items() if any(isinstance(n, Destination) for n in notes)
-    ]
+    try:
+        fields = field_notes(type(provider))
+    except (NameError, TypeError):  # a plain dataclass, whose annotations may be importable only by type checkers
+        fields = {}
+    declared = [name for name, notes in fields.items() if any(isinstance(n, Destination) for n in notes)]
     urls = {name: getattr(provider, name, None) for name in declared or ["base_url"]}
     return {name: url for name, url in urls.items() if isinstance(url, str)}
 

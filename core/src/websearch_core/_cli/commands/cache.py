@@ -32,6 +32,8 @@ def cache(
             if action == "clear":
                 backend.clear()
             stats = backend.stats()
+        except ConfigurationError:  # says what to do
+            raise
         except Exception as error:
             raise ConfigurationError(f"the cache cannot be used: {type(error).__name__}") from error
         if form == "json":

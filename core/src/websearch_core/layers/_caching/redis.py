@@ -12,6 +12,7 @@ from .backend import CacheStats
 SCHEMES = ("redis://", "rediss://", "unix://")
 _PREFIX = "websearch:"
 _MAX_BYTES = 16 * 2**20  # of one entry
+_LONGEST = 10 * 365 * 86_400.0  # seconds; Redis knows no endless ones
 _TIMEOUT = 0.25  # seconds; parameters of the URL win
 
 
@@ -59,7 +60,7 @@ class RedisBackend:
         if len(value) > _MAX_BYTES:
             self._get_client().unlink(_PREFIX + key)
         else:
-            self._get_client().set(_PREFIX + key, value, px=max(1, int(ttl * 1000)))
+            self._get_client().set(_PREFIX + key, value, px=max(1, int(min(ttl, _LONGEST) * 1000)))
 
     def clear(self) -> None:
         """Remove all entries of caches, and nothing else."""
@@ -70,7 +71,7 @@ class RedisBackend:
     def stats(self) -> CacheStats:
         """Return how many entries there are, and their bytes."""
         client = self._get_client()
-        sizes = [int(client.strlen(key)) for key in client.scan_iter(f"{_PREFIX}*", count=1000)]
+        sizes = [_measure(client, key) for key in client.scan_iter(f"{_PREFIX}*", count=1000)]
         parts = urlsplit(self._url)
         place = f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
         return CacheStats(len(sizes), sum(sizes), place)
@@ -79,6 +80,15 @@ class RedisBackend:
         if self._client is None:
             self._client = connect(self._url)
         return self._client
+
+
+def _measure(client: Any, key: bytes) -> int:
+    from redis.exceptions import ResponseError
+
+    try:
+        return int(client.strlen(key))
+    except ResponseError:  # somebody put something else there
+        return 0
 
 
 def connect(url: str) -> Any:
