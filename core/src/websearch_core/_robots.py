@@ -14,12 +14,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from ._deadline import time_limit
 from ._effects import Auxiliary, AuxiliaryCall, AuxiliaryRequest, intercept
 from ._flights import Flights
-from ._urls import Origin, find_origin, is_web_url
+from ._urls import Origin, canonicalize, find_origin, is_web_url
 from .errors import BadResponse, DisallowedByRobots, ServiceError, TimedOut, Unavailable, UnsafeURL, WebSearchError
 from .flow import Call, Flow, Request, Response, Share, Shared
 from .models import Page
@@ -64,7 +64,7 @@ class Rules:
 
     def allows(self, url: str) -> bool:
         """Return whether *url* may be read."""
-        return bool(self._rules.can_fetch(_resolve_dots(url), self._user_agent))
+        return bool(self._rules.can_fetch(canonicalize(url), self._user_agent))
 
 
 class _Kept(NamedTuple):
@@ -238,14 +238,6 @@ def _join(base: str, location: str) -> str:
     if not is_web_url(there):
         raise BadResponse("the site's robots.txt redirects to an invalid URL")
     return there
-
-
-def _resolve_dots(url: str) -> str:
-    """Return *url* without ``/./`` and ``/../``, as it is requested."""
-    parts = urlsplit(url)
-    if "/." not in parts.path or parts.path.startswith("//"):
-        return url
-    return parts._replace(path=urlsplit(urljoin("http://host/", parts.path)).path).geturl()
 
 
 def _decode(response: Response) -> str:

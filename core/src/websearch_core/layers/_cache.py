@@ -16,7 +16,7 @@ from .._deadline import Deadline, deadline, until
 from .._outcomes import Outcome
 from .._scope import current_policy, describe_choices, reads_on, wants_fresh
 from .._text.quantity import quantity
-from .._urls import canonicalize
+from .._urls import identify
 from ..errors import (
     BadResponse,
     Blocked,
@@ -26,7 +26,6 @@ from ..errors import (
     RateLimited,
     TimedOut,
     Unavailable,
-    UnsafeURL,
     WebSearchError,
 )
 from ..events import CacheHit, emit
@@ -286,11 +285,7 @@ class Cache(ProviderWrapper):
 
     def _page_key(self, url: str) -> str:
         """Return the key of a page, which also says what its reader may open: others may not get it."""
-        try:
-            canonical = canonicalize(url)
-        except UnsafeURL:
-            canonical = url  # for the reader to refuse
-        return self._key(["read", canonical, current_policy(), *describe_choices()])
+        return self._key(["read", identify(url), current_policy(), *describe_choices()])
 
     def _key(self, what: Sequence[Any]) -> str:
         assert self._identity is not None  # whoever calls it has looked at the provider inside
