@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import threading
+import time
 
 import pytest
 from hypothesis import given
@@ -10,7 +12,14 @@ from hypothesis import strategies as st
 
 from benchmarks.citations.__main__ import find_area
 from websearch_core import render
-from websearch_core.citations import check_citations, link_citations, merge_sources, unknown_citations
+from websearch_core.citations import (
+    _check,
+    acheck_citations,
+    check_citations,
+    link_citations,
+    merge_sources,
+    unknown_citations,
+)
 from websearch_core.citations._figures import find_figures
 
 SOURCES = [
@@ -192,9 +201,183 @@ def test_each_claim_has_its_own_citation():
         ("Kelp", (1,)),
         ("Giant kelp grows half a metre a day", (1,)),
         ("and dulse is red.", (2,)),
-        ("According to one page", (1,)),
-        ("it was described in 1820.", (2,)),
+        ("it was described in 1820.", (1, 2)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        (
+            "According to [1], the bridge is 5 km long, but according to [2] it is 7 km long.",
+            [("the bridge is 5 km long, but", (1,)), ("it is 7 km long.", (2,))],
+        ),
+        (
+            "[1] says the bridge is 5 km long, while [2] says it is 7 km long.",
+            [("says the bridge is 5 km long, while", (1,)), ("says it is 7 km long.", (2,))],
+        ),
+        ("As [1] and [2] say, the bridge is long.", [("say, the bridge is long.", (1, 2))]),
+        ("Laut [1] ist die Brücke 5 km lang.", [("ist die Brücke 5 km lang.", (1,))]),
+        (
+            "Selon [1], le pont mesure 5 km, mais selon [2] il en mesure 7.",
+            [("le pont mesure 5 km, mais", (1,)), ("il en mesure 7.", (2,))],
+        ),
+        ("根据[1]，大桥长5公里，而根据[2]，长7公里。", [("大桥长5公里，而", (1,)), ("长7公里。", (2,))]),
+        (
+            "The bridge is 5 km long [1], according to [2] it is 7, and according to [3] it is 8.",
+            [("The bridge is 5 km long", (1,)), ("it is 7, and", (2,)), ("it is 8.", (3,))],
+        ),
+        ("In 1998 [1] the bridge opened [2].", [("In 1998", (1,)), ("the bridge opened.", (2,))]),
+        ("The bridge [1] is 5 km long.", [("The bridge is 5 km long.", (1,))]),
+        ("The bridge is 5 km [1] and [2] long [3].", [("The bridge is 5 km", (1, 2)), ("long.", (3,))]),
+    ],
+)
+def test_a_citation_that_comes_first_is_for_what_follows(text, claims):
+    sources = [{"id": n, "text": f"Bridge {n}."} for n in (1, 2, 3)]
+
+    assert [(one.claim, one.citations) for one in check_citations(text, sources)] == claims
+
+
+def test_two_sources_that_differ_each_support_what_is_said_of_them():
+    sources = [
+        {"id": 1, "text": "The bridge over the sound is 5 km long."},
+        {"id": 2, "text": "The bridge over the sound is 7 km long."},
+    ]
+    answer = "According to [1], the bridge is 5 km long, but according to [2] the bridge is 7 km long."
+    swapped = answer.replace("[1]", "[x]").replace("[2]", "[1]").replace("[x]", "[2]")
+
+    assert [one.verdict for one in check_citations(answer, sources)] == ["supported", "supported"]
+    assert [one.missing for one in check_citations(swapped, sources)] == [("5",), ("7",)]
+
+
+@pytest.mark.parametrize(
+    ("source", "claim", "missing"),
+    [
+        ("4.2 million", "4.2 billion", ("4.2",)),
+        ("4.2 million", "4.2 thousand", ("4.2",)),
+        ("4.2 million", "4,200,000", ()),
+        ("4.2 million", "4.2", ()),
+        ("4.2", "4.2 million", ()),  # the unit may stand in the head of a table
+        ("4.2 million", "4.2 million", ()),
+        ("4,2 Millionen", "4,2 Milliarden", ("4,2",)),
+        ("4,2 Milliarden", "4.2 billion", ()),
+        ("4,2 millions", "4,2 milliards", ("4,2",)),
+        ("4,2 миллиона", "4,2 миллиарда", ("4,2",)),
+        ("420万", "420亿", ("420",)),
+        ("4.2 lakh", "4.2 crore", ("4.2",)),
+        ("4.2 million percent", "4.2 billion percent", ("4.2",)),
+        ("4.2bn", "4.2 billion", ()),
+        ("5 binders", "5 birds", ()),
+    ],
+)
+def test_of_two_figures_with_a_scale_only_the_scaled_values_count(source, claim, missing):
+    sources = [{"id": 1, "text": f"The harvest of the coast was {source} in all."}]
+    (check,) = check_citations(f"The harvest of the coast was {claim} in all [1].", sources)
+
+    assert check.missing == missing
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[1]](https://x.example/)", "[Tides](https://a.example/x[1].html)", "<https://a.example/?q[1]=2>",
+        "see https://a.example/x[1] now", "[ref][1]\n\n[1]: https://a.example/", "Kelp [1].\n\n[1]: https://a.example/",
+        "![alt [1]](https://a.example/)", "a\n\n    code [1]\n    more [1]\n", "- item\n\n        code [1]\n",
+        "<code>[1]</code>", "<PRE>\n[1]\n\n[2]</PRE>", '<a title="[1]">', "a[1] = 2", "a[1][2] += 3", "a[1](2)",
+        "a[1].b", "$a[1]$", "$$\na [1]\n$$", r"\(x [1]\)", r"\[x [1]\]",
+    ],
+)  # fmt: skip
+def test_links_urls_code_and_formulas_stay_as_they_are(text):
+    assert link_citations(text, SOURCES) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "linked"),
+    [
+        ("Kelp[1].", f"Kelp{A}."),
+        ("Kelp[1][2]. Then", f"Kelp{A}{B}. Then"),
+        ("[note][1]", f"[note]{A}"),
+        ("[1] (see there)", f"{A} (see there)"),
+        ("It costs $5 [1], and $6 [2].", f"It costs $5 {A}, and $6 {B}."),
+        ("1. item\n\n    more [1]", f"1. item\n\n    more {A}"),
+        ("https://a.example/ [1]", f"https://a.example/ {A}"),
+        ("[Tides](https://a.example/) [1]", f"[Tides](https://a.example/) {A}"),
+        ("海带[1]。", f"海带{A}。"),
+    ],
+)
+def test_a_citation_beside_them_is_linked(text, linked):
+    assert link_citations(text, SOURCES) == linked
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [("[0]", [0]), ("[5-1]", [5]), ("[1-30]", [30]), ("[[9]](https://x.example/)", [9]), ("a[9] = 2 `[9]`", [])],
+)
+def test_a_number_that_cannot_be_of_a_source_is_named(text, numbers):
+    assert unknown_citations(text, SOURCES) == numbers
+
+
+WORDS = "giant kelp forest grows along cold coasts where divers count urchins and otters each summer since 1998".split()
+PROSE = " ".join(" ".join(WORDS[n % 5 : n % 11 + 6]).capitalize() + "." for n in range(400))
+ANSWER = "\n".join(f"{' '.join(WORDS[n % 7 : n % 7 + 9]).capitalize()} [1]." for n in range(30))
+
+
+def spend(text, answer=ANSWER):
+    started = time.process_time()
+    check_citations(answer, [{"id": 1, "text": text}])
+    return time.process_time() - started
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "A. B! C? ", "0. 1. 2. ", "\n", "a\n", " ", "kelp. ", "Giant kelp. ", "giant kelp ", "1998 ", "1,111", "[... ",
+        "[... a ...]\n", '"kelp ', "。", "May 1998 ", "4.2 million ", "\u0301",
+    ],
+)  # fmt: skip
+def test_a_source_costs_at_most_three_times_an_honest_one(unit):
+    length = 12_000
+    ratios = []
+    while len(ratios) < 3 and (not ratios or ratios[-1] > 3):  # another process may have disturbed one
+        ratios.append(spend((unit * length)[:length]) / spend(PROSE[:length]))
+
+    assert min(ratios) <= 3, ratios
+
+
+@pytest.mark.parametrize(
+    "unit", ["kelp [1] ", "kelp [1]. ", "[1]", "according to [1] ", "<code>", "\\[", "`a``b", "[a]("]
+)
+def test_the_time_for_an_answer_is_in_proportion_to_its_length(unit):
+    ratios = []
+    while len(ratios) < 3 and (not ratios or ratios[-1] > 8):
+        short, long = (spend("Kelp.", (unit * length)[:length]) for length in (3_000, 12_000))
+        ratios.append(long / max(short, 0.005))
+
+    assert min(ratios) <= 8, ratios
+
+
+def test_when_the_time_is_over_the_checks_say_so(monkeypatch):
+    monkeypatch.setattr(_check, "_MAX_SECONDS", 0.0)
+    (check,) = check_citations("Kelp is brown [1].", [KELP])
+
+    assert (check.verdict, check.note) == ("unknown", "not checked: the answer and its sources are too long")
+
+
+def test_a_source_that_is_too_long_is_searched_from_its_beginning():
+    text = f"Kelp is brown. {PROSE * 20} Dulse is red."
+    first, second = check_citations("Kelp is brown [1]. Dulse is red [1].", [{"id": 1, "text": text}])
+
+    assert first.verdict == "supported"
+    assert second.verdict != "supported"
+    assert second.note == "only the first 200,000 characters of [1] were searched"
+
+
+async def test_the_event_loop_goes_on_while_citations_are_checked(monkeypatch):
+    threads = []
+    monkeypatch.setattr(_check, "_claims", lambda text: threads.append(threading.get_ident()) or iter(()))
+
+    assert await acheck_citations("Kelp [1].", iter([KELP])) == []
+    assert threads != [threading.get_ident()]
 
 
 @pytest.mark.parametrize(

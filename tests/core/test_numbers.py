@@ -45,6 +45,22 @@ def test_all_spellings_of_a_url_are_one_page(spelling):
     assert ledger.number_page(opened(spelling)).citation_id == 2
 
 
+def test_two_results_of_one_search_are_two_pages_even_if_services_list_one_page_so():
+    ledger = Ledger()
+
+    assert numbers(ledger.number_results(found(A, f"{A}/"))) == [1, 2]
+    assert numbers(ledger.number_results(found(f"{A}/"))) == [2]
+    assert numbers(ledger.number_results(found(f"{A}?utm_source=x"))) == [3]  # of which of the two, nobody knows
+
+
+def test_a_stored_number_is_that_of_the_page_however_it_is_spelled():
+    ledger = Ledger()
+    known = [{"id": 7, "title": "Kelp", "url": "https://sea.example/Kelp_(alga)", "read": False}]
+
+    assert ledger.check("http://sea.example/Kelp_%28alga%29", known=known) == "https://sea.example/Kelp_(alga)"
+    assert numbers(ledger.number_results(found("https://sea.example/Kelp_%28alga%29"), known=known)) == [7]
+
+
 def test_what_is_no_web_url_has_a_number_too():
     ledger = Ledger()
 

@@ -103,6 +103,8 @@ def read(layer, web, url=OPEN):
         ("User-agent: *\nDisallow: /staff/", "/open/../staff/rota", False),
         ("User-agent: *\nDisallow: /staff/", "/./staff/rota?a=/../b", False),
         ("User-agent: *\nDisallow: /staff/", "/staff/../open", True),
+        ("User-agent: *\nDisallow: /staff/", "/open/%2e%2e/staff/rota", False),
+        ("User-agent: *\nDisallow: /staff/", "/open/.%2E/%2e/staff/rota", False),
         ("User-agent: *\nDisallow: /staff/", "/.staff/", True),
         ("User-agent: *\nDisallow: /staff/", "/%73taff/rota", False),
         ("Disallow: /", "/a", True),

@@ -1,10 +1,13 @@
-"""Which addresses are those of one page."""
+"""What is sent for a URL, and which addresses are those of one page."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from websearch_core._urls import find_page
+from websearch_core._urls import canonicalize, find_page, identify, is_web_url, serialize
+from websearch_core.errors import UnsafeURL
 
 SAME_PAGE = [
     ("https://sea.example/kelp", "http://www.sea.example/kelp/"),
@@ -33,3 +36,82 @@ def test_addresses_under_which_services_list_one_page_are_known_as_one(one, othe
 @pytest.mark.parametrize(("one", "other"), OTHER_PAGE)
 def test_addresses_of_different_pages_stay_different(one, other):
     assert find_page(one) != find_page(other)
+
+
+ONE_URL = [  # RFC 3986, 6.2.2, and characters without a meaning of their own
+    ("https://sea.example/%e6%97%a5", "https://sea.example/日"),
+    ("https://sea.example/%7Eada", "https://sea.example/~ada"),
+    ("https://sea.example/a%2Db%5f%2e", "https://sea.example/a-b_."),
+    ("https://sea.example/Kelp_(alga)", "https://sea.example/Kelp_%28alga%29"),
+    ("https://sea.example/C%2B%2B", "https://sea.example/C++"),
+    ("https://sea.example/it's,a;b=c@d:e$&!*", "https://sea.example/it%27s%2ca%3bb%3dc%40d%3Ae%24%26%21%2A"),
+    ("https://sea.example/a?b=(c)'d", "https://sea.example/a?b=%28c%29%27d"),
+    ("https://sea.example/a?b[]=1", "https://sea.example/a?b%5B%5D=1"),
+    ("https://sea.example/a/./b/../c", "https://sea.example/a/%2E/x/.%2e/c"),
+    ("https://sea.example/../..", "https://sea.example"),
+    ("https://sea.example/a/..?b", "https://sea.example/?b"),
+]
+TWO_URLS = [
+    ("https://sea.example/a%2Fb", "https://sea.example/a/b"),
+    ("https://sea.example/a%3Fb", "https://sea.example/a?b"),
+    ("https://sea.example/a%23b", "https://sea.example/a#b"),
+    ("https://sea.example/a%252Fb", "https://sea.example/a%2Fb"),
+    ("https://sea.example/?a=b%26c", "https://sea.example/?a=b&c"),
+    ("https://sea.example/?a=b%2Bc", "https://sea.example/?a=b+c"),
+    ("https://sea.example/?a%3Db", "https://sea.example/?a=b"),
+    ("https://sea.example/a//b", "https://sea.example/a/b"),
+    ("https://sea.example/a..", "https://sea.example/a"),
+    ("https://sea.example/?a=/../b", "https://sea.example/?a=/b"),
+    ("https://sea.example/..%2Fa", "https://sea.example/a"),
+    ("https://sea.example/a/", "https://sea.example/a"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), ONE_URL)
+def test_spellings_of_one_url_have_one_canonical_form(one, other):
+    assert canonicalize(one) == canonicalize(other)
+
+
+@pytest.mark.parametrize(("one", "other"), TWO_URLS)
+def test_urls_that_differ_in_what_has_a_meaning_stay_different(one, other):
+    assert canonicalize(one) != canonicalize(other)
+
+
+@given(st.text(alphabet="aA./%2eEfF8?#&=+~()[]日' ", max_size=30))
+def test_the_canonical_form_is_stable_and_that_of_what_is_sent(rest):
+    url = f"https://sea.example/{rest}".strip()
+
+    assert canonicalize(canonicalize(url)) == canonicalize(serialize(url)) == canonicalize(url)
+    assert serialize(serialize(url)) == serialize(url)
+
+
+def test_what_is_sent_is_what_was_written():
+    url = "https://sea.example/%7eada/C%2B%2B/(x)?a=%2f&utm_source=b#c"
+
+    assert serialize(url) == url
+    assert serialize("HTTPS://Sea.example:443/日 a/../b") == "https://sea.example/b"
+
+
+def test_what_has_no_canonical_form_is_identified_as_it_is_written():
+    assert identify("file:///docs/a%7E#b") == "file:///docs/a%7E#b"
+    assert identify("https://sea.example/%7E#b") == "https://sea.example/~"
+
+
+@pytest.mark.parametrize(
+    ("url", "sent"),
+    [
+        ("https://نامه\u200cای.com/", "https://xn--mgba3gch31f060k.com/"),  # the script needs this joiner
+        ("https://bu\u0308cher.example/", "https://xn--bcher-kva.example/"),
+    ],
+)
+def test_names_that_browsers_open_are_opened(url, sent):
+    assert serialize(url) == sent
+
+
+@pytest.mark.parametrize(
+    "url", ["https://sea\u200c.example/", "https://se\u200da.example/", "https://♥.example/", "http:\\\\sea.example/"]
+)
+def test_names_that_could_be_mistaken_are_refused_for_the_right_reason(url):
+    assert not is_web_url(url)
+    with pytest.raises(UnsafeURL, match=r"not a valid internationalized|not an absolute"):
+        serialize(url)

@@ -40,6 +40,16 @@ async def test_only_found_urls_are_opened_and_the_error_says_why(sea):
     assert sea.opened == [FOUND, FOUND]
 
 
+@pytest.mark.parametrize("provenance", ["any", "seen"])
+async def test_a_page_is_opened_as_it_was_found_however_the_model_spells_it(sea, provenance):
+    search, read = tools(sea, provenance=provenance)
+    search.invoke({"query": "kelp"})
+
+    assert "Cite as: [1]" in read.invoke({"url": "http://www.sea.example/%6Belp/?utm_source=secret"})
+    assert "Cite as: [1]" in await read.ainvoke({"url": "https://sea.example/x/../kelp"})
+    assert sea.opened == [FOUND, FOUND]
+
+
 def test_conversations_are_kept_apart(sea):
     search, read = tools(sea, provenance="seen")
     search.invoke({"query": "kelp"}, config("one"))

@@ -36,6 +36,17 @@ async def test_only_found_urls_are_opened_and_the_error_says_why(spec):
     assert (await open_page(spec, f"{KELP}?q=secret")).startswith(REFUSED)
 
 
+@pytest.mark.parametrize("provenance", ["any", "seen"])
+async def test_a_page_is_opened_as_it_was_found_however_the_model_spells_it(sea, provenance):
+    spec = WebSearchToolSpec(web=sea(), provenance=provenance)
+    await spec.to_tool_list()[0].acall(query="kelp")
+
+    text = await open_page(spec, "http://www.sea.example/x/../%6Belp/?utm_source=secret")
+
+    assert "half a metre a day" in text
+    assert "secret" not in text
+
+
 async def test_urls_of_the_user_are_opened(spec):
     spec.ledger.allow_text(f"Please read {KELP}.")
 

@@ -105,7 +105,7 @@ def searches(provider: Provider) -> None:
         assert_type(provider.search(SearchQuery(text="kelp")), Flow[SearchResponse])
 
 
-assert_type(Ledger("seen").check("https://a.example/"), None)
-assert_type(Ledger("seen").check("https://a.example/", ("tenant", "thread")), None)
+assert_type(Ledger("seen").check("https://a.example/"), str)
+assert_type(Ledger("seen").check("https://a.example/", ("tenant", "thread")), str)
 assert_type(RateLimited("slow").retry_after, float | None)
 assert_type(AllProvidersFailed("all", [RateLimited("slow")]).code, str)

@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 from ._choices import OTHER_NAMES
 from ._signature import WebSearchArguments
 from ._text.suggestion import check_names
-from ._urls import canonicalize, is_web_url
+from ._urls import is_web_url, serialize
 from .errors import ConfigurationError, InvalidOption, WebSearchError
 from .models import SearchOptions, SearchQuery, Unsupported
 
@@ -152,5 +152,5 @@ def strip_fragment(url: str) -> str:
         raise InvalidOption(f"url: must be text, not {type(url).__name__}")
     target, mark, _ = url.partition("#")
     if mark and is_web_url(target):
-        canonicalize(url)  # check the fragment too, since `Page.url` still shows it
+        serialize(url)  # check the fragment too, since `Page.url` still shows it
     return target

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from ._numbers import make_key
-from ._urls import is_web_url
+from ._urls import identify, is_web_url
 from .errors import WebSearchError
 from .models import Page, SearchResult
 from .render import page_metadata, result_metadata
@@ -72,7 +71,7 @@ def put_pages(
     for document, url in zip(documents, urls, strict=True):
         page = next(waiting) if url else None
         if isinstance(page, Page) and page.content:
-            key = make_key(page.final_url or page.url)
+            key = identify(page.final_url or page.url)
             if key in seen:
                 continue
             seen.add(key)

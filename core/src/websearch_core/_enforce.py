@@ -10,7 +10,7 @@ from ._domains import Domains
 from ._text.escaping import escape_text, escape_url
 from ._text.invisible import removal_note, strip_invisible
 from ._text.quantity import quantity
-from ._urls import canonicalize, is_web_url
+from ._urls import find_page, is_web_url, serialize
 from .errors import WebSearchError
 from .models import Image, Page, SearchQuery, SearchResponse, SearchResult
 
@@ -24,7 +24,7 @@ def enforce_query(response: SearchResponse, query: SearchQuery, max_snippet_char
     """
     Enforce *query* on a response, whatever the service returned.
 
-    No duplicate URLs, none outside the domain filter, at most ``limit`` results, ranked and numbered from 1. ``notes``
+    No page twice, none outside the domain filter, at most ``limit`` results, ranked and numbered from 1. ``notes``
     counts the results outside the filter. Texts are escaped, so that they contain neither Markdown nor HTML.
 
     Args:
@@ -45,7 +45,7 @@ def enforce_query(response: SearchResponse, query: SearchQuery, max_snippet_char
     outside = len(response.results) - len(inside)
     kept: dict[str, SearchResult] = {}
     for result in inside:
-        kept.setdefault(result.url, result)
+        kept.setdefault(find_page(result.url), result)
     numbered = tuple(_number(result, n) for n, result in enumerate(list(kept.values())[: query.limit], 1))
     limited = response if numbered == response.results else response.model_copy(update={"results": numbered})
     if outside:
@@ -176,7 +176,7 @@ def enforce_page(page: Page) -> Page:
     from .reading import is_safe, sanitize  # imports the parser, which a search does not need
 
     content, count = strip_invisible(page.content)
-    web_url = canonicalize(page.final_url) if is_web_url(page.final_url) else page.url
+    web_url = serialize(page.final_url) if is_web_url(page.final_url) else page.url
     final = page.final_url if page.final_url.startswith("file:") else web_url
     if not is_safe(content):
         content = sanitize(content, final).text

@@ -7,13 +7,13 @@ its own was forgotten. The state is small and plain, so that a framework can kee
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from ._urls import canonicalize
+from ._urls import find_alike, find_page, identify
 from .citations import Source
-from .errors import UnsafeURL
 from .models import Page, SearchResponse, SearchResult
 
 _MAX_PAGES = 1_000  # in one conversation; the one seen longest ago is forgotten first
@@ -22,11 +22,17 @@ _MAX_TITLE_LENGTH = 200  # characters
 _MAX_URL_LENGTH = 8_192  # characters; of one that is adopted
 
 
+class _Numbered(NamedTuple):
+    number: int
+    url: str  # as it was found
+    page: str  # what `find_page` returns for it
+
+
 class Numbers:
     """The numbers of one conversation. Not safe for threads on its own: `Ledger` has the lock."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}  # by canonical URL; a page that redirects has two
+        self._numbers: dict[str, _Numbered] = {}  # by what `identify` returns; a page that redirects has two
         self._sources: dict[int, Source] = {}
         self._last = 0
 
@@ -44,15 +50,20 @@ class Numbers:
         for number, sources in sorted(adopted.items()):
             if number > self._last + _MAX_GAP:
                 break
-            keys = {make_key(source["url"]) for source in sources}
-            if number in self._sources and not any(self._numbers.get(key) == number for key in keys):
+            keys = {identify(source["url"]) for source in sources}
+            if number in self._sources and not any(self._number_of(key) == number for key in keys):
                 self._forget(number)
             for source in sources:
-                self._keep(source, make_key(source["url"]))
+                self._keep(source)
 
     def number_results(self, response: SearchResponse) -> SearchResponse:
         """Return *response* with the numbers of this conversation as its ``citation_id``."""
-        numbered = tuple(map(self._number_result, response.results))
+        listed = Counter(
+            find_page(url) for url in {identify(result.url): result.url for result in response.results}.values()
+        )
+        numbered = tuple(
+            self._number_result(result, alone=listed[find_page(result.url)] == 1) for result in response.results
+        )
         return response if numbered == response.results else response.model_copy(update={"results": numbered})
 
     def number_page(self, page: Page) -> Page:
@@ -61,23 +72,38 @@ class Numbers:
 
         A redirect to another host does not: what a search showed of one site would be cited as a page of the other.
         """
-        requested, final = make_key(page.url), make_key(page.final_url or page.url)
-        number = self._numbers.get(final)
-        if _find_host(requested) == _find_host(final):
-            number = number or self._numbers.get(requested) or self._next()
-            self._numbers.setdefault(requested, number)
-        number = number or self._next()
-        self._keep({"id": number, "title": page.title, "url": page.final_url or page.url, "read": True}, final)
+        url = page.final_url or page.url
+        known = self._find(url)
+        if _find_host(page.url) == _find_host(url):
+            known = known or self._find(page.url)
+            number = known.number if known else self._next()
+            self._numbers.setdefault(identify(page.url), _Numbered(number, page.url, find_page(page.url)))
+        else:
+            number = known.number if known else self._next()
+        self._keep({"id": number, "title": page.title, "url": url, "read": True})
         return page.model_copy(update={"citation_id": number})
 
     def sources(self) -> list[Source]:
         """Return the sources, by number; of a page that redirects, only the URL where its text is."""
         return [source.copy() for _, source in sorted(self._sources.items())]
 
-    def _number_result(self, result: SearchResult) -> SearchResult:
-        key = make_key(result.url)
-        number = self._numbers.get(key) or self._next()
-        self._keep({"id": number, "title": result.title, "url": result.url, "read": result.content is not None}, key)
+    def find_url(self, url: str) -> str | None:
+        """Return the URL under which the page at *url* was found; None if it has no number."""
+        known = self._find(url)
+        return known.url.partition("#")[0] if known else None
+
+    def _find(self, url: str) -> _Numbered | None:
+        alike = find_alike(self._numbers, url)
+        return alike[0] if len({one.number for one in alike}) == 1 else None
+
+    def _number_of(self, key: str) -> int | None:
+        known = self._numbers.get(key)
+        return known.number if known else None
+
+    def _number_result(self, result: SearchResult, *, alone: bool) -> SearchResult:
+        known = self._find(result.url) if alone else self._numbers.get(identify(result.url))
+        number = known.number if known else self._next()
+        self._keep({"id": number, "title": result.title, "url": result.url, "read": result.content is not None})
         return result if result.citation_id == number else result.model_copy(update={"citation_id": number})
 
     def _next(self) -> int:
@@ -87,13 +113,13 @@ class Numbers:
         ours = self._sources.get(source["id"])
         return ours is not None and ours["url"] == source["url"] and ours["read"] >= source["read"]
 
-    def _keep(self, source: Source, key: str) -> None:
-        number = source["id"]
+    def _keep(self, source: Source) -> None:
+        number, url, key = source["id"], source["url"], identify(source["url"])
         before = self._sources.pop(number, None)  # what is added again is at the end: seen last
-        replaced = self._numbers.pop(key, number)
-        self._numbers[key] = number
-        if replaced != number and replaced not in self._numbers.values():
-            self._sources.pop(replaced, None)
+        replaced = self._numbers.pop(key, None)
+        self._numbers[key] = _Numbered(number, replaced.url if replaced else url, find_page(url))
+        if replaced and all(replaced.number != one.number for one in self._numbers.values()):
+            self._sources.pop(replaced.number, None)
         self._sources[number] = {
             "id": number,
             "title": source["title"][:_MAX_TITLE_LENGTH] or (before["title"] if before else ""),
@@ -108,21 +134,11 @@ class Numbers:
 
     def _forget(self, number: int) -> None:
         del self._sources[number]
-        self._numbers = {key: given for key, given in self._numbers.items() if given != number}
+        self._numbers = {key: given for key, given in self._numbers.items() if given.number != number}
 
 
-def make_key(url: str) -> str:
-    """Return what is the same for all spellings of *url*: its canonical form, without the fragment."""
-    if url.startswith("file:"):  # from a local index
-        return url
-    try:
-        return canonicalize(url).partition("#")[0]
-    except UnsafeURL:
-        return url
-
-
-def _find_host(key: str) -> str:
-    return (urlsplit(key).hostname or "").removeprefix("www.")
+def _find_host(url: str) -> str:
+    return (urlsplit(identify(url)).hostname or "").removeprefix("www.")
 
 
 def _as_source(entry: object) -> Source | None:

@@ -14,13 +14,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from ._deadline import time_limit
 from ._effects import Auxiliary, AuxiliaryCall, AuxiliaryRequest, hold, intercept
 from ._flights import Flights
 from ._scope import Caller, current_caller
-from ._urls import Origin, find_origin, is_web_url
+from ._urls import Origin, canonicalize, find_origin, is_web_url
 from .errors import BadResponse, DisallowedByRobots, ServiceError, TimedOut, Unavailable, UnsafeURL, WebSearchError
 from .flow import Call, Flow, Request, Response, Share, Shared
 from .models import Page
@@ -40,7 +40,6 @@ _PROMPT = 16 * 1024  # characters that are parsed within a millisecond or so
 _MAX_KEPT = 2**20  # characters of all files that are kept; parsed, they take up to 40 times as many bytes
 # Only these are rules, as the parser spells them. Other lines end a group for it, against RFC 9309, 2.2.4.
 _RULE = re.compile(r"\s*(user[ -]?agent|allow|diss?all?ow|diasllow|disallaw|crawl[ -]delay)\b", re.IGNORECASE)
-_DOT = re.compile("%2e", re.IGNORECASE)
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
 
 
@@ -69,7 +68,7 @@ class Rules:
 
     def allows(self, url: str) -> bool:
         """Return whether *url* may be read."""
-        return bool(self._rules.can_fetch(_resolve_dots(url), self._user_agent))
+        return bool(self._rules.can_fetch(canonicalize(url), self._user_agent))
 
 
 _Site: TypeAlias = tuple[Caller, Origin]  # a caller with another policy, or other certificates, may get another file
@@ -248,22 +247,6 @@ def _join(base: str, location: str) -> str:
     if not is_web_url(there):
         raise BadResponse("the site's robots.txt redirects to an invalid URL")
     return there
-
-
-def _resolve_dots(url: str) -> str:
-    """Return *url* without ``/./`` and ``/../``, however their dots are written, as servers resolve it."""
-    parts = urlsplit(url)
-    kept: list[str] = []
-    segments = parts.path.split("/")
-    for segment in segments:
-        dots = _DOT.sub(".", segment)
-        if dots == "..":
-            kept = kept[:1] + kept[1:-1]
-        elif dots != ".":
-            kept.append(segment)
-    if _DOT.sub(".", segments[-1]) in {".", ".."}:
-        kept.append("")
-    return parts._replace(path="/".join(kept)).geturl()
 
 
 def _decode(response: Response) -> str:

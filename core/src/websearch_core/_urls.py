@@ -1,11 +1,18 @@
-"""Parse URLs strictly: one canonical form, or an error."""
+"""
+Parse URLs strictly: one canonical form, or an error.
+
+`serialize` returns what is sent, and `canonicalize` what is compared. A server may tell apart two spellings that nearly
+all servers take for one, so what was found is sent as it was found.
+"""
 
 from __future__ import annotations
 
 import ipaddress
 import re
+import unicodedata
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, TypeVar
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from .errors import UnsafeURL
@@ -16,8 +23,14 @@ _MAX_LENGTH = 8192
 _URL = re.compile(r"(https?)://([^/?#]*)([/?#].*)?", re.IGNORECASE | re.DOTALL)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-_BLANK = re.compile(r"[\s\xa0\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]")
+_BLANK = re.compile(r"[\s\xa0\u1680\u180e\u2000-\u200b\u200e\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]")
 _TO_ENCODE = re.compile(r"[^\x21-\x7e]|[\"<>\\^`{|}]")
+_ENCODED = re.compile(r"%([0-9A-Fa-f]{2})|[\[\]]")
+_UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+# What means the same percent-encoded: in a query, "&", "=", "+" and ";" do not.
+_PLAIN_IN_PATH = frozenset(f"{_UNRESERVED}!$&'()*+,;=:@")
+_PLAIN_IN_QUERY = frozenset(f"{_UNRESERVED}!$'()*,:@/?")
+_DOTS = re.compile(r"/(?:\.|%2e){1,2}(?=[/?#]|\Z)", re.IGNORECASE)
 _BRACKETED = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::([0-9]{0,5}))?")
 _NAMED = re.compile(r"([^:\[\]@%\\]+)(?::([0-9]{0,5}))?")
 _LABELS = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9_-]{1,63}(?<!-))*")
@@ -35,19 +48,53 @@ _DIGIT_AND_LETTER = re.compile("[0-9][^0-9]*[A-Za-z]|[A-Za-z][^A-Za-z]*[0-9]")
 _DOT_ALIKE = re.compile("[\u2024\u3002\ua4f8\ufe52\uff0e\uff61]")
 
 
-def canonicalize(url: str) -> str:
+def serialize(url: str) -> str:
     """
-    Return the canonical form of *url*, the same for all its spellings. The host may be any, internal ones included.
+    Return *url* as it is sent: as it is written, if that is how a URL is written. The host may be any.
+
+    The host is in lower-case ASCII, ``.`` and ``..`` in the path are resolved, and what a URL cannot contain is
+    percent-encoded.
 
     Raises:
         UnsafeURL: It is not an absolute http(s) URL, or is ambiguous.
 
     """
     scheme, host, port, rest = split_url(url)
-    netloc = f"[{host}]" if ":" in host else host
-    if port != _default_port(scheme):
-        netloc += f":{port}"
-    return f"{scheme}://{netloc}{rest}"
+    return _join(scheme, host, port) + rest
+
+
+@lru_cache(maxsize=4096)  # each result of a search is looked at several times
+def canonicalize(url: str) -> str:
+    """
+    Return the canonical form of *url*, the same for all its spellings. The host may be any, internal ones included.
+
+    Spellings are one if RFC 3986, section 6.2.2, says so, or if they differ only in whether a character without a
+    meaning of its own there is percent-encoded: ``/Kelp_(alga)`` and ``/Kelp_%28alga%29``. This form is for comparing;
+    `serialize` returns what to send.
+
+    Raises:
+        UnsafeURL: It is not an absolute http(s) URL, or is ambiguous.
+
+    """
+    scheme, host, port, rest = split_url(url)
+    if _ENCODED.search(rest):
+        address, mark, fragment = rest.partition("#")
+        path, question, query = address.partition("?")
+        rest = _normalize(path, _PLAIN_IN_PATH) + question + _normalize(query, _PLAIN_IN_QUERY)
+        rest += mark + _normalize(fragment, _PLAIN_IN_QUERY)
+    return _join(scheme, host, port) + rest
+
+
+def identify(url: str) -> str:
+    """
+    Return what identifies the page at *url*: its canonical form without the fragment, which is never sent.
+
+    What is not an http(s) URL, such as the ``file:`` URL of a local index, is returned as it is.
+    """
+    try:
+        return canonicalize(url).partition("#")[0]
+    except UnsafeURL:
+        return url
 
 
 def find_page(url: str) -> str:
@@ -67,6 +114,36 @@ def find_page(url: str) -> str:
     kept = [part for part in query.split("&") if part and not _TRACKING.fullmatch(part.partition("=")[0])]
     place = path.rstrip("/") + ("?" + "&".join(kept) if kept else "")
     return f"{place}#{fragment}" if fragment.startswith(("!", "/")) else place
+
+
+class Listed(Protocol):
+    """What is known of a page."""
+
+    @property
+    def page(self) -> str:
+        """What `find_page` returns for its URL."""
+        ...
+
+
+L = TypeVar("L", bound=Listed)
+
+
+def find_alike(known: Mapping[str, L], url: str) -> list[L]:
+    """
+    Return what is known of the page at *url*.
+
+    Args:
+        known: What is known, by what `identify` returns.
+        url: Any URL.
+
+    Returns:
+        What is known of exactly this URL; or else of all that services may list instead, which may be several pages.
+
+    """
+    if (exact := known.get(identify(url))) is not None:
+        return [exact]
+    page = find_page(url)
+    return [one for one in known.values() if one.page == page]
 
 
 def locate(url: str) -> tuple[str, int]:
@@ -157,7 +234,41 @@ def split_url(url: str) -> tuple[str, str, int, str]:
         raise UnsafeURL("the port is out of range")
     if rest[0] != "/":
         rest = f"/{rest}"
+    if _DOTS.search(rest):
+        rest = _resolve_dots(rest)
     return scheme, host, port, _TO_ENCODE.sub(lambda found: quote(found[0]), rest)
+
+
+def _join(scheme: str, host: str, port: int) -> str:
+    netloc = f"[{host}]" if ":" in host else host
+    return f"{scheme}://{netloc}" if port == _default_port(scheme) else f"{scheme}://{netloc}:{port}"
+
+
+def _resolve_dots(rest: str) -> str:
+    """Resolve the dot segments of a path, also percent-encoded ones, as browsers do before they send anything."""
+    end = len(re.match(r"[^?#]*", rest)[0])  # type: ignore[index]  # it always matches
+    *inner, last = rest[1:end].split("/")
+    kept: list[str] = []
+    for segment in [*inner, last]:
+        dots = segment.lower().replace("%2e", ".")
+        if dots == "..":
+            del kept[-1:]
+        elif dots != ".":
+            kept.append(segment)
+    ends_open = last.lower().replace("%2e", ".") in {".", ".."}
+    return "/" + "/".join([*kept, ""] if ends_open else kept) + rest[end:]
+
+
+def _normalize(text: str, plain: frozenset[str]) -> str:
+    """Decode the escapes of *plain* characters; write the others in upper case."""
+    return _ENCODED.sub(lambda found: _normalize_sign(found, plain), text)
+
+
+def _normalize_sign(found: re.Match[str], plain: frozenset[str]) -> str:
+    if not found[1]:  # a bracket, which a path cannot contain, and Markdown neither
+        return quote(found[0])
+    character = chr(int(found[1], 16))
+    return character if character in plain else found[0].upper()
 
 
 def _parse_ipv6(text: str) -> str:
@@ -187,13 +298,17 @@ def _parse_name(raw: str) -> str:
 
 
 def to_ascii(host: str) -> str:
-    """Return an internationalized host name as DNS has it (IDNA 2008, as in UTS 46's strict form)."""
+    """
+    Return an internationalized host name as DNS has it (IDNA 2008, as in UTS 46's strict form).
+
+    Joiners are allowed where a script needs them, as in Persian. Symbols and emoji, which look alike, are not.
+    """
     import idna  # large tables: import them only if needed
 
     if _DOT_ALIKE.search(host):
         raise UnsafeURL("the host name contains a character that only looks like a dot")
     try:
-        return idna.encode(host).decode("ascii")
+        return idna.encode(unicodedata.normalize("NFC", host)).decode("ascii")
     except UnicodeError:
         raise UnsafeURL("the host name is not a valid internationalized one") from None
 

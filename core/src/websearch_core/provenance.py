@@ -17,11 +17,11 @@ import re
 import threading
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any, Generic, Literal, TypeVar, get_args
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, get_args
 from urllib.parse import urlsplit
 
 from ._numbers import Numbers
-from ._urls import canonicalize
+from ._urls import canonicalize, find_alike, find_page
 from .citations import Source
 from .errors import ConfigurationError, UnsafeURL
 from .models import Page, SearchResponse
@@ -40,6 +40,12 @@ _MAX_LINKS = 200  # of one page
 _PUNCTUATION = tuple(".,;:!?*")
 _BRACKETS = {")": "(", "]": "["}
 _IN_TEXT = re.compile(r"https?://[^\s<>\"'`\\^{|}]+", re.IGNORECASE)
+
+
+class _Seen(NamedTuple):
+    url: str  # as it was found
+    page: str  # what `find_page` returns for it
+    links: bool  # whether its links may be opened, too
 
 
 class Ledger:
@@ -62,8 +68,8 @@ class Ledger:
         if mode not in get_args(Provenance):
             raise ConfigurationError(f"provenance: {mode!r} is not one of {', '.join(get_args(Provenance))}")
         self.mode = mode
-        self._named = {_make_key(url) for url in named}
-        self._seen: _Conversations[dict[str, bool]] = _Conversations()
+        self._named = {_make_key(url): _see(url, links=True) for url in named}
+        self._seen: _Conversations[dict[str, _Seen]] = _Conversations()
         self._numbers: _Conversations[Numbers] = _Conversations()
         self._lock = threading.Lock()
 
@@ -99,24 +105,37 @@ class Ledger:
         links = [link for link in page.links if _find_host(link) == host]
         self._add(links[:_MAX_LINKS], conversation, links=False)
 
-    def check(self, url: str, conversation: Hashable = None) -> None:
+    def check(self, url: str, conversation: Hashable = None, known: Iterable[Mapping[str, Any]] = ()) -> str:
         """
         Check that *url* may be opened, without using the network.
+
+        A page is known by any spelling of its URL. One that differs in the scheme, ``www.``, a slash at the end or
+        parameters for tracking is that of a known page if there is only one such page.
+
+        Args:
+            url: The URL that a model wants to open.
+            conversation: The conversation that it belongs to.
+            known: The sources that the conversation has numbers for already, as for `number_results`.
+
+        Returns:
+            The URL to open: as it was found, if the page is known, so that nothing leaks by how it is spelled.
 
         Raises:
             UnsafeURL: It must not; the message explains why to the model.
 
         """
         if self.mode == "any":
-            return
-        key = _make_key(url)
+            with self._lock:
+                return self._numbers_of(conversation, known).find_url(url) or url
+        _make_key(url)  # says what is wrong with the URL itself
         with self._lock:
-            known = key in self._named or key in (self._seen.get(conversation) or ())
-        if not known:
+            found = find_alike({**self._named, **(self._seen.get(conversation) or {})}, url)
+        if len(found) != 1:
             raise UnsafeURL(
                 "only pages that a search returned or the user named can be opened, by exactly that URL; "
                 "search for the page first"
             )
+        return found[0].url
 
     def number_results(
         self, response: SearchResponse, conversation: Hashable = None, known: Iterable[Mapping[str, Any]] = ()
@@ -153,21 +172,30 @@ class Ledger:
     def _may_add_links(self, url: str, conversation: Hashable) -> bool:
         key = _make_key(url)
         with self._lock:
-            return key in self._named or (self._seen.get(conversation) or {}).get(key, False)
+            found = self._named.get(key) or (self._seen.get(conversation) or {}).get(key)
+        return found is not None and found.links
 
     def _add(self, urls: Iterable[str], conversation: Hashable, *, links: bool) -> None:
         if self.mode == "any":
             return
-        keys = list(_make_keys(urls))  # before the lock: a long text of one tenant must not make the others wait
-        if not keys:
+        # Before the lock: a long text of one tenant must not make the others wait.
+        added: dict[str, _Seen] = {}
+        for key, url in _make_keys(urls):
+            added.setdefault(key, _see(url, links=links))
+        if not added:
             return
         with self._lock:
             seen = self._seen.get(conversation) or {}
             self._seen.keep(conversation, seen)
-            for key in keys:
-                seen[key] = seen.pop(key, False) or links
+            for key, page in added.items():
+                before = seen.pop(key, page)
+                seen[key] = before._replace(links=before.links or links)
             while len(seen) > _MAX_URLS:
                 del seen[next(iter(seen))]
+
+
+def _see(url: str, *, links: bool) -> _Seen:
+    return _Seen(url.partition("#")[0], find_page(url), links)
 
 
 class _Conversations(Generic[_T]):
@@ -226,10 +254,10 @@ def _find_host(url: str) -> str | None:
         return None
 
 
-def _make_keys(urls: Iterable[str]) -> Iterator[str]:
+def _make_keys(urls: Iterable[str]) -> Iterator[tuple[str, str]]:
     for url in dict.fromkeys(urls):
         with suppress(UnsafeURL):
-            yield _make_key(url)
+            yield _make_key(url), url
 
 
 def _make_key(url: str) -> str:

@@ -403,7 +403,7 @@ class OpenPageTool(_WebTool):
     ) -> tuple[Content, dict[str, Any]]:
         with self._as_tool_exception(), report(run_manager), self._charge(config):
             web, options = self._begin(config)
-            self.provenance.check(url, conversation_of(config, self.conversation))
+            url = self._find_url(url, config, runtime)
             default = options.get("max_length", self.max_length)
             part = tools.page_options(web, max_length, offset, query, find, default=default)
             return self._render(web.read(url, **part), config, runtime)
@@ -424,11 +424,15 @@ class OpenPageTool(_WebTool):
         with self._as_tool_exception(), self._charge(config):
             async with areport(run_manager):
                 web, options = self._begin(config)
-                self.provenance.check(url, conversation_of(config, self.conversation))
+                url = self._find_url(url, config, runtime)
                 default = options.get("max_length", self.max_length)
                 part = tools.page_options(web, max_length, offset, query, find, default=default)
                 page = await web.aread(url, **part)
             return self._render(page, config, runtime)
+
+    def _find_url(self, url: str, config: RunnableConfig, runtime: Any) -> str:
+        conversation = conversation_of(config, self.conversation)
+        return self.provenance.check(url, conversation, self._stored_sources(runtime))
 
     def _render(self, page: Page, config: RunnableConfig, runtime: Any) -> tuple[Content, dict[str, Any]]:
         conversation = conversation_of(config, self.conversation)

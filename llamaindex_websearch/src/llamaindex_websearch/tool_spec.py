@@ -3,7 +3,7 @@
 # No `from __future__ import annotations` here: LlamaIndex makes schemas from the annotations, not from strings.
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, wraps
@@ -290,7 +290,7 @@ class WebSearchToolSpec(BaseToolSpec):
 
         """
         run = self._begin(current_conversation(marked=True) if self._needs_conversation else None)
-        self._check(url, run.conversation)
+        url = number_sources(self.ledger, partial(self._check, url))
         page = run.web.read(url, **self._part(run, max_length, offset, query, find))
         self.ledger.allow_links(page, run.conversation)
         return self._show_page(number_sources(self.ledger, partial(self.ledger.number_page, page)))
@@ -301,7 +301,7 @@ class WebSearchToolSpec(BaseToolSpec):
     ) -> ToolDocuments:
         """Async version of `open_page`."""
         run = self._begin(await acurrent_conversation(marked=True) if self._needs_conversation else None)
-        self._check(url, run.conversation)
+        url = await anumber_sources(self.ledger, partial(self._check, url))
         page = await run.web.aread(url, **self._part(run, max_length, offset, query, find))
         self.ledger.allow_links(page, run.conversation)
         return self._show_page(await anumber_sources(self.ledger, partial(self.ledger.number_page, page)))
@@ -405,12 +405,12 @@ class WebSearchToolSpec(BaseToolSpec):
     def _needs_conversation(self) -> bool:
         return self._is_strict or bool(self.tenants.places) or (self.uses.most is not None and current_run() is None)
 
-    def _check(self, url: str, conversation: str | None) -> None:
-        """Check *url*; URLs that were found or allowed outside workflows may be opened in all of them."""
+    def _check(self, url: str, conversation: Hashable, known: Iterable[Mapping[str, Any]]) -> str:
+        """Return the URL to open; what was found or allowed outside workflows may be opened in all of them."""
         try:
-            self.ledger.check(url)
+            return self.ledger.check(url, conversation, known)
         except UnsafeURL:
-            self.ledger.check(url, conversation)
+            return self.ledger.check(url)
 
     def _show_results(self, response: SearchResponse, web: WebSearch) -> ToolDocuments:
         output = search_output(web, response, self.output_format)

@@ -12,6 +12,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -257,6 +258,43 @@ def test_a_malformed_url_is_not_found(index, url):
 
 def test_an_origin_without_a_path_is_its_first_page():
     assert address("https://sea.example#top") == "https://sea.example/"
+
+
+def test_a_page_is_one_however_its_url_is_spelled(index):
+    for url in ("https://Sea.example/~x", "https://sea.example:443/%7Ex", "https://sea.example/a/../%7ex#top"):
+        index.add(Page(url=url, final_url=url, title="Kelp", content="kelp"))
+
+    assert index.urls() == ["https://sea.example/~x"]
+    assert index.page("https://sea.example/%7Ex").final_url == "https://sea.example/a/../%7ex#top"
+    assert index.remove("HTTPS://sea.example/~x")
+
+
+@pytest.mark.parametrize("stated", ["en", "en-US", "en_US", "EN_us"])
+def test_a_page_is_found_by_its_language_however_it_states_it(index, stated):
+    index.add(page("kelp", "kelp", language=stated))
+
+    assert names(index, "kelp", language="en") == ["kelp"]
+    assert names(index, "kelp", language="de") == []
+
+
+def test_an_index_does_what_a_list_of_pages_would(index):
+    """Add, replace, remove and search at random, and compare with pages in a dictionary."""
+    random, words = Random(20261122), "kelp tide reef gull wrack 海藻 Тюлень".split()
+    model: dict[str, list[str]] = {}
+    for _ in range(100):
+        name, kind = f"p{random.randrange(12)}", random.random()
+        if kind < 0.5:
+            model[name] = random.choices(words, k=random.randrange(1, 6))
+            index.add(page(name, " ".join(model[name]), title="Page"))
+        elif kind < 0.7 and model:
+            spelled = random.choice([name, f"x/../{name}", f"%70{name[1:]}", f"{name}#part"])
+            assert index.remove(f"https://SEA.example/{spelled}") == (model.pop(name, None) is not None)
+        elif model:
+            wanted = random.sample(words, 2)
+            both = {one for one, text in model.items() if set(wanted) <= set(text)}
+            either = {one for one, text in model.items() if set(wanted) & set(text)}
+            found = names(index, " ".join(wanted), limit=50)
+            assert (set(found), set(found[: len(both)])) == (either, both)
 
 
 def test_the_error_for_a_missing_index_says_how_to_make_one(index):

@@ -153,6 +153,15 @@ def test_a_page_is_given_again_and_reading_on_is_one_fetch(path):
     assert parts[2].passages
 
 
+def test_a_page_is_kept_once_however_its_url_is_spelled(path):
+    fake = FakeWeb(pages={URL: TEXT})
+    web = WebSearch(fake, cache=str(path))
+    for url in (URL, "https://Sea.example/x/../%6Belp", f"{URL}#x"):
+        assert web.read(url).url == url
+
+    assert fake.urls == [URL]
+
+
 def test_another_process_or_object_finds_it(path):
     search(Cache(location=path).wrap(Sea()), answer())
 

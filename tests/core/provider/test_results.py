@@ -101,6 +101,16 @@ def test_results_are_numbered_from_one_without_duplicates_up_to_the_limit():
     ]
 
 
+def test_a_page_is_one_result_however_its_url_is_spelled():
+    spellings = ["Kelp_(alga)", "Kelp_%28alga%29", "%4Belp_(alga)", "Kelp_(alga)/", "x/../Kelp_(alga)", "Kelp_(alga)#a"]
+
+    enforced = enforce(*(f"https://sea.example/{one}" for one in spellings), "https://sea.example/kelp", limit=3)
+
+    assert [result.url for result in enforced.results] == [
+        "https://sea.example/Kelp_(alga)", "https://sea.example/kelp"
+    ]  # fmt: skip
+
+
 def test_results_outside_the_domain_filter_are_left_out_with_a_note():
     kept = enforce(
         "https://docs.python.org/3/",

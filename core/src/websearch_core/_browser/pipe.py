@@ -160,7 +160,7 @@ class Connection:
                 answer.set_exception(Gone(why))
 
 
-def _parse(data: bytes) -> dict[str, Any]:
+def _parse(data: bytearray) -> dict[str, Any]:
     """Return a message, or raise `ValueError` if it is not one of the protocol."""
     message = json.loads(data)
     parts = {"params", "result", "error"}

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, TypedDict, Unpack
 
 from .._domains import ANYWHERE, Domains
-from .._urls import Address, Origin, canonicalize, parse_address, split_url
+from .._urls import Address, Origin, parse_address, serialize, split_url
 from ..errors import ConfigurationError, UnsafeURL
 from .system import is_own_address, resolve_host
 
@@ -145,7 +145,7 @@ class Guard:
         Check *url* strictly, without using the network.
 
         Returns:
-            The canonical form of the URL.
+            The URL as it is to be sent.
 
         Raises:
             UnsafeURL: It is ambiguous, or its scheme, name, port or literal address is not allowed for pages.
@@ -160,7 +160,7 @@ class Guard:
                 raise UnsafeURL("this host and port are allowed over another scheme only")
             self._check_host(host, port)
         self.domains.check(url)
-        return canonicalize(url)
+        return serialize(url)
 
     def _check_host(self, host: str, port: int) -> None:
         if port in _BLOCKED_PORTS:

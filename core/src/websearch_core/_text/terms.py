@@ -33,8 +33,9 @@ _PAIRED = UNSPACED + "\uac00-\ud7a3"  # and Hangul
 _MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"  # in words, not in \w
 _ASCII = re.compile(r"[A-Za-z0-9]+")
 _NOT_LETTERS = re.compile(rf"[^\w{_PAIRED}{_MARKS}]|_")
-_WORD = re.compile(rf"(?P<unspaced>[{_PAIRED}]+)|(?:(?![{_PAIRED}])[^\W_]|[{_MARKS}])+")
-ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670]")  # also points, and the Arabic tatweel
+_APOSTROPHES = "\u02bb\u02bc"  # letters to Unicode, written by some where others write a quotation mark
+_WORD = re.compile(rf"(?P<unspaced>[{_PAIRED}]+)|(?:(?![{_PAIRED}{_APOSTROPHES}])[^\W_]|[{_MARKS}])+")
+_ACCENTS = re.compile("[\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u065f\u0670]")  # also points, and the Arabic tatweel
 
 
 class Term(NamedTuple):
@@ -94,6 +95,10 @@ def _stem(word: str) -> str:
 def _fold(text: str) -> str:
     if text.isascii():
         return text.lower()
+    return unicodedata.normalize("NFC", _NOT_LETTERS.sub("", fold(text)))  # some letters decompose to spaces
+
+
+def fold(text: str) -> str:
+    """Return *text* without differences in case, accents, width, Arabic and Hebrew points."""
     plain = unicodedata.normalize("NFKD", text.casefold()).casefold()  # again: a mathematical A decomposes to a capital
-    letters = _NOT_LETTERS.sub("", ACCENTS.sub("", unicodedata.normalize("NFKD", plain)))  # some decompose to spaces
-    return unicodedata.normalize("NFC", letters)
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", plain)))

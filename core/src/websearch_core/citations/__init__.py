@@ -7,7 +7,7 @@ network.
 
 from __future__ import annotations
 
-from ._check import CitationCheck, Verdict, check_citations
+from ._check import CitationCheck, Verdict, acheck_citations, check_citations
 from ._fragments import link_to_text
 from ._links import link_citations, unknown_citations
 from ._source import Source, merge_sources
@@ -16,6 +16,7 @@ __all__ = [
     "CitationCheck",
     "Source",
     "Verdict",
+    "acheck_citations",
     "check_citations",
     "link_citations",
     "link_to_text",

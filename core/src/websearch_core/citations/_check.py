@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 import re
+import time
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from .._text.sentences import split_sentences
-from ._evidence import Claim, Evidence, Support, Weights
+from .._threads import in_thread
+from ._evidence import MAX_LENGTH, Claim, Evidence, Support, Weights, support_together
 from ._marks import Mark, code_spans, find_marks
 
 Verdict = Literal["supported", "partial", "unsupported", "unknown"]
 
 _SUPPORTED, _PARTIAL = 0.45, 0.2  # scores
+_MAX_CLAIMS = 5_000
+_MAX_SECONDS = 10.0  # of processor time
 _WORD = re.compile(r"\w")
+# What leads to the source of the words after it: "according to [1], ..."
+_INTRODUCTION = re.compile(
+    r"(?:根据|根據|据|據|(?:^|[\s,;:(])(?:(?:as|by|from|in|per|see|source|wie|nach|laut|quelle|selon|según|fuente|secondo|fonte|segundo|w|po)"
+    r"|(?:according to|based on|laut|nach|gemäß|selon|d['’]après|según|secondo|segundo|согласно|по данным|według)"  # noqa: RUF001
+    r"(?:\s{1,3}[^\W\d]{1,30}){0,4}))\s{0,3}:?\s{0,3}$",
+    re.IGNORECASE,
+)
+_TAIL = 150  # characters before a citation in which such words stand
+_JOINT = re.compile(  # two citations of which the second begins something new have this between them
+    r"(?:[,;:(—]|\b(?:and|but|while|whereas|although|though|und|aber|während|et|mais|tandis que|y|pero|mientras|e|ma"
+    r"|mas|mentre|и|но))\s{0,3}$",
+    re.IGNORECASE,
+)
 _MARKUP = re.compile(r"^[ \t>]*(?:#{1,6} |[-*+] |\d{1,9}[.)] )?|\*\*|__", re.MULTILINE)
 
 
@@ -32,6 +50,8 @@ class CitationCheck:
         source: The number of the cited source that supports it best; None if nothing was shown of any.
         passage: The sentences of that source that support it best; empty if unsupported.
         missing: The figures, names and quotations of the claim that no cited source has.
+        note: What was not looked at: of a long source, the end; of very long texts, whatever was left when the time for
+            it was over. Empty if all was.
 
     """
 
@@ -42,6 +62,13 @@ class CitationCheck:
     source: int | None = None
     passage: str = ""
     missing: tuple[str, ...] = ()
+    note: str = ""
+
+
+async def acheck_citations(text: str, sources: Iterable[Mapping[str, Any]]) -> list[CitationCheck]:
+    """Async version of `check_citations`, in a thread: it would keep the event loop for milliseconds or seconds."""
+    sources = list(sources)
+    return await in_thread(lambda: check_citations(text, sources))
 
 
 def check_citations(text: str, sources: Iterable[Mapping[str, Any]]) -> list[CitationCheck]:
@@ -58,28 +85,45 @@ def check_citations(text: str, sources: Iterable[Mapping[str, Any]]) -> list[Cit
             ``collect_sources`` of ``langchain_websearch`` or ``llamaindex_websearch`` returns.
 
     Returns:
-        A check for each claim, in the order of the text. Sentences without citations are not checked.
+        A check for each claim, in the order of the text. Sentences without citations are not checked. The work is
+        bounded: after ten seconds of processor time, claims are ``unknown``, and their ``note`` says so.
 
     """
-    evidence = {
-        int(source["id"]): Evidence(f"{source.get('title') or ''}\n{source['text']}")
-        for source in sources
-        if source.get("text")
+    ends = time.thread_time() + _MAX_SECONDS
+    claims = list(_claims(text))
+    cited = {number for _, numbers in claims for number in numbers}
+    evidence: dict[int, Evidence] = {}
+    texts = {
+        int(source["id"]): f"{source.get('title') or ''}\n{source['text']}" for source in sources if source.get("text")
     }
+    for number in sorted(texts, key=lambda number: number not in cited):  # the others say how rare a word is
+        if time.thread_time() < ends:
+            evidence[number] = Evidence(texts[number])
     weights = Weights(evidence.values())
-    return [_check(claim, numbers, evidence, weights) for claim, numbers in _claims(text)]
+    checks = []
+    for n, (claim, numbers) in enumerate(claims):
+        if n >= _MAX_CLAIMS or time.thread_time() > ends:
+            note = "not checked: the answer and its sources are too long"
+            checks.append(CitationCheck(claim=claim, citations=numbers, verdict="unknown", note=note))
+            continue
+        long = [f"[{number}]" for number in numbers if len(texts.get(number, "")) > MAX_LENGTH]
+        note = f"only the first {MAX_LENGTH:,} characters of {', '.join(long)} were searched" if long else ""
+        checks.append(_check(claim, numbers, evidence, weights, note))
+    return checks
 
 
-def _check(text: str, numbers: tuple[int, ...], evidence: Mapping[int, Evidence], weights: Weights) -> CitationCheck:
+def _check(
+    text: str, numbers: tuple[int, ...], evidence: Mapping[int, Evidence], weights: Weights, note: str
+) -> CitationCheck:
     known = [number for number in numbers if number in evidence]
     if not known:
-        return CitationCheck(claim=text, citations=numbers, verdict="unknown")
+        return CitationCheck(claim=text, citations=numbers, verdict="unknown", note=note)
     claim = Claim(text)
     by_source = {number: evidence[number].support(claim, weights) for number in known}
     best = max(known, key=lambda number: by_source[number].score)
     support = by_source[best]
     if len(known) > 1:  # each may support a part of it
-        together = Evidence("\n".join(by_source[number].passage for number in known)).support(claim, weights)
+        together = support_together(claim, weights, list(by_source.values()))
         support = max(support, together._replace(passage=support.passage), key=lambda one: one.score)
         missing = set(support.missing).intersection(*(one.missing for one in by_source.values()))
         support = support._replace(missing=tuple(name for name in support.missing if name in missing))
@@ -92,6 +136,7 @@ def _check(text: str, numbers: tuple[int, ...], evidence: Mapping[int, Evidence]
         source=best,
         passage="" if verdict == "unsupported" else support.passage,
         missing=support.missing,
+        note=note,
     )
 
 
@@ -103,22 +148,21 @@ def _judge(support: Support) -> Verdict:
 
 def _claims(text: str) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Yield each cited claim, with the numbers that it cites."""
-    marks = list(find_marks(text))
+    marks = [mark for mark in find_marks(text) if mark.kind != "stray"]
+    starts = [mark.start for mark in marks]
     for start, end in _sentences(text, marks):
-        inside = [mark for mark in marks if start <= mark.start < end]
-        groups = list(_groups(text, inside))
-        for n, group in enumerate(groups):
-            begin = groups[n - 1][-1].end if n else start
-            stop = end if n == len(groups) - 1 else group[-1].end
-            claim = _strip(text, begin, stop, group)
+        inside = marks[bisect_left(starts, start) : bisect_left(starts, end)]
+        for begin, stop, numbers in _parts(text, start, end, inside):
+            claim = _strip(text, begin, stop, marks[bisect_left(starts, begin) : bisect_left(starts, stop)])
             if _WORD.search(claim):
-                yield claim, tuple(dict.fromkeys(number for mark in group for number in mark.numbers))
+                yield claim, tuple(dict.fromkeys(numbers))
 
 
 def _sentences(text: str, marks: Sequence[Mark]) -> Iterator[tuple[int, int]]:
     """Yield the sentences outside code, each with the citations after its full stop."""
     after = {mark.start: mark.end for mark in marks}
-    code = code_spans(text)
+    code = iter([*code_spans(text), (len(text), len(text))])
+    block = next(code)
     spans: list[tuple[int, int]] = []
     for begin, end in split_sentences(text):
         start = begin
@@ -126,21 +170,71 @@ def _sentences(text: str, marks: Sequence[Mark]) -> Iterator[tuple[int, int]]:
             start = after[place]
         if start > begin:  # it begins with citations, which belong to the sentence before, on the same line
             spans[-1] = (spans[-1][0], start)
-        if not any(a <= start < b for a, b in code):
+        while block[1] <= start < len(text):
+            block = next(code)
+        if start < block[0]:
             spans.append((start, end))
     yield from spans
 
 
+def _parts(text: str, start: int, end: int, marks: Sequence[Mark]) -> list[tuple[int, int, list[int]]]:
+    """
+    Return the parts of a sentence: where each begins and ends, and the numbers that it cites.
+
+    A citation belongs to the words before it; at the beginning, and after words such as "according to", to those after.
+    """
+    parts: list[tuple[int, int, list[int]]] = []
+    groups = list(_groups(text, marks))
+    begin, is_taken = start, False  # whether the words before a citation belong to an earlier one
+    for n, group in enumerate(groups):
+        numbers = [number for mark in group for number in mark.numbers]
+        stop = group[0].start
+        after = group[-1].end, groups[n + 1][0].start if n + 1 < len(groups) else end
+        said = _find_introduction(text, begin, stop)
+        leads = not _has_content(text[begin:said]) or (
+            is_taken and (said < stop or _JOINT.search(text[begin:stop][-_TAIL:]))
+        )
+        if leads and _has_content(text[slice(*after)]):
+            if is_taken:
+                parts[-1] = (parts[-1][0], said, parts[-1][2])
+            parts.append((*after, numbers))
+            is_taken = True
+        elif is_taken or (leads and parts):
+            parts[-1] = (parts[-1][0], stop, [*parts[-1][2], *numbers])
+            is_taken = False
+        else:
+            parts.append((begin, stop, numbers))
+        begin = after[0]
+    if parts:
+        parts[-1] = (parts[-1][0], end, parts[-1][2])
+    return parts
+
+
 def _groups(text: str, marks: Sequence[Mark]) -> Iterator[list[Mark]]:
-    """Yield citations in groups of those with no word between them."""
+    """Yield citations in groups of those with no word between them, but perhaps an "and"."""
     group: list[Mark] = []
     for mark in marks:
-        if group and _WORD.search(text, group[-1].end, mark.start):
-            yield group
-            group = []
+        if group:
+            begin, end = group[-1].end, mark.start
+            if _find_introduction(text, begin, end) < end or _has_content(text[begin:end]):
+                yield group
+                group = []
         group.append(mark)
     if group:
         yield group
+
+
+def _find_introduction(text: str, begin: int, end: int) -> int:
+    """Return where words such as "according to" begin that end at *end*, or *end*."""
+    begin = max(begin, end - _TAIL)
+    found = _INTRODUCTION.search(text[begin:end])
+    return begin + found.start() if found else end
+
+
+def _has_content(part: str) -> bool:
+    """Return whether there is more in a part of a sentence than a short word such as "and"."""
+    words = re.findall(r"\w+", part[:_TAIL])
+    return len(words) > 1 or any(len(word) > (3 if word.isascii() else 2) or word.isdecimal() for word in words)
 
 
 def _strip(text: str, begin: int, stop: int, marks: Sequence[Mark]) -> str:
@@ -149,7 +243,7 @@ def _strip(text: str, begin: int, stop: int, marks: Sequence[Mark]) -> str:
         parts.append(text[position : mark.start])
         position = mark.end
     parts.append(text[position:stop])
-    return re.sub(r"\s+([.,;:!?。])", r"\1", " ".join(_MARKUP.sub("", "".join(parts)).split())).lstrip(" ,;:")
+    return re.sub(r"\s+([.,;:!?。])", r"\1", " ".join(_MARKUP.sub("", "".join(parts)).split())).lstrip(" ,;:，、；：")  # noqa: RUF001 - fullwidth punctuation
 
 
 def _skip_space(text: str, position: int) -> int:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, reduce
 from typing import NamedTuple
 
 from .._text.dates import find_dates
@@ -33,8 +33,13 @@ _MISSING_NAME = 0.6
 _MISSING_NOUN = 0.75  # in a language that capitalizes all nouns
 _MISSING_QUOTE = 0.5
 _MIN_QUOTE = 3  # words
+_SCALED = "~"  # after a value that a scale follows in the source
 
-_LEFT_OUT = re.compile(r"^\s*\[\.\.\. .{0,200} \.\.\.\]\s*$", re.MULTILINE)  # a mark of an excerpt
+_MIN_SENTENCE = 40  # characters: what is shorter, such as "A. B! C?", is one with what follows
+MAX_LENGTH = 200_000  # characters of a source that are searched; a claim has at most _MAX_CLAIM
+_MAX_CLAIM = 2_000
+
+_LEFT_OUT = re.compile(r"^[ \t]*\[\.\.\. .{0,200} \.\.\.\][ \t]*$", re.MULTILINE)  # a mark of an excerpt
 _BLANK = re.compile(r"\n{3,}")
 _QUOTE = re.compile(r"[\"“„«»「『]([^\"“”„«»「」『』\n]{8,300})[\"”“»«」』]")
 _CAPITALIZED = re.compile(r"(?<![.!?] )(?<!^)\b([^\W\d_])[^\W\d_]+", re.MULTILINE)  # within a sentence
@@ -45,7 +50,7 @@ class Claim:
     """What a sentence says: its terms, figures, names and quotations."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
+        text = text[:_MAX_CLAIM]
         self.figures = list(find_figures(text))
         inside = [(figure.start, figure.end) for figure in self.figures]
         words = [term for term in split_terms(text) if not any(a <= term.start < b for a, b in inside)]
@@ -67,74 +72,108 @@ class Support(NamedTuple):
         score: From 0 to 1.
         passage: The sentences that support it best.
         missing: The figures, names and quotations that are not in the text, as the claim has them.
+        near: What the passage has of the claim.
+        quoted: The quotations that are in the text.
 
     """
 
     score: float
     passage: str
     missing: tuple[str, ...]
+    near: Found
+    quoted: frozenset[str]
 
 
 class Evidence:
     """What was shown of one source."""
 
     def __init__(self, text: str) -> None:
-        self.text = _BLANK.sub("\n\n", _LEFT_OUT.sub("", text))
+        self.text = _BLANK.sub("\n\n", _LEFT_OUT.sub("", text[:MAX_LENGTH]))
         self.capitals = Counter(found[1].isupper() for found in _CAPITALIZED.finditer(self.text))
         self.spans = list(split_sentences(self.text))
+        if len(self.spans) * _MIN_SENTENCE > len(self.text):
+            self.spans = list(_join_short(self.spans))
         sentences = [self.text[start:end] for start, end in self.spans]
-        self.forms = [{term.form for term in split_terms(sentence)} for sentence in sentences]
-        self.figures = list(map(_values, sentences))
+        self.sentences_with: dict[str, list[int]] = {}
+        self._beginning: dict[str, list[int]] = {}
+        self._stating: dict[str, list[int]] = {}
+        for n, sentence in enumerate(sentences):
+            forms = {term.form for term in split_terms(sentence)}
+            for form in forms:
+                self.sentences_with.setdefault(form, []).append(n)
+            for stem in {form[: _stem_length(form)] for form in forms if len(form) > _SHORT}:
+                self._beginning.setdefault(stem, []).append(n)
+            for value in _values(sentence):
+                self._stating.setdefault(value, []).append(n)
 
     @cached_property
     def folded(self) -> str:
         """The terms of the whole text, to look up quotations."""
-        return f" {' '.join(term.form for term in split_terms(self.text))} "
+        return f" {_fold(self.text)} "
 
     def support(self, claim: Claim, weights: Weights) -> Support:
         """Return how well this text supports *claim*."""
-        wanted = {form: weights.of(form, name=form in claim.names) for form in claim.terms}
-        total = sum(wanted.values())
-        everything = _found(wanted, set().union(*self.forms))
+        values = _Values(claim, weights)
+        found = self._find(claim)
         best, best_run = -1.0, (0, 0)
-        credit = [_found(wanted, forms) for forms in self.forms]
-        for first in range(len(self.spans)):
-            run: dict[str, float] = {}
+        # A sentence with nothing of the claim begins no run: it would only make it longer.
+        for first in [0, *sorted(found)] if self.spans else []:
+            here = Found()
             for after in range(first + 1, min(first + _RUN, len(self.spans)) + 1):
-                for form, share in credit[after - 1].items():
-                    run[form] = max(run.get(form, 0.0), share)
-                figures = set().union(*self.figures[first:after])
-                here = _sum(run, wanted) + sum(_has(figure, figures) for figure in claim.figures) * 2
-                here -= _LONGER * total * (after - first)
-                if here > best:
-                    best, best_run = here, (first, after)
+                here = here.join(found.get(after - 1, Found()))
+                gain = values.of(here) + here.figures.bit_count() * 2 - _LONGER * values.total * (after - first)
+                if gain > best:
+                    best, best_run = gain, (first, after)
         first, after = best_run
         passage = self.text[self.spans[first][0] : self.spans[after - 1][1]].strip() if after else ""
-        near = _sum(_found(wanted, set().union(*self.forms[slice(*best_run)])), wanted)
-        score = (_NEAR * near + (1 - _NEAR) * _sum(everything, wanted)) / total if total else 1.0
-        factor, missing = self._check_facts(claim, weights, everything, set().union(*self.figures[slice(*best_run)]))
-        return Support(score * factor, passage, missing)
+        near = _join(found.get(n, Found()) for n in range(*best_run))
+        quoted = frozenset(quote for quote in claim.quotes if f" {_fold(quote)} " in self.folded)
+        return _judge(claim, values, near, _join(found.values()), quoted)._replace(passage=passage)
 
-    def _check_facts(
-        self, claim: Claim, weights: Weights, found: Mapping[str, float], near: set[str]
-    ) -> tuple[float, tuple[str, ...]]:
-        factor, missing = 1.0, []
-        everywhere = set().union(*self.figures)
-        for figure in claim.figures:
-            if not _has(figure, everywhere):
-                factor *= _MISSING_FIGURE
-                missing.append(figure.text)
-            elif not _has(figure, near):
-                factor *= _ELSEWHERE
-        for form, name in claim.names.items():
-            if form not in found:
-                factor *= _MISSING_NAME if weights.capitals_are_names else _MISSING_NOUN
-                missing += [name] if weights.capitals_are_names else []
-        for quote in claim.quotes:
-            if f" {' '.join(term.form for term in split_terms(quote))} " not in self.folded:
-                factor *= _MISSING_QUOTE
-                missing.append(quote)
-        return factor, tuple(dict.fromkeys(missing))
+    def _find(self, claim: Claim) -> dict[int, Found]:
+        """Return what each sentence has of *claim*, for those that have any of it."""
+        exact: dict[int, int] = {}
+        alike: dict[int, int] = {}
+        figures: dict[int, int] = {}
+        for n, form in enumerate(claim.terms):
+            for sentence in self.sentences_with.get(form, ()):
+                exact[sentence] = exact.get(sentence, 0) | 1 << n
+            for sentence in self._beginning.get(form[: _stem_length(form)], ()) if len(form) > _SHORT else ():
+                alike[sentence] = alike.get(sentence, 0) | 1 << n
+        for n, figure in enumerate(claim.figures):
+            for value in _wanted(figure):
+                for sentence in self._stating.get(value, ()):
+                    figures[sentence] = figures.get(sentence, 0) | 1 << n
+        return {n: Found(exact.get(n, 0), alike.get(n, 0), figures.get(n, 0)) for n in {*exact, *alike, *figures}}
+
+
+def support_together(claim: Claim, weights: Weights, supports: Sequence[Support]) -> Support:
+    """Return how well several sources support *claim* together, if each supports a part of it."""
+    near = _join(support.near for support in supports)
+    quoted = frozenset[str]().union(*(support.quoted for support in supports))
+    return _judge(claim, _Values(claim, weights), near, near, quoted)
+
+
+def _judge(claim: Claim, values: _Values, near: Found, everything: Found, quoted: frozenset[str]) -> Support:
+    total = values.total
+    score = (_NEAR * values.of(near) + (1 - _NEAR) * values.of(everything)) / total if total else 1.0
+    missing = []
+    for n, figure in enumerate(claim.figures):
+        if not everything.figures >> n & 1:
+            score *= _MISSING_FIGURE
+            missing.append(figure.text)
+        elif not near.figures >> n & 1:
+            score *= _ELSEWHERE
+    here = {form for n, form in enumerate(claim.terms) if (everything.exact | everything.alike) >> n & 1}
+    for form, name in claim.names.items():
+        if form not in here:
+            score *= _MISSING_NAME if values.capitals_are_names else _MISSING_NOUN
+            missing += [name] if values.capitals_are_names else []
+    for quote in claim.quotes:
+        if quote not in quoted:
+            score *= _MISSING_QUOTE
+            missing.append(quote)
+    return Support(score, "", tuple(dict.fromkeys(missing)), near, quoted)
 
 
 class Weights:
@@ -144,9 +183,10 @@ class Weights:
         evidence = list(evidence)
         capitals = sum((one.capitals for one in evidence), Counter[bool]())
         self.capitals_are_names = capitals[True] <= _USUAL_CAPITALS * capitals.total()
-        sentences = [forms for one in evidence for forms in one.forms]
-        self._count = len(sentences)
-        self._having = Counter(form for forms in sentences for form in forms)
+        self._count = sum(len(one.spans) for one in evidence)
+        self._having: Counter[str] = Counter()
+        for one in evidence:
+            self._having.update({form: len(sentences) for form, sentences in one.sentences_with.items()})
 
     def of(self, form: str, *, name: bool) -> float:
         """Return the weight of a term."""
@@ -165,30 +205,74 @@ def _values(sentence: str) -> set[str]:
 
 def _marked(figure: Figure) -> Iterable[str]:
     """Return the values of a figure in a source: of a percentage also with the sign."""
-    return [*figure.values, *(f"{value}%" for value in figure.values if figure.percent)]
+    values = [*figure.values, *(f"{value}{_SCALED}" for value in figure.unscaled)]
+    return [*values, *(f"{value}%" for value in values if figure.percent)]
 
 
-def _has(figure: Figure, values: set[str]) -> bool:
-    """Return whether *values* have a figure of a claim; a percentage must be one."""
-    return any((f"{value}%" if figure.percent else value) in values for value in figure.values)
+def _wanted(figure: Figure) -> Iterable[str]:
+    """
+    Return the values of which a source must have one, for a figure of a claim; of a percentage with the sign.
+
+    "4.2" may be "4.2 million", and the other way round, since the unit may stand in the head of a table. If both have a
+    scale, what they are scaled to must be the same.
+    """
+    values = figure.values | (figure.unscaled or {f"{value}{_SCALED}" for value in figure.values})
+    return [f"{value}%" for value in values] if figure.percent else values
 
 
-def _found(wanted: Mapping[str, float], forms: set[str]) -> dict[str, float]:
-    """Return which terms are among *forms*, each with its share: 1, or less if it only begins alike."""
-    found = {form: 1.0 for form in wanted if form in forms}
-    beginnings = {form[: _stem_length(form)] for form in forms if len(form) > _SHORT}
-    for form in wanted:
-        if form not in found and len(form) > _SHORT and form[: _stem_length(form)] in beginnings:
-            found[form] = _PREFIX_WEIGHT
-    return found
+class Found(NamedTuple):
+    """What some sentences have of a claim: its terms, terms that begin alike, and figures, as bits."""
+
+    exact: int = 0
+    alike: int = 0
+    figures: int = 0
+
+    def join(self, other: Found) -> Found:
+        """Return what both have together."""
+        return Found(self.exact | other.exact, self.alike | other.alike, self.figures | other.figures)
+
+
+class _Values:
+    """What the terms of a claim are worth; less if they only begin alike."""
+
+    def __init__(self, claim: Claim, weights: Weights) -> None:
+        self._weights = [weights.of(form, name=form in claim.names) for form in claim.terms]
+        self._known: dict[tuple[int, int], float] = {}
+        self.total = sum(self._weights)
+        self.capitals_are_names = weights.capitals_are_names
+
+    def of(self, found: Found) -> float:
+        key = found.exact, found.alike & ~found.exact
+        if key not in self._known:
+            self._known[key] = self._sum(key[0]) + _PREFIX_WEIGHT * self._sum(key[1])
+        return self._known[key]
+
+    def _sum(self, bits: int) -> float:
+        return sum(weight for n, weight in enumerate(self._weights) if bits >> n & 1)
+
+
+def _join(found: Iterable[Found]) -> Found:
+    return reduce(Found.join, found, Found())
+
+
+def _join_short(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Join each short sentence with the next ones, so that their number is bounded by the length of the text."""
+    begin, end = -1, 0
+    for start, stop in spans:
+        begin, end = (start if begin < 0 else begin), stop
+        if end - begin >= _MIN_SENTENCE:
+            yield begin, end
+            begin = -1
+    if begin >= 0:
+        yield begin, end
+
+
+def _fold(text: str) -> str:
+    return " ".join(term.form for term in split_terms(text))
 
 
 def _stem_length(form: str) -> int:
     return max(_SHORT, len(form) - 2)
-
-
-def _sum(found: Mapping[str, float], wanted: Mapping[str, float]) -> float:
-    return sum(wanted[form] * share for form, share in found.items())
 
 
 def _is_long(quote: str) -> bool:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import NamedTuple
 
 _DIGITS = re.compile(
-    r"\d{1,3}(?:[.,'’\u066c \u00a0\u2009\u202f]\d{3})+(?:[.,\u066b]\d+)?(?!\d)|\d+(?:[.,\u066b]\d+)?"  # noqa: RUF001 - also an Arabic comma
+    r"\d{1,3}(?:[.,'’\u066c \u00a0\u2009\u202f]\d{3}){1,9}(?:[.,\u066b]\d+)?(?!\d)|\d+(?:[.,\u066b]\d+)?"  # noqa: RUF001 - also an Arabic comma
 )
 _PERCENT = re.compile(
     r"\s{0,2}(?:[%\uff05\u066a]|percent|per cent|prozent|por ciento|pour cent|la sută|процент|τοις εκατό|phần trăm|"
@@ -20,19 +21,28 @@ _PERCENT = re.compile(
     re.IGNORECASE,
 )
 _SCALES = {
-    3: "thousand tausend mil mii тысяч тыс χιλιάδες bin ألف हज़ार हजार nghìn ngàn พัน 千",
+    3: "thousand tausend mil mille mila mii тысяч тыс χιλιάδες bin ألف हज़ार हजार nghìn ngàn พัน 千",
     4: "万 萬 หมื่น",
     5: "lakh लाख แสน",
     6: (
-        "million millionen mio millón millones milioane milion миллион млн εκατομμύρια εκατομμύριο milyon مليون triệu "
-        "ล้าน"
+        "million mio millón millones milioane milion milhões milhão миллион млн εκατομμύρι εκατομμυρί milyon مليون "
+        "triệu ล้าน"
     ),
     7: "crore करोड़",
     8: "亿 億",
-    9: "billion milliarde milliarden mrd miliarde миллиард млрд δισεκατομμύρια milyar مليار tỷ tỉ",
+    9: (
+        "billion bn milliard mrd mld miliard bilhões bilhão миллиард млрд δισεκατομμύρι δισεκατομμυρί milyar مليار "
+        "tỷ tỉ"
+    ),
+    12: "trillion billón billones trilhões трлн триллион τρισεκατομμύρι trilyon 兆",
 }
 _SCALE_OF = {word: 10**power for power, words in _SCALES.items() for word in words.split()}
-_SCALE = re.compile(rf"[\s\u00a0-]?({'|'.join(sorted(_SCALE_OF, key=len, reverse=True))})", re.IGNORECASE)
+# What is short begins other words, too: "5 binders" are not 5,000, which is "5 bin" in Turkish.
+_SHORT_SCALES, _LONG_SCALES = (
+    "|".join(sorted((word for word in _SCALE_OF if (word.isascii() and len(word) < 5) is short), key=len, reverse=True))
+    for short in (True, False)
+)
+_SCALE = re.compile(rf"[\s\u00a0-]?({_LONG_SCALES}|(?:{_SHORT_SCALES})(?![^\W\d_]))", re.IGNORECASE)
 
 
 class Figure(NamedTuple):
@@ -41,7 +51,8 @@ class Figure(NamedTuple):
 
     Args:
         text: As it is written.
-        values: What it may mean, in lowest terms: ``{"1234", "1.234"}``.
+        values: What it may mean, in lowest terms: ``{"1234", "1.234"}``; after a scale such as "million" is applied.
+        unscaled: What it may mean without its scale; empty if it has none.
         percent: True if it is a percentage.
         start: Where it begins in the text.
         end: Where it ends.
@@ -50,6 +61,7 @@ class Figure(NamedTuple):
 
     text: str
     values: frozenset[str]
+    unscaled: frozenset[str]
     percent: bool
     start: int
     end: int
@@ -59,12 +71,13 @@ def find_figures(text: str) -> Iterator[Figure]:
     """Yield the figures in *text*, in order."""
     for found in _DIGITS.finditer(text):
         written = "".join(str(int(one)) if one.isdecimal() else one for one in found[0])
-        values = set(_read(written))
-        if scale := _SCALE.match(text, found.end()):
-            factor = _SCALE_OF[scale[1].lower()]
-            values |= {_normalize(str(round(float(value) * factor, 6))) for value in values if len(value) < 16}
+        values, unscaled = frozenset(_read(written)), frozenset[str]()
+        scale = _SCALE.match(text, found.end())
+        if scale and all(len(value) < 16 for value in values):
+            factor, unscaled = _SCALE_OF[scale[1].lower()], values
+            values = frozenset(_normalize(str(Decimal(value) * factor)) for value in values)
         percent = _PERCENT.match(text, found.end()) is not None
-        yield Figure(found[0], frozenset(values), percent, found.start(), found.end())
+        yield Figure(found[0], values, unscaled, percent, found.start(), found.end())
 
 
 def _read(written: str) -> Iterator[str]:

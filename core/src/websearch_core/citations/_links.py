@@ -13,7 +13,7 @@ def link_citations(text: str, sources: Iterable[Mapping[str, object]], *, footer
     Turn the citations in an answer, such as ``[1]``, ``[1, 2]``, ``[1-3]`` or ``【1】``, into Markdown links.
 
     Args:
-        text: The answer of a model. Code in it stays as it is.
+        text: The answer of a model. Code, formulas, links and URLs in it stay as they are.
         sources: The sources, each with ``id``, ``url`` and ``title``, such as those of an artifact. Citations of
             others stay as they are, as do those of sources whose URL is not http(s), such as a file of a local index.
         footer: Also append a list of the sources that the text cites.
@@ -25,10 +25,11 @@ def link_citations(text: str, sources: Iterable[Mapping[str, object]], *, footer
     cited: dict[int, None] = {}
     for mark in find_marks(text):
         cited |= dict.fromkeys(number for number in mark.numbers if number in known)
-        parts += [text[position : mark.start], _link(mark, urls) or text[mark.start : mark.end]]
+        linked = _link(mark, urls) if mark.kind == "plain" else ""
+        parts += [text[position : mark.start], linked or text[mark.start : mark.end]]
         position = mark.end
-    linked = "".join([*parts, text[position:]])
-    return _add_footer(linked, [known[number] for number in cited]) if footer and cited else linked
+    whole = "".join([*parts, text[position:]])
+    return _add_footer(whole, [known[number] for number in cited]) if footer and cited else whole
 
 
 def unknown_citations(text: str, sources: Iterable[Mapping[str, object]]) -> list[int]:

@@ -14,7 +14,7 @@ from .._bugs import contain_bugs
 from .._deadline import time_limit
 from .._robots import FORBIDDEN, RobotsFiles
 from .._scope import Choices, choices_scope
-from .._urls import find_origin, is_web_url
+from .._urls import find_origin, is_web_url, serialize
 from ..errors import DisallowedByRobots, PageNotFound, UnsafeURL, WebSearchError
 from ..flow import Call, Flow, Gather, Sleep
 from ..models import Page
@@ -55,7 +55,7 @@ def crawl(
     """
     if not is_web_url(start):
         raise UnsafeURL("not an absolute http(s) URL such as https://example.com/")
-    start, robots = address(start), RobotsFiles()
+    start, robots = serialize(start).partition("#")[0], RobotsFiles()
 
     def fetch(url: str) -> Flow[Page]:
         with time_limit(timeout), choices_scope(_WITH_MENUS):
@@ -80,7 +80,7 @@ def crawl(
         tell(url)
         return page
 
-    seen = {start, home}
+    seen = {address(start), home}
     skipped: list[Skipped] = []
     read, removed, asked = {home}, 0, 1
     waiting = list(_pick_new(first.links, home, seen))
@@ -104,8 +104,8 @@ def crawl(
 
 
 def _pick_new(links: Iterable[str], home: str, seen: set[str]) -> Iterable[str]:
-    """Yield the links that stay within the site and are not in *seen*, and add them to it."""
-    for link in map(address, links):
-        if link not in seen and find_origin(link) == find_origin(home):
-            seen.add(link)
-            yield link
+    """Yield the links that stay within the site and are not in *seen*, as they are written, and add them to it."""
+    for link in links:
+        if address(link) not in seen and find_origin(link) == find_origin(home):
+            seen.add(address(link))
+            yield serialize(link).partition("#")[0]

@@ -9,7 +9,6 @@ do not block each other.
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,7 +21,7 @@ from pydantic import ValidationError
 from .._sqlite import connect, create_private, create_tables, is_open, read_stamp, transaction, use_wal
 from .._text.quantity import quantity
 from .._text.terms import index_text, query_terms
-from .._urls import is_web_url
+from .._urls import identify, is_web_url
 from ..errors import (
     BadResponse,
     ConfigurationError,
@@ -39,7 +38,7 @@ from ._report import Report, Skipped
 from ._snippet import make_snippet, strip_markdown
 
 _APPLICATION_ID = 0x77736978  # in the header of the file: "wsix"
-_VERSION = 2  # of the tables, and of the form of the words in them
+_VERSION = 3  # of the tables, and of the form of the words in them
 _SCHEMA = (
     "CREATE TABLE pages (id INTEGER PRIMARY KEY, url TEXT UNIQUE, published REAL, language TEXT, page TEXT)",
     # Contentless: it stores only where each word is. 'ascii' splits at the spaces that `index_text` writes.
@@ -100,7 +99,7 @@ class Index:
         if not is_web_url(url) and not url.startswith("file:///"):
             raise InvalidOption(f"{url!r} is neither an absolute http(s) URL nor a file: URL")
         published = page.published.timestamp() if page.published else None
-        row = (url, published, (page.language or "").lower() or None, page.model_dump_json())
+        row = (url, published, (page.language or "").lower().replace("_", "-") or None, page.model_dump_json())
         with self._writing() as db:
             self._remove(db, url)
             added = db.execute("INSERT INTO pages (url, published, language, page) VALUES (?, ?, ?, ?)", row)
@@ -259,9 +258,8 @@ def _require_text(page: Page) -> None:
 
 
 def address(url: str) -> str:
-    """Normalise *url* to the key of a page: without the fragment, and with a slash after an origin alone."""
-    url = url.partition("#")[0].encode(errors="replace").decode()
-    return f"{url}/" if re.fullmatch(r"https?://[^/?]+", url, re.IGNORECASE) else url
+    """Return the key of the page at *url*."""
+    return identify(url.partition("#")[0].encode(errors="replace").decode())
 
 
 def _index_terms(page: Page) -> tuple[str, str]:

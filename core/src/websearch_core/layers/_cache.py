@@ -17,7 +17,7 @@ from .._effects import AuxiliaryCall
 from .._outcomes import Outcome
 from .._scope import current_caller, describe_choices, reads_on, wants_fresh
 from .._text.quantity import quantity
-from .._urls import canonicalize
+from .._urls import identify
 from ..errors import (
     BadResponse,
     Blocked,
@@ -27,7 +27,6 @@ from ..errors import (
     RateLimited,
     TimedOut,
     Unavailable,
-    UnsafeURL,
     WebSearchError,
 )
 from ..events import CacheHit, emit
@@ -296,11 +295,7 @@ class Cache(ProviderWrapper):
         return old.with_notes(f"{self.name} failed ({answer.code}); from the cache, {_describe_age(entry.age)} old")
 
     def _page_key(self, url: str) -> str:
-        try:
-            canonical = canonicalize(url)
-        except UnsafeURL:
-            canonical = url  # for the reader to refuse
-        return self._key(["read", canonical, *describe_choices()])
+        return self._key(["read", identify(url), *describe_choices()])
 
     def _key(self, what: Sequence[Any]) -> str:
         assert self._identity is not None  # whoever calls it has looked at the provider inside

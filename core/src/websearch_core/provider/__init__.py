@@ -10,7 +10,7 @@ from __future__ import annotations
 from .._deadline import time_left
 from .._text.dates import parse_date
 from .._text.rates import RateLimit
-from .._urls import canonicalize, is_web_url
+from .._urls import is_web_url, serialize
 from ..errors import (
     AccessDenied,
     AuthenticationError,
@@ -156,7 +156,6 @@ __all__ = [
     "as_texts",
     "bearer",
     "can",
-    "canonicalize",
     "check_length",
     "check_options",
     "check_pages",
@@ -206,6 +205,7 @@ __all__ = [
     "redact",
     "retry_after",
     "says_the_same",
+    "serialize",
     "take_results",
     "time_left",
     "unexpected_format",

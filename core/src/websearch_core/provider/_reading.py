@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from .._urls import canonicalize, is_web_url
+from .._urls import find_page, identify, is_web_url
 from ..errors import (
     AccessDenied,
     Blocked,
@@ -146,11 +146,13 @@ def find_records(urls: Sequence[str], records: Any, *, key: str = "url") -> list
     found: dict[str, dict[str, Any]] = {}
     items = as_objects(records)
     for item in items:
-        if isinstance(url := item.get(key), str) and is_web_url(url):
-            found.setdefault(canonicalize(url).rstrip("/"), item)
+        if isinstance(url := item.get(key), str):
+            found.setdefault(identify(url), item)
+            found.setdefault(find_page(url), item)
+    known = [found.get(identify(url)) or found.get(find_page(url)) for url in urls]
     if len(urls) == 1:
-        return [found.get(urls[0].rstrip("/")) or next(iter(items), None)]
-    return [found.get(url.rstrip("/")) for url in urls]
+        return [known[0] or next(iter(items), None)]
+    return known
 
 
 def read_alone(reader: BatchReader, url: str) -> Flow[Page]:

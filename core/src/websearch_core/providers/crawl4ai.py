@@ -40,7 +40,6 @@ from websearch_core.provider import (
     as_objects,
     as_text,
     bearer,
-    canonicalize,
     check_text,
     decode,
     is_web_url,
@@ -49,6 +48,7 @@ from websearch_core.provider import (
     plain_text,
     post_json,
     provider,
+    serialize,
     time_left,
     unexpected_format,
 )
@@ -115,7 +115,7 @@ class Crawl4ai:
         run = {"cache_mode": "bypass", "page_timeout": self._milliseconds()}
         if self.content == "fit":
             run["markdown_generator"] = _FIT
-        payload = {"urls": [canonicalize(url)], "crawler_config": {"type": "CrawlerRunConfig", "params": run}}
+        payload = {"urls": [serialize(url)], "crawler_config": {"type": "CrawlerRunConfig", "params": run}}
         return post_json(self, "crawl", payload, headers=bearer(self.api_key) if self.api_key else {}, target=url)
 
     def _ask_library(self, url: str) -> Request:

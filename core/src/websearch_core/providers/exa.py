@@ -43,7 +43,6 @@ from websearch_core.provider import (
     as_objects,
     as_text,
     as_texts,
-    canonicalize,
     check_options,
     check_pages,
     collect_pages,
@@ -61,6 +60,7 @@ from websearch_core.provider import (
     post_json,
     provider,
     read_alone,
+    serialize,
     take_results,
 )
 
@@ -163,7 +163,7 @@ class Exa:
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read up to 20 pages in one request."""
-        sent = [canonicalize(url) for url in urls]
+        sent = [serialize(url) for url in urls]
         payload = {"urls": sent, "text": True, **given({"maxAgeHours": self.max_age_hours})}
         response = yield post_json(self, "contents", payload, headers=self._headers(), target=tuple(urls))
         if response.status >= 400 and (problem := _page_problem(response)):

@@ -48,7 +48,6 @@ from websearch_core.provider import (
     as_object,
     as_text,
     bearer,
-    canonicalize,
     check_options,
     check_text,
     collect_pages,
@@ -68,6 +67,7 @@ from websearch_core.provider import (
     plain_text,
     post_json,
     provider,
+    serialize,
     unexpected_format,
 )
 
@@ -163,7 +163,7 @@ class Firecrawl:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*, as Markdown."""
-        payload = given({"url": canonicalize(url), "formats": ["markdown", "links"], "maxAge": self.max_age})
+        payload = given({"url": serialize(url), "formats": ["markdown", "links"], "maxAge": self.max_age})
         payload["onlyMainContent"] = self.only_main_content
         body = self._body((yield self._request("scrape", payload, target=url)), "read")
         data = as_object(body.get("data"))

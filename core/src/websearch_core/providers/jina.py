@@ -45,7 +45,6 @@ from websearch_core.provider import (
     as_objects,
     as_text,
     bearer,
-    canonicalize,
     check_options,
     check_text,
     collect_pages,
@@ -62,6 +61,7 @@ from websearch_core.provider import (
     parse_usage,
     plain_text,
     provider,
+    serialize,
     time_left,
     unexpected_format,
     with_sites,
@@ -167,12 +167,11 @@ class Jina:
         return self._page(_with_own_status(response), url)
 
     def _request(self, url: str) -> Request:
-        # POST, because in a path Jina would take the query of the page's URL for its own. The URL is canonical, so that
-        # a model cannot leak data in the way it spells a URL that it may open.
+        # POST, because in a path Jina would take the query of the page's URL for its own.
         return Request(
             method="POST",
             url=f"{self.base_url}/",
-            json={"url": canonicalize(url)},
+            json={"url": serialize(url)},
             headers=self._headers() | self._reading(),
             target=url,
             judge_target=not is_vendor(self),

@@ -40,7 +40,6 @@ from websearch_core.provider import (
     as_objects,
     as_text,
     bearer,
-    canonicalize,
     check_options,
     check_pages,
     collect_pages,
@@ -59,6 +58,7 @@ from websearch_core.provider import (
     post_json,
     provider,
     read_alone,
+    serialize,
     unexpected_format,
 )
 
@@ -109,7 +109,7 @@ class Kagi:
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read up to ten pages in one request."""
-        sent = [canonicalize(url) for url in urls]
+        sent = [serialize(url) for url in urls]
         payload = {"pages": [{"url": url} for url in sent]}
         response = yield post_json(self, "extract", payload, headers=bearer(self.api_key), target=tuple(urls))
         body = decode(response, self, verb="read", kind=_kind)

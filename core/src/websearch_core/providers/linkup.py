@@ -32,7 +32,6 @@ from websearch_core.provider import (
     as_objects,
     as_text,
     bearer,
-    canonicalize,
     check_options,
     check_text,
     date_range,
@@ -45,6 +44,7 @@ from websearch_core.provider import (
     parse_results,
     post_json,
     provider,
+    serialize,
     take_results,
     unexpected_format,
 )
@@ -125,7 +125,7 @@ class Linkup:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*, as Markdown."""
-        payload = given({"url": canonicalize(url), "renderJs": self.render_js or None})
+        payload = given({"url": serialize(url), "renderJs": self.render_js or None})
         response = yield post_json(self, "fetch", payload, headers=bearer(self.api_key), target=url)
         problem = _json(response) if response.status >= 400 else {}
         if kind := _FAILURES.get(_code(problem)):

@@ -36,7 +36,6 @@ from websearch_core.provider import (
     as_object,
     as_text,
     as_texts,
-    canonicalize,
     check_options,
     check_pages,
     date_range,
@@ -53,6 +52,7 @@ from websearch_core.provider import (
     post_json,
     provider,
     read_alone,
+    serialize,
     take_results,
 )
 
@@ -125,7 +125,7 @@ class Parallel:
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read up to 20 pages in one request."""
-        sent = [canonicalize(url) for url in urls]
+        sent = [serialize(url) for url in urls]
         payload = {"urls": sent, "advanced_settings": {"full_content": True}}
         response = yield post_json(self, "extract", payload, headers=self._headers(), target=tuple(urls))
         body = self._body(response, "read")

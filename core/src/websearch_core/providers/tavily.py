@@ -43,14 +43,13 @@ from websearch_core.provider import (
     as_text,
     as_texts,
     bearer,
-    canonicalize,
     check_options,
     check_text,
     decode,
     error_for,
     find_country,
+    find_records,
     first_heading,
-    is_web_url,
     missing_field_error,
     page_error,
     parse_images,
@@ -58,6 +57,7 @@ from websearch_core.provider import (
     parse_usage,
     post_json,
     provider,
+    serialize,
     take_results,
 )
 
@@ -156,20 +156,15 @@ class Tavily:
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read up to 20 pages in one request."""
-        # Canonical, so that a model cannot leak data in the way it spells a URL that it may open.
-        sent = [canonicalize(url) for url in urls]
+        sent = [serialize(url) for url in urls]
         payload = {"urls": sent, "format": "markdown", "extract_depth": self.extract_depth, "include_usage": True}
         response = yield post_json(self, "extract", payload, headers=self._headers(), target=tuple(urls))
         body = self._body(response, "read")
-        results, failed = as_objects(body.get("results")), as_objects(body.get("failed_results"))
+        results, failures = find_records(sent, body.get("results")), find_records(sent, body.get("failed_results"))
         usage = parse_usage(body.get("usage"))  # of the whole request: the first page has it
         pages: list[Page | WebSearchError] = []
-        is_one = len(urls) == 1
-        for url, address in zip(urls, sent, strict=True):
-            found = _find(results, address, is_one=is_one)
-            pages.append(
-                self._page(url, found, usage) if found else self._failure(_find(failed, address, is_one=is_one))
-            )
+        for url, found, failed in zip(urls, results, failures, strict=True):
+            pages.append(self._page(url, found, usage) if found else self._failure(failed))
             usage = {} if found else usage
         return pages
 
@@ -266,12 +261,3 @@ def _detail(body: Any) -> Any:
     for problem in as_objects(detail):
         return problem.get("msg")
     return as_object(detail).get("error") or detail
-
-
-def _find(items: list[dict[str, Any]], address: str, *, is_one: bool) -> dict[str, Any] | None:
-    """Return what Tavily says about *address*: the items are in no order, and may spell it differently."""
-    for item in items:
-        url = item.get("url")
-        if isinstance(url, str) and is_web_url(url) and canonicalize(url).rstrip("/") == address.rstrip("/"):
-            return item
-    return items[0] if is_one and items else None

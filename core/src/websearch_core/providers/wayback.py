@@ -32,12 +32,12 @@ from websearch_core.provider import (
     Service,
     ServiceError,
     TooLarge,
-    canonicalize,
     error_for,
     given,
     is_vendor,
     is_web_url,
     provider,
+    serialize,
     unexpected_format,
 )
 
@@ -75,7 +75,7 @@ class Wayback:
     def read(self, url: str, /) -> Flow[Page]:
         """Read the last archived copy of the page at *url*."""
         params = {
-            "url": canonicalize(url),
+            "url": serialize(url),
             "output": "json",
             "fl": "timestamp,original",
             "filter": "statuscode:200",

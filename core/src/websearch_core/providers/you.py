@@ -36,7 +36,6 @@ from websearch_core.provider import (
     as_objects,
     as_text,
     as_texts,
-    canonicalize,
     check_options,
     check_pages,
     closed_range,
@@ -55,6 +54,7 @@ from websearch_core.provider import (
     post_json,
     provider,
     read_alone,
+    serialize,
     unexpected_format,
 )
 
@@ -150,7 +150,7 @@ class You:
         """Read up to ten pages in one request."""
         if self.keyless or self.api_key is None:
             raise missing_field_error(type(self), "api_key")
-        sent = [canonicalize(url) for url in urls]
+        sent = [serialize(url) for url in urls]
         payload = given({"urls": sent, "formats": ["markdown", "metadata"], "max_age": self.max_age})
         headers = {"X-Api-Key": self.api_key.get_secret_value()}
         response = yield post_json(self, "contents", payload, headers=headers, target=tuple(urls))

@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 from pydantic import ValidationError
 
-from .._urls import canonicalize
+from .._urls import serialize
 from ..errors import ConfigurationError, PageNotFound, WebSearchError
 from ..flow import Call, Flow, Sleep
 from ..models import Page, SearchQuery, SearchResponse, SearchResult, Topic, describe_problems
@@ -89,7 +89,7 @@ class FakeWeb:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*."""
-        canonicalize(url)
+        serialize(url)
         self.urls.append(url)
         yield Sleep(self.delay)
         self._fail(url)

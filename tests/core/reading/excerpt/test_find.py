@@ -1,15 +1,21 @@
 from __future__ import annotations
 
+import gzip
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from websearch_core.errors import InvalidOption
 from websearch_core.models import Page
-from websearch_core.reading import find_phrase
-from websearch_core.reading._excerpt.find import occurrences
+from websearch_core.reading import find_phrase, read_html
+from websearch_core.reading._excerpt.find import Folded, occurrences
+
+CORPUS = Path(__file__).parents[5] / "shared" / "corpora" / "reading" / "wcxb" / "dev" / "html"
 
 FILLER = "Nothing here tells of the matter at hand, and it goes on for a while. " * 12
 TEXT = "\n\n".join(
@@ -130,6 +136,23 @@ def test_a_phrase_with_nothing_in_it_is_refused(phrase: str) -> None:
         ("İstanbul", "istanbul", "İstanbul"),
         ("한국어", "한국", "한국"),
         ("がぎ", "ぎ", "ぎ"),
+        ("か\u3099ぎ", "が", "か\u3099"),
+        ("\u1100\u1161\u11a8도", "각", "\u1100\u1161\u11a8"),
+        ("각도", "\u1100\u1161\u11a8도", "각도"),
+        ("Kelp’s growth doesn’t stop", "kelp's growth doesn't stop", "Kelp’s growth doesn’t stop"),
+        ("in 2019–2024, a co‑operative", "2019-2024, a co-operative", "2019–2024, a co‑operative"),
+        ("a “forest”", '"forest"', "“forest”"),
+        ("ein «Wald»", '"wald"', "«Wald»"),
+        ('a "forest"', "“forest”", '"forest"'),
+        ("п’ять", "пʼять", "п’ять"),
+        ("5′ 3″ at −4 °C, ½", "5' 3\" at -4 °C, 1/2", "5′ 3″ at −4 °C, ½"),
+        ("co\u00adoperate", "cooperate", "co\u00adoperate"),
+        ("a List&lt;int> of it", "list<int>", "List&lt;int>"),
+        ("Marks &amp; Spencer", "marks & spencer", "Marks &amp; Spencer"),
+        ("if a&lt;", "a<", "a&lt;"),
+        (r"\[1] and \*args", "[1] and *args", r"[1] and \*args"),
+        ("> first\n> second", "first second", "first\n> second"),
+        ("𝐊elp", "kelp", "𝐊elp"),
     ],
 )
 def test_a_phrase_is_found_as_a_person_would_find_it(text: str, phrase: str, read: str) -> None:
@@ -138,7 +161,50 @@ def test_a_phrase_is_found_as_a_person_would_find_it(text: str, phrase: str, rea
 
 
 def test_a_kana_with_its_mark_is_another_letter() -> None:
-    assert occurrences("か", "が") == []
+    assert occurrences("か", "が") == occurrences("が", "か") == occurrences("각도", "가") == []
+
+
+TYPED = str.maketrans("’‘“”„«»–—‑−\u00a0", '\'\'"""""---- ', "\u00ad")
+MARKDOWN = MarkdownIt("commonmark").enable("table")
+READ = """<article><h1>Kelp’s “forests” — 2019–2024</h1>
+<p>It doesn’t stop: a co‑operative of “divers”, in Provence «plongeurs», counts 4 – 5 m at −2 °C<br>each day&nbsp;or two.</p>
+<p>The type List&lt;int&gt; &amp; its <em>cousin</em> Map&lt;K, V&gt; use <code>a &lt; b</code>, f(*args), snake_case and [0].</p>
+<ul><li>Ulti<b>mate</b>ly, <a href="/a_(b)">L’été n’est</a> pas fini</li><li>co&shy;operative hyphen&shy;ation test</li></ul>
+<blockquote><p>“One line,<br>two lines,<br>three lines’ end.”</p></blockquote>
+<table><tr><th>What it’s</th><th>Size | width</th></tr><tr><td>Women’s 200 m</td><td>5′ 3″ or so</td></tr></table>
+<pre><code>if (a &lt; b &amp;&amp; c) { print("it’s"); }</code></pre>
+<p>각도를 재는 방법 がぎぐ の 種類 и пʼять слів тут</p></article>"""
+
+
+def blocks(markdown: str) -> Iterator[str]:
+    """Yield the text of each block as a person sees it."""
+    for token in MARKDOWN.parse(markdown):
+        if token.type in {"fence", "code_block"}:
+            yield token.content
+        elif token.type == "inline":
+            shown = [child for child in token.children or [] if child.type != "image"]
+            yield "".join(" " if child.type in {"softbreak", "hardbreak"} else child.content for child in shown)
+
+
+def not_found(content: str) -> list[str]:
+    """Return the runs of three words in a block that are not found as people type them."""
+    forms = [Folded(content, seen=True).form, Folded(content).form]
+    words = [block.translate(TYPED).split() for block in blocks(content)]
+    runs = {" ".join(block[n : n + 3]) for block in words for n in range(len(block) - 2)}
+    return [run for run in runs if not any(Folded(run).form.strip() in form for form in forms)]
+
+
+def test_every_run_of_three_words_is_found_as_people_type_it() -> None:
+    content = read_html(READ.encode() * 3, "https://sea.example/").content
+
+    assert sum(len(block.split()) for block in blocks(content)) > 80
+    assert not_found(content) == []
+
+
+@pytest.mark.skipif(not CORPUS.exists(), reason="the corpus is not here")
+@pytest.mark.parametrize("file", sorted(CORPUS.glob("*.gz"))[::60], ids=lambda file: file.name)
+def test_every_run_of_three_words_of_a_page_is_found_as_people_type_it(file: Path) -> None:
+    assert not_found(read_html(gzip.decompress(file.read_bytes()), "https://sea.example/").content) == []
 
 
 def test_a_place_deep_in_a_row_that_is_too_long_is_shown_all_the_same() -> None:

@@ -1,4 +1,8 @@
-"""Find a phrase in a page as a person would: case, accents, whitespace, emphasis and links do not matter."""
+"""
+Find a phrase in a page as a person would.
+
+Case, accents, whitespace, emphasis and links do not matter, nor typographic apostrophes, quotation marks and dashes.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 
 from ..._text.quantity import quantity
-from ..._text.terms import ACCENTS
+from ..._text.terms import fold
 from ...errors import InvalidOption
 from ...models import Page
 from .compose import Composer, Span, quote
@@ -16,6 +20,19 @@ from .window import LINK, beyond, check
 
 _AROUND = 300  # characters shown before and after a place, extended to whole sentences
 _MARKS = "*`\\"  # of Markdown, within a line
+# What people type for what typesetters set; NFKD knows none of these.
+_TYPED = {
+    sign: typed
+    for typed, signs in {
+        "'": "‘’‚‛‹›′ʻʼ´",  # noqa: RUF001
+        '"': "“”„‟«»″",
+        "-": "‐‑‒–—―⁃−",  # noqa: RUF001
+    }.items()
+    for sign in signs
+}
+_ENTITIES = {"&lt;": "<", "&gt;": ">", "&amp;": "&", "&quot;": '"', "&#39;": "'"}
+_HANGUL = "[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?"  # a syllable in its letters
+_SPECIAL = rf"\s{{2,}}|\n[ \t]{{0,9}}(?:>[ \t]{{0,9}})+|{'|'.join(_ENTITIES)}|{_HANGUL}"
 
 
 def find_phrase(page: Page, phrase: str, max_length: int, offset: int = 0) -> Page:
@@ -28,7 +45,7 @@ def find_phrase(page: Page, phrase: str, max_length: int, offset: int = 0) -> Pa
 
     Args:
         page: The whole page.
-        phrase: The text to find; case, accents, width, whitespace and emphasis do not matter.
+        phrase: The text to find; case, accents, width, whitespace, emphasis and typographic signs do not matter.
         max_length: Most characters to return, including the marks.
         offset: Search the text that begins here, in characters.
 
@@ -131,20 +148,22 @@ class Folded:
     def __init__(self, text: str, offset: int = 0, *, seen: bool = False) -> None:
         folds = {ord(character): _fold(character) for character in set(text)}
         uneven = "".join(chr(code) for code, form in folds.items() if len(form) != 1)
-        special = re.compile(rf"\s{{2,}}|[{re.escape(uneven)}]" if uneven else r"\s{2,}")
+        special = re.compile("|".join([_SPECIAL, *_composed(text), *([f"[{re.escape(uneven)}]"] if uneven else [])]))
         hidden = _syntax(text, offset) if seen else []
         pieces: list[str] = []
         self._from: list[int] = []  # where each piece begins in the text
+        self._to: list[int | None] = []  # where it ends, unless it has as many characters there
         self._at: list[int] = []  # where it begins in the form
         length = 0
 
-        def add(form: str, start: int) -> None:
+        def add(form: str, start: int, end: int | None = None) -> None:
             nonlocal length
             if form[:1] == " " and pieces and pieces[-1].endswith(" "):
                 form, start = form[1:], start + 1
             if form:
                 pieces.append(form)
                 self._from.append(start)
+                self._to.append(end)
                 self._at.append(length)
                 length += len(form)
 
@@ -152,8 +171,8 @@ class Folded:
         for begin, end in [*hidden, (len(text), len(text))]:
             for found in special.finditer(text, position, begin):
                 add(text[position : found.start()].translate(folds), position)
-                for character in " " if found[0].isspace() else folds[ord(found[0])]:
-                    add(character, found.start())
+                for character in _fold(found[0]):
+                    add(character, *found.span())
                 position = found.end()
             add(text[position:begin].translate(folds), position)
             position = end
@@ -164,19 +183,32 @@ class Folded:
         found = []
         place = self.form.find(wanted)
         while place >= 0:
-            found.append((self._origin(place), self._origin(place + len(wanted) - 1) + 1))
+            found.append((self._origin(place)[0], self._origin(place + len(wanted) - 1)[1]))
             place = self.form.find(wanted, place + len(wanted))
         return found
 
-    def _origin(self, place: int) -> int:
+    def _origin(self, place: int) -> tuple[int, int]:
+        """Return where the text of a character of the form begins and ends."""
         n = bisect_right(self._at, place) - 1
-        return self._from[n] + place - self._at[n]
+        end = self._to[n]
+        start = self._from[n] + (0 if end else place - self._at[n])
+        return start, end or start + 1
 
 
-def _fold(character: str) -> str:
-    if character.isspace():
+def _fold(text: str) -> str:
+    """Fold a character, or what stands for one."""
+    if text[0].isspace():
         return " "
-    return "" if character in _MARKS else ACCENTS.sub("", unicodedata.normalize("NFKD", character.casefold()))
+    if text in _MARKS or unicodedata.category(text[0]) == "Cf":  # a soft hyphen, say
+        return ""
+    return _TYPED.get(text) or fold(_ENTITIES.get(text, text)).replace("⁄", "/")  # noqa: RUF001 - of a fraction
+
+
+def _composed(text: str) -> list[str]:
+    """Return the letters of *text* that are written as two characters, a base and a mark."""
+    signs = set(text)
+    marks = [sign for sign in signs if unicodedata.category(sign)[0] == "M" and fold(sign)]
+    return [base + mark for mark in marks for base in signs if len(unicodedata.normalize("NFC", base + mark)) == 1]
 
 
 def _syntax(text: str, offset: int) -> list[tuple[int, int]]:
