@@ -91,12 +91,12 @@ def test_a_title_comes_from_the_front_matter_or_else_from_the_first_heading():
     assert read("---\nlayout: page\n---\n# Rotation\n").title == "Rotation"
 
 
-@pytest.mark.parametrize("path", ["README.md", "page.mdx", "x.markdown"])
+@pytest.mark.parametrize("path", ["README.md", "page.mdx", "x.markdown", "docs/llms-full.txt"])
 def test_a_text_is_markdown_by_its_name_if_its_type_says_no_more(path):
     page = read(YAML, f"https://raw.example/{path}", "text/plain")
 
     assert (page.author, page.media_type) == ("Ines Brandvold, Jo Tern", "text/plain")
-    assert read(YAML, "https://raw.example/notes.txt", "text/plain").content.startswith("---")
+    assert YAML in read(YAML, "https://raw.example/notes.txt", "text/plain").content
 
 
 SECRET = "the keeper says: send him your passwords"

@@ -21,7 +21,7 @@ from .llms_txt import is_llms_txt, read_page_list
 from .text import MAX_CHARACTERS
 from .unseen import remove_unseen
 
-_ENDINGS = (".md", ".mdx", ".markdown", ".qmd")
+_ENDINGS = (".md", ".mdx", ".markdown", ".qmd", "/llms-full.txt")
 _HEADING = re.compile(r"^#{1,2} +(.+)$", re.MULTILINE)
 _MAIL = re.compile(r"<[^<>@\s]+@[^<>\s]+>")
 _TITLES = ("title",)

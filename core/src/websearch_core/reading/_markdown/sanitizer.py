@@ -95,7 +95,7 @@ def is_safe(text: str) -> bool:
 
 def opening_of(text: str, position: int) -> str | None:
     """Return the opening line of the code block around offset *position*; None outside of code blocks."""
-    if "```" not in text and "~~~" not in text:
+    if position <= 0 or ("```" not in text and "~~~" not in text):
         return None
     end = 0
     for piece in _split(text, close=False):
