@@ -7,9 +7,13 @@ import re
 # Internal marks while the text is assembled: characters that `strip_invisible` removes from all text of a page.
 LINK, TO, END, CODE, TICK, HASH, QUOTE, INDENT = "\x01", "\x02", "\x03", "\x04", "\x05", "\x06", "\x07", "\x08"
 CELL, ROW, DOWN, BOLD = "\x0e", "\x0f", "\x10", "\x11"
+EM, POINT, SCRIPT, SPAN = "\x12", "\x13", "\x14", "\x15"
 BREAK = "\x1e"  # ends a line that has not ended yet; whitespace to Python
 _SIGNS = {
     BOLD: "**",
+    EM: "*",
+    POINT: ".",
+    SPAN: "`",
     TICK * 2: "` `",
     TICK: "`",
     HASH: "#",
@@ -20,6 +24,10 @@ _SIGNS = {
     END: ")",
 }
 _SPAN = re.compile(f"({TICK}[^{TICK}\n]*{TICK})")
+_SCRIPT = re.compile(f"{SCRIPT}([\\^_])([^{SCRIPT}]*){SCRIPT}")
+_OPERATOR = re.compile("[-+\u2212\u2013*=<>,.\u00b7]")
+_EMPHASIS = re.compile(f"([{BOLD}{EM}]+)")
+_MOVABLE = ".,:;!?…\"'“”‘’«»()（）「」『』、。，：；！？"  # noqa: RUF001 (these are meant)
 _MISLEADING = frozenset("#>=-`~0123456789")  # first characters of text that may read as syntax
 _HEADING = re.compile("#{1,6}(?: |$)")
 _NUMBER = re.compile(r"([0-9]{4,9})([.)] )|([0-9]{1,9})([.)])$")  # a year, or the whole line: would read as a list item
@@ -31,11 +39,78 @@ TAG = re.compile(r"<(?=[A-Za-z/!?]|$)")
 
 def finish(text: str) -> str:
     """Finish the text of a whole page: escape it and turn the marks into Markdown."""
-    text = _escape(_strip_outer_rules(tidy(text).replace(BOLD * 2, "")))  # adjacent bold texts become one
+    text = tidy(text)
+    if SCRIPT in text:
+        text = _SCRIPT.sub(_write_script, text)
+    if BOLD in text or EM in text:
+        text = _settle(text)
+    text = _escape(_strip_outer_rules(text))
     for mark, sign in _SIGNS.items():
         if mark[0] in text:  # finding one character is much faster than finding two
             text = text.replace(mark, sign)
     return text
+
+
+def _write_script(script: re.Match[str]) -> str:
+    """Write a superscript or subscript so that it does not change the number or the name beside it."""
+    sign, inner = script[1], script[2]
+    before, after = script.string[: script.start()][-1:], script.string[script.end() : script.end() + 1]
+    joins = inner[-1].isdigit() and after.isdigit()
+    if _OPERATOR.search(inner, 1) or (sign == "_" and _OPERATOR.match(inner)):
+        return f"{sign}({inner})"
+    if sign == "_" and not joins and not (before.isdigit() and inner[0].isdigit()):
+        return inner
+    return f"{sign}{inner} " if joins else f"{sign}{inner}"
+
+
+def _settle(text: str) -> str:
+    """
+    Remove or move the marks of emphasis that a parser would not see as such.
+
+    Neighbours of one kind become one. Of neighbours of two kinds, only the bold one is marked. Where a mark would stand
+    between punctuation and a letter, it changes places with the punctuation.
+    """
+    pieces = _EMPHASIS.split(text)
+    opened: dict[str, int] = {}
+    partners: dict[tuple[int, str], int] = {}
+    for n in range(1, len(pieces), 2):
+        odd = [mark for mark in dict.fromkeys(pieces[n]) if pieces[n].count(mark) % 2]
+        pieces[n] = "".join(odd)
+        for mark in odd:
+            if mark in opened:
+                begin = opened.pop(mark)
+                partners[begin, mark], partners[n, mark] = n, begin
+            else:
+                opened[mark] = n
+    for n in range(1, len(pieces), 2):
+        ends = [mark for mark in pieces[n] if partners.get((n, mark), n) < n]
+        if ends and len(ends) < len(pieces[n]):
+            _unmark(pieces, partners, n, EM)
+        elif pieces[n] and not _move(pieces, n, ends=bool(ends)):
+            for mark in pieces[n]:
+                _unmark(pieces, partners, n, mark)
+    return "".join(pieces)
+
+
+def _unmark(pieces: list[str], partners: dict[tuple[int, str], int], n: int, mark: str) -> None:
+    for place in (n, partners.get((n, mark), n)):
+        pieces[place] = pieces[place].replace(mark, "")
+
+
+def _move(pieces: list[str], n: int, *, ends: bool) -> bool:
+    """Move the mark to where a parser sees it, if necessary; return False if there is no such place."""
+    before, after = pieces[n - 1], pieces[n + 1]
+    inner, outer = (before[-1:], after[:1]) if ends else (after[:1], before[-1:])
+    if inner.isalnum() or not outer.isalnum():
+        return True
+    rest = before.rstrip(_MOVABLE) if ends else after.lstrip(_MOVABLE)
+    if not rest[-1 if ends else 0 :][:1].isalnum():
+        return False
+    if ends:
+        pieces[n - 1], pieces[n + 1] = rest, before[len(rest) :] + after
+    else:
+        pieces[n - 1], pieces[n + 1] = before + after[: len(after) - len(rest)], rest
+    return True
 
 
 def tidy(text: str) -> str:
