@@ -149,6 +149,20 @@ def test_what_a_reader_sees_stays(shown):
     assert page.notes == ()
 
 
+def test_collapsible_parts_are_open():
+    text = "<details open>\n<summary> Why? </summary>\n\nSo.\n\n</details>\n\n<details><summary>A</summary>b</details>"
+    code = "`<details>`\n\n```\n<details>\n```"
+
+    assert read(f"{text}\n\n{code}").content == f"**Why?**\n\nSo.\n\n\n\n**A**b\n\n{code}"
+
+
+def test_the_text_of_a_footnote_stays_unless_a_parser_could_see_a_link_in_it():
+    text = "Kelp.[^1]\n\n[^1]: See the book.\n[^note]: Two words"
+    assert read(text).content == text
+    for note in ("javascript:x", "a 'b'", "<a b>", "a\\\nb", ""):
+        assert read(f"Kelp.[^1]\n\n[^1]: {note}").content.startswith("Kelp.[^1]\n\n\\[^1]:")
+
+
 def test_links_and_images_are_judged_as_everywhere():
     page = read("[a](../b.md) [x](javascript:alert(1)) ![alt](https://spy.example/1.png) <script>x</script>")
 
@@ -227,6 +241,9 @@ def test_a_list_elsewhere_is_ordinary_markdown():
     [
         "<!--" * 50_000,
         "<div hidden>" * 20_000,
+        "<details " * 20_000,
+        "<summary>" + " " * 200_000 + "\n</details>",
+        "[^" * 100_000,
         "<div hidden>\n\n" * 20_000,
         "".join(f"<x{n} hidden>\n\n" for n in range(15_000)),
         "".join("`" * n + " " for n in range(1, 600)),

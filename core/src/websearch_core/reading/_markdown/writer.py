@@ -37,6 +37,7 @@ from .lines import (
     QUOTE,
     SCRIPT,
     SPAN,
+    STRIKE,
     TAG,
     TICK,
     TO,
@@ -93,6 +94,7 @@ _AROUND: dict[str, Context] = {
     "pre": _NO_FORMAT,
     **dict.fromkeys(("b", "strong"), frozenset({BOLD})),
     **dict.fromkeys(("em", "i"), frozenset({EM})),
+    **dict.fromkeys(("del", "s", "strike"), frozenset({STRIKE})),
     **{name: frozenset({name}) for name in ("a", "dd", "li", "sup", "table")},
 }
 
@@ -232,6 +234,7 @@ class _Converter(MarkdownConverter):
 
     def _reference(self, el: Element, label: str, parent_tags: Context) -> str | None:
         """Return the mark of a footnote for a link to it, an empty string for a link back, else None."""
+        label = label.strip(f"{SCRIPT}^")
         if self.footnotes and leads_back(el, label):
             return ""
         found = mark(el, label)
@@ -458,7 +461,7 @@ class _Converter(MarkdownConverter):
         return _wrap(EM, text, parent_tags)
 
     def convert_del(self, el: Element, text: str, parent_tags: Context) -> str:
-        return _wrap("~~", text, parent_tags)
+        return _wrap(STRIKE, text, parent_tags)
 
     def convert_summary(self, el: Element, text: str, parent_tags: Context) -> str:
         """Write the label of a collapsible part: bold on its own line, since it is not a heading."""
