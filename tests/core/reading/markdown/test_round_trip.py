@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Callable
 from html import escape
+from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
@@ -22,6 +23,7 @@ WORDS = (
 )  # fmt: skip
 CODES = ("x", "a[0](b)", "`", "``", "```js", "<b>", "*", "a|b", "&amp;", "C:\\\\", "# x")
 NAMES = {"b": "strong", "i": "em", "del": "s"}
+Block = tuple[tuple[str, ...], str, Any]  # the names around it, its text, the marks of each character that is not white
 BLOCKS = frozenset("p h2 h3 ul ol li blockquote pre table tr td th".split())
 SHOWN = BLOCKS | {"strong", "em", "s", "a", "code"}
 
@@ -83,10 +85,10 @@ class Author:
         return f"{self.random.choice(('', ' ', ' '))}<{name}>{inner}</{name}>"
 
 
-def outline(html: str) -> list[object]:
+def outline(html: str) -> list[Block]:
     """Return the blocks of a page, each with the names around it, and its text with the emphasis and links in it."""
     body = LexborHTMLParser(f"<body>{html}").body
-    found: list[object] = []
+    found: list[Block] = []
     run: list[tuple[str, tuple[str, ...]]] = []
 
     def flush(path: tuple[str, ...]) -> None:
@@ -127,11 +129,11 @@ def outline(html: str) -> list[object]:
     return found
 
 
-def without(kinds: frozenset[str], blocks: list[object]) -> list[object]:
+def without(kinds: frozenset[str], blocks: list[Block]) -> list[Block]:
     """Leave the marks of *kinds* out of an outline."""
     return [
         (*block[:2], [tuple(mark for mark in marks if mark not in kinds) for marks in block[2]])
-        if isinstance(block, tuple) and isinstance(block[2], list)
+        if isinstance(block[2], list)
         else block
         for block in blocks
     ]
