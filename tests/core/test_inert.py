@@ -36,7 +36,7 @@ FRAGMENTS = [
     "\n\n", "    ", "  ", " ", "\t", "> ", ">", "- ", "1. ", "2. ", "* ", "---", "===", "|", "\na|b\n-|-\n", "\\",
     "\\\\", "&lt;img src=x&gt;", "&#91;", "&#33;", "javascript&#58;x", "word", "# ", "**", "*", "_", "\n    ", "\n> ",
     "\n- ", "\n```\n", "\n~~~\n", "\n    ~~~\n", "\n  ```\n", "\n- ~~~\n", "\n> ```\n", "`<b>`", "`a|<i>`", "[x](u)",
-    "[x](<u v>)", "[x](/u 't')", "[x](/a`b)", "\xa0", "\x01", "\x04", "\x0b", "\r",
+    "[x](<u v>)", "[x](/u 't')", "[x](/a`b)", "[^1]: a b", "[^a]: ", "\xa0", "\x01", "\x04", "\x0b", "\r",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(FRAGMENTS), max_size=40).map("".join)
 WORDS = st.lists(st.sampled_from(FRAGMENTS), max_size=8).map("".join)

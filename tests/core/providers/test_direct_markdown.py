@@ -312,6 +312,13 @@ def test_an_alternate_may_redirect_within_its_origin():
     assert play(FOLLOWING.read(URL), *answers).result.media_type == "text/markdown"
 
 
+def test_an_alternate_that_is_sent_as_plain_text_is_markdown_too():
+    link = ALTERNATE.replace("index.md", "?as=text")
+    answers = reply(page(link)), reply(LONGER, content_type="Text/Plain; charset=utf-8")
+
+    assert "[south light](https://docs.example/south/)" in play(FOLLOWING.read(URL), *answers).result.content
+
+
 def test_an_alternate_says_what_the_scripts_of_the_page_would_show():
     outcome = play(FOLLOWING.read(URL), reply(page(ALTERNATE, body=APP)), markdown())
 

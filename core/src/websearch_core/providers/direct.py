@@ -17,6 +17,7 @@ With ``follow_alternates`` it also reads the Markdown that an HTML page names (`
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Annotated, Literal
 from urllib.parse import urljoin, urlsplit
 
@@ -179,6 +180,9 @@ class Direct:
         try:
             with time_limit(time_left() / 2):
                 response, final = yield from self._fetch(there, _MARKDOWN_FIRST, origin=find_origin(there))
+                if response.media_type == "text/plain":  # the page says that it is Markdown
+                    kind = response.headers["content-type"].lower().replace("plain", "markdown", 1)
+                    response = replace(response, headers={**response.headers, "content-type": kind})
                 page: Page = yield from self._page(response, there, final)
         except (ServiceError, UnsafeURL, DisallowedByRobots):
             return None

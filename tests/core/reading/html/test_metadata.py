@@ -599,3 +599,9 @@ def test_nonsense_in_json_ld_is_ignored(script: str) -> None:
     page = read(f'<title>Kelp</title><script type="application/ld+json">{script}</script>')
     assert page.title == "Kelp"
     assert page.published is None
+
+
+def test_the_reading_of_a_word_is_no_part_of_a_title() -> None:
+    ruby = "<ruby>体罰<rp>(</rp><rt>たいばつ</rt><rp>)</rp></ruby>"
+    page = read(body=f"<article><h1>子どもへの{ruby}を</h1>{PROSE}</article>")
+    assert page.title == "子どもへの体罰を"

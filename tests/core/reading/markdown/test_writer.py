@@ -94,6 +94,27 @@ def test_list_items_have_the_numbers_of_the_page() -> None:
     assert write(element("div", element("ol", *items))) == "1. a\n7. b\n8. c"
 
 
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<ol reversed><li>Third<li>Second<ul><li>x</ul><li>First</ol>", "- 3. Third\n- 2. Second\n  - x\n- 1. First"),
+        ("<ol reversed start=10><li>a<li value=7>b<li>c</ol>", "- 10. a\n- 7. b\n- 6. c"),
+        ("<ol type=a start=2><li>b<li>c</ol>", "- b. b\n- c. c"),
+        ("<ol type=A start=26><li>y<li>z</ol>", "- Z. y\n- AA. z"),
+        ("<ol type=i start=4><li>a<li>b</ol>", "- iv. a\n- v. b"),
+        ("<ol type=I start=1999><li>a<ul><li>b</ul></ol>", "- MCMXCIX. a\n  - b"),
+        ("<ol type=a start=0><li>a<li>b</ol>", "0. a\n- a. b"),
+        ("<ol><li type=a>a<li>b</ol>", "- a. a\n2. b"),
+        ("<ol start=-2><li>a<li>b<li>c</ol>", "- -2. a\n- -1. b\n0. c"),
+        ("<ol start=123456789><li>a</ol>", "123456789. a"),
+        ("<ol start=2019><li>a<ul><li>b</ul></ol>", "2019. a\n      - b"),
+        ("<ol reversed><li><pre>x\ny</pre></ol>", "- 1.\n\n  ```\n  x\n  y\n  ```"),
+    ],
+)
+def test_lists_count_as_the_page_does(html: str, expected: str) -> None:
+    assert expected == markdown(html)
+
+
 def test_task_list_items_show_whether_they_are_done() -> None:
     done = element("li", element("input", checked="yes"), "a")
     open_ = element("li", element("input"), "b")
@@ -170,6 +191,11 @@ def test_a_cell_that_reaches_down_leaves_its_place_free_below() -> None:
     )
 
 
+def test_a_cell_without_a_number_of_rows_reaches_to_the_end() -> None:
+    html = "<table><tr><th>A<th>B<tr><td rowspan=0>x<td>1<tr><td>2<tr><td>3</table>"
+    assert markdown(html) == "| A | B |\n| --- | --- |\n| x | 1 |\n| | 2 |\n| | 3 |"
+
+
 def test_a_table_too_wide_to_read_is_a_list_of_records() -> None:
     head = "".join(f"<th>h{n}" for n in range(13))
     row = "".join(f"<td>{n or ''}" for n in range(13))
@@ -203,6 +229,15 @@ def test_a_table_too_wide_to_read_is_a_list_of_records() -> None:
         ("<code>`</code> <code>a</code><code>b</code>", "`` ` `` `a` `b`"),
         ("<kbd>Ctrl</kbd>+<samp>x</samp>", "`Ctrl`+`x`"),
         ("<pre> </pre>", ""),
+        ("<ul><li><code>```python</code> opens it</ul>", "- ```` ```python ```` opens it"),
+        ("<p><code>``</code></p>", "``` `` ```"),
+        (
+            "<div class='language-js highlighter-rouge'><div class=highlight><pre><code>x</code></pre></div></div>",
+            "```js\nx\n```",
+        ),
+        ("<div class=highlighter-rouge><pre><code>x</code></pre></div>", "```\nx\n```"),
+        ("<div class=highlighted><pre class=highlights>x</pre></div>", "```\nx\n```"),
+        ("<pre class=brush:php>x</pre>", "```php\nx\n```"),
     ],
 )
 def test_code_is_written_as_code(html: str, expected: str) -> None:
@@ -296,6 +331,15 @@ def test_footnotes_begin_with_their_mark(html: str, expected: str) -> None:
         ("<s>a</s> <del>b</del> <mark>c</mark> <u>d</u>", "~~a~~ ~~b~~ c d"),
         ("<q>a</q> <abbr title=Bee>b</abbr> <time datetime=2026-01-01>c</time> <cite>d</cite>", '"a" b c d'),
         ("10<sup>6</sup> and H<sub>2</sub>O and 1<sup>st</sup>", "10^6 and H2O and 1st"),
+        ("<b>a <b>b</b></b> <i>a <i>b</i> c</i>", "**a b** *a b c*"),
+        ("<i>it</i><b>bo</b>ld<em><strong>x</strong></em>", "it**bo**ld***x***"),
+        ("<b>bo</b><i>it</i> <b>a <i>b</i></b> <i>c</i>", "**bo**it **a *b*** *c*"),
+        ("<b>Note:</b>text a<i>(b)</i>c", "**Note**:text a(*b*)c"),
+        ("<b><a href=/x>y</a></b>z", "[y](https://e.org/x)z"),
+        ("<em>*</em> <b>2*3</b> <i><code>*</code></i>", "*\\** **2\\*3** *`*`*"),
+        ("<p><em>a<br>b</em></p>", "*a\nb*"),
+        ("<p><em>a<br><br>b</em></p>", "a\n\nb"),
+        ("<h2>foo ##</h2><h3>C#</h3><h3>#</h3>", "## foo \\##\n\n### C#\n\n### \\#"),
         ("<b><p>a</p><p>b</p></b><b><p>c</p></b>d", "a\n\nb\n\n**c**\n\nd"),
         ("<p>a</p>\n\n\n<div><div><div></div></div></div><p>b</p>", "a\n\nb"),
         ("<p>a<br>b<br><br>c</p>", "a\nb\n\nc"),
@@ -326,12 +370,36 @@ def test_other_elements(html: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("html", "expected"),
     [
+        ("log<sub>10</sub>100", "log_10 100"),
+        ("log<sub>2</sub>8", "log_2 8"),
+        ("101<sub>2</sub>, 10<sub>16</sub>", "101_2, 10_16"),
+        ("x<sub>i+1</sub> = x<sub>i</sub> + a<sub>i,j</sub>", "x_(i+1) = xi + a_(i,j)"),
+        ("C<sub>6</sub>H<sub>12</sub>O<sub>6</sub> CO<sub>2</sub>", "C6H12O6 CO2"),
+        ("T<sub>1/2</sub> v<sub>max</sub>", "T1/2 vmax"),
+        ("10<sup>1.5</sup> 10<sup>–3</sup> 10<sup>−19</sup> 10<sup>-3</sup>", "10^(1.5) 10^–3 10^−19 10^-3"),
+        ("10<sup>n+1</sup> e<sup>x</sup> e<sup>−x²</sup> x<sup>2n</sup>", "10^(n+1) e^x e^(−x²) x^(2n)"),
+        ("10<sup>6</sup>5 and m<sup>2</sup>", "10^6 5 and m^2"),
+        ("10<sup>2,3</sup>", "10^(2,3)"),
+        ("1<sup>st</sup> 2<sup>e</sup> n<sup>o</sup> K<sup>TM</sup> M<sup>me</sup>", "1st 2e no KTM Mme"),
+        ("1<sup>1</sup>/<sub>2</sub> or <sup>3</sup>⁄<sub>4</sub>", "1 1/2 or 3/4"),
+        ("<a href=/x>m<sup>2</sup></a> <b>CO<sub>2</sub></b>", "[m^2](https://e.org/x) **CO2**"),
+        ("a<a href=#fn1><sup>1</sup></a><p id=fn1>One.", "a[1]\n\n[1] One."),
+    ],
+)
+def test_numbers_beside_raised_and_lowered_ones_stay_what_they_are(html: str, expected: str) -> None:
+    assert expected == markdown(f"<p>{html}")
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
         ("<a href=/x><span>News</span><h3>Title</h3><p>Text</p></a>", "News\n\n### [Title](https://e.org/x)\n\nText"),
         ("<a href=/x><h3>Title</h3><p>Summary</p></a>", "### [Title](https://e.org/x)\n\nSummary"),
         ("<a href=/x><h3>Title</h3></a><p>Summary</p>", "### [Title](https://e.org/x)\n\nSummary"),
         ("<li><a href=/x><b><h3>Title</h3></b></a>", "- ### [Title](https://e.org/x)"),
         ("a <a href=/x><img alt=Home></a> b", "a [Home](https://e.org/x) b"),
         ("<a href=/x><b>bold</b></a>", "[**bold**](https://e.org/x)"),
+        ("<a href=/x>C:\\dir\\</a>", "[C:\\dir\\\\](https://e.org/x)"),
         ("<a href=/x>[1</a>", "[\\[1](https://e.org/x)"),
         ("x<a href=/x></a>y", "xy"),
         ("<a href=/x>  </a>", ""),

@@ -15,14 +15,20 @@ from ..._text.media_types import MARKDOWN
 from ..._text.quantity import quantity
 from ...models import Page
 from .._charset import decode
+from .._markdown.fences import outside_fences
 from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of, make_page
 from .front_matter import read_front_matter
 from .llms_txt import is_llms_txt, read_page_list
 from .text import MAX_CHARACTERS
 from .unseen import remove_unseen
 
-_ENDINGS = (".md", ".mdx", ".markdown", ".qmd")
+_ENDINGS = (".md", ".mdx", ".markdown", ".qmd", "/llms-full.txt")
 _HEADING = re.compile(r"^#{1,2} +(.+)$", re.MULTILINE)
+# Collapsible parts: their label becomes bold, and they are shown open.
+_SUMMARY = re.compile(
+    r"^( {0,3}(?:<details(?: [^<>\n]{0,200})?>)?[ \t]*)<summary>([^<>*\n]++)</summary>", re.MULTILINE | re.IGNORECASE
+)
+_DETAILS = re.compile(r"^ {0,3}</?details(?: [^<>\n]{0,200})?>|</details>[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _MAIL = re.compile(r"<[^<>@\s]+@[^<>\s]+>")
 _TITLES = ("title",)
 _DESCRIPTIONS = ("description", "summary", "excerpt", "abstract", "subtitle")
@@ -68,6 +74,8 @@ def read_markdown(data: bytes, url: str, media_type: str, content_type: str | No
     text = text.replace("\r\n", "\n").lstrip("\n")
     values, begin = read_front_matter(text)
     content, hidden = remove_unseen(text[begin:])
+    if _DETAILS.search(content):
+        content = outside_fences(content, _open_details)
     facts = dict(_facts(values))
     notes = [
         *([decoding] if decoding else []),
@@ -83,6 +91,10 @@ def read_markdown(data: bytes, url: str, media_type: str, content_type: str | No
     elif "title" not in facts and (heading := _HEADING.search(content)):
         facts["title"] = one_line(heading[1], TITLE_LENGTH)
     return make_page(url, media_type, content, truncated=cut, notes=tuple(notes), **facts)
+
+
+def _open_details(text: str) -> str:
+    return _DETAILS.sub("", _SUMMARY.sub(lambda found: f"{found[1]}**{found[2].strip()}**", text))
 
 
 def _facts(values: Mapping[str, list[str]]) -> Iterator[tuple[str, Any]]:

@@ -1,19 +1,22 @@
-"""Read formats that are text already, or nearly: plain text, JSON, CSV, XML."""
+"""Read formats that are text already, or nearly: plain text, source code, JSON, CSV, XML."""
 
 from __future__ import annotations
 
 import csv
-import io
 import json
 import re
 from collections.abc import Iterator
+from io import StringIO
+from urllib.parse import urlsplit
 
 from ..._text.invisible import one_line, removal_note, strip_invisible
 from ..._text.quantity import quantity
 from ...models import Page
 from .._charset import decode
 from .._links import MAX_LINKS, absolute
+from .._markdown.codeblock import LANGUAGES
 from .._markdown.fences import fence_code
+from .._markdown.sanitizer import sanitize
 from .._page import TITLE_LENGTH, make_page
 from .rows import MAX_COLUMNS, lay_out
 
@@ -21,12 +24,27 @@ MAX_CHARACTERS = 2_000_000
 _MAX_JSON_LENGTH = 1_000_000  # characters: eight of them can become an object of 200 bytes
 _TABLES = {"text/csv": ",", "application/csv": ",", "text/tab-separated-values": "\t"}
 _JSON_LINES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"})
-_TITLE = re.compile(r"^#{1,2} +(.+)$", re.MULTILINE)
+# Languages by the endings of files and in media types. Without those that servers run to write any text.
+_SOURCES = (LANGUAGES - {"php"}) | frozenset(
+    "bat bzl cc cfg cjs cmake conf cs csv cxx dockerfile ecmascript env ex exs f90 gradle h hh hpp hs hxx ics ipynb jl "
+    "jsonl kt lock log m mjs mk ml ndjson patch plist pm properties proto ps1 py pyi pyx rs sbt sol svg tcl tex tf "
+    "tsv vb vcf vtt vue wat xsd xsl zsh".split()
+)
+_JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{},:]|[^\s\[\]{},:"]++')
+_TITLE = re.compile(r"^#{1,2} +(\w.*)$", re.MULTILINE)
+# A line that looks like a heading, next to another line: a comment.
+_COMMENT = re.compile(r"^ {0,3}#{1,6}[ \t].*\n[ \t]*\S|\S[ \t]*\n {0,3}#{1,6}[ \t]", re.MULTILINE)
+_STATEMENT = re.compile(
+    r"[ \t]*(?:(?:class|const|def|export|from|function|import|let|package|return|set|use|using|var)[ \t][^.]*+$"
+    r"|[\w.\[\]\"'$-]{1,60}[ \t]*[:+-]?=|[\w.$]{1,60}\(.*\)$|.*[;{}]$)"
+)
+_STATEMENTS = 0.25  # share of the lines that make a text code
+_SAMPLE_LENGTH = 20_000  # characters
 
 
 def read_text(data: bytes, url: str, media_type: str, content_type: str | None = None) -> Page:
     """
-    Read a text format: format tables and JSON, and leave the rest as it is.
+    Read a text format: lay out tables and JSON, and leave the rest as it is, in a code block unless it is prose.
 
     Args:
         data: The bytes of the text.
@@ -38,19 +56,17 @@ def read_text(data: bytes, url: str, media_type: str, content_type: str | None =
     text, decoding = decode(data, content_type, markup=media_type.endswith("xml"), most=MAX_CHARACTERS + 1)
     cut = len(text) > MAX_CHARACTERS
     text, invisible = strip_invisible(text[:MAX_CHARACTERS])
-    links: tuple[str, ...] = ()
-    if media_type in _JSON_LINES:
-        content, note = fence_code(text.strip(), "json"), None
-    elif media_type.endswith("json"):
+    heading: re.Match[str] | None = None
+    note: str | None = None
+    written_in = _language(url, media_type)
+    if media_type.endswith("json") and media_type not in _JSON_LINES:
         content, note = _json(text)
     elif media_type in _TABLES:
         content, note = _table(text, _TABLES[media_type])
-    elif media_type.endswith("xml"):
-        content, note = fence_code(text.strip(), "xml"), None
+    elif media_type != "text/plain" or written_in or not _is_prose(text):
+        content = _fence(text, written_in)
     else:
-        content, note = text, None
-        links = _addresses(text)
-    heading = _TITLE.search(content) if media_type == "text/plain" else None
+        content, heading = text, _TITLE.search(text)
     notes = (
         *([decoding] if decoding else []),
         *removal_note(invisible),
@@ -58,13 +74,38 @@ def read_text(data: bytes, url: str, media_type: str, content_type: str | None =
         *(["the text is too long to be read whole: this is its beginning"] if cut else []),
     )
     title = one_line(heading[1], TITLE_LENGTH) if heading else ""
-    return make_page(url, media_type, content, title=title, truncated=cut, links=links, notes=notes)
+    return make_page(url, media_type, content, title=title, truncated=cut, links=_addresses(text), notes=notes)
+
+
+def _language(url: str, media_type: str) -> str:
+    """Return the language of a source file, by its type or else its name; empty if neither says."""
+    if media_type != "text/plain":
+        name = "json" if media_type in _JSON_LINES else re.split(r"[/+]", media_type)[-1].removeprefix("x-")
+        return name if name in _SOURCES else ""
+    try:
+        name = urlsplit(url).path.rpartition("/")[2].lower()
+    except ValueError:
+        return ""
+    ending = name.rpartition(".")[2]
+    return ending if ending in _SOURCES and ("." in name or ending.endswith("file")) else ""
+
+
+def _is_prose(text: str) -> bool:
+    """Return whether a plain text stays what it is if it is shown as Markdown, and is not code."""
+    if text.startswith(("#!", "/*", "//", '"""')) or _COMMENT.search(text) or sanitize(text).text != text:
+        return False
+    lines = [line for line in text[:_SAMPLE_LENGTH].split("\n") if line.strip() and not line.startswith("#")]
+    return sum(map(bool, map(_STATEMENT.match, lines))) <= _STATEMENTS * len(lines)
+
+
+def _fence(text: str, written_in: str) -> str:
+    return fence_code(text.removesuffix("\n"), written_in) if text.strip() else ""
 
 
 def _addresses(text: str) -> tuple[str, ...]:
     """Return the lines of a text that is only a list of URLs, the simplest kind of sitemap."""
     found: dict[str, None] = {}
-    for line in io.StringIO(text):
+    for line in StringIO(text):
         address = line.strip()
         if address and len(found) < MAX_LINKS:
             if not address.startswith(("https://", "http://")) or not (link := absolute(address, address)):
@@ -74,18 +115,34 @@ def _addresses(text: str) -> tuple[str, ...]:
 
 
 def _json(text: str) -> tuple[str, str | None]:
+    """Indent JSON by its tokens, because a parser would change numbers and lose keys that occur twice."""
     if len(text) > _MAX_JSON_LENGTH:
-        return fence_code(text.strip(), "json"), "the JSON is too large to be laid out: this is its text"
-    formatted = io.StringIO()
+        return _fence(text, "json"), "the JSON is too large to be laid out: this is its text"
     try:
-        for piece in json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(json.loads(text)):
-            if formatted.tell() > MAX_CHARACTERS:
-                note = "the JSON is too long to be read whole: this is its beginning"
-                return fence_code(formatted.getvalue(), "json"), note
-            formatted.write(piece)
+        json.loads(text, parse_int=len, parse_float=len)  # numbers of any length
     except (ValueError, RecursionError):
-        return fence_code(text.strip(), "json"), "the JSON could not be parsed: this is its text"
-    return fence_code(formatted.getvalue(), "json"), None
+        return _fence(text, "json"), "the JSON could not be parsed: this is its text"
+    out = StringIO()
+    depth, before = 0, ""
+    for found in _JSON_TOKEN.finditer(text):
+        sign = found[0]
+        if sign in "]}":
+            depth -= 1
+        if (before in "[{" and sign not in "]}") or before == "," or (sign in "]}" and before not in "[{"):
+            out.write(f"\n{'  ' * depth}" if before else "")
+        out.write(f"{sign} " if sign == ":" else _readable(sign) if "\\" in sign else sign)
+        if sign in "[{":
+            depth += 1
+        before = sign
+        if out.tell() > MAX_CHARACTERS:
+            return _fence(out.getvalue(), "json"), "the JSON is too long to be read whole: this is its beginning"
+    return _fence(out.getvalue(), "json"), None
+
+
+def _readable(string: str) -> str:
+    """Return a JSON string with its characters instead of escapes, unless they are invisible."""
+    written = json.dumps(json.loads(string, strict=False), ensure_ascii=False)
+    return written if strip_invisible(written)[0] == written else string
 
 
 def _table(text: str, delimiter: str) -> tuple[str, str | None]:
@@ -97,10 +154,12 @@ def _table(text: str, delimiter: str) -> tuple[str, str | None]:
         for row in _rows(text, delimiter):
             columns, count = max(columns, len(row)), count + 1
     except csv.Error:
-        return text, "the table could not be parsed: this is its text"
+        return _fence(text, "csv"), "the table could not be parsed: this is its text"
     if columns < 1:
         return "", None
     table, written = lay_out(_rows(text, delimiter), columns, MAX_CHARACTERS)
+    if sanitize(table).text != table:
+        return _fence(text, "csv"), "the table has cells that Markdown would change: this is its text"
     wide = quantity(columns, "column") if columns <= MAX_COLUMNS else f"of {columns} columns, the first {MAX_COLUMNS}"
     if written < count - 1:
         return table, f"{wide}; of {quantity(count - 1, 'row')}, the first {written}"
@@ -108,4 +167,4 @@ def _table(text: str, delimiter: str) -> tuple[str, str | None]:
 
 
 def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
-    return filter(None, csv.reader(io.StringIO(text), delimiter=delimiter))
+    return filter(None, csv.reader(StringIO(text), delimiter=delimiter))

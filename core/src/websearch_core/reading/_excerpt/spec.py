@@ -123,15 +123,17 @@ def _safely(cut: Callable[[int], Page], whole: str, max_length: int) -> Page:
 
     A cut can divide a code block. Its second half is code only if the fence is written again.
     """
-    part = _sealed(cut(max_length), whole)
-    excess = part.content_length - max_length
-    return part if excess <= 0 else _sealed(cut(max(1, max_length - excess)), whole)
+    bare = cut(max_length)
+    part = _sealed(bare, whole)
+    if part.content_length <= max_length:
+        return part
+    return _sealed(cut(max(1, max_length - (part.content_length - bare.content_length))), whole)
 
 
 def _sealed(part: Page, whole: str) -> Page:
-    if is_safe(part.content):
-        return part
     opening = None if part.passages else opening_of(whole, part.offset)
+    if opening is None and is_safe(part.content):
+        return part
     begun = f"{opening}\n{part.content}" if opening else part.content
     content, _ = sanitize(begun, close=False)
     if content == part.content:

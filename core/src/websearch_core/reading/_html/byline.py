@@ -26,7 +26,7 @@ _MAX_WORDS = 12  # of a name, or a list of names
 _SPACES = range(1, 4)  # in a name before a comma
 _MIN_LISTED = 4  # names: with fewer, what follows the first may be a title or an employer
 
-_UNSEEN = frozenset("script style nav svg button select form template iframe picture img".split())
+_UNSEEN = frozenset("script style nav svg button select form template iframe picture img rt rp".split())
 _APART = frozenset({"br", "div", "li", "p"})
 _INLINE = frozenset({"a", "abbr", "b", "em", "i", "small", "span", "strong", "time"})
 _HEADINGS = frozenset({"h2", "h3", "h4"})

@@ -8,12 +8,13 @@ from functools import lru_cache
 from .._element import BLOCKS, Element
 
 _LANGUAGE = re.compile(
-    r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:?)[-\s]?([A-Za-z][\w+#.-]{0,19})(?=[\s;]|$)"
+    r"(?:^|\s)(?:(?:language|lang|highlight-source|highlight)-|brush(?::[-\s]?|[-\s]))"
+    r"([A-Za-z][\w+#.-]{0,19})(?=[\s;]|$)"
 )
 _NAME = re.compile(r"[A-Za-z][\w+#.-]{0,19}")
 _NO_LANGUAGE = frozenset("none text txt default plain plaintext nohighlight notranslate source code".split())
 # Names that some highlighters use as a class without a prefix such as "language-".
-_LANGUAGES = frozenset(
+LANGUAGES = frozenset(
     "bash c clojure cpp csharp css dart diff elixir erlang fsharp go graphql groovy haskell html ini java javascript "
     "js json jsx julia kotlin latex less lisp lua makefile matlab nginx objectivec ocaml perl php powershell python r "
     "rb ruby rust scala scss sh shell sql swift toml ts tsx typescript vim xml yaml yml zig".split()
@@ -77,7 +78,7 @@ def language(pre: Element) -> str:
         marks = element.get("class")[:_MAX_CLASS_LENGTH]
         if not (stated or marks):
             continue
-        bare = [mark for mark in marks.lower().split() if mark in _LANGUAGES] if _is_code(element) else []
+        bare = [mark for mark in marks.lower().split() if mark in LANGUAGES] if _is_code(element) else []
         for found in (stated, *_LANGUAGE.findall(marks), *bare):
             if _NAME.fullmatch(found) and found.lower() not in _NO_LANGUAGE:
                 return str(found.lower())

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 # Internal marks while the text is assembled: characters that `strip_invisible` removes from all text of a page.
 LINK, TO, END, CODE, TICK, HASH, QUOTE, INDENT = "\x01", "\x02", "\x03", "\x04", "\x05", "\x06", "\x07", "\x08"
 CELL, ROW, DOWN, BOLD = "\x0e", "\x0f", "\x10", "\x11"
+EM, STRIKE, POINT, SCRIPT, SPAN = "\x12", "\x13", "\x14", "\x15", "\x16"
 BREAK = "\x1e"  # ends a line that has not ended yet; whitespace to Python
 _SIGNS = {
     BOLD: "**",
+    EM: "*",
+    STRIKE: "~~",
+    POINT: ".",
+    SPAN: "`",
     TICK * 2: "` `",
     TICK: "`",
     HASH: "#",
@@ -19,7 +25,13 @@ _SIGNS = {
     TO: "](",
     END: ")",
 }
-_SPAN = re.compile(f"({TICK}[^{TICK}\n]*{TICK})")
+_SPAN = re.compile(f"({TICK}[^{TICK}\n]*{TICK}|{SPAN}++[^{SPAN}\n]*{SPAN}++)")
+_SCRIPT = re.compile(f"{SCRIPT}([\\^_])([^{SCRIPT}]*){SCRIPT}")
+_FRACTION = re.compile(f"([0-9]?){SCRIPT}\\^([0-9]+){SCRIPT} ?[/\u2044] ?{SCRIPT}_([0-9]+){SCRIPT}")
+_SIMPLE = re.compile("[-+\u2212\u2013]?(?:[0-9]+|[^\\W\\d])")
+_OPERATOR = re.compile("[-+\u2212\u2013*=<>,.\u00b7]")
+_EMPHASIS = re.compile(f"([{BOLD}{EM}{STRIKE}]+)")
+_MOVABLE = ".,:;!?…\"'“”‘’«»()（）「」『』、。，：；！？"  # noqa: RUF001 (these are meant)
 _MISLEADING = frozenset("#>=-`~0123456789")  # first characters of text that may read as syntax
 _HEADING = re.compile("#{1,6}(?: |$)")
 _NUMBER = re.compile(r"([0-9]{4,9})([.)] )|([0-9]{1,9})([.)])$")  # a year, or the whole line: would read as a list item
@@ -31,11 +43,94 @@ TAG = re.compile(r"<(?=[A-Za-z/!?]|$)")
 
 def finish(text: str) -> str:
     """Finish the text of a whole page: escape it and turn the marks into Markdown."""
-    text = _escape(_strip_outer_rules(tidy(text).replace(BOLD * 2, "")))  # adjacent bold texts become one
+    text = tidy(text)
+    if SCRIPT in text:
+        text = _FRACTION.sub(lambda found: f"{found[1]}{' ' if found[1] else ''}{found[2]}/{found[3]}", text)
+        text = _SCRIPT.sub(_write_script, text)
+    if BOLD in text or EM in text or STRIKE in text:
+        text = _settle(text)
+    text = _escape(_strip_outer_rules(text))
     for mark, sign in _SIGNS.items():
         if mark[0] in text:  # finding one character is much faster than finding two
             text = text.replace(mark, sign)
     return text
+
+
+def _write_script(script: re.Match[str]) -> str:
+    """Write a superscript or subscript so that it does not change the number or the name beside it."""
+    sign, inner = script[1], script[2]
+    before, after = (
+        script.string[max(0, script.start() - 1) : script.start()],
+        script.string[script.end() : script.end() + 1],
+    )
+    joins = inner[-1].isdigit() and after.isdigit()
+    if (sign == "^" and not _SIMPLE.fullmatch(inner)) or (sign == "_" and _OPERATOR.search(inner)):
+        return f"{sign}({inner})"
+    if sign == "_" and not joins and not (before.isdigit() and inner[0].isdigit()):
+        return inner
+    return f"{sign}{inner} " if joins else f"{sign}{inner}"
+
+
+class _Sign(NamedTuple):
+    """A sign of emphasis, and the number of the emphasised text that it begins or ends."""
+
+    mark: str
+    text: int
+    ends: bool
+
+
+def _settle(text: str) -> str:
+    """
+    Remove or move the marks of emphasis that a parser would not see as such.
+
+    Neighbours of one kind become one. Of neighbours of several kinds, only one is marked, the bold one if there is one.
+    Where a mark would stand between punctuation and a letter, it changes places with the punctuation.
+    """
+    pieces = _EMPHASIS.split(text)
+    runs: list[list[_Sign]] = []
+    opened: dict[str, int] = {}
+    count = 0
+    for run in pieces[1::2]:
+        signs: list[_Sign] = []
+        for mark in run:
+            if mark in opened:
+                signs.append(_Sign(mark, opened.pop(mark), ends=True))
+            elif signs and signs[-1].mark == mark:
+                opened[mark] = signs.pop().text
+            else:
+                opened[mark] = count = count + 1
+                signs.append(_Sign(mark, count, ends=False))
+        runs.append(signs)
+    dropped: set[int] = set()
+    for n, signs in enumerate(runs):
+        left = [sign for sign in signs if sign.text not in dropped]
+        for kind in (EM, STRIKE, BOLD):
+            if len({sign.ends for sign in left}) > 1:
+                dropped |= {sign.text for sign in left if sign.mark == kind}
+                left = [sign for sign in left if sign.mark != kind]
+        if left and not _find_place(pieces, 2 * n, ends=left[0].ends):
+            dropped |= {sign.text for sign in left}
+        elif len(left) > 1 and (pieces[2 * n + 2][:1] if left[0].ends else pieces[2 * n][-1:]).isalnum():
+            dropped |= {sign.text for sign in left if sign.mark == STRIKE}  # the other sign is punctuation beside it
+    for n, signs in enumerate(runs):
+        pieces[2 * n + 1] = "".join(sign.mark for sign in signs if sign.text not in dropped)
+    return "".join(pieces)
+
+
+def _find_place(pieces: list[str], n: int, *, ends: bool) -> bool:
+    """Move the sign after a piece to where a parser sees it, if necessary; return False if there is no such place."""
+    before, after = pieces[n], pieces[n + 2]
+    inner, outer = (before[-1:], after[:1]) if ends else (after[:1], before[-1:])
+    if inner.isalnum() or not outer.isalnum():
+        return True
+    rest = before.rstrip(_MOVABLE) if ends else after.lstrip(_MOVABLE)
+    if not rest[-1 if ends else 0 :][:1].isalnum():
+        return False
+    if ends:
+        pieces[n], pieces[n + 2] = rest, before[len(rest) :] + after
+    else:
+        pieces[n], pieces[n + 2] = before + after[: len(after) - len(rest)], rest
+    return True
 
 
 def tidy(text: str) -> str:
@@ -111,10 +206,13 @@ def _escape(text: str) -> str:
 
 
 def _escape_block(block: str) -> str:
-    if "`" in block or f"\\{TICK}" in block:  # may pair with the backticks of code, which then is no longer code
-        return _escape_links(TAG.sub("&lt;", block))
     pieces = _SPAN.split(block)
-    pieces[::2] = map(_escape_links, pieces[::2])
+    outside = pieces[::2]
+    if any("`" in piece for piece in outside) or any(piece.endswith("\\") for piece in outside[:-1]):
+        return _escape_links(
+            TAG.sub("&lt;", block)
+        )  # may pair with the backticks of code, which then is no longer code
+    pieces[::2] = map(_escape_links, outside)
     return "".join(pieces)
 
 

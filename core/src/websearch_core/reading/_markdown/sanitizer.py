@@ -42,7 +42,8 @@ _REFERENCE = re.compile(r"\[([^\[\]`]{0,200})\]")
 _DEFINITION = re.compile(
     r" {0,3}\[(?!\^)([^\[\]]{1,200})\]:[ \t]*+(<[^<>]*+>|\S++)[ \t]*+(?:\"[^\"]*+\"|'[^']*+'|\([^()]*+\))?+[ \t]*+"
 )
-_LABEL = re.compile(rf"^({_PREFIX}*+)\[", re.MULTILINE)
+# Of what may define a link. A footnote is none if its text cannot be a target and a title.
+_LABEL = re.compile(rf"^({_PREFIX}*+)\[(?!\^[^\[\]\s\\]{{1,50}}\]: [^\s<\\]\S* [^\s\"'(])", re.MULTILINE)
 _FENCE = re.compile(rf"^({_PREFIX}*+)(?=```|~~~)", re.MULTILINE)
 _ENTITY = re.compile(r"&(?=#?\w+;)")
 _SUSPECT = re.compile(rf"{TAG.pattern}|!\[|\]\((?!https?://[^\s()<>\"'\\^`{{|}}\[\]]*+\))")
@@ -95,7 +96,7 @@ def is_safe(text: str) -> bool:
 
 def opening_of(text: str, position: int) -> str | None:
     """Return the opening line of the code block around offset *position*; None outside of code blocks."""
-    if "```" not in text and "~~~" not in text:
+    if position <= 0 or ("```" not in text and "~~~" not in text):
         return None
     end = 0
     for piece in _split(text, close=False):

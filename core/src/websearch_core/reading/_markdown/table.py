@@ -102,7 +102,9 @@ def table(element: Element, text: str) -> str:
 
 def _span(element: Element, attribute: str, most: int) -> int:
     stated = element.get(attribute)
-    return min(most, max(1, int(stated))) if _SPAN.fullmatch(stated) else 1
+    if not _SPAN.fullmatch(stated):
+        return 1
+    return min(most, int(stated) or (most if attribute == "rowspan" else 1))  # 0 rows are all that follow
 
 
 def _lay_out(element: Element, rows: Sequence[Sequence[str]]) -> list[str]:

@@ -28,11 +28,16 @@ from .lines import (
     BREAK,
     CELL,
     CODE,
+    EM,
     END,
     HASH,
     INDENT,
     LINK,
+    POINT,
     QUOTE,
+    SCRIPT,
+    SPAN,
+    STRIKE,
     TAG,
     TICK,
     TO,
@@ -41,12 +46,21 @@ from .lines import (
 )
 from .table import caption, cell, is_data, row, table
 
-_ITEM = re.compile(f"(?:{HASH}+|-|{QUOTE}|[0-9]+\\.) ")
-_STRUCTURE = re.compile(f"[{CODE}{HASH}{QUOTE}|]|(?:-|[0-9]+\\.) ")
+_ITEM = re.compile(f"(?:{HASH}+|-|{QUOTE}|[0-9]+[.{POINT}]) ")
+_STRUCTURE = re.compile(f"[{CODE}{HASH}{QUOTE}|]|(?:-|[0-9]+[.{POINT}]) ")
 _MARGIN = re.compile(r"(?:[ >]|- |[0-9]+\. )*")
 _CODE_LINE = re.compile(f"^(.*){CODE}([0-9]+){CODE}$", re.MULTILINE)
-_EXPONENT = re.compile(r"[+\u2212-]?[0-9n]{1,3}")
-_NUMBER = re.compile("[0-9]{1,9}")
+_CLOSING = re.compile(r"(?<= )#+\Z|\A#+\Z")  # a parser would drop these signs at the end of a heading
+_SIGNS = "-+\u2212\u2013"  # with minus and dash
+_EXPONENT = re.compile(rf"[{_SIGNS}]?(?:[0-9n]{{1,3}}|[0-9]*[ijkmnpqtxyz])")
+# An expression: single letters and numbers, joined by operators.
+_EXPRESSION = re.compile(
+    rf"[{_SIGNS}]?(?:\d+|[^\W\d]{{1,2}})[\d²³^]*(?:[{_SIGNS}*/.,·=](?:\d+|[^\W\d]{{1,2}})[\d²³^]*){{0,6}}"
+)
+_NUMBER = re.compile("-?[0-9]{1,9}")
+_ROMAN = tuple(
+    zip((1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1), "m cm d cd c xc l xl x ix v iv i".split(), strict=True)
+)
 _PICTURE = re.compile(r"\.(?:avif|bmp|gif|jpe?g|png|svg|tiff?|webp)$", re.IGNORECASE)
 _TEX_PICTURES = frozenset({"latex", "tex", "mwe-math-fallback-image-inline", "mwe-math-fallback-image-display"})
 _MAX_ALT_LENGTH = 300  # characters
@@ -78,6 +92,9 @@ _AROUND: dict[str, Context] = {
     "dt": _INLINE,
     "caption": _INLINE,
     "pre": _NO_FORMAT,
+    **dict.fromkeys(("b", "strong"), frozenset({BOLD})),
+    **dict.fromkeys(("em", "i"), frozenset({EM})),
+    **dict.fromkeys(("del", "s", "strike"), frozenset({STRIKE})),
     **{name: frozenset({name}) for name in ("a", "dd", "li", "sup", "table")},
 }
 
@@ -139,7 +156,7 @@ class _Converter(MarkdownConverter):
         while True:
             for child in children:
                 if isinstance(child, str):
-                    pieces.append(TAG.sub("&lt;", child) if "<" in child and "_noformat" not in inside else child)
+                    pieces.append(_escape(child, inside))
                     continue
                 tag, held, within = child.name, child.children, inside
                 if tag in _AROUND:
@@ -149,8 +166,7 @@ class _Converter(MarkdownConverter):
                         held = box.children
                 text = held[0] if held else ""
                 if direct and len(held) < 2 and isinstance(text, str):
-                    if "<" in text and "_noformat" not in within:
-                        text = TAG.sub("&lt;", text)
+                    text = _escape(text, within)
                     if convert := _CONVERSIONS.get(tag):
                         text = convert(self, child, text, inside) or ("\n" if tag in _SEPARATING else "")
                     pieces.append(text)
@@ -212,10 +228,13 @@ class _Converter(MarkdownConverter):
             if "" in inner or any(map(_STRUCTURE.match, inner)):
                 return _link_blocks(inner, url)
             label = " ".join(inner)
+        if (len(label) - len(label.rstrip("\\"))) % 2:
+            label += "\\"  # else it would escape the bracket
         return f"{before}{LINK}{label}{TO}{url}{END}{after}"
 
     def _reference(self, el: Element, label: str, parent_tags: Context) -> str | None:
         """Return the mark of a footnote for a link to it, an empty string for a link back, else None."""
+        label = label.strip(f"{SCRIPT}^")
         if self.footnotes and leads_back(el, label):
             return ""
         found = mark(el, label)
@@ -358,7 +377,7 @@ class _Converter(MarkdownConverter):
         if "`" not in code:
             return f"{before}{TICK}{code}{TICK}{after}"
         ticks = code_fence(code, least=1)
-        return f"{before}{ticks} {code} {ticks}{after}"
+        return f"{before}{SPAN * len(ticks)} {code} {SPAN * len(ticks)}{after}"
 
     def convert_list(self, el: Element, text: str, parent_tags: Context) -> str:
         items = text.strip()
@@ -368,7 +387,7 @@ class _Converter(MarkdownConverter):
             return ""
         holder = el.parent
         if holder in self.begun and holder is not None and holder.name in _LISTS:  # it is part of the item before it
-            bullet = f"{self.numbers[holder]}. " if holder.name == "ol" else "- "
+            bullet = f"{self.numbers[holder]}. " if self.numbers.get(holder, -1) >= 0 else "- "
             nested = tidy(items)
             edge = BREAK if _ITEM.match(nested) else "\n\n"
             return f"{edge}{_indent(nested, INDENT * len(bullet))}{BREAK}"
@@ -378,7 +397,7 @@ class _Converter(MarkdownConverter):
 
     def convert_li(self, el: Element, text: str, parent_tags: Context) -> str:
         holder = el.parent
-        bullet = f"{self._number(el, holder)}. " if holder is not None and holder.name == "ol" else "- "
+        bullet, label = self._number(el, holder) if holder is not None and holder.name == "ol" else ("- ", "")
         if "_inline" in parent_tags:
             item = text.strip()
             return f"{item}; " if item else ""
@@ -388,6 +407,8 @@ class _Converter(MarkdownConverter):
         self.begun.add(holder)
         if self.footnotes and self.footnotes.get(el.get("id"), f"[{bullet[:-2]}]") != f"[{bullet[:-2]}]":
             item = self._note(el, item)
+        if label:
+            item = f"{label} {item}" if item[0] != CODE and not _ITEM.match(item) else f"{label}\n\n{item}"
         if "\n" not in item and CODE not in item:
             return f"{BREAK}{bullet}{item}{BREAK}"
         indent = INDENT * len(bullet)
@@ -400,12 +421,22 @@ class _Converter(MarkdownConverter):
         edge = "\n\n" if CODE in first and bullet[:2] not in {"- ", "1."} else BREAK
         return f"{edge}{bullet}{item}{BREAK}"
 
-    def _number(self, el: Element, holder: Element) -> int:
+    def _number(self, el: Element, holder: Element) -> tuple[str, str]:
+        """Return the bullet of an item, and what the page shows instead of the number that Markdown can give it."""
+        falls = "reversed" in holder.attributes
+        step = -1 if falls else 1
         if holder not in self.numbers:
-            self.numbers[holder] = int(holder.get("start")) - 1 if _NUMBER.fullmatch(holder.get("start")) else 0
+            items = sum(isinstance(child, Element) and child.name == "li" for child in holder.children)
+            stated = holder.get("start")
+            self.numbers[holder] = (int(stated) if _NUMBER.fullmatch(stated) else items if falls else 1) - step
         stated = el.get("value")
-        self.numbers[holder] = int(stated) if _NUMBER.fullmatch(stated) else self.numbers[holder] + 1
-        return self.numbers[holder]
+        number = self.numbers[holder] = int(stated) if _NUMBER.fullmatch(stated) else self.numbers[holder] + step
+        style = el.get("type") or holder.get("type")
+        if style in {"a", "A", "i", "I"} and 0 < number < 4000:
+            return "- ", f"{_letters(number, style)}."
+        if falls or number < 0:
+            return "- ", f"{number}{POINT}"
+        return f"{number}{POINT if number > 999 else '.'} ", ""
 
     def convert_input(self, el: Element, text: str, parent_tags: Context) -> str:
         """Write the checkbox of a task: the tree keeps no other inputs."""
@@ -417,6 +448,7 @@ class _Converter(MarkdownConverter):
             return f" {title} "
         self.titles += n == 1
         deeper = self.titles > 1  # a text has one title: others become sections
+        title = _CLOSING.sub(r"\\\g<0>", title)
         return f"\n\n{HASH * min(6, n + deeper)} {title}\n\n"
 
     def convert_heading(self, el: Element, text: str, parent_tags: Context) -> str:
@@ -426,10 +458,10 @@ class _Converter(MarkdownConverter):
         return _wrap(BOLD, text, parent_tags)
 
     def convert_em(self, el: Element, text: str, parent_tags: Context) -> str:
-        return _wrap("*", text, parent_tags)
+        return _wrap(EM, text, parent_tags)
 
     def convert_del(self, el: Element, text: str, parent_tags: Context) -> str:
-        return _wrap("~~", text, parent_tags)
+        return _wrap(STRIKE, text, parent_tags)
 
     def convert_summary(self, el: Element, text: str, parent_tags: Context) -> str:
         """Write the label of a collapsible part: bold on its own line, since it is not a heading."""
@@ -438,7 +470,14 @@ class _Converter(MarkdownConverter):
         return self.convert_div(el, bold, parent_tags)
 
     def convert_sup(self, el: Element, text: str, parent_tags: Context) -> str:
-        return f"^{text}" if _EXPONENT.fullmatch(text) else text
+        exponent = text.strip()
+        if _EXPONENT.fullmatch(exponent) or (len(exponent) > 2 and _EXPRESSION.fullmatch(exponent)):
+            return f"{SCRIPT}^{exponent}{SCRIPT}"
+        return text
+
+    def convert_sub(self, el: Element, text: str, parent_tags: Context) -> str:
+        index = text.strip()
+        return f"{SCRIPT}_{index}{SCRIPT}" if _EXPRESSION.fullmatch(index) else text
 
     def convert_br(self, el: Element, text: str, parent_tags: Context) -> str:
         return " " if "_inline" in parent_tags else "\n"
@@ -502,7 +541,7 @@ class _Converter(MarkdownConverter):
 _Conversion = Callable[[_Converter, Element, str, Context], str]
 _OWN = (
     "a b blockquote br button caption code dd del dir dt em figcaption hr i img input kbd li math menu ol p pre q rp "
-    "rt s samp strike strong summary sup table td th tr tt ul"
+    "rt s samp strike strong sub summary sup table td th tr tt ul"
 )
 # Blocks that separate their neighbours even if empty.
 _SEPARATING = BLOCKS - frozenset("caption dd dt li table tbody td tfoot th thead tr ul ol menu dir".split())
@@ -516,16 +555,44 @@ _BOXES = frozenset(name for name, convert in _CONVERSIONS.items() if convert is 
 _WITHIN_BOXES = _BOXES | {"p"}
 
 
+def _escape(text: str, around: Context) -> str:
+    if "<" in text and "_noformat" not in around:
+        text = TAG.sub("&lt;", text)
+    if "*" in text and (BOLD in around or EM in around) and "_noformat" not in around:
+        text = text.replace("*", "\\*")
+    return text
+
+
 def _wrap(sign: str, text: str, parent_tags: Context) -> str:
     inner = text.strip()
-    if not inner or inner.startswith(sign) or _has_blocks(inner) or not parent_tags.isdisjoint(_UNMARKED):
+    if not inner or sign in parent_tags or not parent_tags.isdisjoint(_UNMARKED):
+        return text
+    if _has_blocks(inner) and (CODE in inner or BREAK in inner or any(map(_is_block, inner.split("\n")))):
         return text
     before, after = _edges(text)
     return f"{before}{sign}{inner}{sign}{after}"
 
 
+def _letters(number: int, style: str) -> str:
+    """Write the number of a list item in letters or in Roman numerals."""
+    written, letters = number, ""
+    if style.lower() == "i":
+        for value, sign in _ROMAN:
+            letters += sign * (written // value)
+            written %= value
+    else:
+        while written:
+            written, rest = divmod(written - 1, 26)
+            letters = chr(ord("a") + rest) + letters
+    return letters.upper() if style.isupper() else letters
+
+
 def _has_blocks(text: str) -> bool:
     return "\n" in text or BREAK in text or CODE in text or text.startswith(HASH)
+
+
+def _is_block(line: str) -> bool:
+    return not line.strip() or _STRUCTURE.match(line) is not None
 
 
 def _edges(text: str) -> tuple[str, str]:
