@@ -58,6 +58,8 @@ def unpack(data: bytes, media_type: str, max_tags: int) -> Unpacked:
         raise UnsupportedContent(f"{media_type} with more than {_MAX_PARTS} parts")
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
+            if min((part.header_offset for part in archive.infolist()), default=1):
+                raise zipfile.BadZipFile("a directory that is not that of the file, but of a file inside it")
             refusal = _find_refusal(archive.infolist())
             parts = {} if refusal else {part.filename: _read_part(archive, part) for part in archive.infolist()}
     except Exception as error:  # zipfile raises more than it documents
