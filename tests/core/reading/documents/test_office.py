@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 import time
 import zipfile
@@ -166,7 +167,7 @@ def test_a_document_that_was_cut_keeps_its_kind(kind):
     with zipfile.ZipFile(io.BytesIO(SAMPLES[kind])) as file:
         parts = {name: file.read(name) for name in file.namelist()}
     data = archive({**parts, "zz/inner.bin": LETTER}, zipfile.ZIP_STORED)
-    with pytest.raises(TooLarge, match=kind):
+    with pytest.raises(TooLarge, match=re.escape(kind)):
         read_bytes(data[:-200], URL, cut="larger than 5 MiB")
 
 
