@@ -139,8 +139,8 @@ def with_part(data, name, content):
         first, *_ = parts  # of an e-book, the first part is its type
         file.writestr(first, parts.pop(first))
         file.writestr(name, content, zipfile.ZIP_STORED)
-        for part in parts:
-            file.writestr(part, parts[part])
+        for part, value in parts.items():
+            file.writestr(part, value)
     return out.getvalue()
 
 

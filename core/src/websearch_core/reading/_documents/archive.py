@@ -58,8 +58,6 @@ def unpack(data: bytes, media_type: str, max_tags: int) -> Unpacked:
         raise UnsupportedContent(f"{media_type} with more than {_MAX_PARTS} parts")
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
-            if min((part.header_offset for part in archive.infolist()), default=1):
-                raise zipfile.BadZipFile("a directory that is not that of the file, but of a file inside it")
             refusal = _find_refusal(archive.infolist())
             parts = {} if refusal else {part.filename: _read_part(archive, part) for part in archive.infolist()}
     except Exception as error:  # zipfile raises more than it documents
@@ -81,6 +79,8 @@ def unpack(data: bytes, media_type: str, max_tags: int) -> Unpacked:
 
 def _find_refusal(parts: list[zipfile.ZipInfo]) -> str:
     """Return why not to unpack the parts, if so. Declared sizes are safe: zipfile reads no more of a part."""
+    if min((part.header_offset for part in parts), default=1):
+        return "that is damaged: its directory is missing, or is that of a file inside it"
     if any(part.flag_bits & 1 for part in parts):
         return "that is encrypted: it opens with a password only"
     if any(part.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED} for part in parts):
