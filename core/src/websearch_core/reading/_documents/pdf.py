@@ -77,6 +77,7 @@ _PAGE_WORDS = frozenset(
 )
 _MIN_WORDS = 3  # of a header with a page number: "Chapter 3" may be all that marks a chapter
 _MAX_VALUE_LENGTH = 5_000  # characters of a field or note
+_MAX_VALUES = 20  # of a list in which several entries are chosen
 _MAX_PARENTS = 20  # of a field
 _HIDDEN = 0b100010  # flags of an annotation that is not shown (ISO 32000-2, 12.5.3)
 _PASSWORD = 1 << 13  # flag of a field (12.7.5.3)
@@ -264,7 +265,11 @@ def _read_annotation(annotation: Any) -> tuple[str, str]:
             value = str(value).removeprefix("/") if is_on else ""
         elif stated["/FT"] == "/Sig" or (stated["/Ff"] or 0) & _PASSWORD:
             value = ""
-        value = ", ".join(map(_entered, value[:100])) if isinstance(value, list) else _entered(value)
+        if isinstance(value, list):  # fields can share a long value, so each counts a little only
+            value = ", ".join(
+                one[: _MAX_VALUE_LENGTH // _MAX_VALUES] for one in value[:_MAX_VALUES] if isinstance(one, str)
+            )
+        value = _entered(value)
         name = one_line(str(stated["/TU"] or stated["/T"] or ""), NAME_LENGTH)
         return "", f"{name}: {value}" if name and value else value
     action = annotation.get("/A")
