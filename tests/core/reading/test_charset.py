@@ -1,12 +1,19 @@
 from __future__ import annotations
 
 import codecs
+import html
+import json
+import subprocess
 import time
+from itertools import product
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from websearch_core._browser.find import find_browser
+from websearch_core.errors import ConfigurationError
 from websearch_core.reading import read_bytes
 from websearch_core.reading._charset import CODECS, decode
 
@@ -115,6 +122,78 @@ def test_a_label_beyond_the_first_4096_bytes_is_too_late() -> None:
 def test_the_declaration_of_xml_counts() -> None:
     data = f'<?xml version="1.0" encoding="windows-1251"?><p>{RUSSIAN}</p>'.encode("cp1251")
     assert RUSSIAN in decode(data).text
+
+
+@pytest.mark.parametrize(
+    ("label", "data", "text"),
+    [
+        ("euc-jp", "fce2 b6b6 a1c1 ada1 8fb0a1 8eb1", "髙橋～①丂ｱ"),
+        ("iso-2022-jp", "1b2442 2d21 7c62 2141 1b2842 41", "①髙～A"),
+        ("big5", "87be 87ca 91bf a3e1 a145 fedd", "㓦𧭥鼖€‧砉"),
+        ("gbk", "80 a6d9 fe59 80 d6d0", "€︐龴€中"),
+        ("koi8-u", "ae be c1", "ўЎа"),
+        ("windows-1255", "ca e0 81", "\u05baא\x81"),
+        ("windows-1252", "81 9d 80", "\x81\x9d€"),
+        ("shift_jis", "81 20 fc4b", "\ufffd 黑"),
+    ],
+)
+def test_characters_that_pythons_codecs_lack_are_those_of_the_standard(label: str, data: str, text: str) -> None:
+    assert decode(bytes.fromhex(data), f"text/html; charset={label}", markup=False).text == text
+    split = b" " * (2**16 - 1) + bytes.fromhex(data)  # the chunks are parted inside a character
+    assert decode(split, f"text/html; charset={label}", markup=False).text.lstrip(" ") == text
+
+
+def test_missing_pairs_do_not_swallow_what_follows() -> None:
+    for codec in set(CODECS.values()) - {"replacement", "utf-16-le", "utf-16-be"}:
+        label = next(label for label, name in CODECS.items() if name == codec)
+        for lead in range(0x80, 0x100):
+            for sign in '"<>&':
+                data = bytes([lead]) + sign.encode() * 4
+                assert sign * 3 in decode(data, f"text/html; charset={label}", markup=False).text
+
+
+TWO_BYTES = {
+    "big5": {b"\x88\x62", b"\x88\x64", b"\x88\xa3", b"\x88\xa5"}  # two characters each, which Chromium spoils
+    | {b"\xa2\x41", b"\xa2\x42"},  # slashes, which Python has in other widths
+    "euc-jp": set(),
+    "euc-kr": set(),
+    "gbk": set(),
+    "shift_jis": set(),
+}
+ONE_BYTE = sorted({
+    next(label for label, name in CODECS.items() if name == codec)
+    for codec in CODECS.values()
+    if codec.startswith(("iso8859", "koi8", "mac", "cp125", "cp8"))
+})  # fmt: skip
+DECODE = """<pre id=o></pre><script>
+const hex = %s, out = {};
+for (const label in hex)
+  out[label] = new TextDecoder(label).decode(new Uint8Array(hex[label].match(/../g).map(b => parseInt(b, 16))));
+document.getElementById("o").textContent = JSON.stringify(out).replace(
+  /[\\u0080-\\uffff]/g, c => "\\\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+</script>"""
+
+
+def test_every_character_is_that_of_a_browser(tmp_path: Path) -> None:
+    try:
+        browser = find_browser()
+    except ConfigurationError as error:
+        pytest.skip(str(error))
+    pairs = [bytes(pair) for pair in product(range(0x81, 0xFF), range(0x40, 0xFF))]
+    alone = [bytes([byte]) for byte in range(0x80, 0x100)]
+    asked = {label: b"\n".join(alone) for label in ONE_BYTE}
+    asked |= {label: b"\n".join(pair for pair in pairs if pair not in but) for label, but in TWO_BYTES.items()}
+    path = tmp_path / "decode.html"
+    path.write_text(DECODE % json.dumps({label: data.hex() for label, data in asked.items()}))
+    command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", path.as_uri()]
+    dumped = subprocess.run(command, capture_output=True, timeout=120, check=True).stdout.decode()
+    theirs = json.loads(html.unescape(dumped.partition('id="o">')[2].partition("</pre>")[0]))
+    for label, data in asked.items():
+        ours = decode(data, f"text/html; charset={label}", markup=False).text
+        rows = zip(data.split(b"\n"), ours.split("\n"), theirs[label].split("\n"), strict=True)
+        assert not [(one.hex(), our, their) for one, our, their in rows if our != their and "\ufffd" not in their], (
+            label
+        )
 
 
 @pytest.mark.parametrize("label", ["utf-8", "utf-16le", "gb18030", "shift_jis", "euc-jp", "big5"])

@@ -12,6 +12,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 # Python's codec, then the labels that select it. Python's codec of the same name is often too narrow: pages labelled
@@ -53,7 +54,7 @@ cp1258: cp1258 windows-1258 x-cp1258
 mac-cyrillic: x-mac-cyrillic x-mac-ukrainian
 gb18030: chinese csgb2312 csiso58gb231280 gb2312 gb_2312 gb_2312-80 gbk iso-ir-58 x-gbk gb18030
 big5hkscs: big5 big5-hkscs cn-big5 csbig5 x-x-big5
-euc_jis_2004: cseucpkdfmtjapanese euc-jp x-euc-jp
+euc_jp: cseucpkdfmtjapanese euc-jp x-euc-jp
 iso2022_jp_ext: csiso2022jp iso-2022-jp
 cp932: csshiftjis ms932 ms_kanji shift-jis shift_jis sjis windows-31j x-sjis
 cp949: cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 windows-949
@@ -66,6 +67,31 @@ CODECS: dict[str, str] = {
     for codec, labels in (line.split(": ") for line in _CODECS_AND_LABELS.strip().splitlines())
     for label in labels.split()
 }
+
+# What the standard's tables have and Python's codecs lack: runs of characters, each after the bytes of the first one.
+_MISSING_CHARACTERS = {
+    "big5hkscs": """
+877a㡵𡵓𣚞𦀡㻬 87a1𥣞㫵竼龗𤅡𨤍𣇪𠪊𣉞䌊蒄龖鐯䤰蘓墖靊鈘秐稲晠権袝瑌
+87b9篅枂稬剏遆㓦珄𥶹瓆鿇垳䤯呌䄱𣚎堘穲𧭥讏䚮𦺈䆁𥶙箮 87d1𢒼鿈𢓁𢓉𢓌鿉蔄𣖻䂴鿊䓡𪷿拁灮鿋 8e69箸 8e6f簆 8e7e糎
+8eab緒 8eb4縝 8ecd者 8ed0耨 8f57菁 8f69蒨 8f6e萏 8fcb覦覩 8ffe起 906d都 907a銹 90dc靜 90f1響 91bf鼖 9244蔃
+92af兙兛兝兞 92c8鍮 92d1瑹 9447浧 94ca禛 95d9邗 9644靝 96ed瀞 96fc嬨 9b76爁 9b78矗 9b7b纇 9bc6駖 9bde釔 9bec惞
+9bf6澶 9c42輶 9c53侻 9c62營 9c68鄄 9c6b鷰 9c77菏 9cbc尐秣 9cd0婧 9d57輋 9d5a筑 9dc4拐 9ea9恢 9eef痹 9efd汊
+9f60鬮 9f66鼗 9fcb僭 9fd8弌 a063蠏 a077拎 a0d5瑨 a0df煢 a0e4牐 a3c0␀␁␂␃␄␅␆␇␈␉␊␋␌␍␎␏␐␑␒␓␔␕␖␗ a3d8␘␙␚␛␜␝␞␟␡€
+c6cf廴 c6d3无 c6d5癶 c6d7隶 c6de〃仝 fa5f倩 fa66偽 fabd包 fac5卄 fad5卿 fb48嘅 fbb8婷 fbf3幵 fbf9廐 fc4f彘
+fc6c悤 fcb9撐 fce2晴 fcf1杞 fdb7沜渝 fdbb港 fdf1煮 fe52猪 fe6f瑜 feaa瓩 fedd砉
+""",
+    "cp1255": "ca\u05ba",
+    "gb18030": "80€",
+}
+# Characters that Python's codecs give where the standard has others, in pairs.
+_SWAPS = {
+    "big5hkscs": "•‧､﹑‾¯∼～♁⊕☉⊙¥￥¢￠£￡",  # noqa: RUF001
+    "euc_jp": "〜～‖∥−－¢￠£￡¬￢",  # noqa: RUF001
+    "gb18030": "\ue5e5\u3000\ue78d︐\ue78e︒\ue78f︑\ue790︓\ue791︔\ue792︕\ue793︖\ue794︗\ue795︘\ue796︙"
+    "\ue7c7ḿ\ue81e龴\ue826龵\ue82b龶\ue82c龷\ue832龸\ue843龹\ue854龺\ue864龻",
+    "koi8-u": "╝ў╬Ў",
+}
+_SWAPS["iso2022_jp_ext"] = _SWAPS["euc_jp"]
 
 _PRESCAN_SIZE = 4096  # bytes: the standard asks for 1024, but many pages need more
 _BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_BE: "utf-16-be", codecs.BOM_UTF16_LE: "utf-16-le"}
@@ -175,9 +201,45 @@ def _decode_chunks(data: bytes, codec: str, begin: int) -> Iterator[str]:
     if codec == "replacement":
         yield "\ufffd" if data else ""
         return
-    decoder = codecs.getincrementaldecoder(codec)("replace")
+    decoder = codecs.getincrementaldecoder(codec)(f"websearch-{codec}")
+    swaps = _SWAPS.get(codec, "")
     for place in range(begin, len(data), _CHUNK_SIZE):
-        yield decoder.decode(data[place : place + _CHUNK_SIZE])
+        text = decoder.decode(data[place : place + _CHUNK_SIZE])
+        for wrong, right in zip(swaps[::2], swaps[1::2], strict=True):
+            text = text.replace(wrong, right)
+        yield text
+
+
+def _find_missing(codec: str, table: dict[bytes, str], error: UnicodeError) -> tuple[str, int]:
+    """Return the character that *codec* lacks, else U+FFFD, and where to go on: the handler of errors for *codec*."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    for length in (1, 2):
+        if found := table.get(error.object[error.start : error.start + length]):
+            return found, error.start + length
+    first, second = (*error.object[error.start : error.start + 2], 0, 0)[:2]
+    if codec.startswith(("cp125", "cp874")) and first < 0xA0:  # a control character, which Microsoft's tables leave out
+        return chr(first), error.start + 1
+    bit = 0x80 if codec == "euc_jp" else 0
+    if codec in {"euc_jp", "iso2022_jp_ext"} and bit + 0x21 <= min(first, second) <= max(first, second) <= bit + 0x7E:
+        row, cell = first - bit - 0x21, second - bit - 0x21  # cp932 has all characters of JIS X 0208, as pairs of rows
+        lead, trail = row // 2 + (0x81 if row < 62 else 0xC1), cell + (0x9F if row % 2 else 0x40 + (cell >= 63))
+        return bytes((lead, trail)).decode("cp932", "replace")[:1], error.start + 2
+    return "\ufffd", error.end
+
+
+def _read_table(source: str) -> dict[bytes, str]:
+    table: dict[bytes, str] = {}
+    for code, characters in re.findall(r"((?:[0-9a-f]{2})+)(\S+)", source):
+        first = int(code, 16)
+        table |= {(first + n).to_bytes(len(code) // 2, "big"): character for n, character in enumerate(characters)}
+    return table
+
+
+for _codec in set(CODECS.values()):
+    codecs.register_error(
+        f"websearch-{_codec}", partial(_find_missing, _codec, _read_table(_MISSING_CHARACTERS.get(_codec, "")))
+    )
 
 
 def _note(codec: str) -> str | None:

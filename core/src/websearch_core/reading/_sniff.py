@@ -76,18 +76,15 @@ _ROOTS = {
     b"svg": "image/svg+xml",
 }
 _JSON_FEED = re.compile(rb"\s*\{.{0,900}\"https:\\?/\\?/jsonfeed\.org\\?/version\\?/", re.DOTALL)
-# Kinds of archive, recognized by the entry of a part that only this kind has.
-_PARTS = tuple(
-    (re.compile(rb"PK\x03\x04.{26}" + name, re.DOTALL), kind)
-    for name, kind in (
-        (rb"mimetypeapplication/epub\+zip", EPUB),
-        (rb"mimetypeapplication/vnd\.oasis\.opendocument\.text", "application/vnd.oasis.opendocument.text"),
-        (rb"mimetypeapplication/vnd\.oasis\.opendocument\.", "application/vnd.oasis.opendocument"),
-        (rb"word/document\d{0,3}\.xml", DOCX),
-        (rb"xl/workbook\d{0,3}\.xml", XLSX),
-        (rb"ppt/presentation\d{0,3}\.xml", PPTX),
-    )
+# Kinds of archive, recognized by how they begin, or by a part that only this kind has.
+_MIMETYPE = re.compile(
+    rb"PK\x03\x04.{26}mimetype(application/(?:epub\+zip|vnd\.oasis\.opendocument(?:\.text)?))", re.DOTALL
 )
+_PART = re.compile(
+    rb"(?:word/(document)|xl/(workbook)|ppt/(presentation))\d{0,3}\.xml|META-INF/(container)\.xml",
+)
+_PART_HEADER = re.compile(rb"PK\x03\x04.{26}(?:" + _PART.pattern + rb")", re.DOTALL)
+_PART_KINDS = {b"document": DOCX, b"workbook": XLSX, b"presentation": PPTX, b"container": EPUB}
 # The same for OLE files, which store the names of their parts in UTF-16.
 _STREAMS = (
     ("EncryptedPackage", "application/x-ole-storage (an encrypted Office file)"),
@@ -96,13 +93,14 @@ _STREAMS = (
     ("PowerPoint Document", "application/vnd.ms-powerpoint"),
 )
 _KNOWN = frozenset(
-    {kind for _, kind in _MAGIC} | {kind for _, kind in _PARTS} | {kind for _, kind in _STREAMS} | set(_ROOTS.values())
+    {kind for _, kind in _MAGIC} | {kind for _, kind in _STREAMS} | set(_ROOTS.values())
 ) | HTML | OFFICE | FEEDS | frozenset({
     "application/csv", "application/epub+zip", "application/java-archive", "application/javascript", "application/json",
     "application/jsonl", "application/ld+json", "application/msword", "application/ndjson", "application/octet-stream",
     "application/postscript", "application/rtf", "application/sql", "application/toml", "application/x-7z-compressed",
     "application/x-gzip", "application/x-javascript", "application/x-jsonlines", "application/x-ndjson",
     "application/x-pdf", "application/x-rpm", "application/x-sh", "application/x-shockwave-flash", "application/x-tar",
+    "application/vnd.oasis.opendocument", "application/vnd.oasis.opendocument.text",
     "application/x-www-form-urlencoded", "application/x-yaml", "application/x-zip-compressed", "application/xml",
     "application/yaml", "application/zip", "audio/aac", "audio/flac", "audio/midi", "audio/mp4", "audio/mpeg",
     "audio/ogg", "audio/wav", "audio/webm", "audio/x-wav", "font/otf", "font/ttf", "font/woff2", "image/jpg",
@@ -183,10 +181,38 @@ def media_type(data: bytes, content_type: str | None = None) -> str:
 def _look_inside(data: bytes, kind: str) -> str | None:
     """Return the media type of what a container holds, if one of its parts reveals it."""
     if kind == "application/zip":
-        return next((inner for part, inner in _PARTS if part.search(data)), None)
+        return _look_into_archive(data)
     if kind == "application/x-ole-storage":
         return next((inner for name, inner in _STREAMS if name.encode("utf-16-le") in data), None)
     return None
+
+
+def _look_into_archive(data: bytes) -> str | None:
+    """
+    Return the kind of an archive by the names in its directory.
+
+    An archive inside it, which may be stored unpacked, does not count. Only if the directory is missing, as that of a
+    file that was cut, the first part that any header names decides.
+    """
+    if begins := _MIMETYPE.match(data):
+        return begins[1].decode()
+    names = _list_names(data)
+    found = next(filter(None, map(_PART.fullmatch, names)), None) if names else _PART_HEADER.search(data)
+    return _PART_KINDS[found[found.lastindex or 0]] if found else None
+
+
+def _list_names(data: bytes) -> list[bytes]:
+    """Return the names in the directory of an archive; none if it has no directory that fits its first byte."""
+    end = data.rfind(b"PK\x05\x06")
+    size, offset = (int.from_bytes(data[end + at : end + at + 4], "little") for at in (12, 16))
+    names: list[bytes] = []
+    if end < 0 or end != size + offset:
+        return names
+    while data.startswith(b"PK\x01\x02", offset):
+        lengths = [int.from_bytes(data[offset + at : offset + at + 2], "little") for at in (28, 30, 32)]
+        names.append(data[offset + 46 : offset + 46 + lengths[0]])
+        offset += 46 + sum(lengths)
+    return names
 
 
 def _to_ascii(head: bytes) -> bytes:

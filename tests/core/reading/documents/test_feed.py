@@ -70,6 +70,25 @@ JSON = json.dumps(
 ).encode()
 
 
+@pytest.mark.parametrize(
+    ("source", "title"),
+    [
+        (b"<![CDATA[Tom &#8217;s blog]]>", "Tom ’s blog"),
+        (b"Foo &amp;amp; Bar", "Foo & Bar"),
+        (b"News &lt;b&gt;today&lt;/b&gt;", "News today"),
+        (b"Safe &lt;script&gt;alert(1)&lt;/script&gt; words", "Safe words"),
+        (b"Kelp &amp; co", "Kelp & co"),
+        (b"a &lt; b", "a < b"),
+    ],
+)
+def test_the_title_of_a_feed_is_decoded_as_those_of_its_entries_are(source, title):
+    page = read_bytes(RSS.replace(b"Kelp &amp; co", source), URL)
+    entry = read_bytes(RSS.replace(b"Brown [algae]", source), URL)
+
+    assert page.title == title
+    assert f"## [{title}](" in entry.content.replace("&lt;", "<")
+
+
 def test_a_feed_becomes_its_entries_under_headings():
     page = read_bytes(RSS, URL, "application/rss+xml")
 

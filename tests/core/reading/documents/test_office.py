@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 import time
 import zipfile
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from websearch_core.errors import UnsupportedContent
+from websearch_core.errors import TooLarge, UnsupportedContent
 from websearch_core.reading import cut_window, read_bytes
 from websearch_core.reading._documents import office
 from websearch_core.reading._sniff import DOCX, EPUB, PPTX, XLSX, media_type
@@ -127,6 +128,67 @@ def test_a_document_is_recognized_by_its_parts(kind, declared):
     notes = [note for note in page.notes if note.startswith("declared")]
     noted = declared not in {None, "application/octet-stream"}
     assert notes == ([f"declared as {declared}, but it is {kind}"] if noted else [])
+
+
+def with_part(data, name, content):
+    """Return the document with one more part, stored as it is, before the others."""
+    with zipfile.ZipFile(io.BytesIO(data)) as file:
+        parts = {part: file.read(part) for part in file.namelist()}
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
+        first, *_ = parts  # of an e-book, the first part is its type
+        file.writestr(first, parts.pop(first))
+        file.writestr(name, content, zipfile.ZIP_STORED)
+        for part, value in parts.items():
+            file.writestr(part, value)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("inner", SAMPLES)
+@pytest.mark.parametrize("outer", SAMPLES)
+def test_a_document_that_is_stored_in_a_document_does_not_decide_its_kind(outer, inner):
+    data = with_part(SAMPLES[outer], "embeddings/inner.bin", SAMPLES[inner])
+
+    assert media_type(data) == outer
+    assert read_bytes(data, URL).content == read_bytes(SAMPLES[outer], URL).content
+
+
+@pytest.mark.parametrize("inner", SAMPLES)
+def test_an_archive_that_holds_a_document_is_an_archive(inner):
+    data = archive({"letter": SAMPLES[inner], "more/word/document.xml": "<x/>"}, zipfile.ZIP_STORED)
+
+    assert media_type(data) == "application/zip"
+    with pytest.raises(UnsupportedContent, match="application/zip has no text"):
+        read_bytes(data, URL)
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_a_document_that_was_cut_keeps_its_kind(kind):
+    with zipfile.ZipFile(io.BytesIO(SAMPLES[kind])) as file:
+        parts = {name: file.read(name) for name in file.namelist()}
+    data = archive({**parts, "zz/inner.bin": LETTER}, zipfile.ZIP_STORED)
+    with pytest.raises(TooLarge, match=re.escape(kind)):
+        read_bytes(data[:-200], URL, cut="larger than 5 MiB")
+
+
+def test_an_e_book_is_recognized_without_its_type_in_the_first_place():
+    with zipfile.ZipFile(io.BytesIO(BOOK)) as file:
+        parts = {name: file.read(name) for name in reversed(file.namelist())}
+
+    assert "Brown **algae**" in read_bytes(archive(parts), URL).content
+    del parts["mimetype"]
+    assert "Brown **algae**" in read_bytes(archive(parts), URL).content
+
+
+def test_a_directory_of_many_parts_costs_little():
+    entry = b"PK\x01\x02" + bytes(42)
+    size = 200_000 * len(entry)
+    head = b"PK\x03\x04" + bytes(26)
+    end = b"PK\x05\x06" + bytes(8) + size.to_bytes(4, "little") + len(head).to_bytes(4, "little") + bytes(2)
+    begin = time.process_time()
+
+    assert media_type(head + entry * 200_000 + end) == "application/zip"
+    assert time.process_time() - begin < 20
 
 
 def test_a_letter():

@@ -136,10 +136,127 @@ def test_the_titles_of_the_outline_are_headings():
 def test_page_numbers_headers_and_footers_are_left_out():
     paper = pages(*(lines("The Journal of Kelp", f"What is said on leaf {'abcd'[n]}.", f"{n + 7}") for n in range(4)))
 
-    content = read_bytes(paper, URL).content
+    page = read_bytes(paper, URL)
+    assert page.content == (
+        "## Page 1\n\nThe Journal of Kelp\nWhat is said on leaf a.\n\n## Page 2\n\nWhat is said on leaf b.\n\n"
+        "## Page 3\n\nWhat is said on leaf c.\n\n## Page 4\n\nWhat is said on leaf d."
+    )
+    assert page.notes == ("4 pages", "headers, footers and page numbers that repeat left out: 7 lines")
 
-    assert "Journal" not in content
-    assert content.startswith("## Page 1\n\nWhat is said on leaf a.\n\n## Page 2")
+
+@pytest.mark.parametrize(
+    "leaves",
+    [
+        [["Chapter 1", "Brown algae."], ["Chapter 2", "Red algae."], ["Chapter 3", "Green algae."]],
+        [["For Ada", "Total: 111 EUR"], ["For Bo", "Total: 222 EUR"], ["For Cy", "Total: 333 EUR"]],
+        [["Invoice 17", "Total: 111 EUR"], ["Invoice 28", "Total: 222 EUR"], ["Invoice 31", "Total: 333 EUR"]],
+        [["1992", "Kelp"], ["1994", "Dulse"], ["2003", "Laver"], ["2004", "Carrageen"]],
+        [["The same line."], ["The same line."], ["The same line."], ["The same line."]],
+        [["7"], ["8"], ["9"]],
+    ],
+)
+def test_lines_that_only_look_alike_are_kept(leaves):
+    page = read_bytes(pages(*(lines(*leaf) for leaf in leaves)), URL)
+
+    parts = ("\n".join(leaf) for leaf in leaves)
+    assert page.content == "\n\n".join(f"## Page {n}\n\n{part}" for n, part in enumerate(parts, start=1))
+    assert page.notes == (f"{len(leaves)} pages",)
+
+
+def test_a_header_of_left_pages_and_one_of_right_pages_are_each_kept_once():
+    leaves = [
+        lines(f"{n + 7} On the Algae of Cold Seas" if n % 2 else f"Ada and Bo {n + 7}", f"Leaf {'abcdefgh'[n]}.")
+        for n in range(8)
+    ]
+    content = read_bytes(pages(*leaves), URL).content
+
+    assert content.count("On the Algae of Cold Seas") == content.count("8 On the Algae") == 1
+    assert content.count("Leaf ") == 8
+
+
+def test_a_line_that_many_pages_share_is_kept_in_the_middle_of_the_page():
+    leaf = b"BT /F1 12 Tf 72 400 Td (To be signed here) Tj 0 -14 Td (%s) Tj 0 -14 Td (By Ada) Tj ET"
+    page = read_bytes(pages(*(leaf % name for name in (b"Kelp", b"Dulse", b"Laver"))), URL)
+
+    assert page.content.count("To be signed here") == page.content.count("By Ada") == 3
+    assert page.notes == ("3 pages",)
+
+
+BOLD = b"BT /F1 12 Tf 1 0 0 1 72 720 Tm (Bold title) Tj ET "
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        BOLD + BOLD.replace(b"72 720", b"72.3 720") + BOLD.replace(b"72 720", b"72 720.3"),
+        b"BT /F1 12 Tf 1 0 0 1 72 720 Tm (Bold title) Tj 1 0 0 1 72.3 720 Tm (Bold title) Tj ET ",
+        b"BT /F1 12 Tf 72 720 Td (Bold title) Tj .3 0 Td [(Bold title)] TJ -.3 .3 Td (Bold title) Tj ET ",
+        b"BT /F1 12 Tf 1 0 0 1 72 720 Tm (Bold) Tj 1 0 0 1 72.3 720 Tm (Bold) Tj 40 0 Td (title) Tj .3 0 Td (title) Tj ET ",
+        b"BT /F1 12 Tf 72 720 Td (Bold ) Tj (title) Tj ET BT /F1 12 Tf 72 720.2 Td (Bold ) Tj (title) Tj ET ",
+    ],
+)
+def test_what_is_printed_twice_in_a_place_is_read_once(content):
+    paper = pages(content + b"BT /F1 12 Tf 72 700 Td (Kelp, kelp, kelp) Tj 0 -14 Td (Kelp, kelp, kelp) Tj ET")
+    text = read_bytes(paper, URL).content
+
+    assert text.split("\n")[2:] == ["Bold title", "Kelp, kelp, kelp", "Kelp, kelp, kelp"]
+
+
+def test_letters_that_are_placed_one_by_one_are_kept():
+    content = b"BT /F1 9 Tf 72 720 Td " + b"".join(b"(%c) Tj 2 0 Td " % letter for letter in b"illl") + b"(Kelp) Tj ET"
+    assert "illlKelp" in read_bytes(pages(content), URL).content
+
+
+def form(*annotations: bytes) -> bytes:
+    return pages(lines("A form"), annotations=b"/Annots[%b]" % b" ".join(annotations))
+
+
+FIELD = b"<</Type/Annot/Subtype/Widget/Rect[0 0 99 9]"
+
+
+def test_what_was_entered_in_a_form_is_read():
+    page = read_bytes(
+        form(
+            FIELD + b"/FT/Tx/T(name)/TU(Your name)/V(Ada Lovelace)>>",
+            FIELD + b"/Parent<</FT/Tx/T(place)/V(On the shore\\012of the sea)>>>>",
+            FIELD + b"/FT/Ch/T(algae)/V[(Kelp)(Dulse)]>>",
+            FIELD + b"/FT/Btn/T(member)/V/Yes/AS/Yes>>",
+            FIELD + b"/FT/Btn/T(guest)/V/Off/AS/Off>>",
+            FIELD + b"/FT/Tx/T(empty)>>",
+            b"<</Type/Annot/Subtype/FreeText/Rect[0 0 99 9]/Contents(Written on the page)>>",
+        ),
+        URL,
+    )
+    assert page.content == (
+        "## Page 1\n\nA form\n\nYour name: Ada Lovelace\n\nplace: On the shore\nof the sea\n\n"
+        "algae: Kelp, Dulse\n\nmember: Yes\n\nWritten on the page"
+    )
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        FIELD + b"/F 2/FT/Tx/T(x)/V(secret)>>",
+        FIELD + b"/F 34/FT/Tx/T(x)/V(secret)>>",
+        FIELD + b"/Ff 8192/FT/Tx/T(x)/V(secret)>>",
+        b"<</Type/Annot/Subtype/FreeText/F 2/Contents(secret)>>",
+        b"<</Type/Annot/Subtype/Text/Contents(secret)>>",
+        b"<</Type/Annot/Subtype/Widget/FT/Tx/V 99 0 R/Parent 7 0 R>>",
+        b"7",
+    ],
+)
+def test_what_no_reader_of_a_form_sees_is_left_out(annotation):
+    page = read_bytes(form(annotation, FIELD + b"/FT/Tx/T(y)/V(shown)>>"), URL)
+
+    assert page.content == "## Page 1\n\nA form\n\ny: shown"
+    assert page.notes == ("1 page",)
+
+
+def test_words_that_run_together_give_a_note():
+    glued = pages(lines("WhatisEarthScienceExplain theimportanceofaskingquestions", "Aboutthesea"))
+    assert read_bytes(glued, URL).notes == ("1 page", "words may run together: the file does not say where they end")
+    assert read_bytes(pages(lines("Donaudampfschifffahrtsgesellschaft is a long word of German", *["words"] * 50)),
+                      URL).notes == ("1 page",)  # fmt: skip
 
 
 @pytest.mark.parametrize("algorithm", ["RC4-128", "AES-256"])

@@ -79,6 +79,8 @@ def unpack(data: bytes, media_type: str, max_tags: int) -> Unpacked:
 
 def _find_refusal(parts: list[zipfile.ZipInfo]) -> str:
     """Return why not to unpack the parts, if so. Declared sizes are safe: zipfile reads no more of a part."""
+    if min((part.header_offset for part in parts), default=1):
+        return "that is damaged: its directory is missing, or is that of a file inside it"
     if any(part.flag_bits & 1 for part in parts):
         return "that is encrypted: it opens with a password only"
     if any(part.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED} for part in parts):

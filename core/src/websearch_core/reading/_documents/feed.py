@@ -89,7 +89,7 @@ def read_feed(
         url,
         media_type,
         content,
-        title=one_line(feed.title, TITLE_LENGTH),
+        title=one_line(bare(feed.title), TITLE_LENGTH),
         description=one_line(bare(feed.description), DESCRIPTION_LENGTH) or None,
         author=one_line(feed.author, NAME_LENGTH) or None,
         language=feed.language,

@@ -59,12 +59,32 @@ _OUTPUT_LIMITS = (  # the limit on a decoded stream has one name for each filter
 _FULL = 0.7  # of a full line: the line after a line this long may continue it
 _MIN_FULL_LENGTH = 35  # characters: narrower text is a table or a list
 _ITEM = re.compile(r"(?:[-*•◦▪‣·–—]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)])\s|\d+(?:\.\d+)+\s")  # noqa: RUF001
+_SHOW = frozenset({b"Tj", b"TJ", b"'", b'"'})  # operators that show text, and those that move to another place
+_MOVE = frozenset({b"Tm", b"Td", b"TD", b"T*", b"BT"})
+_MAX_PLACES = 8  # of the same text that are compared
 _LEADERS = re.compile(r"(?: ?\.){5,}")
 _ENDED = re.compile(r"""[.!?:;…。！？]["'”’)\]]*$""")  # noqa: RUF001
 _BROKEN = re.compile(r"(\w*[^\W\d_])[-\u00ad\u2010]$")
 _COMPOUND = re.compile(r"(?<![^\W\d_])[^\W\d_]++(?:-[^\W\d_]++)+")  # possessive: linear for a page without spaces
 _MAX_WORD_LENGTH = 100  # characters: a longer word is not checked for hyphenation
-_MIN_REPEATS = 3  # a first or last line on this many pages, and a fifth of all, is a header or footer
+_LETTER = (0, 0, 612, 792)  # points
+_MIN_REPEATS = 3  # pages that share a header or footer
+_MARGIN = 0.15  # of the height of a page, at its top and bottom, where headers and footers are
+_NUMBER = re.compile(r"(?<!\d)\d{1,5}(?!\d)")
+_WORD = re.compile(r"[^\W\d_]+")
+_PAGE_WORDS = frozenset(
+    "page pages p pg of seite s von página pág pagina de di sida sidan side strona str z 第 页 頁 共".split()
+)
+_MIN_WORDS = 3  # of a header with a page number: "Chapter 3" may be all that marks a chapter
+_MAX_VALUE_LENGTH = 5_000  # characters of a field or note
+_MAX_VALUES = 20  # of a list in which several entries are chosen
+_MAX_PARENTS = 20  # of a field
+_HIDDEN = 0b100010  # flags of an annotation that is not shown (ISO 32000-2, 12.5.3)
+_PASSWORD = 1 << 13  # flag of a field (12.7.5.3)
+_LONG_WORD = 20  # letters
+_GLUED = 0.15  # share of letters in such words, where words seem to run together
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\uffff\U00020000-\U0003ffff]+")  # scripts
+_GLUED_SAMPLE = 200_000  # characters
 
 
 def read_pdf(data: bytes, url: str) -> Page:
@@ -103,35 +123,47 @@ def read_pdf(data: bytes, url: str) -> Page:
 def _read(reader: PdfReader, count: int, url: str, budget: Budget) -> Page:
     until = time.monotonic() + min(_MAX_SECONDS, _SHARE * time_left())
     pages: list[list[str]] = []
+    margins: list[set[str]] = []
+    values: list[list[str]] = []
     links: dict[str, None] = {}
     characters = invisible = broken = 0
     for number in range(min(count, _MAX_PAGES)):
         if characters > _MAX_CHARACTERS or time.monotonic() > until:
             break
         budget.renew()
+        edge: set[str] = set()
+        entered: list[str] = []
+        text, unseen = "", 0
         try:
             page = reader.pages[number]
-            text, unseen = strip_invisible(page.extract_text()[:_MAX_CHARACTERS])
-            if len(links) < MAX_LINKS:
-                links |= dict.fromkeys(_links(page, url))
+            text, edge = _extract(page)
+            text, unseen = strip_invisible(text[:_MAX_CHARACTERS])
+            for link, value in _annotations(page):
+                entered += [value] if value else []
+                if link and len(links) < MAX_LINKS and (there := absolute(link, url)):
+                    links[there] = None
         except Exception:  # noqa: BLE001 - as above; the other pages may be sound, and the note says how many were not
-            text, unseen = "", 0
-            broken += 1
-        characters, invisible = characters + len(text), invisible + unseen
+            broken += not text
+        characters, invisible = characters + len(text) + sum(map(len, entered)), invisible + unseen
         pages.append([" ".join(line.split()) for line in text.splitlines()])
+        margins.append(edge)
+        values.append(entered)
     budget.renew()
-    _strip_furniture(pages)
+    repeats = _strip_furniture(pages, margins)
     compounds = {word.lower() for lines in pages for line in lines for word in _COMPOUND.findall(line)}
     outline = _outline(reader, len(pages))
     texts = [
         _paragraphs(list(filter(None, lines)), compounds, titles) for lines, titles in zip(pages, outline, strict=True)
     ]
+    texts = ["\n\n".join(filter(None, [text, *entered])) for text, entered in zip(texts, values, strict=True)]
     content = "\n\n".join(f"## Page {number}\n\n{text}" for number, text in enumerate(texts, start=1) if text)
     silent = sum(not text for text in texts) - broken
     cut = len(texts) < count
     notes = [
         f"the first {len(texts)} of {quantity(count, 'page')}" if cut else quantity(count, "page"),
         *removal_note(invisible),
+        *([f"headers, footers and page numbers that repeat left out: {quantity(repeats, 'line')}"] if repeats else []),
+        *(["words may run together: the file does not say where they end"] if _is_glued(content) else []),
         *([f"{quantity(broken, 'page')} could not be read: damaged or too complex"] if broken else []),
         *([_note_silent(silent, some=bool(content))] if silent > 0 else []),
     ]
@@ -145,33 +177,163 @@ def _note_silent(silent: int, *, some: bool) -> str:
     return "there is no text in it: its pages are pictures, as of a scan, or empty"
 
 
-def _links(page: PageObject, base: str) -> Iterator[str]:
-    for annotation in list(page.get("/Annots") or ())[:MAX_LINKS]:
-        action = annotation.get_object().get("/A")
-        address = action.get_object().get("/URI") if action is not None else None
-        if isinstance(address, str) and (there := absolute(address, base)):
-            yield there
+def _extract(page: PageObject) -> tuple[str, set[str]]:
+    """
+    Return the text of a page, and those of its lines that are near its top or bottom edge.
+
+    What is printed twice in the same place, to look bold, is read once.
+    """
+    upright = page.rotation % 180 == 0
+    box = page.mediabox if "/MediaBox" in page else _LETTER
+    low, high = sorted(float(box[n]) for n in ((1, 3) if upright else (0, 2)))
+    near, step = _MARGIN * (high - low), min(1.0, (high - low) / 500)
+    printed: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    lines: list[tuple[str, float]] = [("", low)]
+    shows = 0  # since the last operator that sets a position
+    kept: Any = None
+
+    def before(operator: bytes, operands: Any, cm: Any, tm: Any) -> None:
+        nonlocal shows, kept
+        if operator not in _SHOW:
+            shows *= operator not in _MOVE
+            return
+        shows += 1
+        x, y = _place(cm, tm)
+        shown = operands[-1]
+        text = "".join(map(_as_text, shown)) if isinstance(shown, list) else _as_text(shown)
+        places = printed.setdefault((text, shows), [])
+        size = step if len(text) > 2 else step / 4  # narrow letters can be this close
+        if any(abs(x - x2) < size and abs(y - y2) < size for x2, y2 in places[-_MAX_PLACES:]):
+            kept, operands[-1] = shown, type(shown)()
+        places.append((x, y))
+
+    def after(_operator: bytes, operands: Any, _cm: Any, _tm: Any) -> None:
+        nonlocal kept
+        if kept is not None:  # other pages may share the stream
+            operands[-1] = kept
+            kept = None
+
+    def collect(text: str, cm: Any, tm: Any, *_: Any) -> None:
+        first, *rest = text.split("\n")
+        at = _place(cm, tm)[upright]
+        before_it, there = lines[-1]
+        lines[-1] = (before_it + first, there if before_it.strip() else at)
+        lines.extend((line, at) for line in rest)
+
+    text = page.extract_text(visitor_operand_before=before, visitor_operand_after=after, visitor_text=collect)
+    return text, {" ".join(line.split()) for line, at in lines if at < low + near or at > high - near}
 
 
-def _strip_furniture(pages: Sequence[list[str]]) -> None:
-    """Remove page numbers, and headers and footers that many pages share."""
+def _as_text(shown: object) -> str:
+    """Return what an operand shows, one character a byte where its encoding is not known; "" for a distance."""
+    return shown.decode("latin-1") if isinstance(shown, bytes) else shown if isinstance(shown, str) else ""
+
+
+def _place(cm: Any, tm: Any) -> tuple[float, float]:
+    """Return where the text matrix *tm* puts text, in the coordinates of the page."""
+    x, y = tm[4], tm[5]
+    return x * cm[0] + y * cm[2] + cm[4], x * cm[1] + y * cm[3] + cm[5]
+
+
+def _annotations(page: PageObject) -> Iterator[tuple[str, str]]:
+    """Yield, for each annotation that people see, the address that it links to, and the text that was entered in it."""
+    found = page.get("/Annots")
+    for reference in list(found.get_object() if found is not None else ())[:MAX_LINKS]:
+        try:
+            annotation = reference.get_object()
+            facts = ("", "") if annotation.get("/F", 0) & _HIDDEN else _read_annotation(annotation)
+        except Exception:  # noqa: BLE001 - as in `read_pdf`: a broken annotation must not cost the others
+            facts = ("", "")
+        yield facts
+
+
+def _read_annotation(annotation: Any) -> tuple[str, str]:
+    kind = annotation.get("/Subtype")
+    if kind == "/FreeText":
+        return "", _entered(annotation.get("/Contents"))
+    if kind == "/Widget":
+        chain = [annotation]
+        while (parent := chain[-1].get("/Parent")) is not None and len(chain) < _MAX_PARENTS:
+            chain.append(parent.get_object())
+        stated = {
+            key: next((field[key] for field in chain if key in field), None)
+            for key in ("/V", "/FT", "/Ff", "/TU", "/T")
+        }
+        value: Any = stated["/V"]
+        if stated["/FT"] == "/Btn":
+            is_on = isinstance(value, str) and value not in {"/Off", ""} and annotation.get("/AS", value) == value
+            value = str(value).removeprefix("/") if is_on else ""
+        elif stated["/FT"] == "/Sig" or (stated["/Ff"] or 0) & _PASSWORD:
+            value = ""
+        if isinstance(value, list):  # fields can share a long value, so each counts a little only
+            value = ", ".join(
+                one[: _MAX_VALUE_LENGTH // _MAX_VALUES] for one in value[:_MAX_VALUES] if isinstance(one, str)
+            )
+        value = _entered(value)
+        name = one_line(str(stated["/TU"] or stated["/T"] or ""), NAME_LENGTH)
+        return "", f"{name}: {value}" if name and value else value
+    action = annotation.get("/A")
+    address = action.get_object().get("/URI") if action is not None else None
+    return (address if isinstance(address, str) else ""), ""
+
+
+def _entered(value: object) -> str:
+    text = strip_invisible(value[:_MAX_VALUE_LENGTH])[0] if isinstance(value, str) else ""
+    return "\n".join(" ".join(line.split()) for line in text.splitlines()).strip()
+
+
+def _is_glued(text: str) -> bool:
+    words = _WORD.findall(_UNSPACED.sub(" ", text[:_GLUED_SAMPLE]))
+    return sum(len(word) for word in words if len(word) > _LONG_WORD) > _GLUED * sum(map(len, words))
+
+
+def _strip_furniture(pages: Sequence[list[str]], margins: Sequence[set[str]]) -> int:
+    """
+    Remove page numbers, and headers and footers that most pages share, or most left or most right ones.
+
+    The first copy of a header stays, and so does the only line of a page.
+
+    Returns:
+        How many lines were removed.
+
+    """
+    removed = 0
     for edge in (0, -1):
         for lines in pages:
             if edge == 0:
                 del lines[: next((number for number, line in enumerate(lines) if line), len(lines))]
             while lines and not lines[-1]:
                 lines.pop()
-        seen = Counter(_mask_digits(lines[edge]) for lines in pages if lines)
-        for lines in pages:
-            if lines and (
-                (alike := _mask_digits(lines[edge])) in {"#", "page #", "page # of #", "# / #", "- # -"}
-                or seen[alike] >= max(_MIN_REPEATS, len(pages) / 5)
-            ):
-                lines.pop(edge)
+        forms = [
+            list(_forms(lines[edge], number)) if lines and lines[edge] in margin else []
+            for number, (lines, margin) in enumerate(zip(pages, margins, strict=True))
+        ]
+        seen = Counter((form, number % 2) for number, of_page in enumerate(forms) for form, _ in of_page)
+        shown: set[str] = set()
+        for number, lines in enumerate(pages):
+            for form, is_number in forms[number]:
+                here, other = seen[form, number % 2], seen[form, 1 - number % 2]
+                enough = len(pages) / 5 if is_number else len(pages) / 2
+                is_shared = here >= _MIN_REPEATS and here > len(pages) / 4  # by most pages on this side
+                if (is_shared or here + other >= max(_MIN_REPEATS, enough)) and sum(map(bool, lines)) > 1:
+                    if is_number or form in shown:
+                        lines.pop(edge)
+                        removed += 1
+                    shown.add(form)
+                    break
+    return removed
 
 
-def _mask_digits(line: str) -> str:
-    return re.sub(r"\d+", "#", line).lower()
+def _forms(line: str, page: int) -> Iterator[tuple[str, bool]]:
+    """Yield what a line has in common with headers of other pages, and whether it is but a page number."""
+    line = line.lower()
+    words = _WORD.findall(line)
+    is_number = _PAGE_WORDS.issuperset(words)
+    found = list(_NUMBER.finditer(line))
+    if found and (is_number or len(words) >= _MIN_WORDS):
+        for number in {found[0], found[-1]}:
+            yield f"{line[: number.start()]}#{int(number[0]) - page}{line[number.end() :]}", is_number
+    yield line, False
 
 
 def _outline(reader: PdfReader, count: int) -> list[dict[str, int]]:
