@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ..._text.sentences import SENTENCE_END
 from .._markdown.fences import find_fences
+from .ties import tie
 from .window import LINK
 
 _MAX_LENGTH = 600  # characters of a sentence; a longer one is divided between words
@@ -54,6 +55,8 @@ class Piece(NamedTuple):
         headings: The headings above it, outermost first.
         leads: True if it makes no sense without the next piece: a heading, the header of a table.
         frame: The frame of the block that it belongs to.
+        tied: True if it makes no sense without the piece before it: what a heading stands above, an answer, the rest of
+            a list item, the price of what is named there.
 
     """
 
@@ -62,6 +65,7 @@ class Piece(NamedTuple):
     headings: tuple[str, ...] = ()
     leads: bool = False
     frame: Frame | None = None
+    tied: bool = False
 
 
 def pieces(text: str, whole: int = _MAX_LENGTH) -> list[Piece]:
@@ -92,7 +96,7 @@ def pieces(text: str, whole: int = _MAX_LENGTH) -> list[Piece]:
             found += (Piece(here, there, path) for here, there in _sentences(text, start, end))
     if found:
         found[0] = found[0]._replace(start=0)
-    return found
+    return tie(text, found)
 
 
 def _blocks(text: str) -> Iterator[tuple[str, int, int]]:
