@@ -38,7 +38,9 @@ GRIDS = {
     "items with a heading": "<ul>"
     + shop("<li><h3>{name}</h3><p>In stock</p><p>{price}</p><p>4.5 of 5 stars</p></li>")
     + "</ul>",
-    "items with a description": "<ul>" + shop(f"<li><p>{{name}}</p><p>{FILLER[:210]}</p><p>{{price}}</p></li>") + "</ul>",
+    "items with a description": "<ul>"
+    + shop(f"<li><p>{{name}}</p><p>{FILLER[:210]}</p><p>{{price}}</p></li>")
+    + "</ul>",
     "items in items": "<ul>" + shop("<li>{name}<ul><li>{price}</li><li>In stock</li></ul></li>") + "</ul>",
     "items with lines": "<ul>" + shop("<li>{name}<br>{price}</li>") + "</ul>",
     "cards": "<div>" + shop("<div><div><a href={link}>{name}</a></div><div>{price}</div></div>") + "</div>",
@@ -52,7 +54,9 @@ GRIDS = {
     "headings after prices": "<h2>Our lamps</h2>" + shop("<p>{price}</p><h3>{name}</h3>"),
     "terms": "<dl>" + shop("<dt>{name}</dt><dd>{price}</dd>") + "</dl>",
     "terms with paragraphs": "<dl>" + shop("<dt>{name}</dt><dd><p>Made of brass</p><p>{price}</p></dd>") + "</dl>",
-    "rows": "<table><tr><th>Lamp</th><th>Price</th></tr>" + shop("<tr><td>{name}</td><td>{price}</td></tr>") + "</table>",
+    "rows": "<table><tr><th>Lamp</th><th>Price</th></tr>"
+    + shop("<tr><td>{name}</td><td>{price}</td></tr>")
+    + "</table>",
 }
 MARK = re.compile(r"\[\.\.\. [\d,]+ characters left out[^\n]*\]")
 SHOWN = re.compile(rf"({'|'.join(NAMES)}) table lamp|(\$(?!990)\d+\.\d+)")
@@ -82,7 +86,7 @@ def test_every_price_that_is_shown_stands_with_the_thing_it_is_the_price_of(grid
         ("<ul><li><p>May I return a lamp?</p><p>{}</p></li></ul>", "Within thirty days."),
         ("<p>To return a lamp, do this:</p><ol><li>{}</li></ol>", "Call us within thirty days."),
         ("<p>To return a lamp, run:</p><pre>{}</pre>", "lamp --return"),
-        ("<p>ランプを返品できますか？</p><p>{}</p>", "三十日以内なら。"),  # noqa: RUF001 - Japanese
+        ("<p>ランプを返品できますか？</p><p>{}</p>", "三十日以内なら。"),
     ],
 )
 def test_the_answer_is_shown_with_its_question(asked: str, answer: str) -> None:

@@ -296,7 +296,9 @@ ARTICLE = "<p>" + "Over the past few years we have seen threats on the web becom
     ],
 )
 def test_noscript_in_the_place_of_the_article_is_read_beside_other_text(body: str) -> None:
-    months = "".join(f"<li><a href='/20{y}/'>Archive of the year 20{y} with many posts in it</a></li>" for y in range(10, 30))
+    months = "".join(
+        f"<li><a href='/20{y}/'>Archive of the year 20{y} with many posts in it</a></li>" for y in range(10, 30)
+    )
     html = f"<html><title>Post</title><body><h1>Blog</h1><h2>Enhanced protection</h2>{body}<ul>{months}</ul>"
     assert "threats on the web" in read_html(html.encode(), "https://x.example/a").content
 

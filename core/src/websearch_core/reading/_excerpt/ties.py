@@ -32,7 +32,8 @@ _CLOSING = " \t\n*_`\"'”’»)]"  # noqa: RUF001 - quotation marks
 _EXPECTS_MORE = ("?", ":", "？", "：", "؟")  # noqa: RUF001 - the signs of Chinese and Arabic
 _CODES = "USD|EUR|GBP|CHF|CAD|AUD|NZD|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|HUF|RON|BRL|MXN|ZAR|TRY|kr|zł|Kč|Ft|lei|Rs"
 _AMOUNT = re.compile(
-    rf"(?:[$€£¥₹₩₽₺₴]|(?<![^\W_])(?:{_CODES})\b\.?) {{0,2}}\d[\d.,' ]{{0,20}}|\d[\d.,']{{0,20}} {{0,2}}(?:[€£¥₹₩₽₺₴$円元]|(?:{_CODES})\b)"
+    rf"(?:[$€£¥₹₩₽₺₴]|(?<![^\W_])(?:{_CODES})\b\.?) {{0,2}}\d[\d.,' ]{{0,20}}"
+    rf"|\d[\d.,']{{0,20}} {{0,2}}(?:[€£¥₹₩₽₺₴$円元]|(?:{_CODES})\b)"
 )
 
 

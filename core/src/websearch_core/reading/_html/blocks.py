@@ -295,7 +295,7 @@ class _Walk:
         o.unasked = openers.unasked
 
     def _has_article(self, noscript: LexborNode, here: int) -> bool:
-        """Return whether a ``<noscript>`` has what a script writes into an article, or makes of a template before it."""
+        """Return whether a ``<noscript>`` has the text that a script writes or takes from a template."""
         if not self._opens or self._page.rendered or len(noscript.text_lexbor() or "") < _MIN_LENGTH:
             return False
         if any("articleBody" in (attributes.get("itemprop") or "") for _, attributes in self._around(here)):
