@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from ..._text.sentences import SENTENCE_END
 from .._markdown.fences import find_fences
-from .ties import tie
 from .window import LINK
 
 _MAX_LENGTH = 600  # characters of a sentence; a longer one is divided between words
@@ -96,7 +95,7 @@ def pieces(text: str, whole: int = _MAX_LENGTH) -> list[Piece]:
             found += (Piece(here, there, path) for here, there in _sentences(text, start, end))
     if found:
         found[0] = found[0]._replace(start=0)
-    return tie(text, found)
+    return found
 
 
 def _blocks(text: str) -> Iterator[tuple[str, int, int]]:
