@@ -22,6 +22,7 @@ HIDDEN = [
     f"<span style='background:black;color:#000'>{SECRET}</span>",
     f"<p hidden>{SECRET}</p>",
     f"<p HIDDEN=''>{SECRET}</p>",
+    f"<p hidden=until-found>{SECRET}</p>",
     f"<div aria-hidden=true><p>{SECRET}</p></div>",
     f"<p style='display:none'>{SECRET}</p>",
     f"<p style='color:red; DISPLAY : None !important'>{SECRET}</p>",
@@ -127,7 +128,7 @@ NO_TEXT = [
 
 def blocks_of(body: str) -> TextBlocks:
     """Find all visible blocks of a page, without selecting the main content."""
-    return find_blocks(parse(f"<body>{body}".encode()).body)
+    return find_blocks(parse(f"<body>{body}".encode()).body, streamed=True)
 
 
 def visible_text(body: str) -> str:
@@ -152,7 +153,6 @@ def test_hidden_text_is_counted(vector: str) -> None:
 @pytest.mark.parametrize(
     "vector",
     [
-        "<p hidden=until-found>{}</p>",
         "<p aria-hidden=false>{}</p>",
         "<p style='display:block'>{}</p>",
         "<p style='opacity:0.5'>{}</p>",
@@ -226,6 +226,81 @@ OPENED = {
 @pytest.mark.parametrize("how", OPENED)
 def test_text_that_a_control_opens_is_read(how: str) -> None:
     assert "Visible words" in visible_text(SEEN + OPENED[how].format("Visible words"))
+
+
+UNASKED = {
+    "no words": "<a href='#x'></a><img><button aria-controls=x><svg></svg></button><div hidden id=x>{}</div>",
+    "hidden words": "<a href='#x'><i style='display:none'>More</i></a><div hidden id=x>{}</div>",
+    "words after it": "<a href='#x'> </a>More<div hidden id=x>{}</div>",
+    "a tab without words": "<a role=tab id=t>&middot;</a><div role=tabpanel aria-labelledby=t hidden>{}</div>",
+    "no script of React": "<template id='B:0'></template><div hidden id='S:0'>{}</div>",
+}
+ASKED = {
+    "words": "<a href='#x'><b>More</b></a><div hidden id=x>{}</div>",
+    "words within": "<div data-target='#x'><i> </i><p>More</p><div hidden id=x>{}</div></div>",
+    "a script of React": UNASKED["no script of React"] + "<script>$RC('B:0','S:0')</script>",
+}
+
+
+@pytest.mark.parametrize("markup", [*UNASKED.values(), *ASKED.values()], ids=[*UNASKED, *ASKED])
+def test_a_note_says_when_nothing_that_people_see_opens_what_was_read(markup: str) -> None:
+    page = read_html(f"<main>{SEEN}{markup.format('Visible words')}</main>".encode(), "https://example.org/")
+    assert "Visible words" in page.content
+    said = "1 hidden passage read that people may never see" in page.notes
+    assert said is (markup in UNASKED.values())
+
+
+FORMULAS = [
+    "<math alttext='{}'><mi>x</mi></math>",
+    "<math><semantics><mi>x</mi><annotation encoding='application/x-tex'>{}</annotation></semantics></math>",
+    "<math><mi>x</mi><mphantom><mtext>{}</mtext></mphantom></math>",
+    "<math><mi>x</mi><mtext style='display:none'>{}</mtext></math>",
+    "<math alttext='x'></math><math><mi>x</mi><mtext hidden>{}</mtext></math>",
+]
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_what_a_formula_does_not_show_is_not_read(formula: str) -> None:
+    page = read_html(f"<main>{SEEN}<p>So {formula.format(SECRET)}.</p></main>".encode(), "https://example.org/")
+    assert "$x$" in page.content
+    assert "IGNORE" not in page.content
+
+
+def test_the_words_that_a_formula_shows_are_read_from_its_tex() -> None:
+    tex = r"\operatorname{Var}(X) \text{ if } \mathrm{rain}"
+    formula = f"<math alttext='{tex}'><mi>Var</mi><mi>X</mi><mtext> if </mtext><mi>r</mi><mi>ain</mi></math>"
+    assert tex in read_html(f"<main>{SEEN}<p>So {formula}.</p></main>".encode(), "https://example.org/").content
+
+
+def test_a_note_says_how_much_is_hidden_if_that_is_more_than_is_shown() -> None:
+    hidden = f"<div><p style='display:none'>{SECRET * 30}</p></div>" * 3
+    page = read_html(f"<main>{SEEN}{hidden}</main>".encode(), "https://example.org/")
+    length = 3 * 30 * len("".join(SECRET.split()))
+    assert page.notes == (f"3 hidden passages left out: {length:,} characters, more than are here",)
+
+
+def test_what_waits_transparent_for_its_animation_is_read_if_it_is_more_than_is_visible() -> None:
+    parts = "".join(f"<div style='opacity:0'><h2>Part {n}</h2><p>{SEEN}</p></div>" for n in range(4))
+    page = read_html(f"<main><h1>Safety</h1>{parts}</main>".encode(), "https://example.org/")
+    assert all(f"Part {n}" in page.content for n in range(4))
+
+
+ARTICLE = "<p>" + "Over the past few years we have seen threats on the web becoming more sophisticated. " * 6 + "</p>"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<div itemprop='description articleBody'><noscript>{ARTICLE}</noscript></div>",
+        f"<div><script type='text/template'>{ARTICLE}</script> <noscript>{ARTICLE}</noscript></div>",
+    ],
+)
+def test_noscript_in_the_place_of_the_article_is_read_beside_other_text(body: str) -> None:
+    months = "".join(
+        f"<li><a href='/20{y}/'>Archive of the year 20{y} with many posts in it</a></li>" for y in range(10, 30)
+    )
+    html = f"<html><title>Post</title><body><h1>Blog</h1><h2>Enhanced protection</h2>{body}<ul>{months}</ul>"
+    assert "threats on the web" in read_html(html.encode(), "https://x.example/a").content
 
 
 KEPT_SHUT = {

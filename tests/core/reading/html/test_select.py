@@ -20,7 +20,7 @@ from websearch_core.reading._html.features import LEVELS, MISSING, BlockFeatures
 from websearch_core.reading._html.metadata import read_metadata
 from websearch_core.reading._html.model import MAX_VOTES, QUESTIONS, ContentModel, load_model
 from websearch_core.reading._html.parse import parse
-from websearch_core.reading._html.select import _drop_machine_text, _leniency, _threshold, select_content
+from websearch_core.reading._html.select import _drop_machine_text, _keep_code, _leniency, _threshold, select_content
 
 PIECES = [
     *(f"<{name}>" for name in "div p ul li a span table td h1 h3 pre nav main article footer button form img dd".split()),
@@ -377,3 +377,20 @@ def test_text_for_scripts_is_left_out_unless_there_is_nothing_else(html: str, ex
     page = find_blocks(parse(html.encode()).body)
     words = [text.count(" ") + 1 for text in page.block_texts]
     assert expected == list(compress(page.block_texts, _drop_machine_text(page, [True] * len(words), words)))
+
+
+@pytest.mark.parametrize(
+    ("html", "kept", "expected"),
+    [
+        ("<p>a<pre>b</pre><p>c", "101", "111"),
+        ("<p>a:<pre>b</pre><p>c", "100", "110"),
+        ("<p>a:<pre>b</pre>", "10", "11"),
+        ("<p>a<pre>b</pre><p>c", "100", "100"),
+        ("<p>a:<pre>b</pre><p>c", "001", "001"),
+        ("<pre>b</pre><p>c", "01", "01"),
+        ("<p>a:<p>b<p>c", "101", "101"),
+    ],
+)
+def test_code_is_kept_between_kept_blocks_and_where_it_is_announced(html: str, kept: str, expected: str) -> None:
+    page = find_blocks(parse(html.encode()).body)
+    assert _keep_code(page, [keep == "1" for keep in kept]) == [keep == "1" for keep in expected]

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from ..._text.invisible import one_line
 from ...models import Page, Passage
 from .pieces import pieces
+from .ties import tie
 from .window import check, cut_window
 
 _MAX_QUOTE_LENGTH = 80  # characters
@@ -52,7 +53,7 @@ class Composer:
         self.text = page.content[offset:]
         self.pieces = [
             piece._replace(start=max(piece.start, offset))
-            for piece in pieces(page.content, whole)
+            for piece in tie(page.content, pieces(page.content, whole))
             if piece.end > offset
         ]
 

@@ -82,12 +82,24 @@ def by_query(page: Page, query: str, offset: int, about: int) -> Callable[[int],
 
 def _packed(source: Composer, length: int) -> Iterator[Span]:
     """Yield what belongs together: a paragraph, or several short ones of a section, with the heading above them."""
+    pieces = source.pieces
     first = 0
-    for n, (before, part) in enumerate(pairwise(source.pieces), 1):
-        taken = before.end - source.pieces[first].start
-        ended = taken >= _ENOUGH * length and source.page.content.endswith("\n\n", before.start, before.end)
-        full = part.end - source.pieces[first].start > length
-        if (part.leads or ended or full) and not before.leads:
+    for before, unit in pairwise(_units(source, min(_LENGTH, 3 * length))):
+        start, cut = pieces[first].start, pieces[unit.first].start
+        unit_text = source.page.content[pieces[before.first].start : cut]
+        ended = cut - start >= _ENOUGH * length and "\n\n" in unit_text and unit_text.endswith("\n")
+        if pieces[unit.first].leads or ended or pieces[unit.after - 1].end - start > length:
+            yield Span(first, unit.first)
+            first = unit.first
+    if pieces:
+        yield Span(first, len(pieces))
+
+
+def _units(source: Composer, length: int) -> Iterator[Span]:
+    """Yield each piece with those that are tied to it, up to about *length* characters."""
+    first = 0
+    for n, piece in enumerate(source.pieces):
+        if n and not (piece.tied and piece.start - source.pieces[first].start <= length):
             yield Span(first, n)
             first = n
     if source.pieces:

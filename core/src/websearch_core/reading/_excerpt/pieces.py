@@ -54,6 +54,8 @@ class Piece(NamedTuple):
         headings: The headings above it, outermost first.
         leads: True if it makes no sense without the next piece: a heading, the header of a table.
         frame: The frame of the block that it belongs to.
+        tied: True if it makes no sense without the piece before it: what a heading stands above, an answer, the rest of
+            a list item, the price of what is named there.
 
     """
 
@@ -62,6 +64,7 @@ class Piece(NamedTuple):
     headings: tuple[str, ...] = ()
     leads: bool = False
     frame: Frame | None = None
+    tied: bool = False
 
 
 def pieces(text: str, whole: int = _MAX_LENGTH) -> list[Piece]:

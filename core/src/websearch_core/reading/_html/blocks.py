@@ -59,8 +59,9 @@ class TextBlocks:
     """
 
     __slots__ = (
-        "around", "attributes", "block_elements", "block_linked", "block_texts", "cut", "hidden", "invisible", "marks",
-        "names", "parents", "run_blocks", "run_elements", "run_texts", "scriptless", "stream",
+        "around", "attributes", "block_elements", "block_linked", "block_texts", "cut", "hidden", "hidden_length",
+        "invisible", "marks", "names", "parents", "run_blocks", "run_elements", "run_texts", "scriptless", "stream",
+        "unasked",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -77,6 +78,8 @@ class TextBlocks:
         self.block_texts: list[str] = []
         self.block_linked: list[int] = []  # how many characters of each are in links
         self.hidden = 0  # hidden passages that were left out
+        self.hidden_length = 0  # their characters
+        self.unasked = 0  # hidden passages that are read although people may never see them
         self.invisible = 0  # invisible characters that were removed
         self.scriptless = False  # True if the text is from ``<noscript>``
         self.cut = False  # True if the page is too large to be read to its end
@@ -93,35 +96,49 @@ class TextBlocks:
 
 
 def find_blocks(
-    body: LexborNode | None, *, sheets: Sheets | None = None, opens: bool = True, rendered: bool = False
+    body: LexborNode | None,
+    *,
+    sheets: Sheets | None = None,
+    opens: bool = True,
+    rendered: bool = False,
+    streamed: bool = False,
 ) -> TextBlocks:
     """
     Walk over the parsed page, and keep what a reader can see.
 
-    Hidden text is skipped, except what an earlier control opens (tabs, accordions), streamed parts of a page, and a
-    hidden part that is longer than everything visible, since scripts will show it. ``<noscript>`` is skipped too,
-    unless the page has little other text.
+    Hidden text is skipped, except what an earlier control opens (tabs, accordions), streamed parts of a page, and
+    hidden parts that are longer than everything visible, since scripts will show them. ``<noscript>`` is skipped too,
+    unless it has the text of an article, or the page has little other text.
 
     Args:
         body: The element to walk over.
         sheets: The style sheets of the page, if they count.
         opens: False for HTML without scripts, and so without controls: hidden text there stays hidden.
         rendered: True for what a browser shows: scripts have run, and what they left hidden stays hidden.
+        streamed: True if the page has the script by which React moves streamed parts to their places.
 
     """
-    seen = _Walk(body, frozenset(), sheets, opens=opens, noscript=False)
+    page = _Markup(sheets, opens=opens, rendered=rendered, streamed=streamed)
+    seen = _Walk(body, page)
     if opens and sheets and seen.waits_for_scripts():
-        sheets = sheets.without_closed()
-        seen = _Walk(body, frozenset(), sheets, opens=opens, noscript=False)
+        page = page._replace(sheets=sheets.without_closed())
+        seen = _Walk(body, page)
     opened = seen.shown_by_scripts() if opens and not rendered else frozenset()
     if opened:
-        seen = _Walk(body, opened, sheets, opens=opens, noscript=False)
+        seen = _Walk(body, page, opened)
     if seen.characters < _MIN_LENGTH and body is not None and body.css_first("noscript"):
-        without = _Walk(body, opened, sheets, opens=opens, noscript=True)
+        without = _Walk(body, page, opened, noscript=True)
         if without.characters > max(_MIN_LENGTH, 2 * seen.characters):
             without.outline.scriptless = True
             seen = without
     return seen.finish()
+
+
+class _Markup(NamedTuple):
+    sheets: Sheets | None
+    opens: bool
+    rendered: bool
+    streamed: bool
 
 
 class _Hidden(NamedTuple):
@@ -137,11 +154,17 @@ class _Walk:
     """One walk over the page; very few pages need a second."""
 
     def __init__(
-        self, body: LexborNode | None, opened: frozenset[int], sheets: Sheets | None, *, opens: bool, noscript: bool
+        self,
+        body: LexborNode | None,
+        page: _Markup,
+        opened: frozenset[int] = frozenset(),
+        *,
+        noscript: bool = False,
     ) -> None:
         self.outline = TextBlocks()
-        self._sheets = sheets
-        self._opens = opens
+        self._page = page
+        self._sheets = page.sheets
+        self._opens = page.opens
         self._hidden: list[_Hidden] = []
         self._joints: list[str] = []  # the text between each run and the one before it
         if body is not None:
@@ -150,7 +173,7 @@ class _Walk:
 
     def _walk(self, node: LexborNode | None, opened: frozenset[int], silent: frozenset[str]) -> None:  # noqa: PLR0915
         # One loop with local variables, for speed: it runs thousands of times for a page.
-        o, joints, openers = self.outline, self._joints, Openers()
+        o, joints, openers = self.outline, self._joints, Openers(streamed=self._page.streamed)
         names, parents, marks, around, stream, linked = o.names, o.parents, o.marks, o.around, o.stream, o.block_linked
         run_texts, run_elements, run_blocks, all_attributes = o.run_texts, o.run_elements, o.run_blocks, o.attributes
         here = part = inside = 0  # the element, the one in `_PARTS` around it, and the bits of `around` and `_MUTED`
@@ -176,9 +199,9 @@ class _Walk:
                 place = here
             else:
                 name = _NAMES.get(number) or _name(node)
-                if name in silent:
+                if name in silent and not (name == "noscript" and self._has_article(node, here)):
                     if name == "template":
-                        openers.pass_by(name, node.attributes)
+                        openers.pass_by(len(names), name, node.attributes)
                     node = following
                     continue
                 attributes = node.attributes
@@ -200,7 +223,8 @@ class _Walk:
                     ):
                         if (unread := node.text_lexbor()) and not unread.isspace() and hides * _MUTED & ~inside:
                             by_sheets = concern is not None and hides != hiding(name, attributes, _inline(attributes))
-                            self._hidden.append(_Hidden(node, name, attributes, look, len(unread), by_sheets))
+                            length = sum(map(len, unread.split()))
+                            self._hidden.append(_Hidden(node, name, attributes, look, length, by_sheets))
                         if hides >= WHOLE:
                             node = following
                             continue
@@ -241,7 +265,7 @@ class _Walk:
                         node = following
                         continue
                     if has_more and not MAY_OPEN.isdisjoint(attributes):
-                        openers.pass_by(name, attributes)
+                        openers.pass_by(place, name, attributes)
                     waiting.append((following, here, part, inside))
                     node, here, inside = child, place, within
                     if is_part:
@@ -258,6 +282,8 @@ class _Walk:
             stream.append(~len(run_texts))
             run_texts.append(text if len(text) <= room else text[:room])
             run_elements.append(place)
+            if openers.waiting:
+                openers.see(text, place, parents)
             run_blocks.append(block)
             if inside & _IN_LINK:
                 linked[block] += len(text)
@@ -266,6 +292,18 @@ class _Walk:
                 o.cut = True
                 break
             node = following
+        o.unasked = openers.unasked
+
+    def _has_article(self, noscript: LexborNode, here: int) -> bool:
+        """Return whether a ``<noscript>`` has the text that a script writes or takes from a template."""
+        if not self._opens or self._page.rendered or len(noscript.text_lexbor() or "") < _MIN_LENGTH:
+            return False
+        if any("articleBody" in (attributes.get("itemprop") or "") for _, attributes in self._around(here)):
+            return True
+        before = noscript.prev
+        while before is not None and before.tag_id == _TEXT:
+            before = before.prev
+        return before is not None and _name(before) == "script" and "template" in (before.attributes.get("type") or "")
 
     def _look(self, name: str, attributes: Mapping[str, str | None], here: int) -> Look:
         """Return the look of a child of element number *here*, from its style and the style sheets."""
@@ -288,15 +326,22 @@ class _Walk:
         return sum(one.length for one in put_away) > max(_MIN_SHOWN_LATER, self.characters)
 
     def shown_by_scripts(self) -> frozenset[int]:
-        """Return the hidden elements with more text than is visible: the scripts of the page will show them."""
+        """
+        Return the hidden elements with more text than is visible, because scripts will show them.
+
+        Transparent ones count together: animations fade in one after the other.
+        """
         most = max(_MIN_SHOWN_LATER, self.characters)
-        return frozenset(
-            node.mem_id
-            for node, name, attributes, look, length, _ in self._hidden
-            if length > most  # a quick check: *length* includes the source of scripts
-            and not stays_hidden(name, attributes, look)
-            and _Walk(node, frozenset(), self._sheets, opens=True, noscript=False).characters > most
-        )
+        put_away = [one for one in self._hidden if not stays_hidden(one.name, one.attributes, one.look)]
+        if sum(one.length for one in put_away) <= most:  # a quick check: the length includes the source of scripts
+            return frozenset()
+        lengths = {one.node.mem_id: _Walk(one.node, self._page).characters for one in put_away}
+        if sum(lengths.values()) <= most:
+            return frozenset()
+        if large := frozenset(place for place, length in lengths.items() if length > most):
+            return large
+        faint = frozenset(one.node.mem_id for one in put_away if "opacity" in (one.attributes.get("style") or ""))
+        return faint if sum(map(lengths.__getitem__, faint)) > most else frozenset()
 
     def finish(self) -> TextBlocks:
         """Complete the texts of the blocks, without invisible characters."""
@@ -314,6 +359,7 @@ class _Walk:
         del text  # it may be large
         o.block_texts = [" ".join(text.split()) for text in blocks]
         o.hidden = len(self._hidden)
+        o.hidden_length = sum(one.length for one in self._hidden)
         return o
 
     def _join(self) -> str:

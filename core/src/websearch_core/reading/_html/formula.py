@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..._text.invisible import one_line, strip_invisible
+from .css.look import judge_inline_style
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -16,6 +17,9 @@ FORMULAS = frozenset({"math", "mjx-container", "span"})
 _WRITTEN_TWICE = re.compile(r"(?:^|\s)(?:katex|katex-display|mwe-math-element|MathJax(?:_Display)?)(?:\s|$)")
 _DISPLAYED = re.compile(r"katex-display|mwe-math-element-block|MathJax_Display")
 _STYLE = re.compile(r"\{\\(?:display|text)style\s*(.*)\}", re.DOTALL)
+_COMMAND = re.compile(r"\\(?:begin|end)\{[^{}]{0,40}\}|\\[A-Za-z]+")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_UNSEEN = frozenset({"annotation", "annotation-xml", "mphantom"})
 _MAX_LENGTH = 2000  # characters
 _MAX_DEPTH = 20  # levels of MathML; deeper levels are read as plain text
 _FUNCTIONS = frozenset(
@@ -52,7 +56,9 @@ def read_formula(node: LexborNode, name: str, attributes: Mapping[str, str | Non
     if math is None:
         return None
     stated = math.attributes
-    tex_source = (_read_annotation(math) or _to_tex(math, 0))[: 20 * _MAX_LENGTH]
+    tex_source = _read_annotation(math)[: 20 * _MAX_LENGTH]
+    if not tex_source or not _is_shown(tex_source, math):
+        tex_source = _to_tex(math, 0)[: 20 * _MAX_LENGTH]
     tex = one_line(tex_source, _MAX_LENGTH)
     display = stated.get("display") == "block" or attributes.get("display") == "true" or bool(_DISPLAYED.search(marks))
     if inner := _STYLE.fullmatch(tex):
@@ -67,16 +73,25 @@ def _read_annotation(math: LexborNode) -> str:
     return math.attributes.get("alttext") or ""
 
 
+def _is_shown(tex: str, math: LexborNode) -> bool:
+    """Return whether the words in the TeX of a formula are in its MathML too: only machines read the TeX."""
+    words = set(_WORD.findall(_COMMAND.sub(" ", tex)))
+    if not words:
+        return True
+    shown = "".join(_COMMAND.sub(" ", _to_tex(math, 0)).split())
+    return all(word in shown for word in words)
+
+
 def _to_tex(node: LexborNode, depth: int) -> str:
     """Convert MathML to TeX. Symbols are kept as characters, even where TeX has a name for them."""
     name = node.tag or ""
+    if name in _UNSEEN or (depth and _is_hidden(node.attributes)):
+        return ""
     if depth > _MAX_DEPTH or name in {"mi", "mn", "mo", "mtext", "ms"}:
         text = (node.text() or "").strip()
         if name == "mi" and text in _FUNCTIONS:
             return f"\\{text} "
         return f"\\text{{{text}}}" if name == "mtext" and text else text
-    if name.startswith("annotation"):
-        return ""
     parts: list[str] = []
     child = node.first_child
     while child is not None:
@@ -87,6 +102,11 @@ def _to_tex(node: LexborNode, depth: int) -> str:
     if write is None or len(parts) < write[0]:
         return "".join(parts)
     return write[1](parts)
+
+
+def _is_hidden(attributes: Mapping[str, str | None]) -> bool:
+    look = judge_inline_style(attributes.get("style") or "")
+    return "hidden" in attributes or look.closes or look.disguises or look.mutes > 0
 
 
 def _over(parts: list[str]) -> str:

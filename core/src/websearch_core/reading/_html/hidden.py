@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from .css.look import UNSEEN, Look
 
@@ -27,11 +28,7 @@ def hiding(name: str, attributes: Mapping[str, str | None], look: Look) -> int:
     """
     if look.closes or look.disguises or (attributes.get("aria-hidden") or "").strip().lower() == "true":
         return WHOLE | look.mutes
-    is_put_away = (
-        (name == "dialog" and "open" not in attributes)
-        or ("hidden" in attributes and (attributes["hidden"] or "").strip().lower() != "until-found")
-        or "popover" in attributes
-    )
+    is_put_away = (name == "dialog" and "open" not in attributes) or "hidden" in attributes or "popover" in attributes
     return (0 if look.displays or not is_put_away else WHOLE) | look.mutes
 
 
@@ -47,37 +44,77 @@ def stays_hidden(name: str, attributes: Mapping[str, str | None], look: Look) ->
     return look.disguises or look.mutes & ~UNSEEN > 0
 
 
+class _Control(NamedTuple):
+    place: int  # the number of its element
+    targets: list[str]  # ids of the elements that it opens
+    tabs: list[str]  # its own ids, if it is a tab
+
+
 class Openers:
-    """The controls and gaps seen so far, and the hidden elements that they open or that will fill them."""
+    """
+    The controls and gaps seen so far, and the hidden elements that they open or that will fill them.
 
-    def __init__(self) -> None:
-        self._targets: set[str] = set()  # ids of elements that controls open
-        self._tabs: set[str] = set()  # ids of tabs
+    What only a control without words opens, or no script moves, is read but counted in ``unasked``.
+
+    Args:
+        streamed: Whether the page has the script by which React moves streamed parts into gaps.
+
+    """
+
+    def __init__(self, *, streamed: bool) -> None:
+        self._streamed = streamed
+        self._targets: set[str] = set()
+        self._tabs: set[str] = set()
+        self._wordless: set[str] = set()  # all of these, whether the control has a word or not
+        self.unasked = 0
         self._gaps: set[str] = set()  # numbers of the gaps that React fills with streamed parts
+        self.waiting: list[_Control] = []  # those in which no word was seen so far
 
-    def pass_by(self, name: str, attributes: Mapping[str, str | None]) -> None:
+    def pass_by(self, place: int, name: str, attributes: Mapping[str, str | None]) -> None:
         """Note a visible element that may open others: a tab, the header of an accordion, a link within the page."""
         if name == "template":
             gap = attributes.get("id") or ""
             if gap.startswith(("B:", "P:")):
                 self._gaps.add(gap[2:])
             return
-        if name == "a" and (href := attributes.get("href")) and href[0] == "#":
-            self._targets.add(href[1:])
+        targets = [href[1:]] if name == "a" and (href := attributes.get("href")) and href[0] == "#" else []
         if not _NAMES_TARGETS.isdisjoint(attributes):
             stated = " ".join(attributes.get(attribute) or "" for attribute in _NAMES_TARGETS)
-            self._targets.update(target.removeprefix("#") for target in stated.split())
-        if (role := attributes.get("role")) and role.lower() == "tab":
-            self._tabs.update((attributes.get("id") or "").split())
+            targets += [target.removeprefix("#") for target in stated.split()]
+        targets = list(filter(None, targets))
+        is_tab = (attributes.get("role") or "").lower() == "tab"
+        tabs = (attributes.get("id") or "").split() if is_tab else []
+        if targets or tabs:
+            self.waiting.append(_Control(place, targets, tabs))
+            self._wordless.update(targets, tabs)
+
+    def see(self, text: str, element: int, parents: Sequence[int]) -> None:
+        """Note visible text: the controls around it have a word now, and the others that were waiting have ended."""
+        around: set[int] = set()
+        while element >= self.waiting[0].place:
+            around.add(element)
+            element = parents[element]
+        self.waiting = [control for control in self.waiting if control.place in around]
+        if any(map(str.isalnum, text)):
+            for control in self.waiting:
+                self._targets.update(control.targets)
+                self._tabs.update(control.tabs)
+            self.waiting = []
 
     def open(self, name: str, attributes: Mapping[str, str | None], look: Look) -> bool:
         """Return whether a control before a hidden element opens it, or a script moves it into a gap."""
         if stays_hidden(name, attributes, look):
             return False
         identity = attributes.get("id") or ""
-        if identity and identity in self._targets:
+        is_panel = (attributes.get("role") or "").lower() == "tabpanel"
+        tabs = (attributes.get("aria-labelledby") or "").split() if is_panel else []
+        if identity in self._targets or not self._tabs.isdisjoint(tabs):
             return True
-        if (attributes.get("role") or "").lower() == "tabpanel":
-            return not self._tabs.isdisjoint((attributes.get("aria-labelledby") or "").split())
+        if identity in self._wordless or not self._wordless.isdisjoint(tabs):
+            self.unasked += 1
+            return True
         piece = _SENT_LATER.fullmatch(identity)
-        return piece is not None and "hidden" in attributes and piece[1] in self._gaps
+        if piece is None or "hidden" not in attributes or piece[1] not in self._gaps:
+            return False
+        self.unasked += not self._streamed
+        return True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from itertools import compress
 
 from ..._choices import Responses
@@ -14,7 +16,7 @@ from .._excerpt.window import cut_window
 from .._links import MAX_LINKS, Links, resolved, without_fragment
 from .._page import make_page
 from .._sniff import declared
-from .blocks import find_blocks
+from .blocks import TextBlocks, find_blocks
 from .css.sheets import read_sheets
 from .harden import harden
 from .kind import find_kind
@@ -28,6 +30,7 @@ from .walls import find_wall, wall_notes
 
 _MIN_LENGTH = 120  # characters: a page with less text may have more in its structured data
 _MAX_SIZE = 10 * 2**20  # bytes of source in UTF-8
+_MOVES = re.compile(rb"\$R[CRS]\(|data-rci")  # React moves a streamed part to its place
 
 
 def read_html(
@@ -66,6 +69,7 @@ def read_html(
 
     text, decoding, beginning = to_utf8(data, content_type, most=_MAX_SIZE)
     hardened = harden(text.replace(b"\x00", b""))
+    streamed = _MOVES.search(text) is not None
     del text
     document = parse(hardened.source)
     facts = read_metadata(document, url)
@@ -73,7 +77,10 @@ def read_html(
     kind = find_kind(document, facts, url, hardened.source)
     base = find_base(document, url)
     blocks = find_blocks(
-        document.body, sheets=read_sheets(document, hardened) if style_sheets else None, rendered=rendered
+        document.body,
+        sheets=read_sheets(document, hardened) if style_sheets else None,
+        rendered=rendered,
+        streamed=streamed,
     )
     cut, simpler = beginning or hardened.cut or blocks.cut, hardened.simpler
     del document, hardened  # free their memory for the next steps
@@ -94,7 +101,7 @@ def read_html(
     notes = [
         *([decoding] if decoding else []),
         *removal_note(blocks.invisible),
-        *([f"{quantity(blocks.hidden, 'hidden passage')} left out"] if blocks.hidden else []),
+        *_describe_hidden(blocks, len(content)),
         *(["the page is larger than is read: this is its beginning"] if cut else []),
         *(["elements were nested too deeply: some structure is lost"] if simpler or main.flattened else []),
         *(["this is what the page tells readers without scripts"] if blocks.scriptless else []),
@@ -122,6 +129,15 @@ def read_html(
         notes=tuple(notes),
     )
     return page if max_length is None else cut_window(page, max_length)
+
+
+def _describe_hidden(blocks: TextBlocks, length: int) -> Iterator[str]:
+    """Yield notes on what is hidden; they say how much if that is more than the *length* of the content."""
+    if blocks.hidden:
+        much = f": {blocks.hidden_length:,} characters, more than are here" if blocks.hidden_length > length else ""
+        yield f"{quantity(blocks.hidden, 'hidden passage')} left out{much}"
+    if blocks.unasked:
+        yield f"{quantity(blocks.unasked, 'hidden passage')} read that people may never see"
 
 
 def _outgoing(links: dict[str, str], url: str) -> tuple[str, ...]:

@@ -51,7 +51,7 @@ def select_content(outline: TextBlocks, url: str, facts: Metadata, model: Conten
     chances = _smooth(_average_alike(outline, model.probabilities(features)))
     threshold = _threshold(chances, features.sizes)
     kept = [chance >= threshold * share for chance, share in zip(chances, _leniency(outline), strict=True)]
-    kept = _drop_machine_text(outline, kept, features.sizes)
+    kept = _keep_code(outline, _drop_machine_text(outline, kept, features.sizes))
     return whole_rows(outline, _drop_repeats(outline, kept))
 
 
@@ -109,6 +109,18 @@ def _drop_machine_text(outline: TextBlocks, kept: list[bool], words: list[int]) 
         for text, element, linked, count, keep in blocks
     ]
     return legible if any(legible) else kept
+
+
+def _keep_code(outline: TextBlocks, kept: list[bool]) -> list[bool]:
+    """Keep code between two kept blocks, and code that the text before it announces."""
+    if "pre" not in outline.names:
+        return kept
+    kept = kept.copy()
+    after = [*kept[1:], False]
+    for block, element in enumerate(outline.block_elements):
+        if outline.names[element] == "pre" and block and kept[block - 1]:
+            kept[block] = kept[block] or after[block] or outline.block_texts[block - 1].endswith((":", "："))  # noqa: RUF001 - Chinese
+    return kept
 
 
 def _drop_repeats(outline: TextBlocks, kept: list[bool]) -> list[bool]:

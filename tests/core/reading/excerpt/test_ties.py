@@ -1,0 +1,112 @@
+"""A passage shows a thing with its own price, and a question with its answer."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+
+from websearch_core.models import Page
+from websearch_core.reading import pick_passages, read_html
+
+NAMES = "Amber Birch Copper Dune Ember Fjord Granite Harbour Ivory Jasper Kelp Linden".split()
+FILLER = "This sentence is about nothing in particular, and goes on for a while. " * 6
+URL = "https://shop.example/lamps"
+
+
+def price_of(number: int) -> str:
+    return f"${number + 1}9.{number + 10}"
+
+
+def read(body: str) -> Page:
+    page = read_html(f"<main><h1>Lamps</h1><p>{FILLER}</p>{body}<p>{FILLER}</p></main>".encode(), URL)
+    assert all(name in page.content for name in NAMES)
+    return page
+
+
+def shop(one: str) -> str:
+    return "".join(
+        one.format(name=f"{name} table lamp with a linen shade", price=price_of(n), link=f"/lamp/{n}")
+        for n, name in enumerate(NAMES)
+    )
+
+
+GRIDS = {
+    "items with paragraphs": "<ol>" + shop("<li><p><a href={link}>{name}</a></p><p>{price}</p></li>") + "</ol>",
+    "items with the price first": "<ul>" + shop("<li><p>{price}</p><p><a href={link}>{name}</a></p></li>") + "</ul>",
+    "items with a heading": "<ul>"
+    + shop("<li><h3>{name}</h3><p>In stock</p><p>{price}</p><p>4.5 of 5 stars</p></li>")
+    + "</ul>",
+    "items with a description": "<ul>"
+    + shop(f"<li><p>{{name}}</p><p>{FILLER[:210]}</p><p>{{price}}</p></li>")
+    + "</ul>",
+    "items in items": "<ul>" + shop("<li>{name}<ul><li>{price}</li><li>In stock</li></ul></li>") + "</ul>",
+    "items with lines": "<ul>" + shop("<li>{name}<br>{price}</li>") + "</ul>",
+    "cards": "<div>" + shop("<div><div><a href={link}>{name}</a></div><div>{price}</div></div>") + "</div>",
+    "cards with two prices": "<div>"
+    + shop("<div><a href={link}>{name}</a><p>{price}</p><p>Regular price $990.00</p><p>Sold by us</p></div>")
+    + "</div>",
+    "cards with the price first": "<div>"
+    + shop("<div><div>{price}</div><div><a href={link}>{name}</a></div></div>")
+    + "</div>",
+    "headings": shop("<h3>{name}</h3><p>{price}</p>"),
+    "headings after prices": "<h2>Our lamps</h2>" + shop("<p>{price}</p><h3>{name}</h3>"),
+    "terms": "<dl>" + shop("<dt>{name}</dt><dd>{price}</dd>") + "</dl>",
+    "terms with paragraphs": "<dl>" + shop("<dt>{name}</dt><dd><p>Made of brass</p><p>{price}</p></dd>") + "</dl>",
+    "rows": "<table><tr><th>Lamp</th><th>Price</th></tr>"
+    + shop("<tr><td>{name}</td><td>{price}</td></tr>")
+    + "</table>",
+}
+MARK = re.compile(r"\[\.\.\. [\d,]+ characters left out[^\n]*\]")
+SHOWN = re.compile(rf"({'|'.join(NAMES)}) table lamp|(\$(?!990)\d+\.\d+)")
+
+
+@pytest.mark.parametrize("budget", [300, 500, 900, 1400])
+@pytest.mark.parametrize("grid", GRIDS)
+def test_every_price_that_is_shown_stands_with_the_thing_it_is_the_price_of(grid: str, budget: int) -> None:
+    page = read(GRIDS[grid])
+    for wanted, name in [*enumerate(NAMES)][4:]:  # the first ones may share a passage with the long text before
+        part = pick_passages(page, f"How much does the {name} lamp cost?", budget).content
+        assert budget < 900 or price_of(wanted) in part, part
+        for passage in MARK.split(part):
+            found = [price or price_of(NAMES.index(name)) for name, price in SHOWN.findall(passage)]
+            if len(found) % 2 and not passage.rstrip().endswith(found[-1]):
+                del found[-1]  # there was room for its name only
+            assert found[::2] == found[1::2], passage
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("<p>May I return a lamp?</p><p>{}</p>", "Within thirty days."),
+        ("<p><strong>May I return a lamp?</strong></p><p>{}</p>", "Within thirty days."),
+        ("<p><a href=/faq>May I return a lamp?</a></p><ul><li>{}</li></ul>", "Within thirty days."),
+        ("<p>You may ask. May I return a lamp?</p><p>{}</p>", "Within thirty days."),
+        ("<ul><li><p>May I return a lamp?</p><p>{}</p></li></ul>", "Within thirty days."),
+        ("<p>To return a lamp, do this:</p><ol><li>{}</li></ol>", "Call us within thirty days."),
+        ("<p>To return a lamp, run:</p><pre>{}</pre>", "lamp --return"),
+        ("<p>ランプを返品できますか？</p><p>{}</p>", "三十日以内なら。"),
+    ],
+)
+def test_the_answer_is_shown_with_its_question(asked: str, answer: str) -> None:
+    before = f"<p>{FILLER[:100]}</p>"  # so that question and answer do not fit into the passage that it begins
+    body = f"<h1>Help</h1><p>{FILLER}</p>{before}{asked.format(answer)}{f'<p>{FILLER}</p>' * 4}"
+    page = read_html(f"<main>{body}</main>".encode(), URL)
+    part = pick_passages(page, "May I return a lamp? ランプを返品できますか", 420)
+
+    assert answer in part.content
+
+
+@pytest.mark.parametrize("unit", ["Why?\n\n", "- a\n\n  b\n\n  - c\n", "$1\n\n", "# h\n\n$1\n\n", "[a](/b)\n\n$1\n\n"])
+def test_a_chain_of_ties_is_cut_and_its_cost_grows_no_faster_than_the_page(unit: str) -> None:
+    def cost(length: int) -> float:
+        text = unit * (length // len(unit))
+        page = Page(url=URL, content=text, content_length=len(text), original_length=len(text))
+        started = time.process_time()
+        part = pick_passages(page, "why a b c h 1", 1500)
+        assert part.passages
+        assert part.passages[0].length <= 1500
+        return time.process_time() - started
+
+    assert cost(40_000) < 4 * 3 * max(cost(10_000), 0.02)
