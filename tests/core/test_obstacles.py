@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 
 from websearch_core import WebSearch
 from websearch_core.errors import NeedsBrowser
 from websearch_core.models import Page
-from websearch_core.provider import from_function
+from websearch_core.provider import from_function, needs_scripts
 
 pytestmark = pytest.mark.enable_socket
 
@@ -37,3 +38,26 @@ def test_no_third_party_is_asked_unless_it_is_named(server, http):
     server.answers["/app"] = http(SHELL, "200 OK", "Content-Type: text/html")
     with WebSearch("duckduckgo", allow=[server.url]) as web, pytest.raises(NeedsBrowser):
         web.read(f"{server.url}/app")
+
+
+@pytest.mark.parametrize("unit", ["[", "[a ", "[](", "[a](", "[]", "](", "[[a](b)"])
+@pytest.mark.parametrize("size", [90_000, 1_000_000])
+def test_links_that_never_end_cost_no_more_than_text(unit, size):
+    text = unit * (size // len(unit))
+    begin = time.process_time()
+    needs_scripts(text, b"<script>")
+    assert time.process_time() - begin < 1
+
+
+@pytest.mark.parametrize(
+    ("text", "needs"),
+    [
+        ("[](/a) [](/b)", True),
+        ("[Home](/a)", False),
+        (f"[Please enable JavaScript]({'/a' * 5_000})", True),
+        ("a" * 200_000, False),
+    ],
+    ids=["links without words", "a menu", "a long target", "a long text"],
+)
+def test_the_words_of_links_count_and_their_targets_do_not(text, needs):
+    assert needs_scripts(text, b"<script></script>") is needs

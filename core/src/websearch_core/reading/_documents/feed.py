@@ -177,10 +177,10 @@ def _without_long_names(source: str) -> str:
             begin, depth = begin if depth else tag.end(), depth + 1
         elif tag["closes"] and depth:
             depth -= 1
-            long = tag.start() - begin > _MAX_NAMES_LENGTH or _LONG_WORD.search(source, begin, tag.start())
-            if not depth and long:
+            end = tag.start()
+            if not depth and (end - begin > _MAX_NAMES_LENGTH or _LONG_WORD.search(source, begin, end)):
                 kept.append(source[copied:begin])
-                copied = tag.start()
+                copied = end
     if depth and len(source) - begin > _MAX_NAMES_LENGTH:
         return "".join(kept) + source[copied:begin]  # it is never closed
     return "".join(kept) + source[copied:]
