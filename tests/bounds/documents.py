@@ -162,6 +162,7 @@ OTHERS = ("robots.txt", "robots.txt rule", "find", "find it", "query")
 """What else is done with a text."""
 
 CITED = ("cited source", "cited source, many claims")
+"""The same for a source that an answer cites: at most three times an honest one of its length."""
 
 
 def seconds(place: str, unit: str, size: int) -> float:
@@ -169,9 +170,9 @@ def seconds(place: str, unit: str, size: int) -> float:
     text = repeat(unit, size)
     _do(place, "Kelp")  # imports
     work = _prepare(place, text)
-    begin = time.process_time()
+    begin = time.thread_time()
     work()
-    return time.process_time() - begin
+    return time.thread_time() - begin
 
 
 def _do(place: str, text: str) -> None:

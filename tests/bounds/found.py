@@ -143,16 +143,20 @@ def _evaluate(node: ast.Call, what: str, module: ModuleType) -> re.Pattern[Any] 
     return re.compile(source, value)
 
 
-def methods(every: Iterable[ModuleType]) -> dict[str, frozenset[str]]:
-    """Return which attributes each name of *every* module has where it is used, such as ``search`` of ``_LINK``."""
-    used: defaultdict[str, set[str]] = defaultdict(set)
+def methods(every: Iterable[ModuleType]) -> dict[tuple[str, str], frozenset[str]]:
+    """
+    Return which attributes a name has where it is used, such as ``search`` of ``_LINK``.
+
+    A private name is that of its module, any other one may be used in all modules.
+    """
+    used: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for module in every:
         path = Path(module.__file__ or "")
         if path.suffix == ".py":
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                 if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name | ast.Attribute):
                     name = node.value.id if isinstance(node.value, ast.Name) else node.value.attr
-                    used[name].add(node.attr)
+                    used[module.__name__ if name.startswith("_") else "", name].add(node.attr)
     return {name: frozenset(attributes) for name, attributes in used.items()}
 
 
