@@ -53,7 +53,7 @@ def test_links_that_never_end_cost_no_more_than_text(unit, size):
     ("text", "needs"),
     [
         ("[](/a) [](/b)", True),
-        ("[Home](/a)", False),
+        ("[Home](/a) Brown algae of the northern seas", False),
         (f"[Please enable JavaScript]({'/a' * 5_000})", True),
         ("a" * 200_000, False),
     ],

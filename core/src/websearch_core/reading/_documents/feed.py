@@ -30,7 +30,8 @@ from .text import read_text
 _MAX_CHARACTERS = 2**20  # of source: later entries are old ones
 _MAX_ENTRIES = 1000
 _MAX_CONTENT_LENGTH = 1_000_000  # characters
-_DECLARATION = re.compile(r"^\ufeff?\s*<\?xml[^>]{0,300}\?>")
+# What stands before the first element, which nobody needs, and which feedparser searches in quadratic time.
+_HEAD = re.compile(r"(?:[^<]++|<\?.*?\?>|<!--.*?-->|<!(?!--)[^<>]*+>)*+(?=<\w)", re.DOTALL)
 _SLOW = re.compile(r"<!ENTITY|<[^<>]{10000}")  # not needed in a feed
 _MAX_NAMES_LENGTH = 1_000  # characters of source between the tags of a person: name, address, e-mail
 _LONG_WORD = re.compile(r"[\w.+-]{200}")  # longer than any name or mailbox
@@ -146,9 +147,10 @@ def _write(feed: _Feed, base: str, links: Links) -> tuple[str, list[str], int]:
 def _xml_feed(source: str) -> _Feed | None:
     import feedparser
 
-    if _SLOW.search(source):
+    head = _HEAD.match(source)
+    if head is None or _SLOW.search(source):
         return None
-    stream = BytesIO(_without_long_names(_DECLARATION.sub("", source)).encode("utf-8", "replace"))
+    stream = BytesIO(_without_long_names(source[head.end() :]).encode("utf-8", "replace"))
     headers = {"content-type": "application/xml; charset=utf-8"}
     try:
         parsed = feedparser.parse(stream, response_headers=headers, sanitize_html=False, resolve_relative_uris=False)

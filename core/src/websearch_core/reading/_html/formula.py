@@ -15,7 +15,7 @@ FORMULAS = frozenset({"math", "mjx-container", "span"})
 
 _WRITTEN_TWICE = re.compile(r"(?:^|\s)(?:katex|katex-display|mwe-math-element|MathJax(?:_Display)?)(?:\s|$)")
 _DISPLAYED = re.compile(r"katex-display|mwe-math-element-block|MathJax_Display")
-_STYLE = re.compile(r"\{\\(?:display|text)style\s*(.*)\}", re.DOTALL)
+_STYLE = re.compile(r"\{\\(?:display|text)style\s*+(.*)\}", re.DOTALL)
 _MAX_LENGTH = 2000  # characters
 _MAX_DEPTH = 20  # levels of MathML; deeper levels are read as plain text
 _FUNCTIONS = frozenset(
