@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import time
 
 import pytest
@@ -61,3 +62,34 @@ def test_links_that_never_end_cost_no_more_than_text(unit, size):
 )
 def test_the_words_of_links_count_and_their_targets_do_not(text, needs):
     assert needs_scripts(text, b"<script></script>") is needs
+
+
+FEED = b"<rss version='2.0'><channel><title>Kelp</title><item><author>%s</author></item></channel></rss>"
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [(b"<!doctype html><title>Kelp</title><body><p>" + b"[" * 100_000, "text/html"), (FEED % (b"1" * 60_000), "text/xml")],
+    ids=["page", "feed"],
+)
+def test_a_hostile_page_does_not_hold_the_event_loop(server, http, body, kind):
+    server.answers["/kelp"] = http(gzip.compress(body), "200 OK", f"Content-Type: {kind}", "Content-Encoding: gzip")
+    gaps = []
+
+    async def tick():
+        before = time.process_time()  # what the process does between two ticks; a busy machine does not add to it
+        while True:
+            await asyncio.sleep(0.01)
+            now = time.process_time()
+            gaps.append(now - before)
+            before = now
+
+    async def read():
+        ticking = asyncio.create_task(tick())
+        async with WebSearch("duckduckgo", allow=[server.url], timeout=60) as web:
+            page = await web.aread(f"{server.url}/kelp")
+        ticking.cancel()
+        return page
+
+    assert asyncio.run(read()).title == "Kelp"
+    assert max(gaps) < 3
