@@ -196,7 +196,9 @@ def _prepare(place: str, text: str) -> Callable[[], object]:
             return lambda: Excerpt(max_length=15_000, **options).of(page)  # type: ignore[arg-type]
         case _:
             claims = 40 if "many" in place else 1
-            answer = " ".join(f"Brown algae of the northern seas number {n} [1](https://page.example/)." for n in range(claims))
+            answer = " ".join(
+                f"Brown algae of the northern seas number {n} [1](https://page.example/)." for n in range(claims)
+            )
             source = {"id": 1, "url": URL, "title": "Kelp", "text": text}
             return lambda: check_citations(answer, [source])
 

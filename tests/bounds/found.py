@@ -12,7 +12,6 @@ import importlib
 import inspect
 import pkgutil
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -20,7 +19,24 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 PACKAGES = ("websearch_core", "langchain_websearch", "llamaindex_websearch")
-PARSERS = ("feedparser", "sgmllib", "pypdf", "markdownify", "bs4", "markitdown", "mammoth", "openpyxl", "protego", "csv", "html", "mimetypes", "xml", "zipfile", "tomllib", "json")
+PARSERS = (
+    "feedparser",
+    "sgmllib",
+    "pypdf",
+    "markdownify",
+    "bs4",
+    "markitdown",
+    "mammoth",
+    "openpyxl",
+    "protego",
+    "csv",
+    "html",
+    "mimetypes",
+    "xml",
+    "zipfile",
+    "tomllib",
+    "json",
+)
 _CALLS = {"compile", "search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
 _FLAGS = {"compile": 1, "sub": 4, "subn": 4, "split": 3}  # which argument they are; else the third
 
@@ -79,7 +95,9 @@ def _patterns(value: object, path: str, module: ModuleType, depth: int) -> Itera
     elif inspect.isclass(value) and value.__module__ == module.__name__:
         for name, each in list(vars(value).items()):
             yield from _patterns(each, f"{path}.{name}", module, depth + 1)
-    elif callable(getattr(value, "__self__", None).__class__) and isinstance(getattr(value, "__self__", None), re.Pattern):
+    elif callable(getattr(value, "__self__", None).__class__) and isinstance(
+        getattr(value, "__self__", None), re.Pattern
+    ):
         yield path, value.__self__  # type: ignore[attr-defined]
     elif getattr(type(value), "__module__", "").startswith(PACKAGES) and depth < 3:
         for name, each in list(getattr(value, "__dict__", {}).items()):
@@ -134,8 +152,8 @@ def _evaluate(node: ast.Call, what: str, module: ModuleType) -> re.Pattern[Any] 
     flags = next((word.value for word in node.keywords if word.arg == "flags"), None)
     flags = node.args[place] if flags is None and len(node.args) > place else flags
     try:
-        source = eval(compile(ast.Expression(node.args[0]), "", "eval"), vars(module))  # noqa: S307 - our own source
-        value = eval(compile(ast.Expression(flags), "", "eval"), vars(module)) if flags is not None else 0  # noqa: S307
+        source = eval(compile(ast.Expression(node.args[0]), "", "eval"), vars(module))
+        value = eval(compile(ast.Expression(flags), "", "eval"), vars(module)) if flags is not None else 0
     except NameError:
         return None
     if isinstance(source, re.Pattern):
@@ -166,7 +184,9 @@ def main() -> None:
     found = {(f.pattern.pattern, f.pattern.flags): f for m in ours for f in held(m)}
     print(len(ours), "modules", len(found), "held")
     made = [c for m in ours for c in calls(m)]
-    print(len(made), "calls", sum(c.inside for c in made), "inside", sum(c.pattern is None for c in made), "not evaluated")
+    print(
+        len(made), "calls", sum(c.inside for c in made), "inside", sum(c.pattern is None for c in made), "not evaluated"
+    )
     for c in made:
         if c.pattern is None or (not c.inside and (c.pattern.pattern, c.pattern.flags) not in found):
             print(c)

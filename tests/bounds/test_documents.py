@@ -14,7 +14,7 @@ from math import inf
 
 import pytest
 
-from tests.bounds.documents import CITED, OTHERS, READ
+from tests.bounds.documents import OTHERS, READ
 from tests.bounds.units import UNITS
 from tests.bounds.worker import Worker, cost
 

@@ -28,7 +28,10 @@ EVERYWHERE = os.environ.get("WEBSEARCH_ALL_BOUNDS") == "1"
 # Patterns that are slow for long texts, by module and how they begin, and the constant that limits what they get.
 BOUNDED = {
     ("websearch_core._text.dates", "(?:(?:mon|tue"): "websearch_core._text.dates:_MAX_LENGTH",
-    ("websearch_core.reading._documents.pdf", r"(\w*[^\W\d_])["): "websearch_core.reading._documents.pdf:_MAX_WORD_LENGTH",
+    (
+        "websearch_core.reading._documents.pdf",
+        r"(\w*[^\W\d_])[",
+    ): "websearch_core.reading._documents.pdf:_MAX_WORD_LENGTH",
     ("websearch_core.reading._html.byline", "(?:^|["): "websearch_core.reading._html.byline:_MAX_LENGTH",
     ("websearch_core.reading._html.byline", r"\s*[|"): "websearch_core.reading._html.byline:_MAX_LENGTH",
     ("websearch_core.reading._html.byline", r"(?:,|\s+on)"): "websearch_core.reading._html.byline:_MAX_LENGTH",
@@ -68,7 +71,14 @@ def entry(table, name):
     """Return the entry of *table* for a pattern, by the beginning of its source."""
     module, _, source = name.partition(": ")
     beginning = source.removeprefix("b")[1:]
-    return next((value for (where, begin), value in table.items() if where == module and beginning.startswith(repr(begin)[1:-1])), None)
+    return next(
+        (
+            value
+            for (where, begin), value in table.items()
+            if where == module and beginning.startswith(repr(begin)[1:-1])
+        ),
+        None,
+    )
 
 
 def find_slow(worker, package, table):
@@ -113,7 +123,9 @@ def test_every_pattern_is_linear_or_gets_a_text_of_a_named_length(worker, packag
 @pytest.mark.parametrize("package", PARSERS)
 def test_slow_patterns_of_parsers_are_known(worker, package):
     slow = list(find_slow(worker, package, THEIRS))
-    assert not slow, "\n".join([*slow, "List it in THEIRS with what limits it; if nothing does, limit what the parser gets."])
+    assert not slow, "\n".join(
+        [*slow, "List it in THEIRS with what limits it; if nothing does, limit what the parser gets."]
+    )
 
 
 @pytest.mark.parametrize("package", found.PACKAGES)
@@ -156,5 +168,7 @@ def test_a_slow_pattern_is_noticed(worker, source):
 
 
 def test_every_pattern_that_was_found_by_walking_has_a_source():
-    assert len({name_of(one.module, one.pattern) for m in found.modules("websearch_core") for one in found.held(m)}) > 300
+    assert (
+        len({name_of(one.module, one.pattern) for m in found.modules("websearch_core") for one in found.held(m)}) > 300
+    )
     assert all(isinstance(one.pattern, re.Pattern) for m in found.modules("websearch_core") for one in found.held(m))

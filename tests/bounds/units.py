@@ -14,7 +14,7 @@ except ImportError as error:  # private, so it may go
 
 UNITS = (
     "[", "[a ", "](", "[a](", "[](", "<", "<a ", "<a>", "<!--", "(", "&", "&a", "-", "1", "a", "a.", "Ab. ", " ", "\n",
-    "\t", '"', "'", "*", "_", "`", "#", "|", "=", "/", "\\", "- a\n", "> ", "1. ", "{\"", "\u4e2d", "a@",
+    "\t", '"', "'", "*", "_", "`", "#", "|", "=", "/", "\\", "- a\n", "> ", "1. ", '{"', "\u4e2d", "a@",
 )  # fmt: skip
 """Text that is repeated, in any kind of document."""
 
@@ -46,7 +46,9 @@ def _stems(pattern: re.Pattern[Any]) -> Iterator[str]:
     source = pattern.pattern
     text = source.decode("latin-1") if isinstance(source, bytes) else source
     sample = ""
-    for piece in _pieces(parser.parse(text, pattern.flags & ~re.DEBUG & ~(re.UNICODE if isinstance(source, bytes) else 0))):
+    for piece in _pieces(
+        parser.parse(text, pattern.flags & ~re.DEBUG & ~(re.UNICODE if isinstance(source, bytes) else 0))
+    ):
         if piece:
             sample += piece
             yield sample
@@ -71,7 +73,7 @@ def _pieces(parsed: Any) -> Iterator[str]:
             case codes.ATOMIC_GROUP:
                 yield from _pieces(argument)
             case codes.MAX_REPEAT | codes.MIN_REPEAT | codes.POSSESSIVE_REPEAT:
-                least, most, inner = argument
+                least, _most, inner = argument
                 for _ in range(min(max(least, 1), 3)):
                     yield from _pieces(inner)
             case _:  # what has no width

@@ -48,7 +48,8 @@ class Worker:
             self._process = subprocess.Popen(
                 command, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
             )
-        assert self._process.stdin and self._process.stdout
+        assert self._process.stdin
+        assert self._process.stdout
         self._process.stdin.write(json.dumps([task, *arguments]) + "\n")
         if line := self._process.stdout.readline():
             return json.loads(line)

@@ -69,7 +69,10 @@ FEED = b"<rss version='2.0'><channel><title>Kelp</title><item><author>%s</author
 
 @pytest.mark.parametrize(
     ("body", "kind"),
-    [(b"<!doctype html><title>Kelp</title><body><p>" + b"[" * 100_000, "text/html"), (FEED % (b"1" * 60_000), "text/xml")],
+    [
+        (b"<!doctype html><title>Kelp</title><body><p>" + b"[" * 100_000, "text/html"),
+        (FEED % (b"1" * 60_000), "text/xml"),
+    ],
     ids=["page", "feed"],
 )
 def test_a_hostile_page_does_not_hold_the_event_loop(server, http, body, kind):

@@ -254,7 +254,9 @@ class _Pool:
         worker.end()
 
     def _stop_trying(self, problem: str) -> None:
-        _log.warning("no process can be started; documents are parsed in this one, and no deadline ends it: %s", problem)
+        _log.warning(
+            "no process can be started; documents are parsed in this one, and no deadline ends it: %s", problem
+        )
         self._problem = problem
         self._retry_at = time.monotonic() + _RETRY_AFTER
 
