@@ -24,7 +24,7 @@ PYTHON := $(shell for each in python3.11 python3.12 python3.13 python3; do \
 endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
-.PHONY: help install wheels demo test test-ddgs test-models test-service fuzz coverage lint types format docs provider bench bench-reading \
+.PHONY: help install wheels demo test test-ddgs test-models test-service fuzz bounds coverage lint types format docs provider bench bench-reading \
 	bench-memory bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-stopping bench-tenants soak model record drift plugin matrix lock
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
@@ -84,6 +84,9 @@ test-service: $(VENV)/installed  ## test the service in examples/service with Fa
 
 fuzz: $(VENV)/installed  ## fuzz each target for a minute, or longer: make fuzz SECONDS=600
 	$(BIN)/python tests/fuzz/run.py --seconds $(or $(SECONDS),60)
+
+bounds: $(VENV)/installed  ## try every repeated text in every place of every document, and every pattern of the parsers
+	WEBSEARCH_ALL_BOUNDS=1 $(BIN)/python -m pytest $(PARALLEL) tests/bounds
 
 coverage: $(VENV)/installed  ## run all tests and check that coverage is above its floors
 	@mkdir -p build

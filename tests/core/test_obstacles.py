@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+import time
 
 import pytest
 
 from websearch_core import WebSearch
 from websearch_core.errors import NeedsBrowser
 from websearch_core.models import Page
-from websearch_core.provider import from_function
+from websearch_core.provider import from_function, needs_scripts
 
 pytestmark = pytest.mark.enable_socket
 
@@ -37,3 +39,60 @@ def test_no_third_party_is_asked_unless_it_is_named(server, http):
     server.answers["/app"] = http(SHELL, "200 OK", "Content-Type: text/html")
     with WebSearch("duckduckgo", allow=[server.url]) as web, pytest.raises(NeedsBrowser):
         web.read(f"{server.url}/app")
+
+
+@pytest.mark.parametrize("unit", ["[", "[a ", "[](", "[a](", "[]", "](", "[[a](b)"])
+@pytest.mark.parametrize("size", [90_000, 1_000_000])
+def test_links_that_never_end_cost_no_more_than_text(unit, size):
+    text = unit * (size // len(unit))
+    begin = time.process_time()
+    needs_scripts(text, b"<script>")
+    assert time.process_time() - begin < 1
+
+
+@pytest.mark.parametrize(
+    ("text", "needs"),
+    [
+        ("[](/a) [](/b)", True),
+        ("[Home](/a) Brown algae of the northern seas", False),
+        (f"[Please enable JavaScript]({'/a' * 5_000})", True),
+        ("a" * 200_000, False),
+    ],
+    ids=["links without words", "a menu", "a long target", "a long text"],
+)
+def test_the_words_of_links_count_and_their_targets_do_not(text, needs):
+    assert needs_scripts(text, b"<script></script>") is needs
+
+
+FEED = b"<rss version='2.0'><channel><title>Kelp</title><item><author>%s</author></item></channel></rss>"
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b"<!doctype html><title>Kelp</title><body><p>" + b"[" * 100_000, "text/html"),
+        (FEED % (b"1" * 60_000), "text/xml"),
+    ],
+    ids=["page", "feed"],
+)
+def test_a_hostile_page_does_not_hold_the_event_loop(server, http, body, kind):
+    server.answers["/kelp"] = http(gzip.compress(body), "200 OK", f"Content-Type: {kind}", "Content-Encoding: gzip")
+    gaps = []
+
+    async def tick():
+        before = time.process_time()  # what the process does between two ticks; a busy machine does not add to it
+        while True:
+            await asyncio.sleep(0.01)
+            now = time.process_time()
+            gaps.append(now - before)
+            before = now
+
+    async def read():
+        ticking = asyncio.create_task(tick())
+        async with WebSearch("duckduckgo", allow=[server.url], timeout=60) as web:
+            page = await web.aread(f"{server.url}/kelp")
+        ticking.cancel()
+        return page
+
+    assert asyncio.run(read()).title == "Kelp"
+    assert max(gaps) < 3

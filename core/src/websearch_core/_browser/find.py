@@ -15,7 +15,7 @@ from ..errors import ConfigurationError
 # The versions that the suite of attacks passed with: a new one can open a way around the gate.
 PROVEN = ("156.0.8078.79",)
 
-_VERSION = re.compile(r"[0-9]+(\.[0-9]+){3}")
+_VERSION = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9}){3}")
 INSTALL = (
     "Debian and Ubuntu: apt-get install chromium-headless-shell chromium-sandbox (or chromium); "
     "macOS: brew install --cask chromium, or Google Chrome; "

@@ -107,7 +107,7 @@ def parse_date(text: object) -> datetime | None:
         if isinstance(text, int | float) and not isinstance(text, bool):
             return _from_number(text)
         if isinstance(text, str) and len(text) <= _MAX_LENGTH:
-            return _parse(re.sub(r"\s*\([^()]*\)$", "", text.strip()))
+            return _parse(re.sub(r"\([^()]*\)$", "", text.strip()).rstrip())
     except (ValueError, OverflowError, OSError):  # 31 February, the year 0, a number out of range
         return None
     return None

@@ -82,13 +82,14 @@ _EMPTY_ROOT = re.compile(
 _UNSHOWN = frozenset({b"script", b"style", b"noscript", b"title", b"template"})
 _WORD = re.compile(r"\b[^\W_]{4,}\b")
 _FIRST = 5  # words of a text that are looked for in the page
+_MOST_TEXT = 100_000  # characters of Markdown, targets of links included: a longer page says something
 _MAX_AROUND = 600  # characters around an empty main part: navigation, a banner
 _MAX_MENU = 100  # characters of links or names of pictures, which are all that a page says
 _PICTURE_NAME = re.compile(
     rb"<img\b[^<>]{0,500}?\salt\s{0,5}=\s{0,5}(?:\"([^\"]{1,300})\"|'([^']{1,300})'|([^\s\"'>]{1,300}))",
     re.IGNORECASE,
 )
-_LINK = re.compile(r"\[([^\]]*)\]\([^)\s]*\)")
+_LINK = re.compile(r"\[([^\[\]]*+)\]\([^()\s]*+\)")  # linear: nothing that it runs over can begin another link
 
 
 def find_challenge(response: Response, text: str | None = None) -> str | None:
@@ -136,6 +137,8 @@ def needs_scripts(text: str, source: bytes) -> bool:
         source: Its HTML.
 
     """
+    if len(text) > _MOST_TEXT:
+        return False
     said = _LINK.sub(r"\1", text).strip()
     if not said:
         return True

@@ -85,7 +85,8 @@ class Direct:
             drops them, other pages keep what belongs to them.
         reviews: The same for reviews. Unset: those that belong to the page are kept.
         isolate: Parse pages in other processes. ``True``: always, so that a page that crashes the parser affects only
-            itself. ``False``: never. Unset: where it is faster, for large pages and for many in parallel.
+            itself. ``False``: never. Unset: for PDF, Office files, feeds and other XML, whose parsers only the end of
+            their process ends, and where it is faster: for large pages and for many in parallel.
         prefer_markdown: Ask for Markdown first, and for HTML only if the site has no Markdown, or only a stub of it.
         follow_alternates: Read the Markdown that an HTML page names as its alternate instead of the HTML, if it is at
             the same origin and says what the page says. One more request for each such page.

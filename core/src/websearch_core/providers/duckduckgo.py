@@ -210,7 +210,7 @@ def _abstract(tree: LexborHTMLParser) -> str | None:
     box = tree.css_first("#zero_click_abstract")
     if box is None or _ABOUT_YOU.search(box.text()):
         return None
-    return plain_text(re.sub(r"<a\b.*?</a>", " ", box.inner_html or "", flags=re.DOTALL)) or None
+    return plain_text(re.sub(r"<a\b(?:[^<]|<(?!a\b))*?</a>", " ", box.inner_html or "")) or None
 
 
 def _corrections(tree: LexborHTMLParser, query: SearchQuery) -> tuple[str, ...]:

@@ -141,6 +141,6 @@ def _read(response: Response, url: str, max_bytes: int) -> Page:
     reason = f"larger than {max_bytes / 2**20:.4g} MiB" if is_at_limit else "not all of it arrived"
     cut = reason if response.truncated else ""
     try:
-        return read_bytes(response.content, url, response.headers.get("content-type"), cut=cut)
+        return read_bytes(response.content, url, response.headers.get("content-type"), isolate=None, cut=cut)
     except TooLarge as error:
         raise TooLarge(f"wayback read failed: {error}", provider=Wayback.name) from error

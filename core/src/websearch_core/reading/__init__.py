@@ -52,7 +52,8 @@ def read_bytes(
         comments: What to do with readers' comments on an HTML page, as in `read_html`.
         reviews: What to do with reviews, as in `read_html`.
         isolate: Where to read: ``False`` for this process, ``True`` for another one. None means another one if one is
-            free, if the page is large, or once reading several at a time has cost as much as starting one.
+            free, if the page is large, a PDF, an Office file, a feed or other XML, or once reading several at a time
+            has cost as much as starting one.
         processes: Maximum number of such processes; by default one for each core, and never more than 8.
         cut: Why *data* is incomplete, such as ``larger than 10 MiB``; empty if it is complete.
 

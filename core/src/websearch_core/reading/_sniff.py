@@ -178,6 +178,11 @@ def media_type(data: bytes, content_type: str | None = None) -> str:
     return _guess(narrow, data)
 
 
+def needs_own_process(kind: str) -> bool:
+    """Return whether nothing but the end of its process bounds the parser of a *kind*: PDF, Office files and XML."""
+    return kind == PDF or kind in OFFICE or kind in FEEDS or (kind.endswith("xml") and kind not in HTML)
+
+
 def _look_inside(data: bytes, kind: str) -> str | None:
     """Return the media type of what a container holds, if one of its parts reveals it."""
     if kind == "application/zip":

@@ -246,3 +246,43 @@ def test_a_sitemap_of_many_addresses_is_cut_with_a_note():
     assert page.truncated
     assert page.notes == ("the first 37038 addresses",)
     assert len(page.links) == 1000
+
+
+PERSONS = ["author", "dc:creator", "managingEditor", "webMaster", "dc:publisher", "itunes:author", "itunes:owner"]
+NAMES = {
+    "a long word": "1" * 100_000,
+    "words": "ab " * 30_000,
+    "elements": "1<b/>" * 20_000,
+    "a comment": "1<!--</author>-->" * 10_000,
+    "unclosed": "1" * 100_000 + "<author>",
+}
+
+
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+@pytest.mark.parametrize("element", PERSONS)
+def test_a_name_that_is_longer_than_any_name_is_left_out_and_the_rest_is_read(element, name):
+    spaces = 'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"'
+    item = f"<item><title>Kelp</title><{element}>{name}</{element}></item>"
+    feed = f'<rss version="2.0" {spaces}><channel><title>Algae</title><item><title>Dulse</title></item>{item}</channel></rss>'
+    begin = time.process_time()
+    page = read_bytes(feed.encode(), URL, "application/rss+xml")
+    assert time.process_time() - begin < 3
+    assert page.title == "Algae"
+    assert "## Kelp" in page.content
+    assert "111" not in page.content
+    assert "ab ab" not in page.content
+
+
+def test_names_that_people_have_are_kept():
+    person = "<name>Ada Lovelace</name><uri>https://sea.example/people/ada</uri><email>ada@sea.example</email>"
+    entry = f"<entry><title>Kelp</title><author>{person}</author></entry>"
+    feed = f'<feed xmlns="http://www.w3.org/2005/Atom"><title>Algae</title>{entry}</feed>'
+    assert "Ada Lovelace" in read_bytes(feed.encode(), URL, "application/atom+xml").content
+
+
+def test_many_names_that_are_not_too_long_cost_little_together():
+    item = f"<item><title>Kelp</title><author>{'1' * 150}</author><author>{'ab.' * 300}</author></item>"
+    feed = f'<rss version="2.0"><channel><title>Algae</title>{item * 800}</channel></rss>'
+    begin = time.process_time()
+    assert read_bytes(feed.encode(), URL, "application/rss+xml").title == "Algae"
+    assert time.process_time() - begin < 10

@@ -352,6 +352,56 @@ def test_a_large_page_is_read_in_another_process():
     assert len(workers()) == 1
 
 
+FEED = b"<rss version='2.0'><channel><title>Kelp</title><item><title>Dulse</title></item></channel></rss>"
+SITEMAP = b"<urlset><url><loc>https://page.example/kelp</loc></url></urlset>"
+
+
+@pytest.mark.parametrize("data", [FEED, SITEMAP, b"%PDF-1.4", b"PK\x03\x04" + bytes(26) + b"word/document.xml"])
+def test_documents_are_read_in_a_process_that_can_be_killed(data):
+    outcomes = []
+    for isolate in (None, False):
+        try:
+            outcomes.append(read_bytes(data, URL, isolate=isolate))
+        except UnsupportedContent as error:
+            outcomes.append(str(error))
+        assert len(workers()) == 1
+    assert outcomes[0] == outcomes[1]
+
+
+@pytest.mark.parametrize("data", [PAGE, b"plain words", b"a,b\n1,2\n", b"{}"])
+def test_text_is_not(data):
+    read_bytes(data, URL, isolate=None)
+    assert not workers()
+
+
+def test_a_parser_that_loops_in_c_code_ends_with_the_deadline(monkeypatch):
+    looping = worker._PROGRAM.replace(
+        "serve()",
+        "import re; real = serve.__globals__['convert']; "
+        "serve.__globals__['convert'] = lambda *a, **k: real(*a, **k) if b'<p>' in a[0] else re.match('(a|a)*b', 'a' * 60); "
+        "serve()",
+    )
+    with monkeypatch.context() as patched:
+        patched.setattr(worker, "_PROGRAM", looping)
+        assert worker_pid()
+        with time_limit(1), pytest.raises(TimedOut):
+            read_bytes(FEED, URL, isolate=None)
+    pool._pool.end()
+
+
+def test_a_process_knows_how_much_time_is_left(monkeypatch):
+    reporting = worker._PROGRAM.replace(
+        "serve()",
+        "from websearch_core._deadline import time_left; real = serve.__globals__['convert']; "
+        "serve.__globals__['convert'] = lambda *a, **k: real(*a, **k).with_notes(str(time_left())); serve()",
+    )
+    monkeypatch.setattr(worker, "_PROGRAM", reporting)
+    with time_limit(500):
+        assert 50 < float(isolated(PAGE).notes[-1]) <= 60
+    with time_limit(40):
+        assert float(isolated(PAGE).notes[-1]) <= 40
+
+
 def test_isolation_can_be_turned_off():
     assert read_bytes(LARGE, URL, isolate=False).content
     assert not workers()
@@ -384,6 +434,15 @@ def test_a_free_process_is_used_without_isolate():
     os.kill(pid, signal.SIGSTOP)
     with time_limit(0.2), pytest.raises(TimedOut):
         read_bytes(PAGE, URL, isolate=None)
+
+
+@pytest.mark.usefixtures("no_interpreter")
+def test_where_no_process_can_be_started_documents_are_read_in_this_one_and_the_log_says_so(caplog):
+    assert read_bytes(FEED, URL, isolate=None) == read_bytes(FEED, URL, isolate=False)
+    assert not workers()
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    assert "no process can be started" in record.message
 
 
 @pytest.mark.usefixtures("no_interpreter")

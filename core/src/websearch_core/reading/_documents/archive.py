@@ -21,7 +21,7 @@ _MAX_DEPTH = 100  # nested elements: converters take time quadratic in the depth
 _MAX_TAG_LENGTH = 20_000  # bytes
 _TEXTS = (".xml", ".rels", ".opf", ".ncx", ".xhtml", ".html", ".htm", "mimetype")
 _MAIN = re.compile(r"word/document\d*\.xml|xl/worksheets/[^/]+\.xml")
-_TAG = re.compile(rb"<(/?)([^<>!?/\s]+)[^<>]*?(/?)>")
+_TAG = re.compile(rb"<(/?)([^<>!?/\s]++)[^<>]*?(/?)>")
 _LONG_TAG = re.compile(rb"<[^<>]{%d}" % _MAX_TAG_LENGTH)
 
 

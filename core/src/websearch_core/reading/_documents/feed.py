@@ -2,7 +2,8 @@
 Read feeds: RSS of all versions, Atom and JSON Feed, each entry under its own heading.
 
 feedparser knows the dialects and their common errors. It only gets text that is already decoded, and nothing that makes
-it slow: no entities that the feed defines, no tags with thousands of attributes, no more than a megabyte.
+it slow: no entities that the feed defines, no tags with thousands of attributes, no names of thousands of characters
+(it searches them for an address, in quadratic time), no more than a megabyte.
 """
 
 from __future__ import annotations
@@ -29,8 +30,18 @@ from .text import read_text
 _MAX_CHARACTERS = 2**20  # of source: later entries are old ones
 _MAX_ENTRIES = 1000
 _MAX_CONTENT_LENGTH = 1_000_000  # characters
-_DECLARATION = re.compile(r"^\ufeff?\s*<\?xml[^>]{0,300}\?>")
+# What stands before the first element, which nobody needs, and which feedparser searches in quadratic time.
+_HEAD = re.compile(r"(?:[^<]++|<\?.*?\?>|<!--.*?-->|<!(?!--)[^<>]*+>)*+(?=<\w)", re.DOTALL)
 _SLOW = re.compile(r"<!ENTITY|<[^<>]{10000}")  # not needed in a feed
+_MAX_NAMES_LENGTH = 1_000  # characters of source between the tags of a person: name, address, e-mail
+_LONG_WORD = re.compile(r"[\w.+-]{200}")  # longer than any name or mailbox
+# A tag of a person, or what only looks like tags.
+_PERSON = re.compile(
+    r"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)"
+    r"|<(?P<closes>/?)(?:[\w.-]{1,100}:)?(?:author|creator|contributor|managingeditor|publisher|webmaster|owner)"
+    r"(?=[\s/>])[^<>]*(?<!/)>",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 @dataclass(frozen=True)
@@ -136,9 +147,10 @@ def _write(feed: _Feed, base: str, links: Links) -> tuple[str, list[str], int]:
 def _xml_feed(source: str) -> _Feed | None:
     import feedparser
 
-    if _SLOW.search(source):
+    head = _HEAD.match(source)
+    if head is None or _SLOW.search(source):
         return None
-    stream = BytesIO(_DECLARATION.sub("", source).encode("utf-8", "replace"))
+    stream = BytesIO(_without_long_names(source[head.end() :]).encode("utf-8", "replace"))
     headers = {"content-type": "application/xml; charset=utf-8"}
     try:
         parsed = feedparser.parse(stream, response_headers=headers, sanitize_html=False, resolve_relative_uris=False)
@@ -156,6 +168,24 @@ def _xml_feed(source: str) -> _Feed | None:
         updated=_to_datetime(dict.get(about, "updated_parsed")) or _to_datetime(dict.get(about, "published_parsed")),
         entries=tuple(_xml_entry(entry) for entry in parsed.entries[:_MAX_ENTRIES]),
     )
+
+
+def _without_long_names(source: str) -> str:
+    """Return the feed without what stands in the elements of persons, where that is longer than any name."""
+    kept, copied = [], 0
+    depth = begin = 0
+    for tag in _PERSON.finditer(source):
+        if tag["closes"] == "":
+            begin, depth = begin if depth else tag.end(), depth + 1
+        elif tag["closes"] and depth:
+            depth -= 1
+            end = tag.start()
+            if not depth and (end - begin > _MAX_NAMES_LENGTH or _LONG_WORD.search(source, begin, end)):
+                kept.append(source[copied:begin])
+                copied = end
+    if depth and len(source) - begin > _MAX_NAMES_LENGTH:
+        return "".join(kept) + source[copied:begin]  # it is never closed
+    return "".join(kept) + source[copied:]
 
 
 def _xml_entry(entry: Any) -> _Entry:

@@ -16,7 +16,7 @@ FORMULAS = frozenset({"math", "mjx-container", "span"})
 
 _WRITTEN_TWICE = re.compile(r"(?:^|\s)(?:katex|katex-display|mwe-math-element|MathJax(?:_Display)?)(?:\s|$)")
 _DISPLAYED = re.compile(r"katex-display|mwe-math-element-block|MathJax_Display")
-_STYLE = re.compile(r"\{\\(?:display|text)style\s*(.*)\}", re.DOTALL)
+_STYLE = re.compile(r"\{\\(?:display|text)style\s*+(.*)\}", re.DOTALL)
 _COMMAND = re.compile(r"\\(?:begin|end)\{[^{}]{0,40}\}|\\[A-Za-z]+")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _UNSEEN = frozenset({"annotation", "annotation-xml", "mphantom"})

@@ -18,6 +18,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
+from ..._deadline import time_limit
 from ...errors import BadResponse, WebSearchError
 from .._formats import convert
 
@@ -131,9 +132,10 @@ def _end_after(seconds: int) -> None:
         signal.alarm(seconds)
 
 
-def _answer(data: bytes, **question: Any) -> tuple[dict[str, Any], bytes]:
+def _answer(data: bytes, seconds: float = MAX_SECONDS, **question: Any) -> tuple[dict[str, Any], bytes]:
     try:
-        page = convert(data, **question)
+        with time_limit(seconds):  # a long PDF ends before, with what it has
+            page = convert(data, **question)
     except WebSearchError as error:
         return {"error": error.code, "message": error.message}, b""
     except MemoryError:

@@ -1,6 +1,9 @@
 """
 Read pages in other processes: several at a time, and so that a crash of the parser costs one page, not the application.
 
+PDF, Office files, feeds and other XML are always read there, unless the caller says otherwise: their parsers are not
+ours, and while one of them loops in C code, no thread of the process runs. Only the end of the process ends it.
+
 One pool serves the whole application: all threads, event loops and readers. Each process is a new interpreter that runs
 only `child`, so the application's main module is not imported again and needs no ``__main__`` guard. Processes are
 started on demand, up to the number of cores for the pages of one client, and twice as many for those of all. They end
@@ -10,6 +13,7 @@ after some idle time, and when their standard input closes, so that none outlive
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import threading
 import time
@@ -27,8 +31,11 @@ from ...errors import ConfigurationError, TimedOut
 from ...models import Page
 from .._formats import convert
 from .._links import Links
+from .._sniff import media_type, needs_own_process
 from .child import MAX_SECONDS
 from .worker import Worker
+
+_log = logging.getLogger(__name__)
 
 LARGE_SIZE = 2**20  # bytes: a page this large would block the other threads, and an event loop, for too long
 _START_COST = 0.3  # seconds of processor time to start a process
@@ -61,7 +68,8 @@ def read_isolated(
         comments: What to do with comments.
         reviews: What to do with reviews.
         isolate: ``True``: in another process. ``False``: in this one. By default in another process if one is free, if
-            the page is large, or once reading several pages at a time here has cost as much as starting a process.
+            the page is large, a PDF, an Office file, a feed or other XML, or once reading several pages at a time here
+            has cost as much as starting a process; and in this one, with a warning in the log, if none can be started.
         processes: The maximum number of pages of one client that are read at a time, and of processes for them; by
             default the number of cores, up to 8. Pages of all clients together may take twice as many.
 
@@ -77,7 +85,7 @@ def read_isolated(
     options: Any = {"links": links, "style_sheets": style_sheets, "comments": comments, "reviews": reviews}
 
     def read() -> Page:
-        insist = bool(isolate) or len(data) >= LARGE_SIZE
+        insist = bool(isolate) or len(data) >= LARGE_SIZE or needs_own_process(media_type(data, content_type))
         try:
             worker = _pool.take(insist=insist)
         except ChildProcessError as error:
@@ -246,6 +254,9 @@ class _Pool:
         worker.end()
 
     def _stop_trying(self, problem: str) -> None:
+        _log.warning(
+            "no process can be started; documents are parsed in this one, and no deadline ends it: %s", problem
+        )
         self._problem = problem
         self._retry_at = time.monotonic() + _RETRY_AFTER
 

@@ -59,7 +59,8 @@ class Worker:
 
     def read(self, data: bytes, **question: Any) -> Page:
         """Have a page read, with the errors of `read_isolated`. The process may be dead afterwards."""
-        answer, content = self._ask((question, data), min(time_left(), MAX_SECONDS))
+        seconds = min(time_left(), MAX_SECONDS)
+        answer, content = self._ask(({**question, "seconds": seconds}, data), seconds)
         try:
             if "error" not in answer:
                 return Page.model_validate({**answer["page"], "content": str(content, "utf-8")})

@@ -53,25 +53,26 @@ _CUSTOM = re.compile(r"\s*--[\w-]*+\s*:")
 
 # A rule may hide something only if it contains one of these words, followed by its pattern. Escapes always count,
 # except the characters of icon fonts.
-_SPACE = rf"(?:[ \t\r\n\f]++|{_COMMENT})*+"
+_SPACE = r"(?:[ \t\r\n\f]++|/\*(?:[^*]|\*(?!/)){0,2000}+\*/)*+"
+_ANY = r"[^;}]{0,2000}?"  # of a value: without an end, a sheet that repeats a property would take quadratic time
 _SMALL = (
-    r"[^;}]*?(?<![\w.#])(?:0*\.0|0+(?![.\d])|0*1(?:\.0*)?(?:px|%)|\.\d+(?:px|pt|%)|\d+e-|0*[2-6](?:\.\d*)?%|calc\()"
+    rf"{_ANY}(?<![\w.#])(?:0*\.0|0+(?![.\d])|0*1(?:\.0*)?(?:px|%)|\.\d+(?:px|pt|%)|\d+e-|0*[2-6](?:\.\d*)?%|calc\()"
 )
-_FAR = r"[^;}]*?(?:-\d{3}|-\d\d[a-z%]|-?\d{4}|\de[-+\d]|calc\(-)"
-_VERY_FAR = r"[^;}]*?(?:-?\d{4}|-\d{3}[a-z%]|\de[-+\d]|calc\(-)"
+_FAR = rf"{_ANY}(?:-\d{{3}}|-\d\d[a-z%]|-?\d{{4}}|\de[-+\d]|calc\(-)"
+_VERY_FAR = rf"{_ANY}(?:-?\d{{4}}|-\d{{3}}[a-z%]|\de[-+\d]|calc\(-)"
 _CLEAR_HEX = r"#(?:[\da-f]{3}0|[\da-f]{6}0[\da-f])(?![\da-f])"
 _HINTS = {
-    word: re.compile(rf"{word}{_SPACE}{like}")
+    word: re.compile(rf"{word}{_SPACE}(?:{like}|/\*|:[^;}}]{{2000}})")  # what is longer is looked at, too
     for word, like in {
         "display": rf":{_SPACE}(?:none|var\()",
-        "visibility": r":[^;}]*?(?:hidden|collapse|var\()",
+        "visibility": rf":{_ANY}(?:hidden|collapse|var\()",
         "opacity": rf"(?::{_SMALL}|\({_SMALL})",
         "zoom": f":{_SMALL}",
         "font": rf"(?:-size{_SPACE})?:{_SMALL}",
         "text-indent": f":{_FAR}",
         "letter-spacing": f":{_FAR}",
-        "clip": r"(?:-path)?[^;}:]*:[^;}]*?[(]",
-        "transform": r":[^;}]*?(?:scale|matrix|rotate[xy]|\d{4}|var\()",
+        "clip": rf"(?:-path)?[^;}}:]{{0,100}}:{_ANY}[(]",
+        "transform": rf":{_ANY}(?:scale|matrix|rotate[xy]|\d{{4}}|var\()",
         "scale": f":{_SMALL}",
         "translate": f":{_FAR}",
         "height": f":{_SMALL}",
@@ -81,9 +82,9 @@ _HINTS = {
         "right": f":{_VERY_FAR}",
         "top": f":{_FAR}",
         "bottom": f":{_VERY_FAR}",
-        "inset": rf"[\w-]*+{_SPACE}:{_FAR}",
-        "margin": rf"[\w-]*+{_SPACE}:{_VERY_FAR}",
-        "color": rf":[^;}}]*?(?:transparent|[,/]\s*(?:0?\.0\d*|0+%?|[0-4]%)\s*\)|{_CLEAR_HEX})",
+        "inset": rf"[\w-]{{0,50}}+{_SPACE}:{_FAR}",
+        "margin": rf"[\w-]{{0,50}}+{_SPACE}:{_VERY_FAR}",
+        "color": rf":{_ANY}(?:transparent|[,/]\s*(?:0?\.0\d*|0+%?|[0-4]%)\s*\)|{_CLEAR_HEX})",
         "currentcolor": "",
     }.items()
 } | {"\\": re.compile(r"\\(?![\da-f]{1,6}[\"'])")}

@@ -1,0 +1,80 @@
+"""A process for work that may never end: each task is timed there, and a task that takes too long costs the process."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from math import inf
+from pathlib import Path
+from typing import Any, Self
+
+MOST_SECONDS = 20  # of processor time, for one task; then the process is killed
+_LONGEST_WAIT = 600  # seconds until a process that does not even use the processor is killed
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+class Worker:
+    """
+    A process that does tasks, one after another, and is started again when a task has cost it its life.
+
+    A task is the name of a function, as ``module:name``, and arguments that JSON can express. So is its answer.
+    """
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """Kill the process, if there is one."""
+        if self._process:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+    def ask(self, task: str, *arguments: Any) -> Any:
+        """Return the answer to a task; None if it was killed."""
+        if self._process is None:
+            command = [sys.executable, "-W", "ignore", "-m", __name__]
+            self._process = subprocess.Popen(
+                command, cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+            )
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(json.dumps([task, *arguments]) + "\n")
+        if line := self._process.stdout.readline():
+            return json.loads(line)
+        self.end()
+        return None
+
+
+def cost(task: str, *arguments: Any) -> float:
+    """Return the seconds that a task answers, in a process of its own; infinity if it was killed."""
+    with Worker() as worker:
+        answer = worker.ask(task, *arguments)
+        return inf if answer is None else float(answer)
+
+
+def _serve() -> None:
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        task, *arguments = json.loads(line)
+        module, _, name = task.partition(":")
+        function = getattr(importlib.import_module(module), name)
+        used = int(time.process_time()) + 1
+        resource.setrlimit(resource.RLIMIT_CPU, (used + MOST_SECONDS, resource.RLIM_INFINITY))
+        answers.write(json.dumps(function(*arguments)) + "\n")
+
+
+if __name__ == "__main__":
+    _serve()
