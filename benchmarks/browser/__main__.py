@@ -30,9 +30,9 @@ from websearch_core._browser.find import find_browser
 from websearch_core._browser.host import host
 from websearch_core._browser.launch import Launch
 from websearch_core._browser.render import Renderer
-from websearch_core._deadline import time_limit
 from websearch_core._net.guard import Guard
 from websearch_core._net.sender import Sender
+from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import WebSearchError
 from websearch_core.flow import Request
 

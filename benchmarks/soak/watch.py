@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import linear_regression, median
 from typing import Any, ClassVar, Self
 
-from websearch_core._threads import _for_work
+from websearch_core._runtime.threads import _for_work
 from websearch_core.reading._isolation.pool import _pool
 
 _SAMPLE = 0.1  # seconds between two looks at the memory

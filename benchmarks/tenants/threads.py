@@ -12,7 +12,7 @@ from statistics import median
 
 from benchmarks.report import Goal, Section, Table, milliseconds
 from benchmarks.tenants.server import Server
-from websearch_core._threads import Threads
+from websearch_core._runtime.threads import Threads
 
 _JOBS = 32
 _BUSY = (0, 4, 16)

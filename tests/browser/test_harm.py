@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.browser.attacks import HARM
 from websearch_core._browser.host import find_descendants, host, is_renderer, resident
-from websearch_core._deadline import time_limit
+from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import BadResponse, TooLarge, WebSearchError
 
 pytestmark = [pytest.mark.e2e, pytest.mark.enable_socket]

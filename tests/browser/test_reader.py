@@ -17,7 +17,7 @@ from benchmarks.browser.site import PUBLIC
 from tests.waiting import await_until, wait_until
 from websearch_core import WebSearch, errors
 from websearch_core._browser.host import find_descendants, host, is_renderer
-from websearch_core._deadline import time_limit
+from websearch_core._runtime.deadline import time_limit
 from websearch_core.flow import Sleep
 from websearch_core.providers import Browser
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.waiting import await_until
-from websearch_core._deadline import time_left, time_limit
+from websearch_core._runtime.deadline import time_left, time_limit
 from websearch_core.errors import BadResponse, RateLimited, TimedOut, Unavailable
 from websearch_core.flow import Call, Flow, Gather, Request, Response, Sleep, arun, run
 from websearch_core.testing import SECRET, play, reply

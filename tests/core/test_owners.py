@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from websearch_core import WebSearch, _owners
+from websearch_core import WebSearch
+from websearch_core._runtime import owners as _owners
 from websearch_core.errors import ConfigurationError
 from websearch_core.index import Index
 from websearch_core.layers._amounts import Amount

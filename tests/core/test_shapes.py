@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from websearch_core import Page, SearchResponse, SearchResult, WebSearch
-from websearch_core._deadline import time_left
 from websearch_core._places import _warn_once
+from websearch_core._runtime.deadline import time_left
 from websearch_core._sources import user_file
 from websearch_core.errors import ConfigurationError, UnknownProvider
 from websearch_core.layers import leaves

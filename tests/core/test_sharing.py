@@ -20,7 +20,7 @@ from tests.waiting import await_until, wait_until
 from websearch_core import WebSearch
 from websearch_core._flights import Flights
 from websearch_core._net.sender import Sender
-from websearch_core._turns import current_tenant
+from websearch_core._runtime.turns import current_tenant
 from websearch_core.errors import (
     AllProvidersFailed,
     BudgetExceeded,

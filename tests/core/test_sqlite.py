@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from websearch_core import _sqlite
+from websearch_core._runtime import sqlite as _sqlite
 from websearch_core.errors import ConfigurationError
 from websearch_core.index import Index
 from websearch_core.layers._caching.sqlite import SQLiteBackend

@@ -12,12 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from websearch_core import WebSearch, _threads
-from websearch_core._deadline import time_limit
+from websearch_core import WebSearch
 from websearch_core._net.steps import Steps
-from websearch_core._scope import Caller, caller_scope
-from websearch_core._threads import Threads, in_thread
-from websearch_core._turns import Places, Turns, current_client
+from websearch_core._runtime import threads as _threads
+from websearch_core._runtime.deadline import time_limit
+from websearch_core._runtime.scope import Caller, caller_scope
+from websearch_core._runtime.threads import Threads, in_thread
+from websearch_core._runtime.turns import Places, Turns, current_client
 from websearch_core.errors import BudgetExceeded, TimedOut, Unavailable
 from websearch_core.layers import charge_to
 from websearch_core.provider import Call

@@ -14,9 +14,9 @@ from tests.faults.server import closing as hang_up
 from tests.faults.services import FOUND, KEY
 from tests.waiting import wait_until
 from websearch_core import WebSearch
-from websearch_core._deadline import time_limit
 from websearch_core._net.guard import Guard
 from websearch_core._net.sender import Sender
+from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import BadResponse, Unavailable, WebSearchError
 from websearch_core.flow import Request
 

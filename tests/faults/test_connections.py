@@ -19,9 +19,9 @@ from tests.faults.services import FOUND, KEY
 from tests.faults.surroundings import authority, listen_silently, open_ports, trust
 from tests.waiting import longer_until, wait_until
 from websearch_core import WebSearch
-from websearch_core._deadline import time_limit
 from websearch_core._net.guard import Guard
 from websearch_core._net.sender import Sender
+from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import AllProvidersFailed, TimedOut, Unavailable
 from websearch_core.flow import Request
 from websearch_core.layers import Breaker, Retry, Throttle

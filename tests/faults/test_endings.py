@@ -28,7 +28,7 @@ import sqlite3, sys, threading, time
 from datetime import date
 from pathlib import Path
 from websearch_core.layers._amounts import MILLION, Amount
-from websearch_core import _sqlite
+from websearch_core._runtime import sqlite as _sqlite
 from websearch_core.layers._usage import UsageFile
 
 path, seconds = Path(sys.argv[1]), float(sys.argv[2])
@@ -182,7 +182,7 @@ async def test_a_transport_that_is_cancelled_while_it_is_asked_gives_up(monkeypa
 def test_work_that_forks_ends_in_the_child_with_its_work():
     program = """
         import asyncio, os, sys, time
-        from websearch_core._threads import in_thread
+        from websearch_core._runtime.threads import in_thread
 
         def work():
             return os.fork()

@@ -13,10 +13,10 @@ import httpx_aiohttp
 
 from benchmarks.calls.transports.over_httpx import AsyncThroughClient
 from benchmarks.calls.transports.seam import AT_ONCE, SENT, Ask, Reply, begin, feed, finish, place
-from websearch_core._deadline import timeout_left
 from websearch_core._net.guard import Guard
 from websearch_core._net.lookup import FOR_PAGES, Line
 from websearch_core._net.resolve import aresolve
+from websearch_core._runtime.deadline import timeout_left
 from websearch_core._urls import parse_address
 
 

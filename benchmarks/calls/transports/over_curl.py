@@ -13,10 +13,10 @@ from curl_cffi.requests import AsyncSession, Session
 from curl_cffi.requests.exceptions import RequestException
 
 from benchmarks.calls.transports.seam import AT_ONCE, SENT, Ask, Reply, begin, feed, finish, place
-from websearch_core._deadline import time_left, timeout_left
 from websearch_core._net.guard import Guard
 from websearch_core._net.lookup import FOR_PAGES, Line
 from websearch_core._net.resolve import aresolve, resolve
+from websearch_core._runtime.deadline import time_left, timeout_left
 
 _OPTIONS: dict[str, Any] = {
     "trust_env": False, "allow_redirects": False, "discard_cookies": True, "default_headers": False,

@@ -8,12 +8,12 @@ from typing import Any
 
 from benchmarks.calls.asked import HEADERS
 from benchmarks.calls.transports.seam import AT_ONCE, SENT, Ask, Reply, begin, feed, finish, place
-from websearch_core._deadline import clamp, time_left, timeout_left
 from websearch_core._net import clients
 from websearch_core._net.backend import AsyncGuardedBackend, GuardedBackend
 from websearch_core._net.guard import Guard
 from websearch_core._net.lookup import FOR_PAGES, Line
 from websearch_core._net.sender import Sender
+from websearch_core._runtime.deadline import clamp, time_left, timeout_left
 from websearch_core.flow import Request
 
 _CORES = {"httpx": "httpcore", "httpx2": "httpcore2"}

@@ -13,10 +13,10 @@ from niquests.packages.urllib3.contrib.resolver._async import AsyncBaseResolver
 from niquests.packages.urllib3.contrib.resolver.protocols import ProtocolResolver
 
 from benchmarks.calls.transports.seam import AT_ONCE, SENT, Ask, Reply, begin, feed, finish, place
-from websearch_core._deadline import in_time, timeout_left
 from websearch_core._net.guard import Guard
 from websearch_core._net.lookup import FOR_PAGES, Line
 from websearch_core._net.resolve import aresolve, resolve
+from websearch_core._runtime.deadline import in_time, timeout_left
 
 _LIMITS: dict[str, Any] = {"pool_connections": 4, "pool_maxsize": AT_ONCE, "disable_http2": True, "disable_http3": True}
 

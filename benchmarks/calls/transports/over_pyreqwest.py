@@ -9,10 +9,10 @@ from typing import Any
 from pyreqwest.client import ClientBuilder, SyncClientBuilder
 
 from benchmarks.calls.transports.seam import SENT, Ask, Reply, begin, feed, finish, place
-from websearch_core._deadline import time_left, timeout_left
 from websearch_core._net.guard import Guard
 from websearch_core._net.lookup import FOR_PAGES, Line
 from websearch_core._net.resolve import aresolve, resolve
+from websearch_core._runtime.deadline import time_left, timeout_left
 
 
 class _Clients:

@@ -10,10 +10,10 @@ import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
 from benchmarks.calls.transports.seam import AT_ONCE, SENT, Ask, Reply, begin, feed, finish, place
-from websearch_core._deadline import in_time, time_left, timeout_left
 from websearch_core._net.guard import Guard
 from websearch_core._net.lookup import FOR_PAGES, Line
 from websearch_core._net.resolve import resolve
+from websearch_core._runtime.deadline import in_time, time_left, timeout_left
 
 
 class BlockingUrllib3:

@@ -23,8 +23,8 @@ from unittest.mock import patch
 from benchmarks.calls.asked import BODY
 from benchmarks.calls.transports.seam import Ask, Reply
 from tests.faults.server import Server, endless, head, http
-from websearch_core._deadline import time_limit
 from websearch_core._net.guard import Guard
+from websearch_core._runtime.deadline import time_limit
 
 Call = Callable[..., Reply]
 

@@ -19,7 +19,7 @@ AT_ONCE = 100  # connections
 @dataclass(frozen=True)
 class Ask:
     """
-    A request, in the block of a `websearch_core._deadline.time_limit`.
+    A request, in the block of a `websearch_core._runtime.deadline.time_limit`.
 
     Args:
         url: Where to send it.

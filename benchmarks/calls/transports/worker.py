@@ -23,8 +23,8 @@ from benchmarks.calls.transports import promises
 from benchmarks.calls.transports.candidates import CANDIDATES, Candidate
 from benchmarks.calls.transports.seam import AT_ONCE, Ask, Reply
 from benchmarks.compare import measure_cost
-from websearch_core._deadline import time_limit
 from websearch_core._net.guard import Guard
+from websearch_core._runtime.deadline import time_limit
 
 _SECONDS = 15.0  # the deadline of a search
 _GUARD = Guard.allowing(["127.0.0.0/8"])

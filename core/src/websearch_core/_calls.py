@@ -13,13 +13,13 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ._arguments import as_urls, check_placed, strip_fragment
-from ._bugs import contain_bugs
-from ._deadline import time_limit
 from ._enforce import attach_content, enforce_content, enforce_page, enforce_query, remove_links
 from ._lanes import gather_by_host
 from ._observe import find_outcomes, observe_read, observe_search
 from ._policy import narrow_query, search_within
-from ._scope import Choices, choices_scope, current_choices, reading_on
+from ._runtime.bugs import contain_bugs
+from ._runtime.deadline import time_limit
+from ._runtime.scope import Choices, choices_scope, current_choices, reading_on
 from ._text.suggestion import check_names
 from ._urls import find_host, is_web_url
 from .errors import InvalidOption, WebSearchError

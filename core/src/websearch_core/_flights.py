@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from ._branches import current_branch, leave_branch
-from ._deadline import Deadline, deadline, timeout_left, until
-from ._forks import start_over_after_fork
+from ._runtime.deadline import Deadline, deadline, timeout_left, until
+from ._runtime.forks import start_over_after_fork
 from .errors import TimedOut, Unavailable
 
 _GRACE = 0.1  # seconds; work that ends at the same deadline says more precisely what was late

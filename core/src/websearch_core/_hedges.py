@@ -13,7 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any, TypeAlias
 
 from ._branches import Branch, cut_all
-from ._deadline import timeout_left
+from ._runtime.deadline import timeout_left
 from .errors import WebSearchError
 
 Pair: TypeAlias = tuple[Any, Any]

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, TypeAlias
 
-from ._bugs import as_error
+from ._runtime.bugs import as_error
 from .errors import ConfigurationError
 from .models import Page, SearchQuery, SearchResponse
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import TypeVar
 
-from ._bugs import as_error
-from ._deadline import time_left
+from ._runtime.bugs import as_error
+from ._runtime.deadline import time_left
 from .errors import RateLimited, WebSearchError
 from .flow import Flow, Gather, Sleep
 

@@ -9,12 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 from ._arguments import check_arguments, check_connection, make_query, named
-from ._context import run_apart
-from ._forks import notice_fork
 from ._hooks import Hook, Listener, check_hook, listening
 from ._log import EventLog, Logger
 from ._observe import observe_request
-from ._scope import Caller, caller_scope
+from ._runtime.context import run_apart
+from ._runtime.forks import notice_fork
+from ._runtime.scope import Caller, caller_scope
 from ._signature import Choice, CommonArguments, WebSearchArguments
 from ._sources import remember_files
 from .errors import ConfigurationError, WebSearchError

@@ -22,7 +22,7 @@ from langchain_core.callbacks import (
 )
 from langchain_core.runnables import RunnableConfig
 
-from websearch_core._bugs import as_error
+from websearch_core._runtime.bugs import as_error
 from websearch_core.events import Event, listen
 
 _PREFIX = "websearch."

@@ -28,8 +28,8 @@ from langchain_core.tools.base import FILTERED_ARGS
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError, tools
-from websearch_core._bugs import as_error
 from websearch_core._outputs import ToolFormat, page_output, search_output
+from websearch_core._runtime.bugs import as_error
 from websearch_core.client import CommonArguments
 from websearch_core.errors import InvalidOption
 from websearch_core.layers import charge_to

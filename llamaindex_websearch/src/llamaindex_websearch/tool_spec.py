@@ -18,8 +18,8 @@ from pydantic import ValidationError
 
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError, tools
 from websearch_core._arguments import check_number
-from websearch_core._bugs import as_error
 from websearch_core._outputs import page_output, search_output
+from websearch_core._runtime.bugs import as_error
 from websearch_core._text.suggestion import suggest_name
 from websearch_core.client import CommonArguments
 from websearch_core.errors import ConfigurationError, InvalidOption, UnsafeURL

@@ -19,7 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from websearch_core import WebSearch, _sqlite
+from websearch_core import WebSearch
+from websearch_core._runtime import sqlite as _sqlite
 from websearch_core.events import CacheHit
 from websearch_core.layers import Cache
 from websearch_core.layers._caching import sqlite

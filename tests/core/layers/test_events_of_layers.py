@@ -9,7 +9,7 @@ import asyncio
 
 import pytest
 
-from websearch_core._deadline import time_limit
+from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import TimedOut, Unavailable, WebSearchError
 from websearch_core.flow import Request, arun, run
 from websearch_core.layers import Breaker, Budget, Cache, Fallback, Fuse, Relax, Rerank, Retry, SingleFlight, Throttle

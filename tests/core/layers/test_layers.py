@@ -15,7 +15,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from websearch_core import WebSearch, layers
-from websearch_core._deadline import time_limit
+from websearch_core._runtime.deadline import time_limit
 from websearch_core._sources import user_file
 from websearch_core.errors import (
     AllProvidersFailed,
@@ -177,7 +177,7 @@ def test_each_provider_gets_a_fair_share_of_the_time():
 
     class Timed(Stub):
         def search(self, query):
-            from websearch_core._deadline import time_left
+            from websearch_core._runtime.deadline import time_left
 
             shares.append(time_left())
             return (yield from super().search(query))

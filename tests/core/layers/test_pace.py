@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.layers.simulation import Simulation
-from websearch_core._turns import tenant_scope
+from websearch_core._runtime.turns import tenant_scope
 from websearch_core.flow import Sleep
 from websearch_core.layers import _pace
 from websearch_core.layers._pace import Pace, shorten

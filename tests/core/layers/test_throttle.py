@@ -13,7 +13,7 @@ import pytest
 
 from tests.waiting import await_until
 from websearch_core import WebSearch
-from websearch_core._deadline import time_limit
+from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import ConfigurationError, RateLimited, Unavailable
 from websearch_core.events import Wait, listen
 from websearch_core.flow import Call, Gather, Request, Sleep

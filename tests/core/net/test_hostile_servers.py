@@ -11,11 +11,11 @@ import pytest
 
 from tests.faults.server import closing, endless, http, resetting
 from tests.waiting import longer_until
-from websearch_core._deadline import time_limit
 from websearch_core._net.body import BoundedBody
 from websearch_core._net.guard import Guard
 from websearch_core._net.sender import Sender
 from websearch_core._net.stream import AsyncioStream
+from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import TimedOut, Unavailable
 from websearch_core.flow import Request
 

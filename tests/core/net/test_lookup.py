@@ -9,11 +9,11 @@ import threading
 
 import pytest
 
-from websearch_core._deadline import time_limit
 from websearch_core._net.guard import Guard
 from websearch_core._net.lookup import MAX_RUNNING, MAX_THREADS, MAX_WAITING, Line
 from websearch_core._net.sender import Sender
-from websearch_core._threads import Threads
+from websearch_core._runtime.deadline import time_limit
+from websearch_core._runtime.threads import Threads
 from websearch_core.errors import TimedOut, Unavailable
 from websearch_core.flow import Request
 from websearch_core.layers import charge_to
@@ -39,7 +39,7 @@ def system(monkeypatch):
 
     resolve.asked, resolve.ends = asked, ends
     monkeypatch.setattr("websearch_core._net.resolve.resolve_name", resolve)
-    monkeypatch.setattr("websearch_core._threads._KEPT", 0.05)
+    monkeypatch.setattr("websearch_core._runtime.threads._KEPT", 0.05)
     for kind in ("PAGES", "SERVICES"):
         monkeypatch.setattr(f"websearch_core._net.sender.FOR_{kind}", make_threads(MAX_THREADS))
     yield resolve

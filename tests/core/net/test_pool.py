@@ -17,11 +17,11 @@ import httpcore
 import pytest
 import trustme
 
-from websearch_core._deadline import time_limit
 from websearch_core._net import pool as pool_module
 from websearch_core._net.guard import Guard
 from websearch_core._net.pool import AsyncPool, Pool, _Idle
 from websearch_core._net.sender import Sender
+from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import TimedOut, Unavailable
 from websearch_core.flow import Request
 

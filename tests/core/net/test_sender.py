@@ -23,11 +23,11 @@ from itertools import pairwise
 import pytest
 
 from tests.waiting import longer_until
-from websearch_core._deadline import time_limit
 from websearch_core._net.body import BoundedBody
 from websearch_core._net.failures import translate_errors
 from websearch_core._net.guard import Guard
 from websearch_core._net.sender import Sender
+from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import BadResponse, ConfigurationError, InvalidOption, TimedOut, Unavailable, UnsafeURL
 from websearch_core.flow import Request
 

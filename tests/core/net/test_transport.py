@@ -7,9 +7,9 @@ from concurrent.futures import Future
 
 import pytest
 
-from websearch_core._deadline import time_limit
 from websearch_core._net.guard import Guard
 from websearch_core._net.sender import Sender
+from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import TimedOut, Unavailable, UnsafeURL
 from websearch_core.flow import Request, Response
 

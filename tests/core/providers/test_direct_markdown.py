@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from websearch_core import WebSearch
-from websearch_core._deadline import time_limit
-from websearch_core._scope import Choices, choices_scope
+from websearch_core._runtime.deadline import time_limit
+from websearch_core._runtime.scope import Choices, choices_scope
 from websearch_core.errors import (
     AccessDenied,
     Blocked,

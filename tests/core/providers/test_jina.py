@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_core._deadline import time_limit
+from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import (
     BadRequest,
     Blocked,

@@ -9,8 +9,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .._deadline import time_left, time_limit
 from .._net.gate import Gate, find_own_address
+from .._runtime.deadline import time_left, time_limit
 from ..errors import ConfigurationError, TimedOut, Unavailable
 from ..flow import Request, Response
 from .launch import NETWORK_FLAGS, find_own_user

@@ -23,10 +23,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from .._forks import start_over_after_fork
 from .._net.gate import Gate, Limits, find_own_address
 from .._net.guard import Guard
 from .._net.lookup import FOR_PAGES, Line
+from .._runtime.forks import start_over_after_fork
 from ..errors import BadResponse, TooLarge, Unavailable, WebSearchError
 from .launch import Launch, Process
 from .pipe import CommandFailed, Connection, Gone, Session

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from .._deadline import time_left, time_limit
+from .._runtime.deadline import time_left, time_limit
 from .._text.media_types import HTML
 from ..errors import TimedOut
 from ..flow import Request, Response

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, NamedTuple
 
-from .._deadline import time_left
+from .._runtime.deadline import time_left
 from ..errors import TimedOut
 from .consent import decline_consent
 from .explore import open_all, scroll

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._deadline import time_left
 from .._net.gate import Gate
+from .._runtime.deadline import time_left
 from ..errors import BadResponse, TimedOut, TooLarge, Unavailable, UnsafeURL, WebSearchError
 from .pipe import CommandFailed, Gone, Session
 

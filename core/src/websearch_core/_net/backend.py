@@ -14,7 +14,7 @@ from contextlib import nullcontext, suppress
 from typing import Any, cast
 
 from .._branches import current_branch
-from .._deadline import _MIN_TIMEOUT, clamp
+from .._runtime.deadline import _MIN_TIMEOUT, clamp
 from ..errors import TimedOut, Unavailable, UnsafeURL
 from .guard import Guard
 from .head import HeadBound

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from functools import partial
 
-from .._deadline import clamp
+from .._runtime.deadline import clamp
 from .._urls import parse_address
 from ..errors import TimedOut
 from .guard import Guard

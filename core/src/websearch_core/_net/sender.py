@@ -3,7 +3,7 @@ Send requests.
 
 There are two kinds of request. Those to a *service* go where the operator configured, with a key, through the proxies
 of the environment. Those for a *page* go where a model or a stranger points: guarded, over HTTP/1.1, without proxy,
-cookies or credentials. Neither kind follows redirects, outlasts `websearch_core._deadline.time_limit`, or keeps more of
+cookies or credentials. Neither kind follows redirects, outlasts `websearch_core._runtime.deadline.time_limit`, or keeps more of
 a body than requested. Works with ``httpx`` and with ``httpx2``, its maintained continuation.
 """
 
@@ -24,11 +24,11 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from .._branches import check_branch, current_branch
-from .._deadline import clamp, in_time, time_left, timeout_left
-from .._forks import start_over_after_fork
 from .._redaction import keys_in, redact_response
-from .._threads import in_thread
-from .._turns import Places
+from .._runtime.deadline import clamp, in_time, time_left, timeout_left
+from .._runtime.forks import start_over_after_fork
+from .._runtime.threads import in_thread
+from .._runtime.turns import Places
 from .._urls import locate
 from ..errors import BadResponse, InvalidOption, TimedOut
 from ..flow import Request, Response

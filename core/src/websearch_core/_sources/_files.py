@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from .._environ import is_loop_running, read_variable
-from .._owners import belongs_to_user
+from .._runtime.owners import belongs_to_user
 from ..errors import ConfigurationError
 from ._formats import SUFFIXES, parse, read_text
 from ._source import Source

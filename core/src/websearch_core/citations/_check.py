@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from .._runtime.threads import in_thread
 from .._text.sentences import split_sentences
-from .._threads import in_thread
 from ._evidence import MAX_LENGTH, Claim, Evidence, Support, Weights, support_together
 from ._marks import Mark, code_spans, find_marks
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from .._bugs import contain_bugs
-from .._deadline import time_limit
 from .._robots import FORBIDDEN, RobotsFiles
-from .._scope import Choices, choices_scope
+from .._runtime.bugs import contain_bugs
+from .._runtime.deadline import time_limit
+from .._runtime.scope import Choices, choices_scope
 from .._urls import find_origin, is_web_url, serialize
 from ..errors import DisallowedByRobots, PageNotFound, UnsafeURL, WebSearchError
 from ..flow import Call, Flow, Gather, Sleep

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from .._sqlite import connect, create_private, create_tables, is_open, read_stamp, transaction, use_wal
+from .._runtime.sqlite import connect, create_private, create_tables, is_open, read_stamp, transaction, use_wal
 from .._text.quantity import quantity
 from .._text.terms import index_text, query_terms
 from .._urls import identify, is_web_url

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .._turns import tenant_scope
+from .._runtime.turns import tenant_scope
 from ..errors import BudgetExceeded
 from ._amounts import MILLION, Amount, Limit, format_amount
 

@@ -7,7 +7,7 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
-from .._forks import start_over_after_fork
+from .._runtime.forks import start_over_after_fork
 
 _MOST = 10.0  # requests saved up
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, Self, TypeVar
 
-from .._deadline import Deadline, deadline, until
 from .._effects import AuxiliaryCall
 from .._outcomes import Outcome
-from .._scope import current_caller, describe_choices, reads_on, wants_fresh
+from .._runtime.deadline import Deadline, deadline, until
+from .._runtime.scope import current_caller, describe_choices, reads_on, wants_fresh
 from .._text.quantity import quantity
 from .._urls import identify
 from ..errors import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Literal
 
-from .._forks import start_over_after_fork
+from .._runtime.forks import start_over_after_fork
 
 _random = random.SystemRandom()  # has no state that a fork, or a program that sets a seed, would give to others
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, TypeVar
 
-from .._bugs import contain_bugs
-from .._deadline import time_left, time_limit
 from .._observe import is_empty
+from .._runtime.bugs import contain_bugs
+from .._runtime.deadline import time_left, time_limit
 from ..errors import (
     ConfigurationError,
     ServiceError,

@@ -9,10 +9,10 @@ from functools import partial
 from time import monotonic
 from typing import Any, ClassVar, NamedTuple
 
-from .._bugs import contain_bugs
-from .._deadline import time_left, time_limit
 from .._observe import find_outcomes
 from .._outcomes import Outcome
+from .._runtime.bugs import contain_bugs
+from .._runtime.deadline import time_left, time_limit
 from ..errors import (
     AllProvidersFailed,
     BudgetExceeded,

@@ -8,7 +8,7 @@ from enum import IntEnum
 from functools import partial
 from typing import Any, Protocol, Self, cast
 
-from .._bugs import contain_bugs
+from .._runtime.bugs import contain_bugs
 from ..errors import BadResponse, ConfigurationError, ServiceError, UnsafeURL, WebSearchError
 from ..flow import Flow, Gather
 from ..models import Page

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
-from .._forks import start_over_after_fork
+from .._runtime.forks import start_over_after_fork
+from .._runtime.turns import Turns, current_client
 from .._text.rates import RateLimit
-from .._turns import Turns, current_client
 
 _STEP = 0.25  # seconds; whoever waits longer looks again, since somebody in front may have left
 _BLINK = 0.02  # seconds; nobody knows when a request that is under way ends

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias
 
-from .._bugs import as_error
-from .._deadline import time_left, time_limit
 from .._effects import AuxiliaryCall
+from .._runtime.bugs import as_error
+from .._runtime.deadline import time_left, time_limit
 from .._text.bm25 import score_found
 from ..errors import BadResponse, ConfigurationError, WebSearchError
 from ..flow import Flow

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Annotated, ClassVar, TypeVar
 
-from .._deadline import time_left
+from .._runtime.deadline import time_left
 from ..errors import Attempt, RateLimited, ServiceError, WebSearchError
 from ..events import Wait, emit
 from ..flow import Flow, Sleep

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar, Self
 
-from .._bugs import contain_bugs
 from .._robots import DAY, USER_AGENT, RobotsFiles
+from .._runtime.bugs import contain_bugs
 from ..errors import ConfigurationError, WebSearchError
 from ..flow import Flow, Gather
 from ..models import Page

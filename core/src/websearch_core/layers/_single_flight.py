@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 from .._flights import Flights
-from .._scope import describe_choices, reads_on, wants_fresh
+from .._runtime.scope import describe_choices, reads_on, wants_fresh
 from ..errors import WebSearchError
 from ..events import Joined, emit
 from ..flow import Flow, Share, Shared

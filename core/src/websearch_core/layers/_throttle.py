@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
-from .._deadline import Deadline, time_left, until
 from .._effects import Auxiliary, AuxiliaryCall, hold, intercept
+from .._runtime.deadline import Deadline, time_left, until
 from ..errors import ConfigurationError, RateLimited, WebSearchError
 from ..events import Wait, emit
 from ..flow import Call, Flow, Request, Response, Sleep

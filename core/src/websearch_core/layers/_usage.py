@@ -17,7 +17,7 @@ from datetime import date
 from pathlib import Path
 from typing import ClassVar
 
-from .._sqlite import connect, create_private, create_tables, read_stamp, transaction, use_wal
+from .._runtime.sqlite import connect, create_private, create_tables, read_stamp, transaction, use_wal
 from ..errors import ConfigurationError, Unavailable
 from ._account import exceeded
 from ._amounts import Amount, Limit

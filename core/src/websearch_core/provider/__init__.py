@@ -7,7 +7,7 @@ sent their responses. See CONTRIBUTING.md for a complete example.
 
 from __future__ import annotations
 
-from .._deadline import time_left
+from .._runtime.deadline import time_left
 from .._text.dates import parse_date
 from .._text.rates import RateLimit
 from .._urls import is_web_url, serialize

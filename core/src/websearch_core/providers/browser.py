@@ -38,7 +38,7 @@ from .._browser.capture import Capture
 from .._browser.find import find_browser
 from .._browser.launch import Launch
 from .._browser.render import Rendered, Renderer
-from .._scope import Choices, current_choices
+from .._runtime.scope import Choices, current_choices
 from .._text.media_types import HTML
 from ..errors import ConfigurationError
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from websearch_core._deadline import time_limit
+from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import UnsupportedContent
 from websearch_core.reading import cut_window, read_bytes
 

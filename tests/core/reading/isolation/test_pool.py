@@ -20,7 +20,7 @@ import pytest
 
 from tests.waiting import longer_until
 from websearch_core import WebSearch
-from websearch_core._deadline import time_limit
+from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import BadResponse, ConfigurationError, TimedOut, UnsupportedContent
 from websearch_core.providers.direct import Direct
 from websearch_core.reading import read_bytes
@@ -392,7 +392,7 @@ def test_a_parser_that_loops_in_c_code_ends_with_the_deadline(monkeypatch):
 def test_a_process_knows_how_much_time_is_left(monkeypatch):
     reporting = worker._PROGRAM.replace(
         "serve()",
-        "from websearch_core._deadline import time_left; real = serve.__globals__['convert']; "
+        "from websearch_core._runtime.deadline import time_left; real = serve.__globals__['convert']; "
         "serve.__globals__['convert'] = lambda *a, **k: real(*a, **k).with_notes(str(time_left())); serve()",
     )
     monkeypatch.setattr(worker, "_PROGRAM", reporting)

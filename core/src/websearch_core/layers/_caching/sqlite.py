@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..._sqlite import KeptConnection, connect, read_stamp, transaction, use_wal
+from ..._runtime.sqlite import KeptConnection, connect, read_stamp, transaction, use_wal
 from .backend import CacheStats
 
 T = TypeVar("T")

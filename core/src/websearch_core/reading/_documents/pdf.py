@@ -16,7 +16,7 @@ from datetime import datetime
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from ..._deadline import time_left
+from ..._runtime.deadline import time_left
 from ..._text.dates import parse_date
 from ..._text.invisible import one_line, removal_note, strip_invisible
 from ..._text.quantity import quantity

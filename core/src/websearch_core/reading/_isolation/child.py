@@ -18,7 +18,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
-from ..._deadline import time_limit
+from ..._runtime.deadline import time_limit
 from ...errors import BadResponse, WebSearchError
 from .._formats import convert
 

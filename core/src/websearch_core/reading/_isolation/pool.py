@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from ..._choices import Responses
-from ..._deadline import time_left
-from ..._forks import start_over_after_fork
-from ..._turns import Places, current_client
+from ..._runtime.deadline import time_left
+from ..._runtime.forks import start_over_after_fork
+from ..._runtime.turns import Places, current_client
 from ...errors import ConfigurationError, TimedOut
 from ...models import Page
 from .._formats import convert

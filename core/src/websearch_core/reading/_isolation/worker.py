@@ -10,7 +10,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Any, cast
 
-from ..._deadline import time_left
+from ..._runtime.deadline import time_left
 from ...errors import (
     BadResponse,
     ConfigurationError,

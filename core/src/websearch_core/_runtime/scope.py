@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple, TypeVar
 
-from ._choices import Responses
+from .._choices import Responses
 
 T = TypeVar("T")
 
@@ -105,7 +105,7 @@ def no_cache() -> Iterator[None]:
 
 
 def current_caller() -> Caller:
-    """Return who makes this call; the tenant is that of `websearch_core._turns.tenant_scope`."""
+    """Return who makes this call; the tenant is that of `websearch_core._runtime.turns.tenant_scope`."""
     return _caller.get()
 
 

@@ -12,9 +12,9 @@ from functools import partial
 from math import inf
 from typing import Any, TypeVar
 
-from ._forks import start_over_after_fork
-from ._turns import Turns, current_client
-from .errors import Unavailable
+from ..errors import Unavailable
+from .forks import start_over_after_fork
+from .turns import Turns, current_client
 
 T = TypeVar("T")
 

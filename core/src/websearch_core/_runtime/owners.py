@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 
-from .errors import ConfigurationError
+from ..errors import ConfigurationError
 
 _ROOT = 0
 _MOST_LINKS = 40  # as Linux allows

@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import TypeVar
 from weakref import WeakSet
 
-from ._forks import notice_fork, pause_for_fork
-from ._owners import check_database
-from ._turns import Places
-from .errors import ConfigurationError, TimedOut
+from ..errors import ConfigurationError, TimedOut
+from .forks import notice_fork, pause_for_fork
+from .owners import check_database
+from .turns import Places
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
-from .errors import BadResponse, WebSearchError
+from ..errors import BadResponse, WebSearchError
 
 E = TypeVar("E")
 T = TypeVar("T")

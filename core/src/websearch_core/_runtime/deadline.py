@@ -16,7 +16,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from contextvars import ContextVar, copy_context
 from typing import TypeVar
 
-from .errors import TimedOut
+from ..errors import TimedOut
 
 T = TypeVar("T")
 

@@ -19,9 +19,9 @@ from itertools import islice, takewhile
 from math import inf
 from typing import Generic, TypeAlias, TypeVar
 
-from ._forks import start_over_after_fork
-from ._scope import current_caller
-from .errors import TimedOut
+from ..errors import TimedOut
+from .forks import start_over_after_fork
+from .scope import current_caller
 
 T = TypeVar("T", bound=Hashable)
 R = TypeVar("R")

@@ -1,0 +1,1 @@
+"""What a call runs on: its context, its deadline, threads, turns, forks and SQLite."""
