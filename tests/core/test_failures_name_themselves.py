@@ -13,7 +13,7 @@ import pytest
 
 from tests.faults.server import Server, http
 from websearch_core import WebSearch, _log
-from websearch_core._urls import describe_url
+from websearch_core._text.urls import describe_url
 from websearch_core.errors import (
     AllProvidersFailed,
     AuthenticationError,

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_core import _urls, provenance
+from websearch_core import provenance
+from websearch_core._text import urls as _urls
 from websearch_core._text.escaping import link_target
 from websearch_core.errors import ConfigurationError, UnsafeURL
 from websearch_core.models import Page, SearchResponse, SearchResult

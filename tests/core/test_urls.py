@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_core._urls import canonicalize, find_page, identify, is_web_url, serialize
+from websearch_core._text.urls import canonicalize, find_page, identify, is_web_url, serialize
 from websearch_core.errors import UnsafeURL
 
 SAME_PAGE = [

@@ -17,7 +17,7 @@ from websearch_core._net.guard import Guard
 from websearch_core._net.lookup import FOR_PAGES, Line
 from websearch_core._net.resolve import aresolve
 from websearch_core._runtime.deadline import timeout_left
-from websearch_core._urls import parse_address
+from websearch_core._text.urls import parse_address
 
 
 class _Resolver(aiohttp.abc.AbstractResolver):

@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 from ._choices import OTHER_NAMES
 from ._signature import WebSearchArguments
 from ._text.suggestion import check_names
-from ._urls import is_web_url, serialize
+from ._text.urls import is_web_url, serialize
 from .errors import ConfigurationError, InvalidOption, WebSearchError
 from .models import SearchOptions, SearchQuery, Unsupported
 

@@ -19,7 +19,7 @@ from ._keys import KeyFromEnvironment, is_in_keyring
 from ._net.guard import Guard
 from ._registry import registered_name
 from ._sources import ARGUMENT, DEFAULT, Option, Source, make_refusal
-from ._urls import canonicalize, parse_address
+from ._text.urls import canonicalize, parse_address
 from .errors import ConfigurationError, UnsafeURL
 from .provider._declare import Destination, FoundFile, construct, environment, field_notes, is_secret
 

@@ -21,7 +21,7 @@ from ._runtime.bugs import contain_bugs
 from ._runtime.deadline import time_limit
 from ._runtime.scope import Choices, choices_scope, current_choices, reading_on
 from ._text.suggestion import check_names
-from ._urls import find_host, is_web_url
+from ._text.urls import find_host, is_web_url
 from .errors import InvalidOption, WebSearchError
 from .flow import Call, Flow, Gather
 from .layers._layer import batch_size, leaves, read_many, reads_batches

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 from pydantic import AfterValidator, BeforeValidator
 
 from ._text.lists import Texts, split_list
-from ._urls import find_origin, to_ascii
+from ._text.urls import find_origin, to_ascii
 from .errors import DomainNotAllowed
 
 _MAX_NAMED = 5  # domains that an error lists

@@ -10,7 +10,7 @@ from ._domains import Domains
 from ._text.escaping import escape_text, escape_url
 from ._text.invisible import removal_note, strip_invisible
 from ._text.quantity import quantity
-from ._urls import find_page, is_web_url, serialize
+from ._text.urls import find_page, is_web_url, serialize
 from .errors import WebSearchError
 from .models import Image, Page, SearchQuery, SearchResponse, SearchResult
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from ._urls import find_alike, find_page, identify
+from ._text.urls import find_alike, find_page, identify
 from .citations import Source
 from .models import Page, SearchResponse, SearchResult
 

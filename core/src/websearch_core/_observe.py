@@ -7,7 +7,7 @@ from typing import Self
 
 from ._hooks import emit
 from ._outcomes import Outcome
-from ._urls import describe_url
+from ._text.urls import describe_url
 from .errors import WebSearchError
 from .events import Exchange, ReadEnd, ReadStart, SearchEnd, SearchStart
 from .flow import Flow, Request, Response

@@ -20,7 +20,7 @@ from ._effects import Auxiliary, AuxiliaryCall, AuxiliaryRequest, hold, intercep
 from ._flights import Flights
 from ._runtime.deadline import time_limit
 from ._runtime.scope import Caller, current_caller
-from ._urls import Origin, canonicalize, find_origin, is_web_url
+from ._text.urls import Origin, canonicalize, find_origin, is_web_url
 from .errors import BadResponse, DisallowedByRobots, ServiceError, TimedOut, Unavailable, UnsafeURL, WebSearchError
 from .flow import Call, Flow, Request, Response, Share, Shared
 from .models import Page

@@ -21,7 +21,7 @@ from ._build import build, by_name, collect_options, is_this_machine
 from ._net.guard import Guard
 from ._registry import is_known, known, provider_class, registered_name, unknown_provider
 from ._text.suggestion import suggest_name
-from ._urls import find_origin
+from ._text.urls import find_origin
 from .errors import Blocked, ConfigurationError, MissingKey, PageNotFound
 from .layers import (
     Breaker,

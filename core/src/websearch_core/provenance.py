@@ -21,7 +21,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar, get_args
 from urllib.parse import urlsplit
 
 from ._numbers import Numbers
-from ._urls import canonicalize, find_alike, find_page
+from ._text.urls import canonicalize, find_alike, find_page
 from .citations import Source
 from .errors import ConfigurationError, UnsafeURL
 from .models import Page, SearchResponse

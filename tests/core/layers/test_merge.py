@@ -7,7 +7,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_core._urls import find_page
+from websearch_core._text.urls import find_page
 from websearch_core.layers._merge import Answer, merge_answers, merge_results
 from websearch_core.models import SearchResponse, SearchResult
 

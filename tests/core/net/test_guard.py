@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from websearch_core._net.guard import Guard, verdict
 from websearch_core._net.system import is_own_address
-from websearch_core._urls import is_web_url
+from websearch_core._text.urls import is_web_url
 from websearch_core.errors import ConfigurationError, UnsafeURL
 
 CORPUS = Path(__file__).resolve().parents[3].parent / "shared" / "corpora" / "hostile"

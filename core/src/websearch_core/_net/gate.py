@@ -21,7 +21,7 @@ from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeAlias
 
-from .._urls import locate
+from .._text.urls import locate
 from ..errors import TimedOut, Unavailable, UnsafeURL, WebSearchError
 from .backend import AsyncGuardedBackend
 from .guard import Guard

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, TypedDict, Unpack
 
 from .._domains import ANYWHERE, Domains
-from .._urls import Address, Origin, parse_address, serialize, split_url
+from .._text.urls import Address, Origin, parse_address, serialize, split_url
 from ..errors import ConfigurationError, UnsafeURL
 from .system import is_own_address, resolve_host
 

@@ -9,7 +9,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from functools import partial
 
 from .._runtime.deadline import clamp
-from .._urls import parse_address
+from .._text.urls import parse_address
 from ..errors import TimedOut
 from .guard import Guard
 from .lookup import Line

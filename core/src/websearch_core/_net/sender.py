@@ -29,7 +29,7 @@ from .._runtime.deadline import clamp, in_time, time_left, timeout_left
 from .._runtime.forks import start_over_after_fork
 from .._runtime.threads import in_thread
 from .._runtime.turns import Places
-from .._urls import locate
+from .._text.urls import locate
 from ..errors import BadResponse, InvalidOption, TimedOut
 from ..flow import Request, Response
 from .body import OFFERED, BoundedBody

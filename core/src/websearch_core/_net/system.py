@@ -7,7 +7,7 @@ import socket
 import sys
 from pathlib import Path
 
-from .._urls import Address
+from .._text.urls import Address
 
 
 def resolve_host(host: str, port: int) -> list[str]:

@@ -14,7 +14,7 @@ from .._robots import FORBIDDEN, RobotsFiles
 from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_limit
 from .._runtime.scope import Choices, choices_scope
-from .._urls import find_origin, is_web_url, serialize
+from .._text.urls import find_origin, is_web_url, serialize
 from ..errors import DisallowedByRobots, PageNotFound, UnsafeURL, WebSearchError
 from ..flow import Call, Flow, Gather, Sleep
 from ..models import Page

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from .._runtime.sqlite import connect, create_private, create_tables, is_open, read_stamp, transaction, use_wal
 from .._text.quantity import quantity
 from .._text.terms import index_text, query_terms
-from .._urls import identify, is_web_url
+from .._text.urls import identify, is_web_url
 from ..errors import (
     BadResponse,
     ConfigurationError,

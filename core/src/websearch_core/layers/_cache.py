@@ -17,7 +17,7 @@ from .._outcomes import Outcome
 from .._runtime.deadline import Deadline, deadline, until
 from .._runtime.scope import current_caller, describe_choices, reads_on, wants_fresh
 from .._text.quantity import quantity
-from .._urls import identify
+from .._text.urls import identify
 from ..errors import (
     BadResponse,
     Blocked,

@@ -7,7 +7,7 @@ import threading
 from functools import partial
 from typing import Any
 
-from .._urls import find_host, parse_address
+from .._text.urls import find_host, parse_address
 from ._pace import Pace
 from ._shared_pace import SharedLimits, make_pace
 

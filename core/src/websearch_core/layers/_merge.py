@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .._urls import find_page
+from .._text.urls import find_page
 from ..models import Image, SearchResponse, SearchResult
 
 

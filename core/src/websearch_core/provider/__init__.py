@@ -10,7 +10,7 @@ from __future__ import annotations
 from .._runtime.deadline import time_left
 from .._text.dates import parse_date
 from .._text.rates import RateLimit
-from .._urls import is_web_url, serialize
+from .._text.urls import is_web_url, serialize
 from ..errors import (
     AccessDenied,
     AuthenticationError,

@@ -13,7 +13,7 @@ from .._keys import ApiKey
 from .._redaction import without_keys
 from .._text.invisible import strip_invisible
 from .._text.rates import parse_wait
-from .._urls import describe_url
+from .._text.urls import describe_url
 from ..errors import (
     AuthenticationError,
     BadRequest,

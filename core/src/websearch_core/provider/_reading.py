@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from .._urls import find_page, identify, is_web_url
+from .._text.urls import find_page, identify, is_web_url
 from ..errors import (
     AccessDenied,
     Blocked,

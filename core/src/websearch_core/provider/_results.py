@@ -10,7 +10,7 @@ from .._domains import Domains
 from .._text.dates import parse_date
 from .._text.invisible import is_printable_ascii, strip_invisible
 from .._text.markup import strip_markup
-from .._urls import is_web_url
+from .._text.urls import is_web_url
 from ..models import Image, SearchQuery, SearchResult
 from ._http import as_number, as_object, as_objects, as_text, unexpected_format
 

@@ -26,7 +26,7 @@ from pydantic import Field
 from websearch_core._runtime.deadline import time_limit
 from websearch_core._runtime.scope import Choices, current_choices
 from websearch_core._text.media_types import HTML, MARKDOWN
-from websearch_core._urls import Origin, find_origin
+from websearch_core._text.urls import Origin, find_origin
 from websearch_core.provider import (
     BadResponse,
     Call,

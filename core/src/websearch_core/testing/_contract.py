@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from .. import errors
 from .._enforce import enforce_page, enforce_query
-from .._urls import is_web_url
+from .._text.urls import is_web_url
 from ..flow import Flow, Request, Response
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider import PageReader, SearchProvider

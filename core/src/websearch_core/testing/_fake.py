@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 from pydantic import ValidationError
 
-from .._urls import serialize
+from .._text.urls import serialize
 from ..errors import ConfigurationError, PageNotFound, WebSearchError
 from ..flow import Call, Flow, Sleep
 from ..models import Page, SearchQuery, SearchResponse, SearchResult, Topic, describe_problems

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Protocol, TypeAlias, TypeVar
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from .errors import UnsafeURL
+from ..errors import UnsafeURL
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 Origin: TypeAlias = tuple[str, str, int]
