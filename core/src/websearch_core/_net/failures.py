@@ -16,10 +16,10 @@ from contextvars import ContextVar
 from typing import Any
 from urllib.parse import urlsplit
 
-from .._redaction import keys_in, without_keys
 from ..errors import BadResponse, ConfigurationError, TimedOut, Unavailable, UnsafeURL, WebSearchError
 from ..flow import Request
 from .head import TOO_LONG
+from .redaction import keys_in, without_keys
 from .system import is_failed_lookup
 
 _LOGGERS = (  # a logger's filter does not see the records of its child loggers

@@ -24,7 +24,6 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from .._branches import check_branch, current_branch
-from .._redaction import keys_in, redact_response
 from .._runtime.deadline import clamp, in_time, time_left, timeout_left
 from .._runtime.forks import start_over_after_fork
 from .._runtime.threads import in_thread
@@ -38,6 +37,7 @@ from .failures import redact_logs, translate_errors
 from .guard import Guard
 from .lookup import FOR_PAGES, FOR_SERVICES, Line
 from .pool import OWNER
+from .redaction import keys_in, redact_response
 from .resolve import aresolve, resolve
 from .steps import Steps
 

@@ -10,7 +10,7 @@ from http import HTTPStatus
 from typing import Any, TypeVar
 
 from .._keys import ApiKey
-from .._redaction import without_keys
+from .._net.redaction import without_keys
 from .._text.invisible import strip_invisible
 from .._text.rates import parse_wait
 from .._text.urls import describe_url

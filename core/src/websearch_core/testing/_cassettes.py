@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from .._redaction import keys_in, without_keys
+from .._net.redaction import keys_in, without_keys
 from ..errors import ConfigurationError
 from ..flow import Request
 

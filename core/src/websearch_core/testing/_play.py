@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from .._redaction import redact_response
+from .._net.redaction import redact_response
 from ..errors import WebSearchError
 from ..flow import Call, Effect, Flow, Hedge, Request, Response, Share, Shared, Sleep
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .._redaction import redact_response
+from .._net.redaction import redact_response
 from ..errors import WebSearchError
 from ..flow import Flow, Request, Response, arun, run
 from ._garbage import corrupt
