@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_core._effects import intercept
-from websearch_core._flights import Flights
 from websearch_core.errors import Unavailable
 from websearch_core.flow import Call, Gather, Hedge, Request, Share, Sleep, run
+from websearch_core.flow._flights import Flights
+from websearch_core.flow._intercept import intercept
 from websearch_core.testing import reply
 
 

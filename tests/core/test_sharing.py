@@ -18,7 +18,6 @@ import pytest
 
 from tests.waiting import await_until, wait_until
 from websearch_core import WebSearch
-from websearch_core._flights import Flights
 from websearch_core._net.sender import Sender
 from websearch_core._runtime.turns import current_tenant
 from websearch_core.errors import (
@@ -30,6 +29,7 @@ from websearch_core.errors import (
     UnsafeURL,
 )
 from websearch_core.flow import Request, Response, Sleep, arun
+from websearch_core.flow._flights import Flights
 from websearch_core.layers import Budget, Cache, Robots, SingleFlight, Throttle, charge_to
 from websearch_core.layers._identity import _locate
 from websearch_core.layers._layer import parts

@@ -14,11 +14,11 @@ from tests.faults.interrupts import interrupt_each
 from tests.faults.server import Server
 from tests.faults.services import FOUND, KEY
 from websearch_core import WebSearch
-from websearch_core._flights import Flights
 from websearch_core._runtime import sqlite as _sqlite
 from websearch_core._runtime import threads as _threads
 from websearch_core._runtime.threads import Threads
 from websearch_core._runtime.turns import Places
+from websearch_core.flow._flights import Flights
 from websearch_core.layers._amounts import MILLION, Amount
 from websearch_core.layers._caching.sqlite import SQLiteBackend
 from websearch_core.layers._pace import Pace

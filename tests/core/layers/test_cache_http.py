@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_core import WebSearch
-from websearch_core._effects import AuxiliaryRequest
 from websearch_core.errors import PageNotFound, Unavailable, UnsafeURL
 from websearch_core.events import CacheHit
 from websearch_core.flow import Request, Response, run
+from websearch_core.flow._intercept import AuxiliaryRequest
 from websearch_core.layers import Cache, Fallback, Retry, no_cache
 from websearch_core.layers._caching.entries import decode
 from websearch_core.layers._caching.http import Lifetime, Validators, Watch

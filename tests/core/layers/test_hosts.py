@@ -17,11 +17,11 @@ import pytest
 
 from tests.waiting import longer_until
 from websearch_core import WebSearch
-from websearch_core._lanes import gather_by_host
 from websearch_core._runtime.deadline import time_limit
 from websearch_core._text.urls import find_host
 from websearch_core.errors import BadResponse, ConfigurationError, PageNotFound, RateLimited, TimedOut, WebSearchError
 from websearch_core.flow import Call, Request, Sleep, arun, run
+from websearch_core.flow._lanes import gather_by_host
 from websearch_core.layers import Cache, Retry, Throttle
 from websearch_core.layers import _hosts as hosts_module
 from websearch_core.models import Page

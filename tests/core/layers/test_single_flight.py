@@ -19,11 +19,11 @@ import pytest
 
 from tests.waiting import await_until, longer_until, wait_until
 from websearch_core import WebSearch
-from websearch_core._flights import Flights
 from websearch_core._runtime.deadline import time_left, time_limit
 from websearch_core.errors import BadRequest, RateLimited, TimedOut, Unavailable
 from websearch_core.events import Joined
 from websearch_core.flow import Call, Gather, Request, Share, arun, run
+from websearch_core.flow._flights import Flights
 from websearch_core.layers import Rank, Retry, SingleFlight
 from websearch_core.models import Page, SearchQuery, SearchResponse
 from websearch_core.provider import Key, from_function, provider

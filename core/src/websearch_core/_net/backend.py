@@ -13,9 +13,9 @@ import math
 from contextlib import nullcontext, suppress
 from typing import Any, cast
 
-from .._branches import current_branch
 from .._runtime.deadline import _MIN_TIMEOUT, clamp
 from ..errors import TimedOut, Unavailable, UnsafeURL
+from ..flow._branches import current_branch
 from .guard import Guard
 from .head import HeadBound
 from .lookup import Line

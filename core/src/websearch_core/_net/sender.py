@@ -23,7 +23,6 @@ from hashlib import blake2b
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from .._branches import check_branch, current_branch
 from .._runtime.deadline import clamp, in_time, time_left, timeout_left
 from .._runtime.forks import start_over_after_fork
 from .._runtime.threads import in_thread
@@ -31,6 +30,7 @@ from .._runtime.turns import Places
 from .._text.urls import locate
 from ..errors import BadResponse, InvalidOption, TimedOut
 from ..flow import Request, Response
+from ..flow._branches import check_branch, current_branch
 from .body import OFFERED, BoundedBody
 from .clients import MAX_CONCURRENT, AsyncDirectClient, DirectClient, Library, user_agent
 from .failures import redact_logs, translate_errors

@@ -10,10 +10,10 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar, get_args
 
-from .._effects import Auxiliary, AuxiliaryCall, hold, intercept, is_held
 from ..errors import ConfigurationError, Unavailable, UnsafeURL, WebSearchError
 from ..events import Charge, emit
 from ..flow import Call, Flow, Request
+from ..flow._intercept import Auxiliary, AuxiliaryCall, hold, intercept, is_held
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._ports import Provider, Role
 from ._account import Account, Runs, current_account

@@ -12,7 +12,6 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, Self, TypeVar
 
-from .._effects import AuxiliaryCall
 from .._outcomes import Outcome
 from .._runtime.deadline import Deadline, deadline, until
 from .._runtime.scope import current_caller, describe_choices, reads_on, wants_fresh
@@ -31,6 +30,7 @@ from ..errors import (
 )
 from ..events import CacheHit, emit
 from ..flow import Flow
+from ..flow._intercept import AuxiliaryCall
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._ports import Provider, needs_network
 from ._caching.backend import CacheBackend, MemoryBackend

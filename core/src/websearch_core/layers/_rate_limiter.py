@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 from typing import Any, Protocol
 
-from .._effects import AuxiliaryCall
 from ..errors import ConfigurationError, RateLimited
 from ..flow import Flow
+from ..flow._intercept import AuxiliaryCall
 
 
 class RateLimiter(Protocol):

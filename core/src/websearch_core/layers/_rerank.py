@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias
 
-from .._effects import AuxiliaryCall
 from .._runtime.bugs import as_error
 from .._runtime.deadline import time_left, time_limit
 from .._text.bm25 import score_found
 from ..errors import BadResponse, ConfigurationError, WebSearchError
 from ..flow import Flow
+from ..flow._intercept import AuxiliaryCall
 from ..models import SearchQuery, SearchResponse, SearchResult
 from ._depth import deepen, find_depth, split, take_page
 from ._layer import ProviderWrapper, Rank, check_inner, check_number, searcher

@@ -6,11 +6,11 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
-from .._flights import Flights
 from .._runtime.scope import describe_choices, reads_on, wants_fresh
 from ..errors import WebSearchError
 from ..events import Joined, emit
 from ..flow import Flow, Share, Shared
+from ..flow._flights import Flights
 from ..models import Page, SearchQuery, SearchResponse
 from ._identity import Identity, describe_query
 from ._layer import ProviderWrapper, Rank, check_inner, read_many, reader, searcher

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
-from .._effects import Auxiliary, AuxiliaryCall, hold, intercept
 from .._runtime.deadline import Deadline, time_left, until
 from ..errors import ConfigurationError, RateLimited, WebSearchError
 from ..events import Wait, emit
 from ..flow import Call, Flow, Request, Response, Sleep
+from ..flow._intercept import Auxiliary, AuxiliaryCall, hold, intercept
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._declare import destinations, is_vendor
 from ..provider._ports import Provider, opens_pages

@@ -21,8 +21,8 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
-from ..._effects import Auxiliary, intercept
 from ...flow import Flow, Request, Response
+from ...flow._intercept import Auxiliary, intercept
 
 T = TypeVar("T")
 

@@ -28,15 +28,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self, TypeAlias, TypeVar, cast
 
+from .._runtime.bugs import as_error
+from .._runtime.deadline import in_time, time_left
+from .._runtime.threads import in_thread
+from .._text.media_types import parse_media_type
+from .._text.rates import RateLimit, parse_rate_limits
+from ..errors import TimedOut, WebSearchError
 from ._branches import check_branch, current_branch, gather, wait_for
 from ._flights import Flights, Shared
 from ._hedges import ahedge, hedge
-from ._runtime.bugs import as_error
-from ._runtime.deadline import in_time, time_left
-from ._runtime.threads import in_thread
-from ._text.media_types import parse_media_type
-from ._text.rates import RateLimit, parse_rate_limits
-from .errors import TimedOut, WebSearchError
 
 __all__ = [
     "AsyncSend",

@@ -1,7 +1,7 @@
 """
 Two pieces of work; the second begins only if the first is late. The first answer counts, and ends the other.
 
-On an event loop, the loser is cancelled. In blocking calls each is a `websearch_core._branches.Branch`, and the loser
+On an event loop, the loser is cancelled. In blocking calls each is a `websearch_core.flow._branches.Branch`, and the loser
 is cut off.
 """
 
@@ -12,9 +12,9 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any, TypeAlias
 
+from .._runtime.deadline import timeout_left
+from ..errors import WebSearchError
 from ._branches import Branch, cut_all
-from ._runtime.deadline import timeout_left
-from .errors import WebSearchError
 
 Pair: TypeAlias = tuple[Any, Any]
 _GRACE = 0.1  # seconds; work that ends at the deadline says more precisely what was late

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import TypeVar
 
-from ._runtime.bugs import as_error
-from ._runtime.deadline import time_left
-from .errors import RateLimited, WebSearchError
-from .flow import Flow, Gather, Sleep
+from .._runtime.bugs import as_error
+from .._runtime.deadline import time_left
+from ..errors import RateLimited, WebSearchError
+from . import Flow, Gather, Sleep
 
 T = TypeVar("T")
 

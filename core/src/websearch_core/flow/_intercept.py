@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
-from .flow import Call, Flow, Gather, Hedge, Request, Share
+from . import Call, Flow, Gather, Hedge, Request, Share
 
 T = TypeVar("T")
 Perform: TypeAlias = Callable[[Request | Call], Flow[Any]]

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from typing import Any
 
-from .errors import Unavailable
+from ..errors import Unavailable
 
 
 class BranchExit(BaseException):

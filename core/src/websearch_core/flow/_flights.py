@@ -24,10 +24,10 @@ from itertools import count
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from .._runtime.deadline import Deadline, deadline, timeout_left, until
+from .._runtime.forks import start_over_after_fork
+from ..errors import TimedOut, Unavailable
 from ._branches import current_branch, leave_branch
-from ._runtime.deadline import Deadline, deadline, timeout_left, until
-from ._runtime.forks import start_over_after_fork
-from .errors import TimedOut, Unavailable
 
 _GRACE = 0.1  # seconds; work that ends at the same deadline says more precisely what was late
 _WORTHWHILE = 0.25  # of the time that was not enough, to begin again
