@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.faults.server import Server, http
-from websearch_core import WebSearch, _log
+from websearch_core import WebSearch
 from websearch_core._text.urls import describe_url
 from websearch_core.errors import (
     AllProvidersFailed,
@@ -22,6 +22,7 @@ from websearch_core.errors import (
     Unavailable,
     WebSearchError,
 )
+from websearch_core.events import _log
 from websearch_core.providers import Brave, Tavily
 from websearch_core.render import error_as_json, render_error
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ._arguments import as_urls, check_placed, strip_fragment
 from ._enforce import attach_content, enforce_content, enforce_page, enforce_query, remove_links
-from ._observe import find_outcomes, observe_read, observe_search
 from ._policy import narrow_query, search_within
 from ._runtime.bugs import contain_bugs
 from ._runtime.deadline import time_limit
@@ -22,6 +21,7 @@ from ._runtime.scope import Choices, choices_scope, current_choices, reading_on
 from ._text.suggestion import check_names
 from ._text.urls import find_host, is_web_url
 from .errors import InvalidOption, WebSearchError
+from .events._observe import find_outcomes, observe_read, observe_search
 from .flow import Call, Flow, Gather
 from .flow._lanes import gather_by_host
 from .layers._layer import batch_size, leaves, read_many, reads_batches

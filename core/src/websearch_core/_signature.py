@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from ._choices import Responses
-    from ._hooks import Hook
-    from ._log import Logger
     from ._net.clients import Library
+    from .events._hooks import Hook
+    from .events._log import Logger
     from .layers import Layer, RateLimiter
     from .provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
     from .reading import Links

@@ -9,15 +9,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
 from ._arguments import check_arguments, check_connection, make_query, named
-from ._hooks import Hook, Listener, check_hook, listening
-from ._log import EventLog, Logger
-from ._observe import observe_request
 from ._runtime.context import run_apart
 from ._runtime.forks import notice_fork
 from ._runtime.scope import Caller, caller_scope
 from ._signature import Choice, CommonArguments, WebSearchArguments
 from ._sources import remember_files
 from .errors import ConfigurationError, WebSearchError
+from .events._hooks import Hook, Listener, check_hook, listening
+from .events._log import EventLog, Logger
+from .events._observe import observe_request
 from .flow import Flow, Request, Response, arun, run
 from .models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
 from .tokens import TokenCounter, estimate_tokens

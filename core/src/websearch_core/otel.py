@@ -20,9 +20,9 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from ._hooks import describe_error
 from .errors import ConfigurationError
 from .events import Charge, Event, Exchange, Failover, ReadEnd, ReadStart, SearchEnd, SearchStart, Wait
+from .events._hooks import describe_error
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider

@@ -253,7 +253,7 @@ def test_hooks_hear_of_it(clock):
 
 
 def test_the_log_has_a_line_for_each_change(caplog):
-    from websearch_core._log import EventLog
+    from websearch_core.events._log import EventLog
 
     with caplog.at_level(logging.INFO, "websearch_core"):
         EventLog()(BreakerOpened(provider="beacon", seconds=10, error=Unavailable("down")))

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, TypeVar
 
-from .._observe import is_empty
 from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_left, time_limit
 from ..errors import (
@@ -17,6 +16,7 @@ from ..errors import (
     WebSearchError,
 )
 from ..events import Failover, Hedged, emit
+from ..events._observe import is_empty
 from ..flow import Flow, Hedge
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._ports import Provider, helps_after

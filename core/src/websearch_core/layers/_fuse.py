@@ -9,7 +9,6 @@ from functools import partial
 from time import monotonic
 from typing import Any, ClassVar, NamedTuple
 
-from .._observe import find_outcomes
 from .._outcomes import Outcome
 from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_left, time_limit
@@ -22,6 +21,7 @@ from ..errors import (
     WebSearchError,
 )
 from ..events import LeftOut, emit
+from ..events._observe import find_outcomes
 from ..flow import Flow, Gather
 from ..models import SearchQuery, SearchResponse, SearchResult
 from ..provider._ports import Provider

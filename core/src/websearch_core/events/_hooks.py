@@ -9,9 +9,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, TypeAlias
 
-from ._runtime.bugs import as_error
-from .errors import ConfigurationError
-from .models import Page, SearchQuery, SearchResponse
+from .._runtime.bugs import as_error
+from ..errors import ConfigurationError
+from ..models import Page, SearchQuery, SearchResponse
 
 
 @dataclass(frozen=True, kw_only=True)

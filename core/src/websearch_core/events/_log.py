@@ -14,9 +14,8 @@ import threading
 import time
 from urllib.parse import urlsplit
 
-from ._hooks import describe_error
-from ._text.quantity import quantity
-from .errors import (
+from .._text.quantity import quantity
+from ..errors import (
     AllProvidersFailed,
     AuthenticationError,
     Blocked,
@@ -24,7 +23,7 @@ from .errors import (
     QuotaExhausted,
     WebSearchError,
 )
-from .events import (
+from . import (
     BreakerClosed,
     BreakerOpened,
     Event,
@@ -38,6 +37,7 @@ from .events import (
     SearchStart,
     Wait,
 )
+from ._hooks import describe_error
 
 Logger = logging.Logger | logging.LoggerAdapter[logging.Logger]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from typing import Self
 
+from .._outcomes import Outcome
+from .._text.urls import describe_url
+from ..errors import WebSearchError
+from ..flow import Flow, Request, Response
+from ..models import Page, SearchQuery, SearchResponse
+from . import Exchange, ReadEnd, ReadStart, SearchEnd, SearchStart
 from ._hooks import emit
-from ._outcomes import Outcome
-from ._text.urls import describe_url
-from .errors import WebSearchError
-from .events import Exchange, ReadEnd, ReadStart, SearchEnd, SearchStart
-from .flow import Flow, Request, Response
-from .models import Page, SearchQuery, SearchResponse
 
 
 def observe_search(search: Flow[SearchResponse], query: SearchQuery, provider: str) -> Flow[SearchResponse]:

@@ -22,8 +22,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from ..models import Page, SearchQuery, SearchResponse
 from ._hooks import Event, Hook, emit, listen
-from .models import Page, SearchQuery, SearchResponse
 
 __all__ = [
     "BreakerClosed",
