@@ -9,7 +9,6 @@ import httpx
 import pytest
 
 from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebSearch
-from websearch_core._domains import Domains, parse_domain
 from websearch_core.errors import (
     ConfigurationError,
     DomainNotAllowed,
@@ -20,6 +19,7 @@ from websearch_core.errors import (
 )
 from websearch_core.layers import Relax
 from websearch_core.models import Image
+from websearch_core.models._domains import Domains, parse_domain
 from websearch_core.provider import check_options
 from websearch_core.render import render_search, search_as_json
 from websearch_core.settings import Settings

@@ -14,8 +14,8 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from websearch_core import SearchResponse, SearchResult, WebSearch
-from websearch_core._domains import Domains
 from websearch_core.errors import BudgetExceeded, ConfigurationError, InvalidOption, MissingKey
+from websearch_core.models._domains import Domains
 from websearch_core.tools import PageArguments, Pinned, SearchArguments, Tenants, Uses, page_options
 from websearch_core.tools._tenants import CONFIGURABLE
 

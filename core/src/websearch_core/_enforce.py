@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from ._domains import Domains
 from ._text.escaping import escape_text, escape_url
 from ._text.invisible import removal_note, strip_invisible
 from ._text.quantity import quantity
 from ._text.urls import find_page, is_web_url, serialize
 from .errors import WebSearchError
 from .models import Image, Page, SearchQuery, SearchResponse, SearchResult
+from .models._domains import Domains
 
 if TYPE_CHECKING:
     from .reading import Excerpt

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ._domains import Domains
 from .errors import AllProvidersFailed, InvalidOption, UnsupportedOption
 from .flow import Flow
 from .layers._relax import find_unsupported
 from .models import SearchQuery, SearchResponse
+from .models._domains import Domains
 from .provider._ports import SearchProvider
 
 

@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
     from pydantic import SecretStr
 
-    from ._choices import Responses
     from ._net.clients import Library
     from .events._hooks import Hook
     from .events._log import Logger
     from .layers import Layer, RateLimiter
+    from .models._choices import Responses
     from .provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
     from .reading import Links
     from .settings import Settings

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from ._calls import Calls
-    from ._choices import Responses
     from ._net.clients import Library
     from .layers import Layer, RateLimiter
+    from .models._choices import Responses
     from .provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
     from .reading import Links, ReadOptions
     from .settings import Settings

@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
 
 from ._build import by_name, conceal
-from ._domains import DomainNames, Domains
 from ._places import (
     Place,
     check_limits,
@@ -45,6 +44,7 @@ from ._sources import ARGUMENT, DEFAULT, Option, Source, Table, read_files
 from ._text.lists import NO_TEXTS, Texts
 from .errors import ConfigurationError
 from .layers._amounts import check_budget, split_texts
+from .models._domains import DomainNames, Domains
 from .provider._declare import FoundFile
 
 __all__ = [

@@ -298,7 +298,7 @@ async def test_closing_the_gate_cuts_what_is_open():
 
 
 async def test_the_domain_policy_holds_for_every_request():
-    from websearch_core._domains import Domains
+    from websearch_core.models._domains import Domains
 
     guard = Guard.allowing([f"{PUBLIC}/32"], resolve=resolve, domains=Domains(allowed=("other.example",)))
     async with serve(guard) as gate:

@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypedDict, Unpack
 
-from .._domains import ANYWHERE, Domains
 from .._text.urls import Address, Origin, parse_address, serialize, split_url
 from ..errors import ConfigurationError, UnsafeURL
+from ..models._domains import ANYWHERE, Domains
 from .system import is_own_address, resolve_host
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple, TypeVar
 
-from .._choices import Responses
+from ..models._choices import Responses
 
 T = TypeVar("T")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from typing import Self
 
-from .._outcomes import Outcome
 from .._text.urls import describe_url
 from ..errors import WebSearchError
 from ..flow import Flow, Request, Response
 from ..models import Page, SearchQuery, SearchResponse
+from ..models._outcomes import Outcome
 from . import Exchange, ReadEnd, ReadStart, SearchEnd, SearchStart
 from ._hooks import emit
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, Self, TypeVar
 
-from .._outcomes import Outcome
 from .._runtime.deadline import Deadline, deadline, until
 from .._runtime.scope import current_caller, describe_choices, reads_on, wants_fresh
 from .._text.quantity import quantity
@@ -32,6 +31,7 @@ from ..events import CacheHit, emit
 from ..flow import Flow
 from ..flow._intercept import AuxiliaryCall
 from ..models import Page, SearchQuery, SearchResponse
+from ..models._outcomes import Outcome
 from ..provider._ports import Provider, needs_network
 from ._caching.backend import CacheBackend, MemoryBackend
 from ._caching.entries import VERSION, Entry

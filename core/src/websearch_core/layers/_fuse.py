@@ -9,7 +9,6 @@ from functools import partial
 from time import monotonic
 from typing import Any, ClassVar, NamedTuple
 
-from .._outcomes import Outcome
 from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_left, time_limit
 from ..errors import (
@@ -24,6 +23,7 @@ from ..events import LeftOut, emit
 from ..events._observe import find_outcomes
 from ..flow import Flow, Gather
 from ..models import SearchQuery, SearchResponse, SearchResult
+from ..models._outcomes import Outcome
 from ..provider._ports import Provider
 from ._depth import deepen, find_depth, split, take_page
 from ._layer import Rank, check_inner, check_number, empty_error, leaves, options_of, searcher

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Generic, TypeVar
 
-from .._outcomes import Outcome
 from ..errors import AllProvidersFailed, WebSearchError
 from ..events._observe import find_outcomes
 from ..models import Page, SearchResponse
+from ..models._outcomes import Outcome
 from ..provider._ports import Provider, helps_after
 from ._layer import leaves
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from operator import methodcaller
 from typing import Any
 
-from .._domains import Domains
 from .._text.dates import parse_date
 from .._text.invisible import is_printable_ascii, strip_invisible
 from .._text.markup import strip_markup
 from .._text.urls import is_web_url
 from ..models import Image, SearchQuery, SearchResult
+from ..models._domains import Domains
 from ._http import as_number, as_object, as_objects, as_text, unexpected_format
 
 _MAX_AUTHORS = 100

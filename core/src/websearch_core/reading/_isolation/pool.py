@@ -23,12 +23,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..._choices import Responses
 from ..._runtime.deadline import time_left
 from ..._runtime.forks import start_over_after_fork
 from ..._runtime.turns import Places, current_client
 from ...errors import ConfigurationError, TimedOut
 from ...models import Page
+from ...models._choices import Responses
 from .._formats import convert
 from .._links import Links
 from .._sniff import media_type, needs_own_process

@@ -21,14 +21,14 @@ from pydantic import (
     model_validator,
 )
 
+from .._text import notebook
+from .._text.lists import NO_TEXTS
+from .._text.problems import describe_problem
+from .._text.suggestion import suggest_name
+from ..errors import InvalidOption
 from ._choices import OTHER_NAMES, Kind, SafeSearch, TimeRange, Topic
 from ._domains import DomainNames
 from ._outcomes import Outcome
-from ._text import notebook
-from ._text.lists import NO_TEXTS
-from ._text.problems import describe_problem
-from ._text.suggestion import suggest_name
-from .errors import InvalidOption
 
 __all__ = [
     "Image",

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator
 
-from ._text.lists import Texts, split_list
-from ._text.urls import find_origin, to_ascii
-from .errors import DomainNotAllowed
+from .._text.lists import Texts, split_list
+from .._text.urls import find_origin, to_ascii
+from ..errors import DomainNotAllowed
 
 _MAX_NAMED = 5  # domains that an error lists
 _MAX_LENGTH = 300  # characters: a name has at most 253 (RFC 1035)

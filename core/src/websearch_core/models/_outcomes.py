@@ -6,7 +6,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from .errors import (
+from ..errors import (
     AuthenticationError,
     BadResponse,
     Blocked,
