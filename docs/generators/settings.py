@@ -6,9 +6,9 @@ import inspect
 from typing import Any
 
 from websearch_core import WebSearch
-from websearch_core._environ import ENV_FILE
 from websearch_core._shapes import OTHER_NAMES
 from websearch_core._sources import NAMED, NAMES
+from websearch_core.keys._environ import ENV_FILE
 from websearch_core.provider._declare import FoundFile
 from websearch_core.settings import Settings
 

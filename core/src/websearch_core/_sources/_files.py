@@ -12,9 +12,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from .._environ import is_loop_running, read_variable
 from .._runtime.owners import belongs_to_user
 from ..errors import ConfigurationError
+from ..keys._environ import is_loop_running, read_variable
 from ._formats import SUFFIXES, parse, read_text
 from ._source import Source
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from .._environ import is_loop_running
 from ..errors import ConfigurationError
+from ..keys._environ import is_loop_running
 from ._formats import find_line, read_text
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from .._keys import ApiKey
 from .._runtime.scope import Caller, current_caller
 from .._runtime.turns import current_tenant
+from ..keys._keys import ApiKey
 from ..models import SearchQuery
 from ..provider._ports import Provider
 from ._layer import Rank, held, leaves, parts

@@ -32,8 +32,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, ConfigDict, PlainValidator, SecretStr, ValidationError
 from pydantic.dataclasses import dataclass
 
-from .._keys import ApiKey
 from ..errors import ConfigurationError, MissingKey
+from ..keys._keys import ApiKey
 from ..models import describe_problems
 
 T = TypeVar("T")

@@ -9,7 +9,6 @@ from collections.abc import Set as AbstractSet
 from http import HTTPStatus
 from typing import Any, TypeVar
 
-from .._keys import ApiKey
 from .._net.redaction import without_keys
 from .._text.invisible import strip_invisible
 from .._text.rates import parse_wait
@@ -27,6 +26,7 @@ from ..errors import (
     UnsupportedOption,
 )
 from ..flow import Response
+from ..keys._keys import ApiKey
 from ..models import SearchQuery
 from ._languages import find_country, find_language
 from ._ports import Limits, Provider

@@ -12,13 +12,13 @@ from pydantic import SecretStr
 
 from .._arguments import check_number
 from .._build import by_name, collect_options
-from .._keys import ApiKey, is_in_keyring
 from .._registry import provider_class, registered_name
 from .._selection import AUTO
 from .._sources import ARGUMENT
 from .._text.suggestion import suggest_name
 from ..client import CommonArguments, WebSearch
 from ..errors import ConfigurationError, MissingKey
+from ..keys._keys import ApiKey, is_in_keyring
 from ..models import SearchQuery
 from ..provider._declare import field_notes, is_secret
 from ..provider._ports import needs_network

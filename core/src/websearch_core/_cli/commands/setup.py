@@ -81,9 +81,9 @@ def _ask_provider(able: list[ProviderInfo], settings: Settings) -> ProviderInfo:
 
 def _ask_options(choice: ProviderInfo) -> dict[str, str]:
     """Ask for what the provider requires, and for its key even if that is optional."""
-    from ..._environ import read_variable
     from ..._registry import provider_class
     from ..._shapes import needs_url
+    from ...keys._environ import read_variable
     from ...provider._declare import environment, field_notes
 
     cls = provider_class(choice.name)
@@ -104,7 +104,7 @@ def _ask_options(choice: ProviderInfo) -> dict[str, str]:
 
 
 def _ask_key(question: str, *, needed: bool) -> str:
-    from ..._keys import ApiKey
+    from ...keys._keys import ApiKey
 
     while True:
         key: str = typer.prompt(question, default="", hide_input=True, show_default=False).strip()

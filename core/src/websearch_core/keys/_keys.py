@@ -20,8 +20,8 @@ from typing import Any, Protocol
 
 from pydantic import SecretStr
 
+from ..errors import ConfigurationError, MissingKey, WebSearchError
 from ._environ import read_variable
-from .errors import ConfigurationError, MissingKey, WebSearchError
 
 KEYRING = "keyring:"
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
-from .errors import ConfigurationError
+from ..errors import ConfigurationError
 
 ENV_FILE = "WEB_SEARCH_ENV_FILE"
 
