@@ -20,11 +20,11 @@ from contextlib import suppress
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, get_args
 from urllib.parse import urlsplit
 
+from .._text.urls import canonicalize, find_alike, find_page
+from ..citations import Source
+from ..errors import ConfigurationError, UnsafeURL
+from ..models import Page, SearchResponse
 from ._numbers import Numbers
-from ._text.urls import canonicalize, find_alike, find_page
-from .citations import Source
-from .errors import ConfigurationError, UnsafeURL
-from .models import Page, SearchResponse
 
 __all__ = [
     "Ledger",
