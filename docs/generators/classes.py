@@ -6,7 +6,7 @@ import ast
 import re
 from pathlib import Path
 
-from websearch_core._registry import built_in
+from websearch_core.provider._registry import built_in
 
 _IMPORTS = re.compile(r"(?<=^if TYPE_CHECKING:\n)(?:    from \.\w+ import \w+\n)+", re.MULTILINE)
 _NAMES = re.compile(r"^__all__ = \[.*?^\]\n", re.MULTILINE | re.DOTALL)

@@ -33,10 +33,10 @@ if typing.TYPE_CHECKING:
     from . import testing as testing
     from . import tokens as tokens
     from . import tools as tools
-    from ._registry import register
     from .client import WebSearch
     from .errors import ServiceError, WebSearchError
     from .models import Page, SearchQuery, SearchResponse, SearchResult
+    from .provider._registry import register
 
     __version__: str
 

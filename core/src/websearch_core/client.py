@@ -419,7 +419,7 @@ def preload() -> None:
     """
     from . import _calls, _selection, settings  # noqa: F401
     from ._net import sender  # noqa: F401
-    from ._registry import known
+    from .provider._registry import known
 
     with suppress(ConfigurationError):  # of a plug-in: raised again by whoever names one
         known()

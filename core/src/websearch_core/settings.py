@@ -38,7 +38,6 @@ from ._places import (
     read_environment,
     warn_of_keys,
 )
-from ._registry import provider_class
 from ._shapes import SWITCH, flatten
 from ._sources import ARGUMENT, DEFAULT, Option, Source, Table, read_files
 from ._text.lists import NO_TEXTS, Texts
@@ -46,6 +45,7 @@ from .errors import ConfigurationError
 from .layers._amounts import check_budget, split_texts
 from .models._domains import DomainNames, Domains
 from .provider._declare import FoundFile
+from .provider._registry import provider_class
 
 __all__ = [
     "Settings",

@@ -8,10 +8,9 @@ import os
 import pytest
 import typer.testing
 
-from websearch_core import _registry
 from websearch_core._cli.app import app
 from websearch_core.models import Page
-from websearch_core.provider import provider
+from websearch_core.provider import _registry, provider
 
 calls = []
 

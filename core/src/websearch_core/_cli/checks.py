@@ -15,7 +15,6 @@ from urllib.request import getproxies
 
 from .._browser.find import PROVEN, find_browser, read_version
 from .._build import collect_options
-from .._registry import provider_class, registered_name
 from .._runtime.deadline import time_limit
 from .._selection import AUTO, AUTOMATIC, build_provider, check_provider
 from .._sources import DEFAULT, Source
@@ -25,6 +24,7 @@ from ..keys._environ import read_variable
 from ..models import SearchQuery
 from ..provider._declare import field_notes, is_secret
 from ..provider._ports import can, needs_network
+from ..provider._registry import provider_class, registered_name
 from ..providers import get_all
 from ..settings import Settings
 

@@ -12,7 +12,6 @@ from pydantic import SecretStr
 
 from .._arguments import check_number
 from .._build import by_name, collect_options
-from .._registry import provider_class, registered_name
 from .._selection import AUTO
 from .._sources import ARGUMENT
 from .._text.suggestion import suggest_name
@@ -22,6 +21,7 @@ from ..keys._keys import ApiKey, is_in_keyring
 from ..models import SearchQuery
 from ..provider._declare import field_notes, is_secret
 from ..provider._ports import needs_network
+from ..provider._registry import provider_class, registered_name
 
 _OF_WEB = (
     "api_key", "provider", "reader", "timeout", "max_tokens", "links", "comments", "reviews", "allowed_domains",
