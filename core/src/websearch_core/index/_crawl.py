@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from .._robots import FORBIDDEN, RobotsFiles
 from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_limit
 from .._runtime.scope import Choices, choices_scope
 from .._text.urls import find_origin, is_web_url, serialize
 from ..errors import DisallowedByRobots, PageNotFound, UnsafeURL, WebSearchError
 from ..flow import Call, Flow, Gather, Sleep
+from ..layers._robots_files import FORBIDDEN, RobotsFiles
 from ..models import Page
 from ..provider._ports import PageReader
 from ._report import Report, Skipped

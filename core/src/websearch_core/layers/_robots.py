@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar, Self
 
-from .._robots import DAY, USER_AGENT, RobotsFiles
 from .._runtime.bugs import contain_bugs
 from ..errors import ConfigurationError, WebSearchError
 from ..flow import Flow, Gather
 from ..models import Page
 from ..provider._ports import Provider, needs_network
 from ._layer import ProviderWrapper, Rank, check_inner, check_number, leaves, read_many, reader
+from ._robots_files import DAY, USER_AGENT, RobotsFiles
 
 _TOKEN = re.compile(r"[A-Za-z_-]+")  # RFC 9309, 2.2.1
 

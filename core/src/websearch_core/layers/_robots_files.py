@@ -16,17 +16,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from urllib.parse import urljoin
 
-from ._runtime.deadline import time_limit
-from ._runtime.scope import Caller, current_caller
-from ._text.urls import Origin, canonicalize, find_origin, is_web_url
-from .errors import BadResponse, DisallowedByRobots, ServiceError, TimedOut, Unavailable, UnsafeURL, WebSearchError
-from .flow import Call, Flow, Request, Response, Share, Shared
-from .flow._flights import Flights
-from .flow._intercept import Auxiliary, AuxiliaryCall, AuxiliaryRequest, hold, intercept
-from .models import Page
+from .._runtime.deadline import time_limit
+from .._runtime.scope import Caller, current_caller
+from .._text.urls import Origin, canonicalize, find_origin, is_web_url
+from ..errors import BadResponse, DisallowedByRobots, ServiceError, TimedOut, Unavailable, UnsafeURL, WebSearchError
+from ..flow import Call, Flow, Request, Response, Share, Shared
+from ..flow._flights import Flights
+from ..flow._intercept import Auxiliary, AuxiliaryCall, AuxiliaryRequest, hold, intercept
+from ..models import Page
 
 if TYPE_CHECKING:
-    from .provider._ports import PageReader
+    from ..provider._ports import PageReader
 
 USER_AGENT = "websearch-core"
 FORBIDDEN = "the site's robots.txt asks programs not to read this page"
