@@ -6,11 +6,11 @@ import inspect
 from typing import Any
 
 from websearch_core import WebSearch
-from websearch_core._shapes import OTHER_NAMES
-from websearch_core._sources import NAMED, NAMES
 from websearch_core.keys._environ import ENV_FILE
 from websearch_core.provider._declare import FoundFile
 from websearch_core.settings import Settings
+from websearch_core.settings._shapes import OTHER_NAMES
+from websearch_core.settings._sources import NAMED, NAMES
 
 from .docstrings import read_args
 from .markdown import make_table

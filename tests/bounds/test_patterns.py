@@ -45,7 +45,7 @@ CITATIONS = {
 # Patterns that are made at run time, by module and source of the argument; and an example of what they become.
 INSIDE = {
     ("websearch_core._net.redaction", "f'(?:{first})'"): r"(?:k|%6b)(?>e|%65)(?>y|%79)",
-    ("websearch_core._sources._formats", "f'(?<!"): r'(?<!\\)"(?:[\w.]*\.)?key\s*:',
+    ("websearch_core.settings._formats", "f'(?<!"): r'(?<!\\)"(?:[\w.]*\.)?key\s*:',
     ("websearch_core.layers._caching.http", "pattern"): r"max-age\s*=\s*\"?([0-9]{1,9})",
     ("websearch_core.provider._http", "f'(?<!"): r'(?<!\S)([\-][^\s\"]*)',
     ("websearch_core.reading._documents.image", "b'<dc:'"): r"<dc:title\b[^<]{0,200}<rdf:(?:Alt|Seq|Bag)>\s{0,200}<rdf:li[^>]{0,200}>([^<]+)",

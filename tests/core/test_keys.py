@@ -16,7 +16,6 @@ import pytest
 from pydantic import SecretStr
 
 from websearch_core import SearchQuery, WebSearch
-from websearch_core._sources import user_file
 from websearch_core.errors import AuthenticationError, ConfigurationError, MissingKey
 from websearch_core.keys import ApiKey, pickle_keys
 from websearch_core.layers import leaves
@@ -24,6 +23,7 @@ from websearch_core.provider._declare import provider
 from websearch_core.providers.brave import Brave
 from websearch_core.providers.tavily import Tavily
 from websearch_core.settings import Settings
+from websearch_core.settings._sources import user_file
 from websearch_core.testing import play, reply
 
 KEY = "SECRET-of-a-test"

@@ -17,12 +17,12 @@ from websearch_core import WebSearch
 from websearch_core._net import certificates, pool
 from websearch_core._net.clients import MAX_CONCURRENT
 from websearch_core._net.lookup import MAX_RUNNING, MAX_WAITING
-from websearch_core._sources import user_file
 from websearch_core.errors import AuthenticationError, BudgetExceeded, Unavailable
 from websearch_core.layers import Breaker, Budget, Cache, Robots, SingleFlight, Throttle, charge_to
 from websearch_core.layers._layer import parts
 from websearch_core.provider._declare import environment, field_notes
 from websearch_core.providers.brave import Brave
+from websearch_core.settings._sources import user_file
 from websearch_core.tools import Tenants
 
 pytestmark = pytest.mark.enable_socket

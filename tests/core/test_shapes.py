@@ -12,14 +12,14 @@ import pytest
 import yaml
 
 from websearch_core import Page, SearchResponse, SearchResult, WebSearch
-from websearch_core._places import _warn_once
 from websearch_core._runtime.deadline import time_left
-from websearch_core._sources import user_file
 from websearch_core.errors import ConfigurationError, UnknownProvider
 from websearch_core.layers import leaves
 from websearch_core.providers import get_configured, get_default
 from websearch_core.providers.brave import Brave
 from websearch_core.settings import Settings
+from websearch_core.settings._places import _warn_once
+from websearch_core.settings._sources import user_file
 
 KEY = "SECRET-of-the-user"
 SEARXNG = {"enabled": True, "provider": "searxng", "url": "http://localhost:8888", "api_key": KEY}

@@ -17,11 +17,11 @@ from pydantic import SecretStr
 from websearch_core import SearchQuery, WebSearch, WebSearchError
 from websearch_core._cli.app import app
 from websearch_core._selection import build_provider
-from websearch_core._sources import user_file
 from websearch_core.errors import ConfigurationError
 from websearch_core.provider._declare import BaseUrl, FoundFile, Key, environment, field_notes, provider
 from websearch_core.providers import known, provider_class
 from websearch_core.settings import Settings
+from websearch_core.settings._sources import user_file
 
 KEY = "SECRET-of-the-victim"
 HIT = {"results": [{"title": "Kelp", "url": "https://sea.example/", "content": "Alga"}]}

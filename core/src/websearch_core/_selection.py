@@ -17,7 +17,6 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from ._build import build, by_name, collect_options, is_this_machine
 from ._net.guard import Guard
 from ._text.suggestion import suggest_name
 from ._text.urls import find_origin
@@ -44,6 +43,7 @@ from .provider._declare import destinations, field_notes
 from .provider._ports import PageReader, Provider, Role, SearchProvider, can, check_port, needs_network
 from .provider._registry import is_known, known, provider_class, registered_name, unknown_provider
 from .settings import Settings
+from .settings._build import build, by_name, collect_options, is_this_machine
 
 Choice: TypeAlias = str | Provider | Sequence[str | Provider]
 AUTOMATIC = (

@@ -13,13 +13,13 @@ from ._runtime.context import run_apart
 from ._runtime.forks import notice_fork
 from ._runtime.scope import Caller, caller_scope
 from ._signature import Choice, CommonArguments, WebSearchArguments
-from ._sources import remember_files
 from .errors import ConfigurationError, WebSearchError
 from .events._hooks import Hook, Listener, check_hook, listening
 from .events._log import EventLog, Logger
 from .events._observe import observe_request
 from .flow import Flow, Request, Response, arun, run
 from .models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
+from .settings._sources import remember_files
 from .tokens import TokenCounter, estimate_tokens
 
 if TYPE_CHECKING:

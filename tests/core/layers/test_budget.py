@@ -588,7 +588,7 @@ def test_one_budget_is_enough(layers):
 
 
 def test_a_found_file_may_only_lower_a_budget(monkeypatch, tmp_path):
-    from websearch_core._sources import user_file
+    from websearch_core.settings._sources import user_file
 
     project = tmp_path / "project"
     project.mkdir()

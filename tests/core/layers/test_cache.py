@@ -20,7 +20,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from websearch_core import WebSearch
-from websearch_core._sources import user_file
 from websearch_core.errors import (
     AuthenticationError,
     BadRequest,
@@ -38,6 +37,7 @@ from websearch_core.layers._caching.backend import MemoryBackend
 from websearch_core.layers._caching.entries import Entry, decode, encode
 from websearch_core.models import Page, SearchQuery, SearchResponse, SearchResult
 from websearch_core.provider import Key, Request, from_function, provider
+from websearch_core.settings._sources import user_file
 from websearch_core.testing import SECRET, FakeWeb, reply
 
 URL = "https://sea.example/kelp"

@@ -16,7 +16,6 @@ from pydantic import BaseModel, Field
 
 from websearch_core import WebSearch, layers
 from websearch_core._runtime.deadline import time_limit
-from websearch_core._sources import user_file
 from websearch_core.errors import (
     AllProvidersFailed,
     AuthenticationError,
@@ -50,6 +49,7 @@ from websearch_core.models import Page, SearchQuery, SearchResponse
 from websearch_core.providers.brave import Brave
 from websearch_core.providers.direct import Direct
 from websearch_core.providers.local import Local
+from websearch_core.settings._sources import user_file
 from websearch_core.testing import play, reply
 
 KELP = SearchQuery.of("kelp")

@@ -14,10 +14,8 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from .._browser.find import PROVEN, find_browser, read_version
-from .._build import collect_options
 from .._runtime.deadline import time_limit
 from .._selection import AUTO, AUTOMATIC, build_provider, check_provider
-from .._sources import DEFAULT, Source
 from ..errors import BadResponse, ConfigurationError, MissingKey, ServiceError, TimedOut, Unavailable, WebSearchError
 from ..flow import Flow, Gather, Request
 from ..keys._environ import read_variable
@@ -27,6 +25,8 @@ from ..provider._ports import can, needs_network
 from ..provider._registry import provider_class, registered_name
 from ..providers import get_all
 from ..settings import Settings
+from ..settings._build import collect_options
+from ..settings._sources import DEFAULT, Source
 
 PROBE = "https://example.com/"  # reserved for such uses (RFC 2606), and run by IANA
 

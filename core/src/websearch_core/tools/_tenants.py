@@ -11,9 +11,7 @@ from weakref import WeakValueDictionary
 from pydantic import SecretStr
 
 from .._arguments import check_number
-from .._build import by_name, collect_options
 from .._selection import AUTO
-from .._sources import ARGUMENT
 from .._text.suggestion import suggest_name
 from ..client import CommonArguments, WebSearch
 from ..errors import ConfigurationError, MissingKey
@@ -22,6 +20,8 @@ from ..models import SearchQuery
 from ..provider._declare import field_notes, is_secret
 from ..provider._ports import needs_network
 from ..provider._registry import provider_class, registered_name
+from ..settings._build import by_name, collect_options
+from ..settings._sources import ARGUMENT
 
 _OF_WEB = (
     "api_key", "provider", "reader", "timeout", "max_tokens", "links", "comments", "reviews", "allowed_domains",

@@ -23,9 +23,9 @@ def setup() -> None:
     else is in the file stays as it is.
     """
     with report_errors("text"):
-        from ..._sources import user_file
         from ...providers import get_all
         from ...settings import Settings
+        from ...settings._sources import user_file
         from .. import own_file
 
         path = user_file()
@@ -81,10 +81,10 @@ def _ask_provider(able: list[ProviderInfo], settings: Settings) -> ProviderInfo:
 
 def _ask_options(choice: ProviderInfo) -> dict[str, str]:
     """Ask for what the provider requires, and for its key even if that is optional."""
-    from ..._shapes import needs_url
     from ...keys._environ import read_variable
     from ...provider._declare import environment, field_notes
     from ...provider._registry import provider_class
+    from ...settings._shapes import needs_url
 
     cls = provider_class(choice.name)
     options = {}

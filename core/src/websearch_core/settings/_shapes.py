@@ -23,10 +23,10 @@ from dataclasses import MISSING, fields, is_dataclass, replace
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from ..errors import ConfigurationError, UnknownProvider
+from ..provider._declare import field_notes
+from ..provider._registry import is_known, provider_class, registered_name
 from ._sources import Option, Source, Table
-from .errors import ConfigurationError, UnknownProvider
-from .provider._declare import field_notes
-from .provider._registry import is_known, provider_class, registered_name
 
 Path: TypeAlias = tuple[str, ...]  # ("timeout",), ("providers", "brave", "api_key"), ("layers", "retry")
 OTHER_NAMES = MappingProxyType(
