@@ -10,8 +10,8 @@ from langchain_core.documents import BaseDocumentCompressor, Document
 from pydantic import ConfigDict, Field
 
 from websearch_core import Page, WebSearch, WebSearchError
-from websearch_core._document import find_source, put_pages
 from websearch_core.client import CommonArguments
+from websearch_core.tools._document import find_source, put_pages
 
 from ._resolve import resolve_web
 

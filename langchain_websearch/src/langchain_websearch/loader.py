@@ -12,8 +12,8 @@ from langchain_core.documents import Document
 
 from websearch_core import Page, WebSearch, WebSearchError
 from websearch_core._arguments import as_urls
-from websearch_core._document import make_metadata
 from websearch_core.client import CommonArguments
+from websearch_core.tools._document import make_metadata
 
 _log = logging.getLogger(__name__)
 

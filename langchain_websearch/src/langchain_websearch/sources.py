@@ -15,8 +15,8 @@ from langchain_core.tools import InjectedToolArg
 from pydantic import PlainSerializer
 from pydantic.json_schema import SkipJsonSchema
 
-from websearch_core._outputs import collect_texts
 from websearch_core.citations import Source, merge_sources
+from websearch_core.tools._outputs import collect_texts
 
 NAMES = ("web_search", "open_page")
 

@@ -28,7 +28,6 @@ from langchain_core.tools.base import FILTERED_ARGS
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError, tools
-from websearch_core._outputs import ToolFormat, page_output, search_output
 from websearch_core._runtime.bugs import as_error
 from websearch_core.client import CommonArguments
 from websearch_core.errors import InvalidOption
@@ -37,6 +36,7 @@ from websearch_core.models import SearchOptions, describe_problems
 from websearch_core.provenance import Ledger, Provenance
 from websearch_core.render import render_error
 from websearch_core.tools import Configurable, Pinned, Tenants, Uses
+from websearch_core.tools._outputs import ToolFormat, page_output, search_output
 
 from ._progress import areport, report
 from ._resolve import resolve_search, resolve_tenants

@@ -9,8 +9,8 @@ from llama_index.core.schema import Document, MetadataMode, TextNode
 from pydantic import PrivateAttr, RootModel
 
 from websearch_core import Page, SearchResult
-from websearch_core._document import make_metadata, make_text
 from websearch_core.render import fenced
+from websearch_core.tools._document import make_metadata, make_text
 
 # Metadata that models are not shown.
 LLM_EXCLUDED = [

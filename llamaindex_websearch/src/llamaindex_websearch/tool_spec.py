@@ -18,7 +18,6 @@ from pydantic import ValidationError
 
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError, tools
 from websearch_core._arguments import check_number
-from websearch_core._outputs import page_output, search_output
 from websearch_core._runtime.bugs import as_error
 from websearch_core._text.suggestion import suggest_name
 from websearch_core.client import CommonArguments
@@ -27,6 +26,7 @@ from websearch_core.layers import charge_to
 from websearch_core.models import SearchOptions, describe_problems
 from websearch_core.provenance import Ledger, Provenance
 from websearch_core.render import Format, render_error
+from websearch_core.tools._outputs import page_output, search_output
 
 from .conversations import (
     Configured,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from ._text.urls import identify, is_web_url
-from .errors import WebSearchError
-from .models import Page, SearchResult
-from .render import page_metadata, result_metadata
+from .._text.urls import identify, is_web_url
+from ..errors import WebSearchError
+from ..models import Page, SearchResult
+from ..render import page_metadata, result_metadata
 
 T = TypeVar("T")
 

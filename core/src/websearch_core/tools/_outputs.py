@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from .citations import Source
-from .models import Page, SearchResponse, SearchResult
-from .render import (
+from ..citations import Source
+from ..models import Page, SearchResponse, SearchResult
+from ..render import (
     Format,
     cut_results,
     fenced,
@@ -29,7 +29,7 @@ from .render import (
 )
 
 if TYPE_CHECKING:
-    from .client import WebSearch
+    from ..client import WebSearch
 
 ToolFormat: TypeAlias = Format | Literal["search_result"]
 
