@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from websearch_core import Page, SearchQuery, WebSearch
-from websearch_core._enforce import enforce_page
+from websearch_core.client._enforce import enforce_page
 from websearch_core.errors import (
     AllProvidersFailed,
     AuthenticationError,
@@ -332,7 +332,7 @@ def test_a_long_page_is_settled_and_cut_off_the_event_loop(monkeypatch, repeated
         assert part.original_length == len(page.content)
         return threading.get_ident()
 
-    monkeypatch.setattr("websearch_core._calls.enforce_page", settling)
+    monkeypatch.setattr("websearch_core.client._calls.enforce_page", settling)
     assert (asyncio.run(read()) in threads) is here
 
 

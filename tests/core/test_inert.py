@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from websearch_core import WebSearch
-from websearch_core._enforce import attach_content, enforce_page, enforce_query
+from websearch_core.client._enforce import attach_content, enforce_page, enforce_query
 from websearch_core.models import Image, Page, Passage, SearchQuery, SearchResponse, SearchResult
 from websearch_core.reading import Excerpt, read_bytes
 from websearch_core.reading._markdown.sanitizer import is_safe, sanitize

@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from websearch_core import WebSearch, register
-from websearch_core._selection import AUTOMATIC
+from websearch_core.client._selection import AUTOMATIC
 from websearch_core.errors import Blocked, ConfigurationError, MissingKey, UnknownProvider, WebSearchError
 from websearch_core.layers import Retry, leaves
 from websearch_core.provider._declare import environment

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from websearch_core import SearchQuery, WebSearch, WebSearchError
 from websearch_core._cli.app import app
-from websearch_core._selection import build_provider
+from websearch_core.client._selection import build_provider
 from websearch_core.errors import ConfigurationError
 from websearch_core.provider._declare import BaseUrl, FoundFile, Key, environment, field_notes, provider
 from websearch_core.providers import known, provider_class

@@ -8,8 +8,8 @@ from typing import Any, cast
 from pydantic import BaseModel
 
 from websearch_core import WebSearch
-from websearch_core._arguments import check_arguments
 from websearch_core.client import CommonArguments
+from websearch_core.client._arguments import check_arguments
 from websearch_core.tools import Pinned, Tenants
 
 

@@ -11,8 +11,8 @@ from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document
 
 from websearch_core import Page, WebSearch, WebSearchError
-from websearch_core._arguments import as_urls
 from websearch_core.client import CommonArguments
+from websearch_core.client._arguments import as_urls
 from websearch_core.tools._document import make_metadata
 
 _log = logging.getLogger(__name__)

@@ -9,8 +9,8 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from pydantic import Field
 
 from websearch_core import Page, WebSearch, WebSearchError
-from websearch_core._arguments import check_number
 from websearch_core.client import CommonArguments
+from websearch_core.client._arguments import check_number
 from websearch_core.errors import InvalidOption
 from websearch_core.tools._document import find_source, put_pages
 

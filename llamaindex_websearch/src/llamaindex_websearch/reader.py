@@ -10,8 +10,8 @@ from llama_index.core.readers.base import BaseReader
 from llama_index.core.schema import Document
 
 from websearch_core import WebSearch, WebSearchError
-from websearch_core._arguments import as_urls
 from websearch_core.client import CommonArguments
+from websearch_core.client._arguments import as_urls
 
 from .documents import page_document
 from .events import report

@@ -13,8 +13,8 @@ from llama_index.core.node_parser import NodeParser
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType, TextNode
 
 from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebSearch, WebSearchError
-from websearch_core._arguments import check_number
 from websearch_core.client import CommonArguments
+from websearch_core.client._arguments import check_number
 from websearch_core.errors import InvalidOption
 from websearch_core.models import SearchOptions
 from websearch_core.models._choices import Extent

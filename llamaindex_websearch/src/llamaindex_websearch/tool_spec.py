@@ -17,10 +17,10 @@ from llama_index.core.workflow import Context
 from pydantic import ValidationError
 
 from websearch_core import Page, SearchResponse, WebSearch, WebSearchError, tools
-from websearch_core._arguments import check_number
 from websearch_core._runtime.bugs import as_error
 from websearch_core._text.suggestion import suggest_name
 from websearch_core.client import CommonArguments
+from websearch_core.client._arguments import check_number
 from websearch_core.errors import ConfigurationError, InvalidOption, UnsafeURL
 from websearch_core.layers import charge_to
 from websearch_core.models import SearchOptions, describe_problems

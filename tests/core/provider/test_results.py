@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_core._enforce import enforce_page, enforce_query
+from websearch_core.client._enforce import enforce_page, enforce_query
 from websearch_core.errors import BadResponse
 from websearch_core.models import Image, Page, SearchQuery, SearchResponse, SearchResult
 from websearch_core.provider._results import in_domains, parse_images, parse_results, plain_text, take_results

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from websearch_core._selection import build_provider
+from websearch_core.client._selection import build_provider
 from websearch_core.models import SearchQuery
 from websearch_core.providers.crossref import Crossref
 from websearch_core.settings import Settings

@@ -15,7 +15,7 @@ from urllib.request import getproxies
 
 from .._browser.find import PROVEN, find_browser, read_version
 from .._runtime.deadline import time_limit
-from .._selection import AUTO, AUTOMATIC, build_provider, check_provider
+from ..client._selection import AUTO, AUTOMATIC, build_provider, check_provider
 from ..errors import BadResponse, ConfigurationError, MissingKey, ServiceError, TimedOut, Unavailable, WebSearchError
 from ..flow import Flow, Gather, Request
 from ..keys._environ import read_variable

@@ -110,7 +110,7 @@ def get_default(settings: Settings | None = None, *, role: Role = "search") -> P
         ConfigurationError: The settings are invalid.
 
     """
-    from .._selection import Selection
+    from ..client._selection import Selection
 
     settings = settings or _load()
     selection = Selection(settings, {})
@@ -127,7 +127,7 @@ def _load() -> Settings:
 
 
 def _info(name: str, settings: Settings) -> ProviderInfo:
-    from .._selection import build_provider, check_provider
+    from ..client._selection import build_provider, check_provider
 
     try:
         cls = provider_class(name)

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel
 
 from .. import errors
-from .._enforce import enforce_page, enforce_query
 from .._text.urls import is_web_url
+from ..client._enforce import enforce_page, enforce_query
 from ..flow import Flow, Request, Response
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider import PageReader, SearchProvider

@@ -106,7 +106,7 @@ class FakeWeb:
         So code that makes its own ``WebSearch("tavily")`` can be tested as it is, if it does so inside the block.
         Objects that are passed as providers stay what they are.
         """
-        with patch("websearch_core._selection.build_provider", lambda *_, **__: self):
+        with patch("websearch_core.client._selection.build_provider", lambda *_, **__: self):
             yield self
 
     def _fail(self, asked: str) -> None:

@@ -10,10 +10,10 @@ from weakref import WeakValueDictionary
 
 from pydantic import SecretStr
 
-from .._arguments import check_number
-from .._selection import AUTO
 from .._text.suggestion import suggest_name
 from ..client import CommonArguments, WebSearch
+from ..client._arguments import check_number
+from ..client._selection import AUTO
 from ..errors import ConfigurationError, MissingKey
 from ..keys._keys import ApiKey, is_in_keyring
 from ..models import SearchQuery

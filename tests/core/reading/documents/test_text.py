@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from tests.core.test_inert import FRAGMENTS, check
 from websearch_core import WebSearch
-from websearch_core._enforce import enforce_page
 from websearch_core._text.invisible import strip_invisible
+from websearch_core.client._enforce import enforce_page
 from websearch_core.models import Page
 from websearch_core.reading import Excerpt, read_bytes
 from websearch_core.reading._charset import decode

@@ -24,7 +24,7 @@ def cache(
     It is the one that the settings name, else the file in your cache folder.
     """
     with report_errors(form):
-        from ..._selection import find_cache
+        from ...client._selection import find_cache
         from ...settings import Settings
 
         backend = find_cache(Settings.load())

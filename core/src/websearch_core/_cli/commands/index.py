@@ -41,7 +41,7 @@ def index(
     A site is crawled along its links, within the origin of the URL and as far as its robots.txt allows.
     """
     with report_errors(form):
-        from ..._selection import build_provider
+        from ...client._selection import build_provider
         from ...settings import Settings
 
         local = build_provider("local", Settings.load(), path=path)

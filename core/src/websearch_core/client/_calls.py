@@ -12,27 +12,27 @@ from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from .._runtime.bugs import contain_bugs
+from .._runtime.deadline import time_limit
+from .._runtime.scope import Choices, choices_scope, current_choices, reading_on
+from .._text.suggestion import check_names
+from .._text.urls import find_host, is_web_url
+from ..errors import InvalidOption, WebSearchError
+from ..events._observe import find_outcomes, observe_read, observe_search
+from ..flow import Call, Flow, Gather
+from ..flow._lanes import gather_by_host
+from ..layers._layer import batch_size, leaves, read_many, reads_batches
+from ..models import Page, SearchQuery, SearchResponse
+from ..provider._ports import opens_pages
 from ._arguments import as_urls, check_placed, strip_fragment
 from ._enforce import attach_content, enforce_content, enforce_page, enforce_query, remove_links
 from ._policy import narrow_query, search_within
-from ._runtime.bugs import contain_bugs
-from ._runtime.deadline import time_limit
-from ._runtime.scope import Choices, choices_scope, current_choices, reading_on
-from ._text.suggestion import check_names
-from ._text.urls import find_host, is_web_url
-from .errors import InvalidOption, WebSearchError
-from .events._observe import find_outcomes, observe_read, observe_search
-from .flow import Call, Flow, Gather
-from .flow._lanes import gather_by_host
-from .layers._layer import batch_size, leaves, read_many, reads_batches
-from .models import Page, SearchQuery, SearchResponse
-from .provider._ports import opens_pages
 
 if TYPE_CHECKING:
-    from .provider._ports import PageReader, SearchProvider
-    from .reading import Excerpt, ReadOptions
-    from .settings import Settings
-    from .tokens import TokenCounter
+    from ..provider._ports import PageReader, SearchProvider
+    from ..reading import Excerpt, ReadOptions
+    from ..settings import Settings
+    from ..tokens import TokenCounter
 
 _Pages: TypeAlias = list[Page | WebSearchError]
 _CHOOSING = {"direct", "browser"}  # readers that can drop and keep comments
@@ -186,7 +186,7 @@ class Calls:
     def _make_excerpt(self, options: ReadOptions) -> Flow[Excerpt]:
         """Limits of the call replace those of the settings, and a limit in tokens replaces one in characters."""
         yield from _load_reader()
-        from .reading import Excerpt, ReadOptions
+        from ..reading import Excerpt, ReadOptions
 
         check_placed(options, ReadOptions.__annotations__)
         check_names(options, ReadOptions.__annotations__, InvalidOption)

@@ -10,15 +10,15 @@ if TYPE_CHECKING:
 
     from pydantic import SecretStr
 
-    from ._net.clients import Library
-    from .events._hooks import Hook
-    from .events._log import Logger
-    from .layers import Layer, RateLimiter
-    from .models._choices import Responses
-    from .provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
-    from .reading import Links
-    from .settings import Settings
-    from .tokens import TokenCounter
+    from .._net.clients import Library
+    from ..events._hooks import Hook
+    from ..events._log import Logger
+    from ..layers import Layer, RateLimiter
+    from ..models._choices import Responses
+    from ..provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
+    from ..reading import Links
+    from ..settings import Settings
+    from ..tokens import TokenCounter
 
 Choice: TypeAlias = "str | SearchProvider | PageReader | Sequence[str | SearchProvider | PageReader]"
 

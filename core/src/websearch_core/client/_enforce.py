@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from ._text.escaping import escape_text, escape_url
-from ._text.invisible import removal_note, strip_invisible
-from ._text.quantity import quantity
-from ._text.urls import find_page, is_web_url, serialize
-from .errors import WebSearchError
-from .models import Image, Page, SearchQuery, SearchResponse, SearchResult
-from .models._domains import Domains
+from .._text.escaping import escape_text, escape_url
+from .._text.invisible import removal_note, strip_invisible
+from .._text.quantity import quantity
+from .._text.urls import find_page, is_web_url, serialize
+from ..errors import WebSearchError
+from ..models import Image, Page, SearchQuery, SearchResponse, SearchResult
+from ..models._domains import Domains
 
 if TYPE_CHECKING:
-    from .reading import Excerpt
+    from ..reading import Excerpt
 
 _FACTS = ("title", "author", "description", "site_name", "language")  # plain text, written by the page
 
@@ -100,7 +100,7 @@ def _escape_image(image: Image) -> Image:
 
 def _make_safe(content: str, url: str) -> str:
     """Return Markdown that a service sent without anything that a front end would fetch or run."""
-    from .reading import is_safe, sanitize  # imports the parser, which most searches do not need
+    from ..reading import is_safe, sanitize  # imports the parser, which most searches do not need
 
     content = strip_invisible(content)[0]
     return content if is_safe(content) else sanitize(content, url).text
@@ -162,7 +162,7 @@ def _close_code(content: str) -> str:
     """Close a code block that was cut: otherwise, it would continue into the next results."""
     if "```" not in content and "~~~" not in content:
         return content
-    from .reading import sanitize
+    from ..reading import sanitize
 
     return sanitize(content).text
 
@@ -173,7 +173,7 @@ def enforce_page(page: Page) -> Page:
 
     The page contains nothing that a person would not see, and nothing that a front end would fetch or run.
     """
-    from .reading import is_safe, sanitize  # imports the parser, which a search does not need
+    from ..reading import is_safe, sanitize  # imports the parser, which a search does not need
 
     content, count = strip_invisible(page.content)
     web_url = serialize(page.final_url) if is_web_url(page.final_url) else page.url
@@ -195,7 +195,7 @@ def enforce_page(page: Page) -> Page:
 
 def remove_links(page: Page, links: Literal["text", "drop"]) -> Page:
     """Return a whole page with its links reduced to their ``text``, or dropped."""
-    from .reading import sanitize
+    from ..reading import sanitize
 
     content = sanitize(page.content, page.final_url, links).text
     return page.model_copy(update={"content": content, "links": ()})

@@ -8,19 +8,19 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
+from .._runtime.context import run_apart
+from .._runtime.forks import notice_fork
+from .._runtime.scope import Caller, caller_scope
+from ..errors import ConfigurationError, WebSearchError
+from ..events._hooks import Hook, Listener, check_hook, listening
+from ..events._log import EventLog, Logger
+from ..events._observe import observe_request
+from ..flow import Flow, Request, Response, arun, run
+from ..models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
+from ..settings._sources import remember_files
+from ..tokens import TokenCounter, estimate_tokens
 from ._arguments import check_arguments, check_connection, make_query, named
-from ._runtime.context import run_apart
-from ._runtime.forks import notice_fork
-from ._runtime.scope import Caller, caller_scope
 from ._signature import Choice, CommonArguments, WebSearchArguments
-from .errors import ConfigurationError, WebSearchError
-from .events._hooks import Hook, Listener, check_hook, listening
-from .events._log import EventLog, Logger
-from .events._observe import observe_request
-from .flow import Flow, Request, Response, arun, run
-from .models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
-from .settings._sources import remember_files
-from .tokens import TokenCounter, estimate_tokens
 
 if TYPE_CHECKING:
     import ssl
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
     from pydantic import SecretStr
 
+    from .._net.clients import Library
+    from ..layers import Layer, RateLimiter
+    from ..models._choices import Responses
+    from ..provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
+    from ..reading import Links, ReadOptions
+    from ..settings import Settings
     from ._calls import Calls
-    from ._net.clients import Library
-    from .layers import Layer, RateLimiter
-    from .models._choices import Responses
-    from .provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
-    from .reading import Links, ReadOptions
-    from .settings import Settings
 
 __all__ = ["Choice", "CommonArguments", "WebSearch", "WebSearchArguments", "preload"]
 
@@ -159,10 +159,10 @@ class WebSearch:
         max_length: int | None = None,
     ) -> None:
         # Import slow modules only now: a program may import this one and search much later, or never.
-        from ._net.guard import Guard
-        from ._net.sender import Sender
+        from .._net.guard import Guard
+        from .._net.sender import Sender
+        from ..settings import Settings
         from ._selection import Selection, make_stack, read_chain, search_chain
-        from .settings import Settings
 
         if settings is not None and not isinstance(settings, Settings):
             raise ConfigurationError("settings: must be Settings, such as Settings.from_mapping({...})")
@@ -417,9 +417,10 @@ def preload() -> None:
     running event loop without blocking it. Call it when your program starts if it makes a `WebSearch` there itself.
     Whatever the first search or page needs is imported later, in a thread.
     """
-    from . import _calls, _selection, settings  # noqa: F401
-    from ._net import sender  # noqa: F401
-    from .provider._registry import known
+    from .. import settings  # noqa: F401
+    from .._net import sender  # noqa: F401
+    from ..provider._registry import known
+    from . import _calls, _selection
 
     with suppress(ConfigurationError):  # of a plug-in: raised again by whoever names one
         known()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from .errors import AllProvidersFailed, InvalidOption, UnsupportedOption
-from .flow import Flow
-from .layers._relax import find_unsupported
-from .models import SearchQuery, SearchResponse
-from .models._domains import Domains
-from .provider._ports import SearchProvider
+from ..errors import AllProvidersFailed, InvalidOption, UnsupportedOption
+from ..flow import Flow
+from ..layers._relax import find_unsupported
+from ..models import SearchQuery, SearchResponse
+from ..models._domains import Domains
+from ..provider._ports import SearchProvider
 
 
 def narrow_query(query: SearchQuery, policy: Domains) -> SearchQuery:

@@ -17,11 +17,11 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from ._net.guard import Guard
-from ._text.suggestion import suggest_name
-from ._text.urls import find_origin
-from .errors import Blocked, ConfigurationError, MissingKey, PageNotFound
-from .layers import (
+from .._net.guard import Guard
+from .._text.suggestion import suggest_name
+from .._text.urls import find_origin
+from ..errors import Blocked, ConfigurationError, MissingKey, PageNotFound
+from ..layers import (
     Breaker,
     Cache,
     CacheBackend,
@@ -35,15 +35,15 @@ from .layers import (
     layer_class,
     leaves,
 )
-from .layers._amounts import split_texts
-from .layers._layer import check_inner, parts
-from .layers._stack import Stack, rank
-from .models import describe_problems
-from .provider._declare import destinations, field_notes
-from .provider._ports import PageReader, Provider, Role, SearchProvider, can, check_port, needs_network
-from .provider._registry import is_known, known, provider_class, registered_name, unknown_provider
-from .settings import Settings
-from .settings._build import build, by_name, collect_options, is_this_machine
+from ..layers._amounts import split_texts
+from ..layers._layer import check_inner, parts
+from ..layers._stack import Stack, rank
+from ..models import describe_problems
+from ..provider._declare import destinations, field_notes
+from ..provider._ports import PageReader, Provider, Role, SearchProvider, can, check_port, needs_network
+from ..provider._registry import is_known, known, provider_class, registered_name, unknown_provider
+from ..settings import Settings
+from ..settings._build import build, by_name, collect_options, is_this_machine
 
 Choice: TypeAlias = str | Provider | Sequence[str | Provider]
 AUTOMATIC = (
