@@ -22,7 +22,7 @@ def write_module(path: Path) -> str:
     own = {
         alias.name
         for node in tree.body
-        if isinstance(node, ast.ImportFrom) and node.module in {"_registry", "_info"}
+        if isinstance(node, ast.ImportFrom) and node.module in {"provider._registry", "_info"}
         for alias in node.names
     }
     names = "".join(f'    "{name}",\n' for name in sorted({*own, *built_in()}))

@@ -44,7 +44,7 @@ CITATIONS = {
 }
 # Patterns that are made at run time, by module and source of the argument; and an example of what they become.
 INSIDE = {
-    ("websearch_core._net.redaction", "f'(?:{first})'"): r"(?:k|%6b)(?>e|%65)(?>y|%79)",
+    ("websearch_core.flow._redaction", "f'(?:{first})'"): r"(?:k|%6b)(?>e|%65)(?>y|%79)",
     ("websearch_core.settings._formats", "f'(?<!"): r'(?<!\\)"(?:[\w.]*\.)?key\s*:',
     ("websearch_core.layers._caching.http", "pattern"): r"max-age\s*=\s*\"?([0-9]{1,9})",
     ("websearch_core.provider._http", "f'(?<!"): r'(?<!\S)([\-][^\s\"]*)',

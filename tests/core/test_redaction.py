@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from websearch_core._net.redaction import keys_in, redact_response, without_keys
 from websearch_core.flow import Request
+from websearch_core.flow._redaction import keys_in, redact_response, without_keys
 from websearch_core.testing import reply
 
 KEY = "sk/9+Q=='\"<tail>"

@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 
 from ..errors import BadResponse, ConfigurationError, TimedOut, Unavailable, UnsafeURL, WebSearchError
 from ..flow import Request
+from ..flow._redaction import keys_in, without_keys
 from .head import TOO_LONG
-from .redaction import keys_in, without_keys
 from .system import is_failed_lookup
 
 _LOGGERS = (  # a logger's filter does not see the records of its child loggers

@@ -3,8 +3,8 @@ Send requests.
 
 There are two kinds of request. Those to a *service* go where the operator configured, with a key, through the proxies
 of the environment. Those for a *page* go where a model or a stranger points: guarded, over HTTP/1.1, without proxy,
-cookies or credentials. Neither kind follows redirects, outlasts `websearch_core._runtime.deadline.time_limit`, or keeps more of
-a body than requested. Works with ``httpx`` and with ``httpx2``, its maintained continuation.
+cookies or credentials. Neither kind follows redirects, outlasts `websearch_core._runtime.deadline.time_limit`, or keeps
+more of a body than requested. Works with ``httpx`` and with ``httpx2``, its maintained continuation.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from .._text.urls import locate
 from ..errors import BadResponse, InvalidOption, TimedOut
 from ..flow import Request, Response
 from ..flow._branches import check_branch, current_branch
+from ..flow._redaction import keys_in, redact_response
 from .body import OFFERED, BoundedBody
 from .clients import MAX_CONCURRENT, AsyncDirectClient, DirectClient, Library, user_agent
 from .failures import redact_logs, translate_errors
 from .guard import Guard
 from .lookup import FOR_PAGES, FOR_SERVICES, Line
 from .pool import OWNER
-from .redaction import keys_in, redact_response
 from .resolve import aresolve, resolve
 from .steps import Steps
 

@@ -9,7 +9,6 @@ from collections.abc import Set as AbstractSet
 from http import HTTPStatus
 from typing import Any, TypeVar
 
-from .._net.redaction import without_keys
 from .._text.invisible import strip_invisible
 from .._text.rates import parse_wait
 from .._text.urls import describe_url
@@ -26,6 +25,7 @@ from ..errors import (
     UnsupportedOption,
 )
 from ..flow import Response
+from ..flow._redaction import without_keys
 from ..keys._keys import ApiKey
 from ..models import SearchQuery
 from ._languages import find_country, find_language

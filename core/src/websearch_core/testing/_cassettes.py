@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from .._net.redaction import keys_in, without_keys
 from ..errors import ConfigurationError
 from ..flow import Request
+from ..flow._redaction import keys_in, without_keys
 
 REQUEST_HEADERS = frozenset({"content-type"})
 RESPONSE_HEADERS = frozenset(

@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from .._net.redaction import redact_response
 from ..errors import WebSearchError
 from ..flow import Call, Effect, Flow, Hedge, Request, Response, Share, Shared, Sleep
+from ..flow._redaction import redact_response
 
 _T = TypeVar("_T")
 

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .._net.redaction import redact_response
 from ..errors import WebSearchError
 from ..flow import Flow, Request, Response, arun, run
+from ..flow._redaction import redact_response
 from ._garbage import corrupt
 from ._play import SECRET
 

@@ -20,7 +20,7 @@ from functools import lru_cache
 from html.entities import html5
 from urllib.parse import quote
 
-from ..flow import Request, Response
+from . import Request, Response
 
 _MIN_LENGTH = 8
 _MARK = "[key]"
