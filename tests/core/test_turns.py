@@ -213,13 +213,13 @@ class TestThreads:
         assert threading.get_ident() not in starters
         assert len(starters) >= 7
 
-    @pytest.mark.parametrize("function", ["_threads.start_new_thread", "_threads.threading.Thread.start"])
+    @pytest.mark.parametrize("function", ["start_new_thread", "threading.Thread.start"])
     def test_a_system_without_threads_is_an_error_that_is_temporary(self, threads, monkeypatch, function):
         def none(*_):
             raise RuntimeError("can't start new thread")
 
         with monkeypatch.context() as patched:
-            patched.setattr(f"websearch_core.{function}", none)
+            patched.setattr(f"websearch_core._runtime.threads.{function}", none)
             with pytest.raises(Unavailable, match="no thread") as caught:
                 threads.submit("ann", list).result(60)
             assert caught.value.temporary

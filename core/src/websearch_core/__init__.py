@@ -59,7 +59,7 @@ _HOMES = {
     "ServiceError": "errors",
     "WebSearch": "client",
     "WebSearchError": "errors",
-    "register": "_registry",
+    "register": "provider._registry",
 }
 _MODULES = frozenset(
     "citations client errors events flow index keys layers models otel provenance provider providers reading render "
