@@ -20,8 +20,6 @@ from .hidden import MAY_HIDE, MAY_OPEN, WHOLE, Openers, hiding, stays_hidden
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-    from .css.sheets import Sheets
-
 MAX_ELEMENTS = 50_000
 MAX_CHARACTERS = 1_000_000
 
@@ -92,9 +90,7 @@ class TextBlocks:
                 yield href
 
 
-def find_blocks(
-    body: LexborNode | None, *, sheets: Sheets | None = None, opens: bool = True, rendered: bool = False
-) -> TextBlocks:
+def find_blocks(body: LexborNode | None, *, opens: bool = True, rendered: bool = False) -> TextBlocks:
     """
     Walk over the parsed page, and keep what a reader can see.
 
@@ -104,20 +100,16 @@ def find_blocks(
 
     Args:
         body: The element to walk over.
-        sheets: The style sheets of the page, if they count.
         opens: False for HTML without scripts, and so without controls: hidden text there stays hidden.
         rendered: True for what a browser shows: scripts have run, and what they left hidden stays hidden.
 
     """
-    seen = _Walk(body, frozenset(), sheets, opens=opens, noscript=False)
-    if opens and sheets and seen.waits_for_scripts():
-        sheets = sheets.without_closed()
-        seen = _Walk(body, frozenset(), sheets, opens=opens, noscript=False)
+    seen = _Walk(body, frozenset(), opens=opens, noscript=False)
     opened = seen.shown_by_scripts() if opens and not rendered else frozenset()
     if opened:
-        seen = _Walk(body, opened, sheets, opens=opens, noscript=False)
+        seen = _Walk(body, opened, opens=opens, noscript=False)
     if seen.characters < _MIN_LENGTH and body is not None and body.css_first("noscript"):
-        without = _Walk(body, opened, sheets, opens=opens, noscript=True)
+        without = _Walk(body, opened, opens=opens, noscript=True)
         if without.characters > max(_MIN_LENGTH, 2 * seen.characters):
             without.outline.scriptless = True
             seen = without
@@ -130,17 +122,13 @@ class _Hidden(NamedTuple):
     attributes: Mapping[str, str | None]
     look: Look
     length: int  # characters of text
-    by_sheets: bool
 
 
 class _Walk:
     """One walk over the page; very few pages need a second."""
 
-    def __init__(
-        self, body: LexborNode | None, opened: frozenset[int], sheets: Sheets | None, *, opens: bool, noscript: bool
-    ) -> None:
+    def __init__(self, body: LexborNode | None, opened: frozenset[int], *, opens: bool, noscript: bool) -> None:
         self.outline = TextBlocks()
-        self._sheets = sheets
         self._opens = opens
         self._hidden: list[_Hidden] = []
         self._joints: list[str] = []  # the text between each run and the one before it
@@ -157,7 +145,6 @@ class _Walk:
         waiting: list[tuple[LexborNode | None, int, int, int]] = []  # for each level above: the next node, and these
         alike = {"": _NO_ATTRIBUTES}  # by class, the attributes of elements with no other attribute
         block, joint, room = -1, "", MAX_CHARACTERS
-        concern = self._sheets.concern if self._sheets else None
         while True:
             if node is None:
                 if not waiting:
@@ -185,13 +172,8 @@ class _Walk:
                 mark = attributes.get("class") or ""
                 has_more = len(attributes) > (mark != "")  # than a class, the only attribute of most elements
                 muted = inside
-                if (
-                    (has_more and not MAY_HIDE.isdisjoint(attributes))
-                    or name == "dialog"
-                    or (concern is not None and concern(name, attributes))
-                    or inside >= _MUTED
-                ):
-                    look = self._look(name, attributes, here)
+                if (has_more and not MAY_HIDE.isdisjoint(attributes)) or name == "dialog" or inside >= _MUTED:
+                    look = _inline(attributes)
                     hides = hiding(name, attributes, look)
                     if (
                         hides
@@ -199,8 +181,7 @@ class _Walk:
                         and node.mem_id not in opened
                     ):
                         if (unread := node.text_lexbor()) and not unread.isspace() and hides * _MUTED & ~inside:
-                            by_sheets = concern is not None and hides != hiding(name, attributes, _inline(attributes))
-                            self._hidden.append(_Hidden(node, name, attributes, look, len(unread), by_sheets))
+                            self._hidden.append(_Hidden(node, name, attributes, look, len(unread)))
                         if hides >= WHOLE:
                             node = following
                             continue
@@ -267,35 +248,15 @@ class _Walk:
                 break
             node = following
 
-    def _look(self, name: str, attributes: Mapping[str, str | None], here: int) -> Look:
-        """Return the look of a child of element number *here*, from its style and the style sheets."""
-        if self._sheets and self._sheets.concern(name, attributes):
-            seen = self._sheets.look(name, attributes, self._around(here))
-            if seen is not None:
-                return seen
-        return _inline(attributes)
-
-    def _around(self, here: int) -> Iterator[tuple[str, Mapping[str, str | None]]]:
-        o = self.outline
-        while here > 0:
-            yield o.names[here], o.attributes[here]
-            here = o.parents[here]
-
-    def waits_for_scripts(self) -> bool:
-        """Return whether style sheets hide more text than is visible, as some pages do until they are loaded."""
-        hidden = (one for one in self._hidden if one.by_sheets)
-        put_away = (one for one in hidden if not stays_hidden(one.name, one.attributes, one.look))
-        return sum(one.length for one in put_away) > max(_MIN_SHOWN_LATER, self.characters)
-
     def shown_by_scripts(self) -> frozenset[int]:
         """Return the hidden elements with more text than is visible: the scripts of the page will show them."""
         most = max(_MIN_SHOWN_LATER, self.characters)
         return frozenset(
             node.mem_id
-            for node, name, attributes, look, length, _ in self._hidden
+            for node, name, attributes, look, length in self._hidden
             if length > most  # a quick check: *length* includes the source of scripts
             and not stays_hidden(name, attributes, look)
-            and _Walk(node, frozenset(), self._sheets, opens=True, noscript=False).characters > most
+            and _Walk(node, frozenset(), opens=True, noscript=False).characters > most
         )
 
     def finish(self) -> TextBlocks:
