@@ -5,7 +5,6 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO := $(if $(wildcard .venv/installed),.venv,build/demo)
 PEERS := build/peers
-TRANSPORTS := build/transports
 FETCHERS := build/fetchers
 FAULTED := build/faulted
 BROWSERS := build/browser-peers
@@ -115,7 +114,7 @@ provider: $(VENV)/installed  ## start a new provider with its file, registration
 	$(BIN)/python tools/new_provider.py "$(NAME)"
 	$(BIN)/python -m docs.generate
 
-bench: $(VENV)/measuring $(TRANSPORTS)/installed  ## measure the cost of a call, and write docs/measured/benchmarks.md; ONLY=transports for one section
+bench: $(VENV)/measuring  ## measure the cost of a call, and write docs/measured/benchmarks.md; ONLY=concurrency for one section
 	$(BIN)/python -m benchmarks.calls $(if $(ONLY),--write $(ONLY))
 
 bench-reading: $(VENV)/measuring $(PEERS)/installed  ## compare our reader with others, and write that part of docs/measured/benchmarks.md
@@ -160,11 +159,6 @@ $(PEERS)/installed: benchmarks/reading/requirements.txt
 	$(INSTALL) $(PEERS) --no-deps --require-hashes --requirement $<
 	@touch $@
 
-$(TRANSPORTS)/installed: benchmarks/calls/requirements.txt
-	$(NEW_VENV) $(TRANSPORTS)
-	$(INSTALL) $(TRANSPORTS) --no-deps --require-hashes --requirement $<
-	@touch $@
-
 $(BROWSERS)/installed: benchmarks/browser/requirements.txt
 	$(NEW_VENV) $(BROWSERS)
 	$(INSTALL) $(BROWSERS) --requirement $<
@@ -207,8 +201,6 @@ lock: $(UV)  ## upgrade all dependencies, and export them with hashes
 	$(EXPORT) --only-group bench --output-file benchmarks/requirements.txt
 	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 		--output-file benchmarks/reading/requirements.txt benchmarks/reading/requirements.in
-	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
-		--output-file benchmarks/calls/requirements.txt benchmarks/calls/requirements.in
 	$(UV) pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 		--output-file tests/core/providers/requirements.txt tests/core/providers/requirements.in
 

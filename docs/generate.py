@@ -33,7 +33,7 @@ def render() -> dict[Path, str]:
 def _fill(page: Path, parts: dict[str, str]) -> str:
     text = page.read_text("utf-8")
     for name, content in parts.items():
-        text = replace_part(text, name, content)
+        text = replace_part(text, name, content, str(page.relative_to(ROOT)))
     return text
 
 

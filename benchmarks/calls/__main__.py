@@ -3,7 +3,7 @@ Measure calls, and write their sections of ``docs/measured/benchmarks.md``.
 
     python -m benchmarks.calls                      # measure everything and write the page
     python -m benchmarks.calls imports overhead     # measure these and only print them
-    python -m benchmarks.calls --write transports   # measure this and write its section alone
+    python -m benchmarks.calls --write concurrency  # measure this and write its section alone
 
 All sections are usually written together, because their times are meant to be compared; those that measure no time are
 also written alone: ``python -m benchmarks.calls schemas checkpoints``. A section that is written alone says when it was
@@ -25,7 +25,7 @@ from benchmarks.calls.server import Server
 from benchmarks.report import Section, head, put
 
 _PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured" / "benchmarks.md"
-_MEASUREMENTS = ("imports", "overhead", "concurrency", "transports", "twice", "failures", "schemas", "checkpoints")
+_MEASUREMENTS = ("imports", "overhead", "concurrency", "twice", "failures", "schemas", "checkpoints")
 _UNTIMED = {"schemas", "checkpoints"}  # their numbers do not depend on the machine
 
 

@@ -71,7 +71,7 @@ def cost(url: str, colour: Colour) -> Cost:
     from websearch_core import Page, WebSearch, WebSearchError
 
     # The memory of another process would not count.
-    here = {"direct": {"isolate": False, "style_sheets": True}}
+    here = {"direct": {"isolate": False}}
     web = WebSearch("duckduckgo", allow=["127.0.0.0/8"], timeout=60, provider_options=here)
 
     def read(address: str) -> Page:
@@ -97,10 +97,10 @@ def _report(rows: list[str]) -> str:
     return f"""# What the worst pages cost
 
 Written by `python -m benchmarks.reading.memory`; do not edit. Each page below is read through `WebSearch.read`
-and `WebSearch.aread` by the reader `direct`, with its default limit of 10 MiB, `style_sheets=True` and
-`isolate=False`, in a new process that has read an ordinary page before. Memory is the peak of the process
-(`ru_maxrss`) above its peak after the ordinary page; time is its CPU time. The numbers are the worst of {RUNS}
-runs. The server is another process. The goal is at most {MAX_MEMORY:.0f} MiB and {MAX_SECONDS:.0f} s.
+and `WebSearch.aread` by the reader `direct`, with its default limit of 10 MiB and `isolate=False`, in a new
+process that has read an ordinary page before. Memory is the peak of the process (`ru_maxrss`) above its peak
+after the ordinary page; time is its CPU time. The numbers are the worst of {RUNS} runs. The server is another
+process. The goal is at most {MAX_MEMORY:.0f} MiB and {MAX_SECONDS:.0f} s.
 
 Python {platform.python_version()} on {platform.system()}, selectolax {version("selectolax")}, httpx {version("httpx")}.
 

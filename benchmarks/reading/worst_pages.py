@@ -149,8 +149,6 @@ PAGES: dict[str, Page] = {
     "comments": Page("10 MiB of comments", _full("x<!---->")),
     "brackets": Page("10 MiB of <", _full("<")),
     "style sheet": Page("a style sheet of 10 MiB", _full(".x{display:none}.x:hover{color:red}", "<p class=x>x<style>")),
-    "selectors": Page("1,000,000 selectors", _once(lambda: f"<style>{'p,' * 1_000_000}.x{{display:none}}</style><p>x")),
-    "blocks": Page("1,000,000 nested blocks of a style sheet", _once(lambda: f"<style>{'a{' * 1_000_000}</style><p>x")),
     "inline styles": Page("10 MiB of elements with styles", _full("<p style='font:0/0 a;top:calc(1px*(2))'>x")),
     "json": Page("JSON of small objects", _full('{"":0},', "["), "application/json"),
     "csv": Page("CSV of short rows", _full("a,b\n"), "text/csv"),

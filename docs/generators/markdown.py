@@ -21,9 +21,15 @@ def make_table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str = 
     return "\n".join([f"| {' | '.join(head)} |", f"|{'|'.join(rules)}|", *(f"| {line} |" for line in lines)])
 
 
-def replace_part(page: str, name: str, content: str) -> str:
+def replace_part(page: str, name: str, content: str, file: str) -> str:
     """
     Put *content* between the two marks of the part *name* of a page.
+
+    Args:
+        page: The text of the page.
+        name: The name of the part.
+        content: What the part should say.
+        file: Where the page is, for the error.
 
     Raises:
         ValueError: The page does not have the part exactly once.
@@ -32,7 +38,10 @@ def replace_part(page: str, name: str, content: str) -> str:
     begin, end = f"<!-- begin {name}: written by make docs -->\n", f"<!-- end {name} -->\n"
     parts = re.split(f"(?s)({re.escape(begin)}).*?({re.escape(end)})", page)
     if len(parts) != 4:
-        raise ValueError(f"the page has {len(parts) // 3} parts between {begin.strip()} and {end.strip()}, not one")
+        cure = "write these two lines where it belongs" if len(parts) == 1 else "keep one pair of these two lines"
+        raise ValueError(
+            f"{file} has the part {name!r} {len(parts) // 3} times: {cure}, then run make docs\n{begin}{end.strip()}"
+        )
     return f"{parts[0]}{begin}\n{content}\n\n{end}{parts[3]}"
 
 

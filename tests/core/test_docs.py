@@ -245,8 +245,12 @@ def test_every_option_of_the_command_line_has_a_meaning():
 
 
 def test_a_page_without_its_marks_is_an_error():
-    with pytest.raises(ValueError, match="the page has 0 parts between <!-- begin x"):
-        replace_part("# Title", "x", "new")
+    marks = "<!-- begin x: written by make docs -->\n<!-- end x -->\n"
+
+    with pytest.raises(ValueError, match=r"cli\.md has the part 'x' 0 times: write .*\n<!-- begin x.*\n<!-- end x -->"):
+        replace_part("# Title", "x", "new", "docs/cli.md")
+    with pytest.raises(ValueError, match=r"cli\.md has the part 'x' 2 times: keep one pair"):
+        replace_part(marks * 2, "x", "new", "docs/cli.md")
 
 
 def test_a_pipe_in_a_cell_does_not_end_it():

@@ -241,7 +241,7 @@ def test_the_key_of_one_provider_needs_one_name():
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"provider": "direct"}, "'direct' cannot search; those that can: arxiv, brave"),
+        ({"provider": "direct"}, "'direct' cannot search; those that can: arxiv, .*brave"),
         ({"provider": "duckduckgo", "reader": "brave"}, "'brave' cannot read|has no api_key"),
         (
             {"provider": "duckduckgo", "reader": "duckduckgo"},

@@ -248,7 +248,7 @@ FAULTS = (
         number=57,
         name="text that people cannot see",
         injected="63 spellings of hiding styles, invisible characters",
-        promise="left out, and counted in a note; style sheets only if `style_sheets=True`",
+        promise="left out, and counted in a note; what style sheets hide, only by `browser`",
         proven_by=(
             "tests/core/reading/html/test_hidden.py::test_hidden_text_is_not_read",
             "tests/core/reading/html/test_hidden.py::test_hidden_text_is_counted",

@@ -26,7 +26,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "payment required": ({"status": 402, "body": {}}, "quota_exhausted"),
     "forbidden": ({"status": 403, "body": {}}, "authentication_failed"),
     "not understood": ({"status": 422, "body": {"error": {"detail": "q is too long"}}}, "bad_request"),
-    "too fast": ({"status": 429, "body": {}, "headers": {"Retry-After": "7"}}, "rate_limited"),
+    "too fast": ({"status": 429, "body": {}, "headers": {"Retry-After": "0.2"}}, "rate_limited"),
     "broken": ({"status": 500, "body": "Traceback (most recent call last)"}, "unavailable"),
     "broken gateway": ({"status": 502, "body": "<html>Bad Gateway</html>"}, "unavailable"),
     "hanging": ({"delay": 1.5}, "timed_out"),
@@ -53,7 +53,7 @@ async def test_a_failing_search_does_not_end_the_run_or_look_like_a_success(
     assert message.status == "error"
     assert message.content.startswith(f"ERROR [{code}] ")
     assert message.artifact is None
-    assert ("Retry after 7 s." in message.content) == (fault == "too fast")
+    assert ("Retry after 0.2 s." in message.content) == (fault == "too fast")
     assert (blocking.status, blocking.content) == (message.status, message.content)
     assert key not in message.content + repr(message) + repr(tool) + caplog.text
 
@@ -162,7 +162,7 @@ async def test_an_option_that_the_provider_does_not_support_becomes_a_note(agent
 
 
 async def test_when_a_whole_chain_fails_the_error_names_each_provider(service, agent, tool_message, answer, key):
-    service.answer = answer(status=429, headers={"Retry-After": "7"})
+    service.answer = answer(status=429, headers={"Retry-After": "0.2"})
     service.pages["/search"] = answer(status=500)
     options = {"brave": {"api_key": key, "base_url": service.url}, "searxng": {"base_url": service.url}}
     tool = WebSearchTool(provider=["brave", "searxng"], provider_options=options, attempts=1)
@@ -171,7 +171,7 @@ async def test_when_a_whole_chain_fails_the_error_names_each_provider(service, a
 
     assert message.content == (
         "ERROR [all_providers_failed] every provider failed: brave search failed: 429 Too Many Requests; "
-        "searxng search failed: 500 Internal Server Error. Retry after 7 s."
+        "searxng search failed: 500 Internal Server Error. Retry after 0.2 s."
     )
     assert tool_message(agent(tool, query="kelp").invoke(ASK)).content == message.content
 
@@ -235,11 +235,11 @@ async def test_the_tools_of_the_toolkit_work(service, agent, tool_message, answe
 
 
 async def test_errors_reach_middleware_if_the_tool_does_not_handle_them(service, agent, answer):
-    service.answer = answer(status=429, headers={"Retry-After": "7"})
+    service.answer = answer(status=429, headers={"Retry-After": "0.2"})
     tool = WebSearchTool(web=service.web(), handle_tool_error=False)
 
     with pytest.raises(ToolException, match=r"^ERROR \[rate_limited\]") as failure:
         await agent(tool, query="kelp").ainvoke(ASK)
 
     assert isinstance(failure.value.__cause__, RateLimited)
-    assert failure.value.__cause__.retry_after == 7
+    assert failure.value.__cause__.retry_after == 0.2

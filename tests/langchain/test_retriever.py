@@ -96,12 +96,12 @@ async def test_finding_nothing_returns_no_documents(service):
 
 @pytest.mark.parametrize("content", ["snippet", "passages", "page"])
 async def test_failures_are_raised(content, service, answer):
-    service.answer = answer(status=429, headers={"Retry-After": "7"})
+    service.answer = answer(status=429, headers={"Retry-After": "0.2"})
     retriever = WebSearchRetriever(web=service.web(), content=content)
 
     with pytest.raises(RateLimited) as failure:
         retriever.invoke("kelp")
-    assert failure.value.retry_after == 7
+    assert failure.value.retry_after == 0.2
     with pytest.raises(RateLimited):
         await retriever.ainvoke("kelp")
 

@@ -36,7 +36,7 @@ FAILURES: dict[str, tuple[httpx.Response | Exception, str]] = {
     "402": (refusal(402), "ERROR [quota_exhausted] brave search failed: 402 Payment Required"),
     "403": (refusal(403), "ERROR [authentication_failed] brave search failed: 403 Forbidden"),
     "422": (refusal(422), "ERROR [bad_request] brave search failed: 422 Unprocessable"),
-    "429": (refusal(429, retry_after="7"), "ERROR [rate_limited] brave search failed: 429 Too Many Requests"),
+    "429": (refusal(429, retry_after="0.2"), "ERROR [rate_limited] brave search failed: 429 Too Many Requests"),
     "500": (httpx.Response(500), "ERROR [unavailable] brave search failed: 500 Internal Server Error"),
     "502 as a page": (httpx.Response(502, html=PAGE), "ERROR [unavailable] brave search failed: 502 Bad Gateway"),
     "a page instead": (httpx.Response(200, html=PAGE), "ERROR [bad_response] brave search failed: "),
@@ -99,8 +99,8 @@ async def test_a_bug_does_not_end_the_run_and_is_logged(
 
 
 async def test_the_text_says_when_to_try_again(brave: Callable[..., WebSearch]) -> None:
-    search, _ = WebSearchToolSpec(web=brave(refusal(429, retry_after="7"))).to_tool_list()
-    with pytest.raises(ToolError, match=r"^ERROR \[rate_limited\] .* Retry after 7 s\.$"):
+    search, _ = WebSearchToolSpec(web=brave(refusal(429, retry_after="0.2"))).to_tool_list()
+    with pytest.raises(ToolError, match=r"^ERROR \[rate_limited\] .* Retry after 0\.2 s\.$"):
         await search.acall(query="kelp")
 
 

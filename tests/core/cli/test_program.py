@@ -220,29 +220,6 @@ def test_a_key_on_the_command_line_is_refused_and_not_repeated(websearch):
 # One word for one thing
 
 
-def test_the_old_names_of_the_domain_filters_still_work_and_say_so(websearch, local):
-    old = websearch("search", "kelp", "-p", "local", "--allow", "sea.example", "--block", "b.example")
-    new = websearch("search", "kelp", "-p", "local", "--allow-domain", "sea.example", "--block-domain", "b.example")
-
-    assert old.stderr == (
-        "websearch: --allow is deprecated; write --allow-domain\n"
-        "websearch: --block is deprecated; write --block-domain\n"
-    )
-    assert (old.exit_code, old.stdout) == (0, new.stdout)
-    assert "--allow " not in websearch("search", "--help").stdout
-
-
-def test_max_results_is_limit(websearch, local):
-    url = "https://sea.example/more"
-    local.index.add(Page(url=url, final_url=url, title="More", content="more kelp"))
-
-    done = websearch("search", "kelp", "-p", "local", "--max-results", 1)
-
-    assert "1. " in done.stdout
-    assert "2. " not in done.stdout
-    assert "--max-results" not in websearch("search", "--help").stdout
-
-
 def test_a_reader_without_pages_to_read_is_wrong_usage(websearch, local):
     assert websearch("search", "kelp", "-p", "local", "--reader", "local").exit_code == 2
 

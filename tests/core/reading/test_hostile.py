@@ -114,7 +114,7 @@ def test_a_caller_deep_in_its_own_stack_gets_the_whole_page() -> None:
 
 def test_an_ordinary_page_is_not_changed() -> None:
     page = "<ul>" + "<li><a class='x y' href=/x title='a > b'>word</a>\n" * 5_000 + "</ul>" + "<p>x<br>" * 5_000
-    assert harden(page.encode()) == (page.encode(), False, False, ())
+    assert harden(page.encode()) == (page.encode(), False, False)
 
 
 @pytest.mark.parametrize(
@@ -143,5 +143,5 @@ def test_open_styles_do_not_multiply_with_the_paragraphs_after_them() -> None:
 def test_the_parser_does_not_see_comments_scripts_and_styles() -> None:
     around = "<!-- a --!><script>b</script><style>c</style><textarea>d</textarea><?e?>" * 100
     source = harden(f"{around}<script type='application/ld+json'>{{}}</script>{ARTICLE}".encode()).source
-    kept = "".join(f"<script></script><style>{number}</style><textarea></textarea>" for number in range(100))
+    kept = "<script></script><style></style><textarea></textarea>" * 100
     assert source.decode() == f"{kept}<script type='application/ld+json'>{{}}</script>{ARTICLE}"

@@ -116,11 +116,6 @@ def print_row(name: str, text: str, width: int, style: str = "bold") -> None:
         print_line(f"{name.ljust(width)}  {text}")
 
 
-def print_warning(text: str) -> None:
-    """Print a line on stderr about something that still works."""
-    typer.echo(f"websearch: {escape_line(text)}", err=True)
-
-
 def exit_code(error: type[WebSearchError]) -> int:
     """Return the exit code for errors of a class."""
     if issubclass(error, UnsafeURL | DisallowedByRobots):

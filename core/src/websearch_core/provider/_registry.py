@@ -25,7 +25,6 @@ _BUILT_IN: Mapping[str, str] = MappingProxyType(
         "exa": "websearch_core.providers.exa:Exa",
         "firecrawl": "websearch_core.providers.firecrawl:Firecrawl",
         "github": "websearch_core.providers.github:GitHub",
-        "google": "websearch_core.providers.google:Google",
         "hackernews": "websearch_core.providers.hackernews:HackerNews",
         "jina": "websearch_core.providers.jina:Jina",
         "kagi": "websearch_core.providers.kagi:Kagi",
@@ -52,7 +51,9 @@ _ALIASES = MappingProxyType({"ddg": "duckduckgo", "searx": "searxng"})
 _RETIRED = MappingProxyType(
     {
         "bing": "Microsoft ended the Bing Web Search API on 2025-08-11 without a successor that returns results; "
-        "brave and mojeek have their own index, serpapi, searchapi and serper have Google's results"
+        "brave and mojeek have their own index, serpapi, searchapi and serper have Google's results",
+        "google": "Google ends the Custom Search JSON API on 2027-01-01; for Google's results write "
+        'provider="serper", "serpapi" or "searchapi", or "brave" or "mojeek" for an index of their own',
     }
 )
 _GROUP = "websearch_core.providers"

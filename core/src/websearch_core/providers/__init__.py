@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from .exa import Exa
     from .firecrawl import Firecrawl
     from .github import GitHub
-    from .google import Google
     from .hackernews import HackerNews
     from .jina import Jina
     from .kagi import Kagi
@@ -65,7 +64,6 @@ __all__ = [
     "Exa",
     "Firecrawl",
     "GitHub",
-    "Google",
     "HackerNews",
     "Jina",
     "Kagi",

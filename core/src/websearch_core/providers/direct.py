@@ -79,8 +79,6 @@ class Direct:
         allow_downgrade: Follow redirects from https to http.
         user_agent: The ``User-Agent`` to send.
         links: ``keep`` the links of a page with their targets, keep only their ``text``, or ``drop`` them.
-        style_sheets: Also leave out text hidden by the page's own ``<style>`` elements, not only by attributes and
-            inline styles. Slower, and loses text that scripts would show.
         comments: ``drop`` or ``keep`` readers' comments, unless the call or the `WebSearch` says so. Unset: an article
             drops them, other pages keep what belongs to them.
         reviews: The same for reviews. Unset: those that belong to the page are kept.
@@ -104,7 +102,6 @@ class Direct:
     allow_downgrade: bool = False
     user_agent: str = "Mozilla/5.0 (compatible; websearch-core; +https://pypi.org/project/websearch-core)"
     links: Literal["keep", "text", "drop"] = "keep"
-    style_sheets: bool = False
     comments: Literal["drop", "keep"] | None = None
     reviews: Literal["drop", "keep"] | None = None
     prefer_markdown: bool = True
@@ -253,7 +250,6 @@ class Direct:
                 url,
                 response.headers.get("content-type"),
                 links=self.links,
-                style_sheets=self.style_sheets,
                 comments=choices.comments or self.comments,
                 reviews=choices.reviews or self.reviews,
                 isolate=self.isolate,

@@ -33,7 +33,6 @@ def read_bytes(
     content_type: str | None = None,
     *,
     links: Links = "keep",
-    style_sheets: bool = False,
     comments: Responses | None = None,
     reviews: Responses | None = None,
     isolate: bool | None = False,
@@ -48,7 +47,6 @@ def read_bytes(
         url: The URL of the page, which relative links are resolved against.
         content_type: The value of the HTTP header, if there is one. Bytes that are clearly something else override it.
         links: What to do with links, as in `read_html`.
-        style_sheets: Whether the style sheets in a page can hide text, as in `read_html`.
         comments: What to do with readers' comments on an HTML page, as in `read_html`.
         reviews: What to do with reviews, as in `read_html`.
         isolate: Where to read: ``False`` for this process, ``True`` for another one. None means another one if one is
@@ -71,9 +69,7 @@ def read_bytes(
     """
     try:
         if isolate is False:
-            return convert(
-                data, url, content_type, links=links, style_sheets=style_sheets, comments=comments, reviews=reviews
-            )
+            return convert(data, url, content_type, links=links, comments=comments, reviews=reviews)
         from ._isolation.pool import read_isolated  # starts no process yet, but registers the cleanup
 
         return read_isolated(
@@ -81,7 +77,6 @@ def read_bytes(
             url,
             content_type,
             links=links,
-            style_sheets=style_sheets,
             comments=comments,
             reviews=reviews,
             isolate=isolate,

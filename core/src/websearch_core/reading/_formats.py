@@ -23,7 +23,6 @@ def convert(
     content_type: str | None = None,
     *,
     links: Links = "keep",
-    style_sheets: bool = False,
     comments: Responses | None = None,
     reviews: Responses | None = None,
 ) -> Page:
@@ -36,9 +35,7 @@ def convert(
     """
     kind = media_type(data, content_type)
     if kind in HTML:
-        page = read_html(
-            data, url, content_type, links=links, style_sheets=style_sheets, comments=comments, reviews=reviews
-        )
+        page = read_html(data, url, content_type, links=links, comments=comments, reviews=reviews)
     else:  # our own writer produces safe Markdown already
         page = _sanitize_page(_read(data, url, kind, content_type, links), links)
     if links != "keep":

@@ -213,7 +213,7 @@ def test_the_text_of_a_small_page_is_complete(html: str) -> None:
     ],
 )
 def test_ambiguous_markup_is_rewritten(html: str, expected: str) -> None:
-    assert harden(html.encode())[:3] == (expected.encode(), False, False)
+    assert harden(html.encode()) == (expected.encode(), False, False)
 
 
 @pytest.mark.parametrize("around", ["{}", "<!-- {} -->", "\n<![CDATA[ {} ]]>\n"])
@@ -236,7 +236,7 @@ def test_only_the_first_attributes_of_an_element_are_kept() -> None:
 
 def test_an_attribute_that_is_too_long_is_left_out() -> None:
     html = f"<p title='{'x' * 30_000}' id=y>x"
-    assert harden(html.encode())[:3] == (b'<p id="y">x', False, False)
+    assert harden(html.encode()) == (b'<p id="y">x', False, False)
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_an_attribute_that_is_too_long_is_left_out() -> None:
 )
 def test_sloppy_pages_lose_nothing(page: Callable[[], str]) -> None:
     html = page()
-    assert harden(html.encode())[:3] == (html.encode(), False, False)
+    assert harden(html.encode()) == (html.encode(), False, False)
 
 
 @pytest.mark.skipif(not PAGES.is_dir(), reason="the pages for tuning the reader are not here")

@@ -21,7 +21,7 @@ from ..arguments import (
     require_used,
 )
 from ..completion import complete_provider, complete_reader, complete_time_range
-from ..output import print_response, print_warning, report_errors, show_progress
+from ..output import print_response, report_errors, show_progress
 
 
 def search(
@@ -43,7 +43,6 @@ def search(
     ] = None,
     option: ProviderOption = None,
     limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="Maximum number of results")] = 5,
-    max_results: Annotated[int | None, typer.Option(hidden=True)] = None,
     allow_domain: Annotated[
         list[str] | None,
         typer.Option(metavar="DOMAIN", help="Only results from this domain and its subdomains; repeatable"),
@@ -52,8 +51,6 @@ def search(
         list[str] | None,
         typer.Option(metavar="DOMAIN", help="No results from this domain and its subdomains; repeatable"),
     ] = None,
-    allow: Annotated[list[str] | None, typer.Option("--allow", hidden=True)] = None,
-    block: Annotated[list[str] | None, typer.Option("--block", hidden=True)] = None,
     time_range: Annotated[
         str | None,
         typer.Option(
@@ -96,13 +93,10 @@ def search(
     form: Form = "text",
 ) -> None:
     """Search the web."""
-    for old, new, used in (("--allow", "--allow-domain", allow), ("--block", "--block-domain", block)):
-        if used:
-            print_warning(f"{old} is deprecated; write {new}")
     options: dict[str, Any] = {
-        "limit": limit if max_results is None else max_results,
-        "allowed_domains": [*(allow_domain or ()), *(allow or ())],
-        "blocked_domains": [*(block_domain or ()), *(block or ())],
+        "limit": limit,
+        "allowed_domains": allow_domain or (),
+        "blocked_domains": block_domain or (),
         "time_range": time_range,
         "after": after,
         "before": before,

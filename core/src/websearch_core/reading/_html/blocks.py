@@ -20,8 +20,6 @@ from .hidden import MAY_HIDE, MAY_OPEN, WHOLE, Openers, hiding, stays_hidden
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-    from .css.sheets import Sheets
-
 MAX_ELEMENTS = 50_000
 MAX_CHARACTERS = 1_000_000
 
@@ -96,12 +94,7 @@ class TextBlocks:
 
 
 def find_blocks(
-    body: LexborNode | None,
-    *,
-    sheets: Sheets | None = None,
-    opens: bool = True,
-    rendered: bool = False,
-    streamed: bool = False,
+    body: LexborNode | None, *, opens: bool = True, rendered: bool = False, streamed: bool = False
 ) -> TextBlocks:
     """
     Walk over the parsed page, and keep what a reader can see.
@@ -112,17 +105,13 @@ def find_blocks(
 
     Args:
         body: The element to walk over.
-        sheets: The style sheets of the page, if they count.
         opens: False for HTML without scripts, and so without controls: hidden text there stays hidden.
         rendered: True for what a browser shows: scripts have run, and what they left hidden stays hidden.
         streamed: True if the page has the script by which React moves streamed parts to their places.
 
     """
-    page = _Markup(sheets, opens=opens, rendered=rendered, streamed=streamed)
+    page = _Markup(opens=opens, rendered=rendered, streamed=streamed)
     seen = _Walk(body, page)
-    if opens and sheets and seen.waits_for_scripts():
-        page = page._replace(sheets=sheets.without_closed())
-        seen = _Walk(body, page)
     opened = seen.shown_by_scripts() if opens and not rendered else frozenset()
     if opened:
         seen = _Walk(body, page, opened)
@@ -135,7 +124,6 @@ def find_blocks(
 
 
 class _Markup(NamedTuple):
-    sheets: Sheets | None
     opens: bool
     rendered: bool
     streamed: bool
@@ -147,7 +135,6 @@ class _Hidden(NamedTuple):
     attributes: Mapping[str, str | None]
     look: Look
     length: int  # characters of text
-    by_sheets: bool
 
 
 class _Walk:
@@ -163,7 +150,6 @@ class _Walk:
     ) -> None:
         self.outline = TextBlocks()
         self._page = page
-        self._sheets = page.sheets
         self._opens = page.opens
         self._hidden: list[_Hidden] = []
         self._joints: list[str] = []  # the text between each run and the one before it
@@ -180,7 +166,6 @@ class _Walk:
         waiting: list[tuple[LexborNode | None, int, int, int]] = []  # for each level above: the next node, and these
         alike = {"": _NO_ATTRIBUTES}  # by class, the attributes of elements with no other attribute
         block, joint, room = -1, "", MAX_CHARACTERS
-        concern = self._sheets.concern if self._sheets else None
         while True:
             if node is None:
                 if not waiting:
@@ -208,13 +193,8 @@ class _Walk:
                 mark = attributes.get("class") or ""
                 has_more = len(attributes) > (mark != "")  # than a class, the only attribute of most elements
                 muted = inside
-                if (
-                    (has_more and not MAY_HIDE.isdisjoint(attributes))
-                    or name == "dialog"
-                    or (concern is not None and concern(name, attributes))
-                    or inside >= _MUTED
-                ):
-                    look = self._look(name, attributes, here)
+                if (has_more and not MAY_HIDE.isdisjoint(attributes)) or name == "dialog" or inside >= _MUTED:
+                    look = _inline(attributes)
                     hides = hiding(name, attributes, look)
                     if (
                         hides
@@ -222,9 +202,8 @@ class _Walk:
                         and node.mem_id not in opened
                     ):
                         if (unread := node.text_lexbor()) and not unread.isspace() and hides * _MUTED & ~inside:
-                            by_sheets = concern is not None and hides != hiding(name, attributes, _inline(attributes))
                             length = sum(map(len, unread.split()))
-                            self._hidden.append(_Hidden(node, name, attributes, look, length, by_sheets))
+                            self._hidden.append(_Hidden(node, name, attributes, look, length))
                         if hides >= WHOLE:
                             node = following
                             continue
@@ -298,32 +277,19 @@ class _Walk:
         """Return whether a ``<noscript>`` has the text that a script writes or takes from a template."""
         if not self._opens or self._page.rendered or len(noscript.text_lexbor() or "") < _MIN_LENGTH:
             return False
-        if any("articleBody" in (attributes.get("itemprop") or "") for _, attributes in self._around(here)):
+        if any("articleBody" in (attributes.get("itemprop") or "") for attributes in self._around(here)):
             return True
         before = noscript.prev
         while before is not None and before.tag_id == _TEXT:
             before = before.prev
         return before is not None and _name(before) == "script" and "template" in (before.attributes.get("type") or "")
 
-    def _look(self, name: str, attributes: Mapping[str, str | None], here: int) -> Look:
-        """Return the look of a child of element number *here*, from its style and the style sheets."""
-        if self._sheets and self._sheets.concern(name, attributes):
-            seen = self._sheets.look(name, attributes, self._around(here))
-            if seen is not None:
-                return seen
-        return _inline(attributes)
-
-    def _around(self, here: int) -> Iterator[tuple[str, Mapping[str, str | None]]]:
+    def _around(self, here: int) -> Iterator[Mapping[str, str | None]]:
+        """Yield the attributes of element number *here* and of those around it."""
         o = self.outline
         while here > 0:
-            yield o.names[here], o.attributes[here]
+            yield o.attributes[here]
             here = o.parents[here]
-
-    def waits_for_scripts(self) -> bool:
-        """Return whether style sheets hide more text than is visible, as some pages do until they are loaded."""
-        hidden = (one for one in self._hidden if one.by_sheets)
-        put_away = (one for one in hidden if not stays_hidden(one.name, one.attributes, one.look))
-        return sum(one.length for one in put_away) > max(_MIN_SHOWN_LATER, self.characters)
 
     def shown_by_scripts(self) -> frozenset[int]:
         """

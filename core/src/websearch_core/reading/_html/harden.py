@@ -115,16 +115,11 @@ _SOON = 5_000  # bytes within which a simple link ends
 
 
 class Hardened(NamedTuple):
-    """
-    The source to parse, whether tags or attributes were left out, whether it ends early, and its style sheets.
-
-    The text of each ``<style>`` is the number of its style sheet.
-    """
+    """The source to parse, whether tags or attributes were left out, and whether it ends early."""
 
     source: bytes
     simpler: bool = False
     cut: bool = False
-    sheets: tuple[bytes, ...] = ()
 
 
 def harden(html: bytes) -> Hardened:
@@ -355,7 +350,7 @@ class _Walk:
         for tag in _ANY.finditer(source):
             if self.room <= 0:
                 pieces += source[position : tag.start()]
-                return Hardened(bytes(pieces), self.simpler, cut=True, sheets=self.plain.sheets)
+                return Hardened(bytes(pieces), self.simpler, cut=True)
             close, name, attributes = tag.groups()
             name = name.lower()
             self.room -= _TAG
@@ -366,7 +361,7 @@ class _Walk:
                 pieces += source[position : tag.start()]
                 position = tag.end() + 1  # with its ">"
         source = bytes(pieces + source[position:]) if position else source
-        return Hardened(source, self.simpler, self.plain.cut, self.plain.sheets)
+        return Hardened(source, self.simpler, self.plain.cut)
 
     def _begin(self, name: bytes, written: bytes) -> bool:
         """Count an element; return whether its tag may stay."""

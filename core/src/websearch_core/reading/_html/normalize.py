@@ -23,8 +23,6 @@ _MAX_ATTRIBUTE_LENGTH = 20_000  # bytes: anything longer is data
 _MAX_SIZE = 4_000_000  # bytes of rewritten source
 _MAX_EFFORT = 1_000_000  # corrections, which take about a microsecond each
 _REWRITE_EFFORT = 5  # corrections that a rewritten tag counts as
-_MAX_SHEETS_SIZE = 2**19  # bytes of all style sheets
-_SHEET_SIZE = 100  # bytes added to the length of each
 _MAX_TAGS_IN_DATA = 2_000  # "<" in one piece of JSON-LD
 
 
@@ -82,16 +80,11 @@ _WRAPPING = re.compile(rb"\A\s*+<!(?:--|\[CDATA\[)|(?:-->|\]\]>)\s*+\Z")  # arou
 
 
 class Normalized(NamedTuple):
-    """
-    The source, whether an element lost attributes, whether the source was cut off, and its style sheets.
-
-    A style sheet is not markup and can contain anything, so the source has its number instead.
-    """
+    """The source, whether an element lost attributes, and whether the source was cut off."""
 
     source: bytes
     simpler: bool = False
     cut: bool = False
-    sheets: tuple[bytes, ...] = ()
 
 
 def normalize(html: bytes) -> Normalized:
@@ -111,8 +104,6 @@ class _Writer:
         self.source = bytearray()
         self.simpler = False
         self.effort = 0
-        self.sheets: list[bytes] = []
-        self.room = _MAX_SHEETS_SIZE
 
     def write(self) -> Normalized:
         html, source = self.html, self.source
@@ -125,7 +116,7 @@ class _Writer:
             position = self._correct(position)
         cut = position < len(html) or len(source) > _MAX_SIZE
         del source[_MAX_SIZE:]
-        return Normalized(trim_partial(bytes(source)) if cut else bytes(source), self.simpler, cut, tuple(self.sheets))
+        return Normalized(trim_partial(bytes(source)) if cut else bytes(source), self.simpler, cut)
 
     def _correct(self, begin: int) -> int:
         """Write the markup that begins at *begin*, and return where it ends."""
@@ -163,10 +154,6 @@ class _Writer:
             self.source += self.html[begin : min(end, begin + _MAX_SIZE)].replace(b"<", b"&lt;")
         elif name == b"script" and b"ld+json" in written:
             self.source += self._data(begin, end)
-        elif name == b"style" and self.room > 0 and end > begin:
-            self.source += b"%d" % len(self.sheets)
-            self.sheets.append(self.html[begin : min(end, begin + self.room)])
-            self.room -= len(self.sheets[-1]) + _SHEET_SIZE
         return end
 
     def _rewrite_tag(self, tag_name: bytes, attributes: bytes) -> bytes:

@@ -17,7 +17,6 @@ from .._links import MAX_LINKS, Links, resolved, without_fragment
 from .._page import make_page
 from .._sniff import declared
 from .blocks import TextBlocks, find_blocks
-from .css.sheets import read_sheets
 from .harden import harden
 from .kind import find_kind
 from .metadata import read_metadata
@@ -40,7 +39,6 @@ def read_html(
     max_length: int | None = None,
     *,
     links: Links = "keep",
-    style_sheets: bool = False,
     comments: Responses | None = None,
     reviews: Responses | None = None,
     rendered: bool = False,
@@ -56,7 +54,6 @@ def read_html(
         content_type: The value of the HTTP header, if any.
         max_length: The maximum number of characters of Markdown; by default there is no limit.
         links: ``keep`` links with their targets, keep only their ``text``, or ``drop`` them with their text.
-        style_sheets: Whether rules in the page's own ``<style>`` elements hide text too.
         comments: Whether to ``drop`` or ``keep`` readers' comments; by default what the kind of page asks for.
         reviews: The same for reviews.
         rendered: Whether scripts have run already: then none will show what is hidden, however long it is.
@@ -76,12 +73,7 @@ def read_html(
     wall = find_wall(document, facts, hardened.source)
     kind = find_kind(document, facts, url, hardened.source)
     base = find_base(document, url)
-    blocks = find_blocks(
-        document.body,
-        sheets=read_sheets(document, hardened) if style_sheets else None,
-        rendered=rendered,
-        streamed=streamed,
-    )
+    blocks = find_blocks(document.body, rendered=rendered, streamed=streamed)
     cut, simpler = beginning or hardened.cut or blocks.cut, hardened.simpler
     del document, hardened  # free their memory for the next steps
     choices = default_choices(kind, comments, reviews)

@@ -50,7 +50,6 @@ def read_isolated(
     content_type: str | None = None,
     *,
     links: Links = "keep",
-    style_sheets: bool = False,
     comments: Responses | None = None,
     reviews: Responses | None = None,
     isolate: bool | None = None,
@@ -64,7 +63,6 @@ def read_isolated(
         url: Where they came from.
         content_type: The value of the HTTP header, if any.
         links: What to do with links.
-        style_sheets: Whether the style sheets in a page hide text.
         comments: What to do with comments.
         reviews: What to do with reviews.
         isolate: ``True``: in another process. ``False``: in this one. By default in another process if one is free, if
@@ -82,7 +80,7 @@ def read_isolated(
     """
     if not (seconds := min(time_left(), MAX_SECONDS)):
         raise TimedOut("there is no time left to read the page")
-    options: Any = {"links": links, "style_sheets": style_sheets, "comments": comments, "reviews": reviews}
+    options: Any = {"links": links, "comments": comments, "reviews": reviews}
 
     def read() -> Page:
         insist = bool(isolate) or len(data) >= LARGE_SIZE or needs_own_process(media_type(data, content_type))

@@ -7,7 +7,7 @@ Properties have their CSS meaning, including shorthands, invalid values and the 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple, TypeVar
 
@@ -76,51 +76,18 @@ def _judge_cached(text: str) -> Look:
 
 
 def _judge(text: str) -> Look:
-    return judge_style(compute_style(sort_by_importance(parse_declarations(text))))
+    declared = sorted(parse_declarations(text), key=lambda one: one.important)  # later ones win
+    return _judge_style(_compute_style(declared))
 
 
-def sort_by_importance(declared: Iterable[Declaration]) -> list[Declaration]:
-    """Sort important declarations to the end, since later ones win."""
-    return sorted(declared, key=lambda one: one.important)
-
-
-def judge_style(style: Style) -> Look:
+def _judge_style(style: Style) -> Look:
     """Judge the computed values of properties."""
     mutes, resets = _read_inherited(style)
     displays = _keyword(style, "display") not in {"", "none"}
     return Look(_closes(style), _disguises(style), mutes, resets, displays)
 
 
-def find_causes(style: Style) -> frozenset[str]:
-    """Return words in the names of all properties that may undo the hiding by *style*; empty if it hides nothing."""
-    found: list[str] = []
-    mutes, _ = _read_inherited(style)
-    if _keyword(style, "display") == "none":
-        found.append("display")
-    if _keyword(style, "content-visibility") == "hidden" or mutes & UNSEEN:
-        found.append("visibility")
-    if _is_faint(style):
-        found += ("opacity", "filter", "animation")
-    if _collapses(style) or _is_shifted(style):
-        found += ("transform", "scale", "translate", "animation", "width")
-    if _is_cut_away(style):
-        found += ("overflow", "contain", "height", "width", "size", "padding", "animation")
-    if _is_away(style):
-        found += ("position", "inset", "margin", *_SIDES, "animation")
-    if _is_indented(style):
-        found += ("text-indent", "overflow", "white-space")
-    if _is_clipped(style):
-        found += ("clip", "animation")
-    if mutes & TINY:
-        found.append("font")
-    if mutes & CLEAR:
-        found += ("color", "background", "text-shadow", "text-stroke", "animation")
-    if not found and _disguises(style):
-        found += ("zoom", "letter-spacing")
-    return frozenset(found)
-
-
-def compute_style(declared: Sequence[Declaration]) -> Style:
+def _compute_style(declared: Sequence[Declaration]) -> Style:
     """Compute the value of each property that matters; it is empty if it is valid but cannot be known."""
     variables = {one.name: one.value for one in declared if one.name.startswith("--")}
     style: Style = {}

@@ -26,7 +26,7 @@ _TOKEN = re.compile(
 _ESCAPED = re.compile(r"\\(?:([0-9a-fA-F]{1,6}+)(?:\r\n|[ \t\r\n\f])?+|([^\n\r\f]))")
 _QUOTED = re.compile(r"[ \t\r\n\f]*+[\"']")
 _REST_OF_URL = re.compile(r"(?:[^)\\]++|\\[\s\S]?+)*+\)?+")
-CLOSERS = {"(": ")", "[": "]", "{": "}"}
+_CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _MAX_DEPTH = 20  # levels of math functions, or of variables
 _MAX_TOKENS = 1_000  # of a value, after its variables are substituted
 _FONT = 16.0  # pixels: the default font size
@@ -63,39 +63,28 @@ class Declaration(NamedTuple):
     important: bool
 
 
-class Span(NamedTuple):
-    """A token, or None for white space and comments, and where it begins and ends."""
-
-    token: Token | None
-    begin: int
-    end: int
-
-
-def tokenize(text: str, begin: int = 0) -> Iterator[Span]:
-    """Split *text* from *begin*; the spans cover all of it without gaps."""
+def _tokenize(text: str) -> Iterator[Token]:
+    """Yield the tokens of *text*."""
+    begin = 0
     while begin < len(text):
         match = _TOKEN.match(text, begin)
         assert match, "any character is a token"
         end = match.end()
         kind = match.lastgroup or "string"
-        token: Token | None
-        if kind == "space":
-            token = None
-        elif kind in {"number", "unit"}:
-            token = Token("number", unescape(match["unit"] or "").lower(), _number(match["number"]))
+        if kind in {"number", "unit"}:
+            yield Token("number", _unescape(match["unit"] or "").lower(), _number(match["number"]))
         elif kind in {"ident", "function"}:
-            name = unescape(match["ident"])
+            name = _unescape(match["ident"])
             name = name if name.startswith("--") else name.lower()
             if kind == "function" and name == "url" and not _QUOTED.match(text, end):
                 end = _REST_OF_URL.match(text, end).end()  # type: ignore[union-attr]  # it also matches empty text
-                token = Token("string", "url")
+                yield Token("string", "url")
             else:
-                token = Token(kind, name)
+                yield Token(kind, name)
         elif kind == "hash":
-            token = Token("hash", unescape(match["hash"]))
-        else:
-            token = Token(kind, match[0] if kind == "mark" else "")
-        yield Span(token, begin, end)
+            yield Token("hash", _unescape(match["hash"]))
+        elif kind != "space":
+            yield Token(kind, match[0] if kind == "mark" else "")
         begin = end
 
 
@@ -103,9 +92,7 @@ def parse_declarations(text: str) -> Iterator[Declaration]:
     """Yield the declarations in *text*, a ``style`` attribute or the inside of a block; ignore everything else."""
     parts: list[Token] = []
     open_: list[str] = []  # the marks that close the open brackets
-    for token, _, _ in tokenize(text):
-        if token is None:
-            continue
+    for token in _tokenize(text):
         if token.kind == "mark":
             if open_:
                 if token.text == open_[-1]:
@@ -113,15 +100,15 @@ def parse_declarations(text: str) -> Iterator[Declaration]:
                     if not open_ and token.text == "}" and not parts[0].text.startswith("--"):
                         parts = []  # that was a rule
                         continue
-                elif token.text in CLOSERS:
-                    open_.append(CLOSERS[token.text])
+                elif token.text in _CLOSERS:
+                    open_.append(_CLOSERS[token.text])
             elif token.text == ";":
                 if declared := _make_declaration(parts):
                     yield declared
                 parts = []
                 continue
-            elif token.text in CLOSERS:
-                open_.append(CLOSERS[token.text])
+            elif token.text in _CLOSERS:
+                open_.append(_CLOSERS[token.text])
         elif token.kind == "function":
             open_.append(")")
         parts.append(token)
@@ -299,7 +286,7 @@ def _number(written: str) -> float:
     return max(-1e9, min(1e9, float(written)))  # float() never fails on these: a large one is infinite
 
 
-def unescape(name: str) -> str:
+def _unescape(name: str) -> str:
     """Return a name without its escapes."""
     return _ESCAPED.sub(_decode_escape, name) if "\\" in name else name
 

@@ -1,0 +1,66 @@
+"""An inline style is judged by its CSS meaning, however it is spelled."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from websearch_core.reading._html.css.look import PLAIN, judge_inline_style
+from websearch_core.reading._html.css.syntax import parse_declarations
+
+_CSS = st.text(st.sampled_from("abn-\\69 /*'\"(){}[]:;!,.#@%&\n") | st.characters(codec="utf-8"), max_size=80)
+
+
+@given(_CSS)
+def test_no_style_raises(text: str) -> None:
+    judge_inline_style(text)
+
+
+@given(_CSS, st.sampled_from(["calc(", "rgb(", "polygon(", "inset(", "matrix(", "hsl(", "var("]), st.data())
+def test_no_value_raises(inside: str, function: str, data: st.DataObject) -> None:
+    name = data.draw(
+        st.sampled_from(["clip-path", "color", "transform", "opacity", "width", "font", "background", "inset"])
+    )
+    judge_inline_style(f"overflow:hidden;position:fixed;{name}:{function}{inside})")
+
+
+def _spell(letters: str, draw: st.DrawFn) -> str:
+    """Write an identifier in one of the ways that CSS allows."""
+    ways = {
+        "plain": str,
+        "capital": str.upper,
+        "escape": lambda letter: f"\\{ord(letter):x} ",
+        "long escape": lambda letter: f"\\{ord(letter.upper()):06X}",
+        "backslash": lambda letter: letter if letter in "abcdef" else f"\\{letter}",
+    }
+    return "".join(
+        ways[draw(st.sampled_from(sorted(ways)))](letter) if letter.isalpha() else letter for letter in letters
+    )
+
+
+@st.composite
+def hiding(draw: st.DrawFn) -> str:
+    """Draw a declaration that hides, in any spelling."""
+    name, value = draw(
+        st.sampled_from(
+            [("display", "none"), ("visibility", "hidden"), ("content-visibility", "hidden"), ("color", "transparent")]
+        )
+    )
+    gap = st.sampled_from(["", " ", "\n\t", "/**/", "/* ; */ ", " /*}*/"])
+    before = draw(
+        st.sampled_from(["", "color:red;", ";;", "a:'\\';';", "b:url(;);", "c{};", "d:(;);", f"{name}:nonsense;"])
+    )
+    after = draw(st.sampled_from(["", "!important", "! IMPORTANT", "!/**/im\\70ortant"]))
+    end = draw(st.sampled_from(["", ";", ";x:y", f";{name}:nonsense", f";{name}:"]))
+    parts = [before, _spell(name, draw), ":", _spell(value, draw), after, end]
+    return "".join(part + draw(gap) for part in parts)
+
+
+@given(hiding())
+def test_a_hiding_declaration_is_recognized_however_it_is_spelled(style: str) -> None:
+    look = judge_inline_style(style)
+    assert look.closes or look.mutes, list(parse_declarations(style))
+
+
+def test_a_style_that_hides_nothing_has_the_plain_look() -> None:
+    assert judge_inline_style("background:url(a.png);border:0") == PLAIN
