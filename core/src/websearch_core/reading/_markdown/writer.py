@@ -440,9 +440,6 @@ class _Converter(MarkdownConverter):
     def convert_sup(self, el: Element, text: str, parent_tags: Context) -> str:
         return f"^{text}" if _EXPONENT.fullmatch(text) else text
 
-    def convert_br(self, el: Element, text: str, parent_tags: Context) -> str:
-        return " " if "_inline" in parent_tags else "\n"
-
     def convert_hr(self, el: Element, text: str, parent_tags: Context) -> str:
         return " " if "_inline" in parent_tags else "\n\n---\n\n"
 
