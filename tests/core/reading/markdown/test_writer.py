@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 
 import pytest
+from markdownify import MarkdownConverter
 from selectolax.lexbor import LexborHTMLParser
 
 from websearch_core.reading._element import Element
 from websearch_core.reading._html.blocks import find_blocks
 from websearch_core.reading._html.tree import build_tree
 from websearch_core.reading._links import absolute
-from websearch_core.reading._markdown.writer import to_markdown
+from websearch_core.reading._markdown.writer import _CONVERSIONS, to_markdown
 
 URL = "https://e.org/docs/page"
 
@@ -565,3 +567,14 @@ def test_writing_takes_linear_time(before: str, piece: str) -> None:
     begin = time.process_time()
     write(root)
     assert time.process_time() - begin < 30
+
+
+def test_decision_8_names_the_conversions_that_are_markdownifys() -> None:
+    (record,) = (Path(__file__).parents[4] / "docs" / "decisions").glob("0008-*.md")
+    theirs = {name for name, convert in vars(MarkdownConverter).items() if convert in _CONVERSIONS.values()}
+
+    assert theirs >= {"convert_div", "convert_p", "convert_q", "convert_figcaption", "convert_br"}
+    named = record.read_text("utf-8").partition("markdownify's own (")[2].partition(")")[0]
+    assert {f"convert_{name.strip(' `')}" for name in named.replace("\n", " ").split(",")} == theirs - {
+        "convert_article", "convert_section", "convert_dl",
+    }  # fmt: skip  # other names of convert_div

@@ -479,9 +479,6 @@ class _Converter(MarkdownConverter):
         index = text.strip()
         return f"{SCRIPT}_{index}{SCRIPT}" if _EXPRESSION.fullmatch(index) else text
 
-    def convert_br(self, el: Element, text: str, parent_tags: Context) -> str:
-        return " " if "_inline" in parent_tags else "\n"
-
     def convert_hr(self, el: Element, text: str, parent_tags: Context) -> str:
         return " " if "_inline" in parent_tags else "\n\n---\n\n"
 
