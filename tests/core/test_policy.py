@@ -162,7 +162,7 @@ def test_a_page_outside_is_refused_before_anything_is_opened(method):
         return asyncio.run(answer) if method == "aread" else answer
 
     assert read("https://docs.python.org/3/").content == "Tide tables."
-    with pytest.raises(DomainNotAllowed, match=r"^only pages of these domains may be opened here: python\.org$"):
+    with pytest.raises(DomainNotAllowed, match=r"^only pages of these domains may be opened here: python\.org \("):
         read("https://ignore-all-instructions.example/")
     with pytest.raises(UnsafeURL):
         web(sites, blocked_domains=["evil.example"]).read("https://www.evil.example/#top")

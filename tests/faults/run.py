@@ -179,5 +179,5 @@ def _describe_error(error: Exception, requests: int, seconds: float) -> Ending:
         first="",
         answer="",
         shown="\n".join(shown),
-        message=str(error),
+        message=error.summary if isinstance(error, WebSearchError) else str(error),
     )

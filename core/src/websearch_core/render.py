@@ -16,11 +16,11 @@ from functools import lru_cache
 from textwrap import indent
 from typing import Any, Literal, assert_never
 
+from ._text.choices import Format
 from ._text.invisible import strip_invisible
 from .citations import link_citations
 from .errors import WebSearchError
 from .models import Page, SearchResponse, SearchResult
-from .models._choices import Format
 from .tokens import TokenCounter, estimate_tokens
 
 __all__ = [

@@ -14,11 +14,11 @@ from langchain_core.runnables.config import run_in_executor
 from pydantic import ConfigDict, Field, field_validator
 
 from websearch_core import Page, SearchQuery, SearchResult, WebSearch, WebSearchError
+from websearch_core._text.choices import Extent
 from websearch_core._text.suggestion import check_names
 from websearch_core.client import WebSearchArguments
 from websearch_core.errors import InvalidOption
 from websearch_core.models import SearchOptions
-from websearch_core.models._choices import Extent
 from websearch_core.tools._document import make_metadata, make_text
 
 from ._progress import areport, report

@@ -13,11 +13,11 @@ from llama_index.core.node_parser import NodeParser
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType, TextNode
 
 from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebSearch, WebSearchError
+from websearch_core._text.choices import Extent
 from websearch_core.client import CommonArguments
 from websearch_core.client._arguments import check_number
 from websearch_core.errors import InvalidOption
 from websearch_core.models import SearchOptions
-from websearch_core.models._choices import Extent
 from websearch_core.tools._document import make_metadata, make_text
 
 from .documents import EMBED_EXCLUDED, LLM_EXCLUDED, WebNode

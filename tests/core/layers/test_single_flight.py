@@ -261,7 +261,7 @@ def test_an_error_is_raised_in_all_threads():
         all_wait.set()
         errors = [call.result() for call in calls]
 
-    assert {str(error) for error in errors} == {"no"}
+    assert {error.message for error in errors} == {"no"}
     assert len(set(map(id, errors))) == 10
     assert asked == ["kelp"]
 

@@ -70,12 +70,12 @@ def test_no_retry_after_raises_an_error(value):
 def test_a_failure_says_who_what_and_why():
     error = error_for(reply(b"", 429, retry_after="3"), Kagi(), detail="too  fast\nfor your plan")
 
-    assert (str(error), error.detail) == ("kagi search failed: 429 Too Many Requests", "too fast for your plan")
+    assert (error.summary, error.detail) == ("kagi search failed: 429 Too Many Requests", "too fast for your plan")
     assert (error.provider, error.status, error.retry_after) == ("kagi", 429, 3)
 
 
 def test_an_odd_status_needs_no_phrase():
-    assert str(error_for(reply(b"", 599), Kagi())) == "kagi search failed: 599"
+    assert error_for(reply(b"", 599), Kagi()).summary == "kagi search failed: 599"
 
 
 def test_the_services_words_are_short_and_without_the_key():

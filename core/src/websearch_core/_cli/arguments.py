@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
+from .._text.choices import Format
 from ..errors import ConfigurationError, InvalidOption
-from ..models._choices import Format
 from .completion import complete_option
 
 if TYPE_CHECKING:

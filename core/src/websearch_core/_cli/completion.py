@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from .._text.choices import TimeRange
 from ..errors import WebSearchError
-from ..models._choices import TimeRange
 
 
 def complete_provider(incomplete: str) -> list[str]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from .._text.choices import Format
 from ..errors import DisallowedByRobots, ServiceError, UnsafeURL, WebSearchError
-from ..models._choices import Format
 from .escaping import escape_json, escape_line, join_lines, strip_controls
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple, TypeVar
 
-from ..models._choices import Responses
+from .._text.choices import Responses
 
 T = TypeVar("T")
 

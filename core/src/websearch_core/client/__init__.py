@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from .._net.clients import Library
+    from .._text.choices import Responses
     from ..layers import Layer, RateLimiter
-    from ..models._choices import Responses
     from ..provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
     from ..reading import Links, ReadOptions
     from ..settings import Settings

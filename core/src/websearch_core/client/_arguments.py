@@ -8,11 +8,11 @@ from collections.abc import Callable, Collection, Container, Iterable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
+from .._text.choices import OTHER_NAMES
 from .._text.suggestion import check_names
 from .._text.urls import is_web_url, serialize
 from ..errors import ConfigurationError, InvalidOption, WebSearchError
 from ..models import SearchOptions, SearchQuery, Unsupported
-from ..models._choices import OTHER_NAMES
 from ._signature import WebSearchArguments
 
 P = ParamSpec("P")

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from .._net.clients import Library
+    from .._text.choices import Responses
     from ..events._hooks import Hook
     from ..events._log import Logger
     from ..layers import Layer, RateLimiter
-    from ..models._choices import Responses
     from ..provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider
     from ..reading import Links
     from ..settings import Settings

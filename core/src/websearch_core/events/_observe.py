@@ -40,7 +40,9 @@ def observe_read(read: Flow[Page], url: str, provider: str) -> Flow[Page]:
         page = yield from read
     except BaseException as error:
         if isinstance(error, WebSearchError):
-            error.url = describe_url(url)  # the page, also if a service was asked for it
+            error.url = (
+                describe_url(url) if isinstance(url, str) else None
+            )  # the page, even if a service was asked for it
             error.locate(provider)
         emit(ReadEnd(provider=provider, url=url, seconds=time.monotonic() - started, error=error))
         raise

@@ -64,7 +64,7 @@ def crawl(
     try:
         first = yield from fetch(start)
     except DisallowedByRobots as error:
-        return Report(skipped=(Skipped(start, str(error)),))
+        return Report(skipped=(Skipped(start, error.summary),))
     home = address(first.final_url or start)
     rules = yield from robots.find(home)
     yield Call(index.add, first)

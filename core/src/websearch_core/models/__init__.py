@@ -22,11 +22,11 @@ from pydantic import (
 )
 
 from .._text import notebook
+from .._text.choices import OTHER_NAMES, Kind, SafeSearch, TimeRange, Topic
 from .._text.lists import NO_TEXTS
 from .._text.problems import describe_problem
 from .._text.suggestion import suggest_name
 from ..errors import InvalidOption
-from ._choices import OTHER_NAMES, Kind, SafeSearch, TimeRange, Topic
 from ._domains import DomainNames
 from ._outcomes import Outcome
 

@@ -8,9 +8,9 @@ whatever the bytes.
 
 from __future__ import annotations
 
+from .._text.choices import Responses
 from ..errors import TooLarge, UnsupportedContent
 from ..models import Page
-from ..models._choices import Responses
 from ._excerpt.find import find_phrase
 from ._excerpt.passages import pick_passages
 from ._excerpt.spec import Excerpt, ReadOptions

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from .._text.choices import Responses
 from .._text.media_types import HTML
 from ..errors import UnsupportedContent
 from ..models import Page
-from ..models._choices import Responses
 from ._documents.markdown import is_markdown, read_markdown
 from ._documents.text import read_text
 from ._html.page import read_html

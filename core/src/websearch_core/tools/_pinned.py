@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .._text.choices import OTHER_NAMES
 from .._text.suggestion import suggest_name
 from ..errors import ConfigurationError, InvalidOption
 from ..models import SearchOptions, SearchQuery, SearchResponse
-from ..models._choices import OTHER_NAMES
 from ..models._domains import ANYWHERE, Domains
 from ._arguments import MOST, SearchArguments, search_arguments
 

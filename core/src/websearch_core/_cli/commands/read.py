@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from ..._text.choices import Responses
 from ...errors import ConfigurationError
-from ...models._choices import Responses
 from ..arguments import (
     AllowAddress,
     Form,

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from ..._text.choices import SafeSearch, TimeRange, Topic
 from ...errors import ConfigurationError
-from ...models._choices import SafeSearch, TimeRange, Topic
 from ..arguments import (
     AllowAddress,
     Form,

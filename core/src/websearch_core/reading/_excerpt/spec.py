@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypedDict
 
+from ..._text.choices import Responses
 from ...errors import InvalidOption
 from ...models import Page
-from ...models._choices import Responses
 from ...tokens import CHARACTERS_PER_TOKEN, TokenCounter, estimate_tokens
 from .._markdown.sanitizer import is_safe, opening_of, sanitize
 from .budget import fit_tokens

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ...models._choices import Kind
+from ..._text.choices import Kind
 from .jsonld import types
 from .metadata import Metadata
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from itertools import compress
 
+from ..._text.choices import Responses
 from ..._text.invisible import removal_note
 from ..._text.media_types import HTML
 from ..._text.quantity import quantity
 from ...models import Page
-from ...models._choices import Responses
 from .._charset import to_utf8
 from .._excerpt.window import cut_window
 from .._links import MAX_LINKS, Links, resolved, without_fragment

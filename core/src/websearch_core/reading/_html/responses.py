@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...models._choices import Kind, Responses
+from ..._text.choices import Kind, Responses
 from .jsonld import types
 
 if TYPE_CHECKING:

@@ -26,9 +26,9 @@ from typing import Any
 from ..._runtime.deadline import time_left
 from ..._runtime.forks import start_over_after_fork
 from ..._runtime.turns import Places, current_client
+from ..._text.choices import Responses
 from ...errors import ConfigurationError, TimedOut
 from ...models import Page
-from ...models._choices import Responses
 from .._formats import convert
 from .._links import Links
 from .._sniff import media_type, needs_own_process
