@@ -80,7 +80,8 @@ def _lower(value: Any) -> Any:
     return value.strip().lower() if isinstance(value, str) else value
 
 
-def _time_range(value: Any) -> Any:
+def parse_time_range(value: Any) -> Any:
+    """Return a range of time by its full name, None for any time, or *value* if it is neither."""
     return _TIME_RANGES.get(word, word) if isinstance(word := _lower(value), str) else value
 
 
@@ -149,7 +150,7 @@ class SearchQuery(_Model):
     limit: Annotated[int, BeforeValidator(_number)] = Field(default=5, ge=1)
     allowed_domains: DomainNames = NO_TEXTS
     blocked_domains: DomainNames = NO_TEXTS
-    time_range: Annotated[TimeRange | None, BeforeValidator(_time_range)] = None
+    time_range: Annotated[TimeRange | None, BeforeValidator(parse_time_range)] = None
     after: date | None = None
     before: date | None = None
     country: Annotated[str, AfterValidator(_country)] | None = None

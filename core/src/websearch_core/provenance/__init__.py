@@ -126,7 +126,8 @@ class Ledger:
         """
         if self.mode == "any":
             with self._lock:
-                return self._numbers_of(conversation, known).find_url(url) or url
+                found = self._numbers_of(conversation, known).find_url(url)
+            return url if found is None or (_is_secure(url) and not _is_secure(found)) else found
         _make_key(url)  # says what is wrong with the URL itself
         with self._lock:
             found = find_alike({**self._named, **(self._seen.get(conversation) or {})}, url)
@@ -252,6 +253,10 @@ def _find_host(url: str) -> str | None:
         return urlsplit(canonicalize(url)).hostname
     except UnsafeURL:
         return None
+
+
+def _is_secure(url: str) -> bool:
+    return url[:6].lower() == "https:"
 
 
 def _make_keys(urls: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -60,7 +60,6 @@ _CATEGORIES = {"academic": "science", "code": "it"}
 _SAFE_SEARCH = {"off": 0, "moderate": 1, "strict": 2}
 _CHINESE = {"zh-hans": "zh-CN", "zh-hant": "zh-TW"}
 _MAX_PAGES = 10
-_USUAL_PAGE = 10  # results: a page of the server rarely has fewer
 _ENGINES = frozenset({
     "arxiv", "ask", "baidu", "bing", "bing news", "brave", "brave.news", "crowdview", "crossref", "duckduckgo",
     "duckduckgo news", "github", "google", "google news", "google scholar", "mojeek", "mojeek news", "mwmbl", "naver",
@@ -116,14 +115,13 @@ class SearXNG:
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, page by page until the limit is reached or a page has nothing new."""
         check_options(query, self)
-        is_direct = query.limit >= _USUAL_PAGE
-        first, skip = (query.page, 0) if is_direct else (1, (query.page - 1) * query.limit)
 
         def fetch(number: int) -> Flow[Batch]:
             body = self._body((yield self._request(query, number)))
             return Batch(response=self._response(query, body), following=number + 1)
 
-        found = yield from follow_pages(query, self, fetch, first, max_pages=_MAX_PAGES, skip=skip)
+        skip = (query.page - 1) * query.limit  # the pages of a server have any length
+        found = yield from follow_pages(query, self, fetch, 1, max_pages=_MAX_PAGES, skip=skip)
         return found.with_notes(*self._engine_notes(found, query))
 
     def find_engines(self, result: SearchResult, /) -> tuple[str, ...]:
