@@ -301,7 +301,7 @@ def to_ascii(host: str) -> str:
 
     Joiners are allowed where a script needs them, as in Persian. Symbols and emoji, which look alike, are not.
     """
-    host = host.replace("Σ", "σ").lower()  # alone, `lower` would make the other sigma of the last one
+    host = host.replace("\u03a3", "\u03c3").lower()  # `lower` alone writes the last sigma of a word differently
     if host.isascii():
         return host
     import idna  # large tables: import them only if needed
