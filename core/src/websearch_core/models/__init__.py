@@ -26,7 +26,7 @@ from .._text.lists import NO_TEXTS
 from .._text.problems import describe_problem
 from .._text.suggestion import suggest_name
 from ..errors import InvalidOption
-from ._choices import OTHER_NAMES, Kind, SafeSearch, TimeRange, Topic
+from ._choices import OTHER_NAMES, Kind, SafeSearch, TimeRange, Topic, parse_time_range
 from ._domains import DomainNames
 from ._outcomes import Outcome
 
@@ -49,7 +49,6 @@ __all__ = [
 Unsupported = Literal["raise", "note"]
 
 _MAX_PROBLEMS = 5  # named in one message: a model may send a list of thousands
-_TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year", "all": None, "": None}
 
 
 def _drop_bool(value: Any) -> Any:
@@ -78,11 +77,6 @@ def _language(value: str) -> str:
 
 def _lower(value: Any) -> Any:
     return value.strip().lower() if isinstance(value, str) else value
-
-
-def parse_time_range(value: Any) -> Any:
-    """Return a range of time by its full name, None for any time, or *value* if it is neither."""
-    return _TIME_RANGES.get(word, word) if isinstance(word := _lower(value), str) else value
 
 
 def _number(value: Any) -> Any:
