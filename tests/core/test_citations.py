@@ -41,6 +41,7 @@ A, B = "[1](https://a.example/)", "[2](https://b.example/x_%28y%29)"
         ("Kelp [1–2].", f"Kelp {A}, {B}."),
         ("海带【1】，红藻【2†第3行】。", f"海带{A}，红藻{B}。"),
         ("Kelp ![1].", f"Kelp ! {A}."),
+        ("[1]: Kelp grows. As in [a][1].", f"{A}: Kelp grows. As in [a]{A}."),
         ("Kelp [9], [8-9], 【7】.", "Kelp [9], [8-9], 【7】."),
         ("Kelp [3].", "Kelp [3]."),
         ("In [2020-2099] and [0] and [2-1].", "In [2020-2099] and [0] and [2-1]."),

@@ -56,7 +56,7 @@ SPELLINGS = [  # of one page: the one that was found, and another
     ("https://sea.example/a?x[]=(1)", "https://sea.example/a?x%5B%5D=%281%29"),
     ("https://sea.example/a", "https://sea.example/b/%2e%2e/./a"),
     ("https://sea.example/a", "https://sea.example/a/"),
-    ("http://sea.example/a", "https://sea.example/a"),
+    ("https://sea.example/a", "http://sea.example/a"),
     ("https://www.sea.example/a", "https://sea.example/a"),
     ("https://sea.example/a", "https://sea.example/a?utm_source=secret"),
 ]
@@ -72,6 +72,18 @@ def test_a_page_is_opened_as_it_was_found_however_it_is_spelled(found, spelled):
     assert strict.check(spelled) == found
     assert open_to_all.check(spelled) == found
     assert open_to_all.number_page(Page(url=spelled, title="Kelp")).citation_id == 1
+
+
+def test_a_page_found_without_encryption_can_be_opened_with_it():
+    found, secure = "http://sea.example/a", "https://sea.example/a"
+    response = SearchResponse(query="kelp", results=(SearchResult(title="Kelp", url=found),))
+    strict, open_to_all = Ledger("seen"), Ledger()
+    strict.allow_results(response)
+    open_to_all.number_results(response)
+
+    assert open_to_all.check(secure) == secure
+    assert open_to_all.number_page(Page(url=secure, title="Kelp")).citation_id == 1
+    assert strict.check(secure) == found  # by a choice between the two, a model could send a bit
 
 
 def test_what_no_number_knows_is_opened_as_it_is_written():

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from websearch_core._text.urls import canonicalize, find_page, identify, is_web_url, serialize
 from websearch_core.errors import UnsafeURL
+from websearch_core.models._domains import parse_domain
 
 SAME_PAGE = [
     ("https://sea.example/kelp", "http://www.sea.example/kelp/"),
@@ -115,3 +116,12 @@ def test_names_that_could_be_mistaken_are_refused_for_the_right_reason(url):
     assert not is_web_url(url)
     with pytest.raises(UnsafeURL, match=r"not a valid internationalized|not an absolute"):
         serialize(url)
+
+
+@pytest.mark.parametrize(
+    ("written", "sent"), [("ΒΌΛΟΣ", "βόλοσ"), ("βόλος.ΒΌΛΟΣ", "βόλος.βόλοσ"), ("ΣΑΣ.gr", "σασ.gr")]
+)
+def test_a_capital_sigma_is_the_same_letter_at_the_end_of_a_name(written, sent):
+    assert serialize(f"https://{written}/") == serialize(f"https://{sent}/")
+    assert parse_domain(f"https://www.{written}.example") == parse_domain(f"{sent}.example")
+    assert parse_domain(f"HTTPS://{written}.") == parse_domain(sent)

@@ -817,6 +817,15 @@ def test_half_an_answer_does_not_stand_in_for_a_service_that_fails(clock, path):
         search(layer, Unavailable("down"))
 
 
+def test_half_an_answer_leaves_the_whole_one_for_a_service_that_fails(clock, path):
+    layer = Cache(location=path, max_age=100, missing_age=10).wrap(Halves())
+    search(layer, answer("whole"))
+    clock.now += 101
+    assert search(layer, HALF).answer == "Kelp"
+    clock.now += 11
+    assert search(layer, Unavailable("down")).answer == "whole"
+
+
 @pytest.mark.parametrize("where", ["memory", "file"])
 def test_a_fresh_answer_that_is_too_large_to_keep_replaces_the_old_one(path, where):
     layer = Cache(location=":memory:" if where == "memory" else path, max_bytes=10_000).wrap(Sea())
@@ -856,11 +865,12 @@ class ManyAnswers:
         age = now - then
         if not fresh and age < (self.max_age if whole else self.brief):
             return value, False
-        if end is not None:
-            self.kept[text] = end["answer"], now, not end["partial"]
-            return end["answer"], True
         is_kept = not fresh and whole and age < self.max_age + self.stale
-        return (value if is_kept else None), True
+        if end is None:
+            return (value if is_kept else None), True
+        if not (is_kept and end["partial"]):
+            self.kept[text] = end["answer"], now, not end["partial"]
+        return end["answer"], True
 
 
 @pytest.mark.parametrize("location", [":memory:", "file"])

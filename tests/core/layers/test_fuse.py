@@ -180,7 +180,7 @@ def test_a_slow_provider_is_not_waited_for_until_the_whole_time_is_over(blocking
 
 
 def test_when_all_fail_every_cause_is_kept():
-    with pytest.raises(AllProvidersFailed, match="down; late") as caught:
+    with pytest.raises(AllProvidersFailed, match="a: down; b: late") as caught:
         fused(Finder("a", fails=Unavailable("down")), Finder("b", fails=TimedOut("late")), attempts=1).search("kelp")
     assert [type(one) for one in caught.value.exceptions] == [Unavailable, TimedOut]
 

@@ -92,7 +92,6 @@ def test_pages_that_one_blocking_call_reads_twice_are_fetched_once():
 
     def read(url):
         asked.append(url)
-        wait_until(lambda: count_waiting(web, reading=True) == 3)
         return Page(url=url, content="# Kelp")
 
     web = WebSearch(fake(), reader=from_function("patient", read=read), timeout=60)
@@ -100,6 +99,33 @@ def test_pages_that_one_blocking_call_reads_twice_are_fetched_once():
 
     assert asked == [URL]
     assert [page.url for page in pages] == [URL, URL, f"{URL}#again"]
+
+
+@pytest.mark.parametrize("is_batch", [False, True])
+async def test_two_spellings_of_a_page_are_read_once_and_each_caller_gets_its_own(is_batch):
+    asked = []
+
+    class Reader:
+        name = "slow"
+
+        def read(self, url):
+            asked.append(url)
+            yield Call(time.sleep, 0.05)
+            return Page(url=url, content="text")
+
+        if is_batch:
+
+            def read_many(self, urls):
+                return [(yield from self.read(urls[0]))]
+
+    layer = SingleFlight(Reader())
+    urls = ["https://sea.example/Kelp_(alga)", "https://SEA.example/Kelp_%28alga%29#top"]
+    flows = [layer.read_many([url]) if is_batch else layer.read(url) for url in urls]
+    answers = await asyncio.gather(*(arun(flow, no_send) for flow in flows))
+    pages = [page for (page,) in answers] if is_batch else answers
+
+    assert asked == urls[:1]
+    assert [page.url for page in pages] == urls
 
 
 async def test_batches_are_shared():

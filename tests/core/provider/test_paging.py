@@ -140,3 +140,18 @@ def test_a_page_that_is_never_reached_is_refused_and_not_empty():
 def test_a_response_of_which_a_page_failed_is_partial():
     assert pages({"limit": 30, "requests": 2}, fail_at=2)[0]._is_partial
     assert not pages({"limit": 20, "requests": 2})[0]._is_partial
+
+
+def test_a_page_that_is_listed_under_two_urls_counts_once():
+    def fetch(number):
+        yield Request(url="https://pier.example/")
+        urls = ["http://pier.example/0", f"https://www.pier.example/{number}/?utm_source=g"]
+        results = tuple(SearchResult(title=url, url=url) for url in urls)
+        return Batch(response=SearchResponse(query="q", results=results), following=number + 1)
+
+    outcome = play(follow_pages(SearchQuery.of("q", limit=2), TEN, fetch, 0), None, None)
+
+    assert [one.url for one in outcome.result.results] == [
+        "http://pier.example/0",
+        "https://www.pier.example/1/?utm_source=g",
+    ]

@@ -280,12 +280,14 @@ def test_suggestions_do_not_hold_what_was_added_to_the_query():
     assert play(SEARXNG.search(query), answer).result.suggestions == ("kelp forest", "kelp soup")
 
 
-def test_a_page_of_ten_or_more_is_one_request():
-    names = [f"r{n}" for n in range(12)]
-    outcome = play(SEARXNG.search(SearchQuery.of("kelp", limit=12, page=4)), hits(*names))
+def test_long_pages_neither_lose_nor_repeat_results():
+    servers = [hits(*map(str, range(first, first + size))) for first, size in ((0, 14), (14, 9), (23, 17), (40, 1))]
+    shown = []
+    for page, requests in ((1, 2), (2, 3), (3, 5)):
+        outcome = play(SEARXNG.search(SearchQuery.of("kelp", limit=15, page=page)), *[*servers, hits()][:requests])
+        shown += [one.title for one in outcome.result.results]
 
-    assert [request.params["pageno"] for request in outcome.requests] == [4]
-    assert len(outcome.result.results) == 12
+    assert shown == [str(n) for n in range(41)]
 
 
 @pytest.mark.parametrize("url", ["https://searx.example/search", "https://searx.example/search/"])

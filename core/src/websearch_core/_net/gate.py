@@ -15,7 +15,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import random
 import secrets
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
@@ -338,7 +337,8 @@ async def find_own_address() -> str:
     A browser may resolve this one address only, so even where it goes around its proxy, it finds nothing but gates.
     """
     for _ in range(3):
-        address = f"127.{random.randint(64, 250)}.{random.randint(1, 250)}.{random.randint(2, 250)}"  # noqa: S311 - not a secret
+        # From the system: the state of `random` is the same in processes that a fork or a seed made alike.
+        address = f"127.{64 + secrets.randbelow(187)}.{1 + secrets.randbelow(250)}.{2 + secrets.randbelow(249)}"
         with contextlib.suppress(OSError):
             server = await asyncio.start_server(lambda *_: None, address, 0)
             server.close()

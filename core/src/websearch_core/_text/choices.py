@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 Format = Literal["text", "markdown", "json"]
 SafeSearch = Literal["off", "moderate", "strict"]
@@ -24,3 +24,13 @@ OTHER_NAMES = MappingProxyType(
         "safe": "safe_search", "safesearch": "safe_search", "include_images": "images",
     }
 )  # fmt: skip
+
+_TIME_RANGES = MappingProxyType({"d": "day", "w": "week", "m": "month", "y": "year", "all": None, "": None})
+
+
+def parse_time_range(value: Any) -> Any:
+    """Return a range of time by its full name, None for any time, or *value* if it is neither."""
+    if not isinstance(value, str):
+        return value
+    word = value.strip().lower()
+    return _TIME_RANGES.get(word, word)

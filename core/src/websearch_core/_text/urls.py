@@ -279,9 +279,7 @@ def _parse_ipv6(text: str) -> str:
 
 
 def _parse_name(raw: str) -> str:
-    host = raw.lower()
-    if not host.isascii():
-        host = to_ascii(host)
+    host = to_ascii(raw)
     host = host.removesuffix(".")
     if len(host) > 253 or not _LABELS.fullmatch(host):
         raise UnsafeURL("the host name is malformed")
@@ -299,10 +297,13 @@ def _parse_name(raw: str) -> str:
 
 def to_ascii(host: str) -> str:
     """
-    Return an internationalized host name as DNS has it (IDNA 2008, as in UTS 46's strict form).
+    Return a host name in lower case, an internationalized one as DNS has it (IDNA 2008, as in UTS 46's strict form).
 
     Joiners are allowed where a script needs them, as in Persian. Symbols and emoji, which look alike, are not.
     """
+    host = host.replace("\u03a3", "\u03c3").lower()  # `lower` alone writes the last sigma of a word differently
+    if host.isascii():
+        return host
     import idna  # large tables: import them only if needed
 
     if _DOT_ALIKE.search(host):

@@ -12,10 +12,12 @@ _CODE = (
     r"|<(?:code|kbd|samp)\b[^<>]{0,500}>(?:(?!\n[ \t]{0,99}\n)(?s:.))*?(?:</(?:code|kbd|samp)>|\n[ \t]{0,99}\n|\Z)"
     r"|<(?:pre|script|style)\b[^<>]{0,500}>(?s:.*?)(?:</(?:pre|script|style)>|\Z)"
 )
+# What follows the colon in the definition of a link, and not in a sentence that begins with its source.
+_TARGET = r"(?=[ \t]*+(?:<|https?:|[/#.]|\S++[ \t]*+$))"
 _OTHER = (
     r"<[A-Za-z/!][^<>\n]{0,2000}>"  # tags and autolinks
     r"|https?://[^\s<>]+"
-    r"|^[ >]{0,12}\[[^\[\]\n]{1,200}\]:[^\n]*"  # the definition of a link
+    rf"|^[ >]{{0,12}}\[[^\[\]\n]{{1,200}}\]:{_TARGET}[^\n]*"  # the definition of a link
     # Formulas; what begins with a digit is a price.
     r"|(?<![\\$\w])\$(?![\s\d$])[^$\n]{0,300}(?<!\s)\$(?![$\w])|\$\$[^$]{1,2000}\$\$"
     r"|\\\((?:[^\\]|\\[^()]){1,500}+\\\)|\\\[(?:[^\\]|\\[^\[\]]){1,2000}+\\\]"
@@ -32,7 +34,7 @@ _CODE_ONLY = re.compile(_CODE, re.MULTILINE | re.IGNORECASE)
 _TOKEN = re.compile(
     rf"(?P<skipped>{_CODE}|{_OTHER})|(?P<link>{_LINK})|(?P<mark>{_MARK.pattern})", re.MULTILINE | re.IGNORECASE
 )
-_DEFINITION = re.compile(r"^[ >]{0,12}\[([^\[\]\n]{1,200})\]:[ \t]*\S", re.MULTILINE)
+_DEFINITION = re.compile(rf"^[ >]{{0,12}}\[([^\[\]\n]{{1,200}})\]:{_TARGET}", re.MULTILINE)
 _LIST_ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 _ITEM = re.compile(r"(\d+)(?:\s*[-–]\s*(\d+))?")  # noqa: RUF001
 _MAX_RANGE = 20  # sources: anything longer is years or pages, not citations

@@ -92,7 +92,7 @@ def crawl(
         answers = yield Gather([visit(url) for url in now], 1 if rules.crawl_delay else _CONCURRENCY)
         for url, answer in zip(now, answers, strict=True):
             if isinstance(answer, WebSearchError):
-                skipped.append(Skipped(url, str(answer)))
+                skipped.append(Skipped(url, answer.summary))
                 if isinstance(answer, PageNotFound):
                     removed += yield Call(index.remove, url)
             else:

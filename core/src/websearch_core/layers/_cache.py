@@ -50,7 +50,7 @@ from ._layer import (
     reads_batches,
     searcher,
 )
-from ._single_flight import free
+from ._single_flight import free, name_page
 
 A = TypeVar("A", SearchResponse, Page)
 
@@ -175,7 +175,7 @@ class Cache(ProviderWrapper):
         provider = reader(self, self.inner)
         if not self._is_remote:
             return (yield from provider.read(url))
-        return _named(url, (yield from self._keep(self._page_key(url), Page, lambda: provider.read(url))))
+        return name_page(url, (yield from self._keep(self._page_key(url), Page, lambda: provider.read(url))))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages, in one request for those that were not read earlier."""
@@ -200,7 +200,7 @@ class Cache(ProviderWrapper):
         answers: list[Page | WebSearchError] = []
         for url, entry in zip(urls, entries, strict=True):
             answer = self._give(fresh[url]) if url in fresh else self._replace_failure(read[url], entry, seconds)
-            answers.append(_named(url, answer) if isinstance(answer, Page) else answer)
+            answers.append(name_page(url, answer) if isinstance(answer, Page) else answer)
         return answers
 
     def _keep(self, key: str, kind: type[A], ask: Callable[[], Flow[A]]) -> Flow[A]:
@@ -227,7 +227,10 @@ class Cache(ProviderWrapper):
             answer = failure
         seconds = monotonic() - began
         if watch.lifetime.is_storable:
-            yield from self._save({key: self._make_entry(answer, watch)})
+            new = self._make_entry(answer, watch)
+            # Half an answer does not replace a whole one that may still stand in if the service fails.
+            is_worse = new is not None and new.partial and self._may_stand_in(entry)
+            yield from self._save({key: None if is_worse else new})
         elif entry or wants_fresh():
             yield from self._save({key: None}, erase=True)
         return self._replace_failure(answer, entry, seconds)
@@ -286,13 +289,14 @@ class Cache(ProviderWrapper):
 
     def _replace_failure(self, answer: A | WebSearchError, entry: Entry | None, seconds: float) -> A | WebSearchError:
         """Return what *entry* holds if the service failed, after *seconds*, and it is not too old for that."""
-        if not isinstance(answer, _FAILURES) or entry is None or entry.is_brief:
-            return answer
-        if entry.age >= sum(self._find_bounds(entry)):
+        if not isinstance(answer, _FAILURES) or entry is None or not self._may_stand_in(entry):
             return answer
         old: A = self._give(entry, stale=True)
         old = old.model_copy(update={"outcomes": (Outcome.of_failure(self.name, seconds, answer),)})
         return old.with_notes(f"{self.name} failed ({answer.code}); from the cache, {_describe_age(entry.age)} old")
+
+    def _may_stand_in(self, entry: Entry | None) -> bool:
+        return entry is not None and not entry.is_brief and entry.age < sum(self._find_bounds(entry))
 
     def _page_key(self, url: str) -> str:
         return self._key(["read", identify(url), *describe_choices()])
@@ -306,10 +310,6 @@ class Cache(ProviderWrapper):
 
 def _forbids_recording(provider: Provider) -> bool:
     return bool(getattr(provider, "terms_forbid_recording", ""))
-
-
-def _named(url: str, page: Page) -> Page:
-    return page if page.url == url else page.model_copy(update={"url": url})
 
 
 def _describe_age(seconds: float) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import ceil
 
+from .._text.urls import find_page
 from ..models import SearchQuery, SearchResult
 from ..provider._paging import take_window
 from ..provider._ports import Provider
@@ -33,10 +34,10 @@ def deepen(query: SearchQuery, depth: int) -> SearchQuery:
 
 
 def split(results: Iterable[SearchResult], query: SearchQuery) -> tuple[list[SearchResult], list[SearchResult]]:
-    """Return *results*, each URL once: those inside the domain filter of *query*, and those outside."""
+    """Return *results*, each page once: those inside the domain filter of *query*, and those outside."""
     distinct: dict[str, SearchResult] = {}
     for result in results:
-        distinct.setdefault(result.url, result)
+        distinct.setdefault(find_page(result.url), result)
     sides: tuple[list[SearchResult], list[SearchResult]] = [], []
     for result in distinct.values():
         sides[not in_domains(result.url, query)].append(result)

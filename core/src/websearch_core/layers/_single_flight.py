@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 from .._runtime.scope import describe_choices, reads_on, wants_fresh
+from .._text.urls import identify
 from ..errors import WebSearchError
 from ..events import Joined, emit
 from ..flow import Flow, Share, Shared
@@ -57,14 +58,18 @@ class SingleFlight(ProviderWrapper):
     def read(self, url: str, /) -> Flow[Page]:
         """Read, or wait for the page if it is being read."""
         provider = reader(self, self.inner)
-        return (yield from self._share(["read", url, *describe_choices()], lambda: provider.read(url)))
+        page = yield from self._share(["read", identify(url), *describe_choices()], lambda: provider.read(url))
+        return name_page(url, page)
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages, or wait for them if the same ones are being read."""
         provider = reader(self, self.inner)
-        key = self._make_key(["read_many", *urls, *describe_choices()])
+        key = self._make_key(["read_many", *map(identify, urls), *describe_choices()])
         shared: Shared = yield Share(self._flights, key, lambda: read_many(provider, urls))
-        pages = [self._settle(page, shared) if isinstance(page, Page) else page for page in shared.value]
+        pages = [
+            name_page(url, self._settle(page, shared)) if isinstance(page, Page) else page
+            for url, page in zip(urls, shared.value, strict=True)
+        ]
         again = (
             [] if shared.is_own else [at for at, page in enumerate(pages) if getattr(page, "concerns_caller", False)]
         )
@@ -93,6 +98,11 @@ class SingleFlight(ProviderWrapper):
 def free(answer: A, **update: object) -> A:
     """Return *answer* without what it cost, for a caller that it cost nothing, and with other fields to *update*."""
     return answer.model_copy(update={"cost": 0.0, "usage": {}, **update})
+
+
+def name_page(url: str, page: Page) -> Page:
+    """Return *page* for a caller who asked for *url*, another spelling of its URL."""
+    return page if page.url == url else page.model_copy(update={"url": url})
 
 
 def is_free(answer: SearchResponse | Page) -> bool:

@@ -22,7 +22,7 @@ from pydantic import (
 )
 
 from .._text import notebook
-from .._text.choices import OTHER_NAMES, Kind, SafeSearch, TimeRange, Topic
+from .._text.choices import OTHER_NAMES, Kind, SafeSearch, TimeRange, Topic, parse_time_range
 from .._text.lists import NO_TEXTS
 from .._text.problems import describe_problem
 from .._text.suggestion import suggest_name
@@ -49,7 +49,6 @@ __all__ = [
 Unsupported = Literal["raise", "note"]
 
 _MAX_PROBLEMS = 5  # named in one message: a model may send a list of thousands
-_TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year", "all": None, "": None}
 
 
 def _drop_bool(value: Any) -> Any:
@@ -78,10 +77,6 @@ def _language(value: str) -> str:
 
 def _lower(value: Any) -> Any:
     return value.strip().lower() if isinstance(value, str) else value
-
-
-def _time_range(value: Any) -> Any:
-    return _TIME_RANGES.get(word, word) if isinstance(word := _lower(value), str) else value
 
 
 def _number(value: Any) -> Any:
@@ -149,7 +144,7 @@ class SearchQuery(_Model):
     limit: Annotated[int, BeforeValidator(_number)] = Field(default=5, ge=1)
     allowed_domains: DomainNames = NO_TEXTS
     blocked_domains: DomainNames = NO_TEXTS
-    time_range: Annotated[TimeRange | None, BeforeValidator(_time_range)] = None
+    time_range: Annotated[TimeRange | None, BeforeValidator(parse_time_range)] = None
     after: date | None = None
     before: date | None = None
     country: Annotated[str, AfterValidator(_country)] | None = None

@@ -27,10 +27,8 @@ def parse_domain(value: str) -> str:
     """
     if len(value) > _MAX_LENGTH:
         raise ValueError(f"a domain has at most {_MAX_LENGTH} characters")
-    text = value.strip().lower()
-    host = re.sub(r"^(https?://)?(\*\.|www\.(?=[^./]+\.[^./])|\.)?", "", text).removesuffix("/").removesuffix(".")
-    if not host.isascii():
-        host = to_ascii(host)
+    prefix = r"(?i)^(https?://)?(\*\.|www\.(?=[^./]+\.[^./])|\.)?"
+    host = to_ascii(re.sub(prefix, "", value.strip()).removesuffix("/").removesuffix("."))
     if not re.fullmatch(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", host):
         raise ValueError(f"{value!r} is not a domain such as 'python.org'")
     return host

@@ -118,7 +118,8 @@ class Ledger:
             known: The sources that the conversation has numbers for already, as for `number_results`.
 
         Returns:
-            The URL to open: as it was found, if the page is known, so that nothing leaks by how it is spelled.
+            The URL to open: as it was found, if the page is known, so that nothing leaks by how it is spelled. Where
+            every URL may be opened, ``https:`` is never replaced by the ``http:`` that was found.
 
         Raises:
             UnsafeURL: It must not; the message explains why to the model.
@@ -126,7 +127,8 @@ class Ledger:
         """
         if self.mode == "any":
             with self._lock:
-                return self._numbers_of(conversation, known).find_url(url) or url
+                numbered = self._numbers_of(conversation, known).find_url(url)
+            return url if numbered is None or (_is_secure(url) and not _is_secure(numbered)) else numbered
         _make_key(url)  # says what is wrong with the URL itself
         with self._lock:
             found = find_alike({**self._named, **(self._seen.get(conversation) or {})}, url)
@@ -252,6 +254,10 @@ def _find_host(url: str) -> str | None:
         return urlsplit(canonicalize(url)).hostname
     except UnsafeURL:
         return None
+
+
+def _is_secure(url: str) -> bool:
+    return url[:6].lower() == "https:"
 
 
 def _make_keys(urls: Iterable[str]) -> Iterator[tuple[str, str]]:

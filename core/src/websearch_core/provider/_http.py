@@ -220,7 +220,7 @@ def error_for(
     message = f"{provider.name} {verb} failed: {status} {_phrase(status)}".rstrip() + (f": {hint}" if hint else "")
     words = redact(detail, provider) if isinstance(detail, str) else None
     error = kind(message, provider=provider.name, status=status, retry_after=retry_after(response), detail=words)
-    error.locate(url=describe_url(response.url))
+    error.locate(url=describe_url(response.url) if response.url else None)
     if isinstance(error, AuthenticationError):
         key = getattr(provider, "api_key", None)
         error.key_source = key.origin if isinstance(key, ApiKey) else None

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from .._text.urls import find_page
 from ..errors import ServiceError, UnsupportedOption
 from ..flow import Flow
 from ..models import SearchQuery, SearchResponse, SearchResult
@@ -120,8 +121,8 @@ def follow_pages(
         batches.append(batch.response)
         cursor, before = batch.following, len(found)
         for result in batch.response.results:
-            if result.url not in found:
-                found[result.url] = result
+            if (page := find_page(result.url)) not in found:
+                found[page] = result
                 inside += in_domains(result.url, query)
         if inside >= skip + count or cursor is None or len(found) == before:
             break

@@ -5,8 +5,8 @@ https://docs.searxng.org/dev/search_api.html
 
 Needs ``base_url``, from ``SEARXNG_URL``, ``SEARXNG_BASE_URL`` or ``SEARX_HOST``. JSON is off by default and answered
 with 403: add ``json`` under ``search: formats:`` in the server's ``settings.yml``. Public servers discourage programs
-and allow four calls an hour. The number of results cannot be set, so a larger limit requests more pages; with a limit
-of ten or more, ``page`` is the server's own. Domain filters are sent as ``site:`` in the query and work as well as the
+and allow four calls an hour. The number of results cannot be set, so a larger limit requests more pages, and a later
+``page`` those before it too, up to ten. Domain filters are sent as ``site:`` in the query and work as well as the
 engines support it. Words that are commands to SearXNG (``!g``, ``:de``) are quoted. No results while engines failed is
 `Unavailable`, not an empty response.
 """
@@ -60,7 +60,6 @@ _CATEGORIES = {"academic": "science", "code": "it"}
 _SAFE_SEARCH = {"off": 0, "moderate": 1, "strict": 2}
 _CHINESE = {"zh-hans": "zh-CN", "zh-hant": "zh-TW"}
 _MAX_PAGES = 10
-_USUAL_PAGE = 10  # results: a page of the server rarely has fewer
 _ENGINES = frozenset({
     "arxiv", "ask", "baidu", "bing", "bing news", "brave", "brave.news", "crowdview", "crossref", "duckduckgo",
     "duckduckgo news", "github", "google", "google news", "google scholar", "mojeek", "mojeek news", "mwmbl", "naver",
@@ -116,14 +115,13 @@ class SearXNG:
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, page by page until the limit is reached or a page has nothing new."""
         check_options(query, self)
-        is_direct = query.limit >= _USUAL_PAGE
-        first, skip = (query.page, 0) if is_direct else (1, (query.page - 1) * query.limit)
 
         def fetch(number: int) -> Flow[Batch]:
             body = self._body((yield self._request(query, number)))
             return Batch(response=self._response(query, body), following=number + 1)
 
-        found = yield from follow_pages(query, self, fetch, first, max_pages=_MAX_PAGES, skip=skip)
+        skip = (query.page - 1) * query.limit  # the pages of a server have any length
+        found = yield from follow_pages(query, self, fetch, 1, max_pages=_MAX_PAGES, skip=skip)
         return found.with_notes(*self._engine_notes(found, query))
 
     def find_engines(self, result: SearchResult, /) -> tuple[str, ...]:

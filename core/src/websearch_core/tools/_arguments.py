@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
+from ..models._choices import parse_time_range
+
 if TYPE_CHECKING:
     from pydantic._internal._model_construction import ModelMetaclass
 else:
@@ -19,7 +21,6 @@ else:
 
 MOST = 20  # results of a search, unless the developer sets another limit
 _REFUSED = ("title", "default", "minLength", "minimum", "maximum")  # repeats the name, or is refused by a strict mode
-_TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _MAX_NAMED = 5  # domains that a description lists
 
 
@@ -92,7 +93,7 @@ def _split(text: str) -> list[Any]:
 
 
 def _as_time_range(value: Any) -> Any:
-    return _TIME_RANGES.get(value.strip().lower(), value.strip().lower()) if isinstance(value, str) else value
+    return "all" if (known := parse_time_range(value)) is None else known
 
 
 _Domains = Annotated[list[str], BeforeValidator(_as_list)]

@@ -214,3 +214,12 @@ def test_a_place_deep_in_a_row_that_is_too_long_is_shown_all_the_same() -> None:
     assert "needle" in part.content
     assert len(part.content) <= 300
     assert part.notes == ("1 place with 'needle'",)
+
+
+def test_code_that_looks_like_a_link_is_searched_as_it_is_written():
+    code = "```python\nhandlers[name](event)\n```"
+    text = f"An [event](https://sea.example/kelp).\n\n{code}\n\nSee [kelp](https://sea.example/event)."
+
+    assert [text[start:end] for start, end in occurrences(text, "event")] == ["event", "event"]
+    assert [text[start:end] for start, end in occurrences(text, "[name](event)")] == ["[name](event)"]
+    assert [text[start:end] for start, end in occurrences(text, "see kelp")] == ["See [kelp"]

@@ -382,6 +382,7 @@ def test_other_elements(html: str, expected: str) -> None:
         ("10<sup>n+1</sup> e<sup>x</sup> e<sup>−x²</sup> x<sup>2n</sup>", "10^(n+1) e^x e^(−x²) x^(2n)"),
         ("10<sup>6</sup>5 and m<sup>2</sup>", "10^6 5 and m^2"),
         ("10<sup>2,3</sup>", "10^(2,3)"),
+        ("10<sup>x<sup>2</sup></sup> e<sup>−x<sup>2</sup>/2</sup>", "10^(x^2) e^(−x^2/2)"),
         ("1<sup>st</sup> 2<sup>e</sup> n<sup>o</sup> K<sup>TM</sup> M<sup>me</sup>", "1st 2e no KTM Mme"),
         ("1<sup>1</sup>/<sub>2</sub> or <sup>3</sup>⁄<sub>4</sub>", "1 1/2 or 3/4"),
         ("<a href=/x>m<sup>2</sup></a> <b>CO<sub>2</sub></b>", "[m^2](https://e.org/x) **CO2**"),

@@ -10,11 +10,13 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable
+from functools import lru_cache
 
 from ..._text.quantity import quantity
 from ..._text.terms import fold
 from ...errors import InvalidOption
 from ...models import Page
+from .._markdown.fences import find_fences
 from .compose import Composer, Span, quote
 from .window import LINK, beyond, check
 
@@ -31,6 +33,7 @@ _TYPED = {
     for sign in signs
 }
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&amp;": "&", "&quot;": '"', "&#39;": "'"}
+_LONGEST = max(map(len, _ENTITIES))  # of what is not just a space
 _HANGUL = "[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?"  # a syllable in its letters
 _SPECIAL = rf"\s{{2,}}|\n[ \t]{{0,9}}(?:>[ \t]{{0,9}})+|{'|'.join(_ENTITIES)}|{_HANGUL}"
 
@@ -171,7 +174,7 @@ class Folded:
         for begin, end in [*hidden, (len(text), len(text))]:
             for found in special.finditer(text, position, begin):
                 add(text[position : found.start()].translate(folds), position)
-                for character in _fold(found[0]):
+                for character in _fold(found[0][:_LONGEST]):
                     add(character, *found.span())
                 position = found.end()
             add(text[position:begin].translate(folds), position)
@@ -195,6 +198,7 @@ class Folded:
         return start, end or start + 1
 
 
+@lru_cache(maxsize=32_768)
 def _fold(text: str) -> str:
     """Fold a character, or what stands for one."""
     if text[0].isspace():
@@ -212,8 +216,11 @@ def _composed(text: str) -> list[str]:
 
 
 def _syntax(text: str, offset: int) -> list[tuple[int, int]]:
-    """Return where the brackets and the targets of links are."""
-    hidden = []
+    """Return where the brackets and the targets of links are, which code blocks have none of."""
+    hidden: list[tuple[int, int]] = []
+    code = find_fences(text)
     for link in LINK.finditer(text, offset):
+        if (n := bisect_right(code, (link.start(), len(text)))) and link.start() < code[n - 1][1]:
+            continue
         hidden += [(link.start(), link.start() + 1), (text.rindex("](", *link.span()), link.end())]
     return hidden

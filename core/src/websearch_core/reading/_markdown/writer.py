@@ -470,7 +470,7 @@ class _Converter(MarkdownConverter):
         return self.convert_div(el, bold, parent_tags)
 
     def convert_sup(self, el: Element, text: str, parent_tags: Context) -> str:
-        exponent = text.strip()
+        exponent = text.strip().replace(SCRIPT, "")
         if _EXPONENT.fullmatch(exponent) or (len(exponent) > 2 and _EXPRESSION.fullmatch(exponent)):
             return f"{SCRIPT}^{exponent}{SCRIPT}"
         return text
