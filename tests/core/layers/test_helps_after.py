@@ -9,6 +9,7 @@ from websearch_core.errors import (
     AllProvidersFailed,
     Blocked,
     ConfigurationError,
+    DomainNotAllowed,
     NeedsBrowser,
     PageNotFound,
     Unavailable,
@@ -18,6 +19,7 @@ from websearch_core.flow import Sleep
 from websearch_core.layers import Fallback, Retry
 from websearch_core.models import Page
 from websearch_core.providers import Browser, Local
+from websearch_core.reading import read_html
 from websearch_core.settings import Settings
 
 URL = "https://sea.example/kelp"
@@ -175,3 +177,63 @@ def test_no_browser_is_used_unless_asked_for(installed):
 def test_auto_cannot_search():
     with pytest.raises(ConfigurationError, match="auto"):
         WebSearch("auto")
+
+
+HIDDEN = Page(url=URL, content="Kelp.", notes=("9 hidden passages left out: 900 characters, more than are here",))
+
+
+class Answers:
+    """Reads every page as the one given."""
+
+    def __init__(self, name, page, *, helps_after=()):
+        self.name, self.page, self.helps_after = name, page, helps_after
+
+    def read(self, url):
+        return self.page.model_copy(update={"url": url, "provider": self.name})
+        yield
+
+
+def test_a_page_that_hides_more_than_it_shows_is_read_by_the_browser_that_follows():
+    page = read(Fallback((Answers("direct", HIDDEN), browser())))
+
+    assert page.provider == "browser"
+    assert page.notes == ("direct left out more of the page, as hidden, than it kept; answered by browser",)
+    assert statuses(page) == [("direct", "ok"), ("browser", "ok")]
+
+
+@pytest.mark.parametrize("failure", [Unavailable("crashed"), PageNotFound("gone"), DomainNotAllowed("policy")])
+def test_a_page_that_hides_more_than_it_shows_stays_the_answer_where_the_browser_fails(failure):
+    chain = Fallback((Answers("direct", HIDDEN), browser(failure)))
+    page = read(chain)
+    (batch,) = read_many(chain, [URL])
+
+    assert (page.provider, page.content, page.notes[0]) == ("direct", "Kelp.", HIDDEN.notes[0])
+    assert page.notes[1].endswith(f"; browser failed ({failure.code}); answered by direct")
+    assert (batch.provider, batch.content, batch.notes) == (page.provider, page.content, page.notes)
+
+
+def test_a_page_that_hides_more_than_it_shows_is_the_answer_where_no_browser_follows():
+    jina = Reader("jina")
+
+    assert read(Fallback((Answers("direct", HIDDEN), jina))).notes == HIDDEN.notes
+    assert read(Fallback((Answers("direct", HIDDEN), browser()), after=(Blocked,))).notes == HIDDEN.notes
+    assert not jina.asked
+
+
+def test_only_the_pages_of_a_batch_that_hide_more_than_they_show_are_read_by_the_browser():
+    class Both(Reader):
+        def read(self, url):
+            page = yield from super().read(url)
+            return page.model_copy(update={"notes": HIDDEN.notes}) if url == URL else page
+
+    late = browser()
+    found = read_many(Fallback((Both("direct"), late)), [URL, f"{URL}/2"])
+
+    assert [page.provider for page in found] == ["browser", "direct"]
+    assert late.asked == [URL]
+
+
+def test_the_reader_of_this_package_says_that_more_is_hidden_as_the_chain_expects():
+    direct = read_html(f"<p>Kelp.</p><p hidden>{'Kelp grows in cold seas. ' * 40}</p>".encode(), URL)
+
+    assert read(Fallback((Answers("direct", direct), browser()))).provider == "browser"

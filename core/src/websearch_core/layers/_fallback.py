@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, TypeVar
 
@@ -10,6 +10,7 @@ from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_left, time_limit
 from ..errors import (
     ConfigurationError,
+    NeedsBrowser,
     ServiceError,
     TimedOut,
     UnsupportedOption,
@@ -19,11 +20,12 @@ from ..events import Failover, Hedged, emit
 from ..events._observe import is_empty
 from ..flow import Flow, Hedge
 from ..models import Page, SearchQuery, SearchResponse
+from ..models._outcomes import MORE_HIDDEN
 from ..provider._ports import Provider, helps_after
 from ._hedging import Hedging
 from ._layer import Rank, check_inner, check_number, empty_error, leaves, options_of, read_many, reader, searcher
 from ._single_flight import is_free
-from ._trail import NothingFound, Trail, Turn
+from ._trail import MostlyHidden, NothingFound, Trail, Turn
 
 A = TypeVar("A", SearchResponse, Page)
 
@@ -35,7 +37,8 @@ class Fallback:
 
     Each gets a fair share of the remaining time, so that a hanging provider does not use up the time of the next. A
     provider that does not support an option of the query is skipped too, and so is one that cannot help: ``browser``
-    where a page does not exist.
+    where a page does not exist. A page of which more is hidden than shown is read by a browser too if one follows; if
+    that fails, the page is the answer.
 
     Args:
         inner: The providers to ask, in order; omit it in ``WebSearch(layers=[Fallback(...)])``.
@@ -121,10 +124,13 @@ class Fallback:
                 left.remove(url)
             turn: Turn[Page] = Turn(provider)
             with time_limit(time_left() / (len(self.inner) - n + 1)):
-                found = yield from self._read_all(provider, left)
+                found = yield from self._read_all(provider, left, trails)
             turn.stop()
-            for url, end in found.items():
-                if isinstance(end, WebSearchError) and not isinstance(end, self.after):
+            for url, got in found.items():
+                end = got
+                if isinstance(got, Page) and self._is_lacking(got, self.inner[n:]):
+                    end = MostlyHidden(got)
+                if isinstance(end, WebSearchError) and not isinstance(end, self._lost(trails[url])):
                     answers[url] = end
                     continue
                 trails[url].add(replace(turn, end=end))
@@ -132,14 +138,18 @@ class Fallback:
                     answers[url] = trails[url].finish(end, provider)
                 else:
                     self._announce(provider, end, [one for one in self.inner[n:] if trails[url].is_helped_by(one)])
-        return [answers.get(url) or trails[url].fail() for url in urls]
+        return [answers.get(url) or trails[url].end() for url in urls]
 
-    def _read_all(self, provider: Provider, urls: Sequence[str]) -> Flow[dict[str, Page | WebSearchError]]:
+    def _read_all(
+        self, provider: Provider, urls: Sequence[str], trails: Mapping[str, Trail[Page]]
+    ) -> Flow[dict[str, Page | WebSearchError]]:
         if not urls:
             return {}
         try:
             pages = yield from contain_bugs(lambda: read_many(reader(self, provider), urls), provider.name)
-        except self.after as failure:
+        except WebSearchError as failure:
+            if not (isinstance(failure, self.after) or any(trails[url].has_answer for url in urls)):
+                raise
             return dict.fromkeys(urls, failure)
         return dict(zip(urls, pages, strict=True))
 
@@ -149,7 +159,7 @@ class Fallback:
         trail: Trail[A] = Trail(self.tacit)
         left = list(self.inner)
         while left:
-            turns = yield from self._take_turns(ask, left)
+            turns = yield from self._take_turns(ask, left, self._lost(trail))
             for turn in turns:
                 trail.add(turn)
             for turn in turns:
@@ -158,9 +168,22 @@ class Fallback:
             while left and not trail.is_helped_by(left[0]):
                 trail.skip(left.pop(0))
             self._announce(turns[-1].provider, turns[-1].end, left)
-        return trail.finish_empty()
+        return trail.finish_anyway()
 
-    def _take_turns(self, ask: Callable[[Provider], Flow[A]], left: list[Provider]) -> Flow[list[Turn[A]]]:
+    def _lost(self, trail: Trail[A]) -> tuple[type[WebSearchError], ...]:
+        """Return the errors that do not end the call: all of them, once there is an answer."""
+        return (WebSearchError,) if trail.has_answer else (*self.after, NothingFound)
+
+    def _is_lacking(self, answer: SearchResponse | Page, others: Sequence[Provider]) -> bool:
+        """Return whether more of a page is hidden than shown, and one of *others* may show the rest."""
+        if not (isinstance(answer, Page) and issubclass(NeedsBrowser, self.after)):
+            return False
+        is_hidden = any(note.endswith(MORE_HIDDEN) for note in answer.notes)
+        return is_hidden and any(NeedsBrowser in helps_after(leaf) for one in others for leaf in leaves(one))
+
+    def _take_turns(
+        self, ask: Callable[[Provider], Flow[A]], left: list[Provider], lost: tuple[type[WebSearchError], ...]
+    ) -> Flow[list[Turn[A]]]:
         """Ask the first of those who are left, and the next one too if that is late; take them from the list."""
         turn: Turn[A] = Turn(left.pop(0))
         after = self._hedging.begin(turn.provider.name) if self._hedging else None
@@ -168,9 +191,8 @@ class Fallback:
             turns = yield from self._hedge(turn, ask, left, after)
         else:
             turns = [turn]
-            lost: tuple[type[WebSearchError], ...] = (*self.after, NothingFound)
             try:
-                turn.end = yield from self._ask(turn, ask, len(left))
+                turn.end = yield from self._ask(turn, ask, left)
             except lost as failure:
                 turn.end = failure
         for one in turns:
@@ -189,9 +211,9 @@ class Fallback:
             turns.append(Turn(left.pop(0)))
             first.late_after = after
             emit(Hedged(provider=first.provider.name, next_provider=turns[1].provider.name, seconds=after))
-            return self._ask(turns[1], ask, len(left))
+            return self._ask(turns[1], ask, left)
 
-        ends = yield Hedge(self._ask(first, ask, len(left)), make_second, after)
+        ends = yield Hedge(self._ask(first, ask, left), make_second, after)
         for turn, end in zip(turns, ends, strict=False):
             turn.end = end
         if not any(turn.answer for turn in turns):
@@ -201,15 +223,17 @@ class Fallback:
                     raise turn.end
         return turns
 
-    def _ask(self, turn: Turn[A], ask: Callable[[Provider], Flow[A]], others: int) -> Flow[A]:
-        """Ask one provider, for its share of the time; if the next may find something, nothing found is a failure."""
+    def _ask(self, turn: Turn[A], ask: Callable[[Provider], Flow[A]], others: Sequence[Provider]) -> Flow[A]:
+        """Ask one provider, for its share of the time; what one of *others* may do better is a failure."""
         try:
-            with time_limit(time_left() / (others + 1)):
+            with time_limit(time_left() / (len(others) + 1)):
                 answer = yield from ask(turn.provider)
         finally:
             turn.stop()
         if self.on_empty and is_empty(answer):
             raise NothingFound(answer)
+        if self._is_lacking(answer, others):
+            raise MostlyHidden(answer)
         return answer
 
     def _announce(self, provider: Provider, end: object, left: Sequence[Provider]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Generic, TypeVar
 
-from ..errors import AllProvidersFailed, WebSearchError
+from ..errors import AllProvidersFailed, NeedsBrowser, WebSearchError
 from ..events._observe import find_outcomes
 from ..models import Page, SearchResponse
 from ..models._outcomes import Outcome
@@ -21,6 +21,14 @@ class NothingFound(WebSearchError):
 
     def __init__(self, answer: SearchResponse | Page) -> None:
         super().__init__("nothing was found")
+        self.answer = answer
+
+
+class MostlyHidden(NeedsBrowser):
+    """A reader left out more of a page than it kept, and a browser may show the rest. It never leaves a chain."""
+
+    def __init__(self, answer: SearchResponse | Page) -> None:
+        super().__init__("more of the page is hidden than was read")
         self.answer = answer
 
 
@@ -73,12 +81,18 @@ class Trail(Generic[A]):
         self._words: list[str] = []
         self._failures: list[WebSearchError] = []
         self._empty: list[A] = []
+        self._partial: list[tuple[A, Provider]] = []  # answers that are used if no browser has a better one
         self._skipped = False
 
     def is_helped_by(self, provider: Provider) -> bool:
         """Return whether *provider* may do what those before it could not."""
         kinds = [helps_after(leaf) for leaf in leaves(provider)]
         return bool(self._empty) or any(not kind or any(isinstance(f, kind) for f in self._failures) for kind in kinds)
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether there is an answer already, which no error may take away."""
+        return bool(self._partial)
 
     def skip(self, provider: Provider) -> None:
         """Add that a provider was not asked, because it cannot help."""
@@ -95,6 +109,11 @@ class Trail(Generic[A]):
             self._empty.append(end.answer)  # type: ignore[arg-type]  # of this chain
             self._outcomes.extend(find_outcomes(end.answer, name, seconds))
             self._words.append(f"{name} found nothing")
+        elif isinstance(end, MostlyHidden):
+            self._failures.append(end)
+            self._partial.append((end.answer, turn.provider))  # type: ignore[arg-type]  # of this chain
+            self._outcomes.extend(find_outcomes(end.answer, name, seconds))
+            self._words.append(f"{name} left out more of the page, as hidden, than it kept")
         elif isinstance(end, WebSearchError):
             self._failures.append(end)
             self._outcomes.append(Outcome.of_failure(name, seconds, end))
@@ -106,17 +125,23 @@ class Trail(Generic[A]):
         """Return *answer* with the outcomes, and a note about those who did not answer."""
         return self._complete(answer, f"answered by {provider.name}")
 
-    def finish_empty(self) -> A:
+    def finish_anyway(self) -> A:
         """
-        Return the first empty answer.
+        Return the best of the answers that were not good enough: a page of which more is hidden, else an empty one.
 
         Raises:
             AllProvidersFailed: There is none.
 
         """
+        if self._partial:
+            return self.finish(*self._partial[0])
         if not self._empty:
             raise self.fail()
         return self._complete(self._empty[0])
+
+    def end(self) -> A | WebSearchError:
+        """Return what `finish_anyway` returns or raises."""
+        return self.finish_anyway() if self._partial or self._empty else self.fail()
 
     def fail(self) -> WebSearchError:
         """Make the error for a call that no provider answered: that of the only one, if it alone was asked."""

@@ -20,6 +20,7 @@ from ..errors import (
 Status: TypeAlias = Literal[
     "ok", "empty", "blocked", "rate_limited", "quota", "auth", "parse", "timeout", "skipped", "cancelled", "failed"
 ]
+MORE_HIDDEN = ", more than are here"  # how the note of a page ends of which more is hidden than shown
 _STATUSES: dict[type[WebSearchError], Status] = {
     AuthenticationError: "auth",
     BadResponse: "parse",

@@ -6,6 +6,7 @@ import io
 import re
 import sys
 import time
+import tracemalloc
 import zipfile
 from datetime import UTC, date, datetime
 
@@ -351,3 +352,59 @@ def test_the_windows_of_a_document_join_to_its_text():
         leaf = cut_window(page, 500, offset)
         text, offset = text + leaf.content, leaf.next_offset
     assert text == page.content
+
+
+def test_a_chapter_that_a_book_refers_to_many_times_is_read_once():
+    parts = {
+        "mimetype": "application/epub+zip",
+        "META-INF/container.xml": '<container><rootfiles><rootfile full-path="b.opf"/></rootfiles></container>',
+        "b.opf": "<package><manifest>"
+        + "".join(f'<item id="c{n}" href="./c.xhtml"/>' for n in range(2))
+        + "</manifest><spine>"
+        + "".join(f'<itemref idref="c{n % 2}"/>' for n in range(20_000))
+        + "</spine></package>",
+        "c.xhtml": f"<html><body>{'<p>Kelp.</p>' * 200}</body></html>",
+    }
+    started = time.process_time()
+    page = read_bytes(archive(parts), URL, EPUB)
+
+    assert page.content.count("Kelp") == 200
+    assert time.process_time() - started < 5
+
+
+def test_a_slide_that_a_talk_refers_to_many_times_is_read_once():
+    deck = talk(("Kelp", "brown"), ("Bream", "silver"))
+    listed = zipfile.ZipFile(io.BytesIO(deck)).read("ppt/presentation.xml")
+    first = re.search(rb"<p:sldId [^>]*/>", listed)[0]
+    deck = replace_part(deck, "ppt/presentation.xml", listed.replace(first, first * 5_000))
+    started = time.process_time()
+    page = read_bytes(deck, URL, PPTX)
+
+    assert page.content.count("Kelp") == page.content.count("Bream") == 1
+    assert page.content.index("Kelp") < page.content.index("Bream")
+    assert time.process_time() - started < 5
+
+
+def test_a_long_text_that_many_cells_of_a_sheet_share_takes_little_memory():
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/sharedStrings"
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+    link = f'<Relationship Id="s" Target="/xl/sharedStrings.xml" Type="{office}"/></Relationships>'
+    declared = f'<Override PartName="/xl/sharedStrings.xml" ContentType="{kind}"/></Types>'
+    strings = "<sst xmlns='http://schemas.openxmlformats.org/spreadsheetml/2006/main'><si><t>%s</t></si></sst>"
+    with zipfile.ZipFile(io.BytesIO(save(workbook(["kelp"])))) as file:
+        parts = {name: file.read(name).decode() for name in file.namelist()}
+    parts["xl/worksheets/sheet1.xml"] = SHEET % ("<row>" + '<c t="s"><v>0</v></c>' * 1000 + "</row>")
+    for name, end, more in [
+        ("xl/_rels/workbook.xml.rels", "</Relationships>", link),
+        ("[Content_Types].xml", "</Types>", declared),
+    ]:
+        parts[name] = parts[name].replace(end, more)
+    data = archive({**parts, "xl/sharedStrings.xml": strings % ("kelp " * 600_000)})
+    tracemalloc.start()
+    page = read_bytes(data, URL, XLSX)
+    memory = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert page.truncated
+    assert page.content_length == 1_000_000
+    assert memory < 2**26

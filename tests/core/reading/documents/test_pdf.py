@@ -294,6 +294,12 @@ def test_no_image_survives():
     assert "<img" not in content
 
 
+def test_looking_up_objects_ends_in_time(monkeypatch):
+    monkeypatch.setattr("websearch_core.reading._documents.pdf._MORE_SECONDS", -1)
+    with time_limit(0.0), pytest.raises(UnsupportedContent, match="LimitReachedError"):
+        read_bytes(PAPER, URL, isolate=False)
+
+
 def test_no_time_left_leaves_the_first_pages():
     with time_limit(0.0):
         page = read_bytes(PAPER, URL, isolate=False)

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from websearch_core.models import Page
-from websearch_core.reading import pick_passages, read_html
+from websearch_core.reading import find_phrase, pick_passages, read_html
 
 NAMES = "Amber Birch Copper Dune Ember Fjord Granite Harbour Ivory Jasper Kelp Linden".split()
 FILLER = "This sentence is about nothing in particular, and goes on for a while. " * 6
@@ -74,6 +74,19 @@ def test_every_price_that_is_shown_stands_with_the_thing_it_is_the_price_of(grid
             if len(found) % 2 and not passage.rstrip().endswith(found[-1]):
                 del found[-1]  # there was room for its name only
             assert found[::2] == found[1::2], passage
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+def test_a_phrase_is_shown_without_the_price_of_another_thing_above_or_below_it(grid: str) -> None:
+    page = read(GRIDS[grid])
+    for budget in (400, 900, 2400):
+        for wanted, name in [*enumerate(NAMES)][4:]:
+            part = find_phrase(page, f"{name} table lamp", budget).content
+            found = [price or price_of(NAMES.index(name)) for name, price in SHOWN.findall(part)]
+            if len(found) % 2 and not MARK.sub("", part).rstrip().endswith(found[-1]):
+                del found[-1]  # there was room for its name only
+            assert price_of(wanted) in found
+            assert found[::2] == found[1::2], part
 
 
 @pytest.mark.parametrize(

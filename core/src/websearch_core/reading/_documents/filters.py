@@ -10,6 +10,7 @@ tests/core/reading/documents/test_pdf.py fails if an update of pypdf moves one o
 
 from __future__ import annotations
 
+import time
 from base64 import a85decode
 from binascii import unhexlify
 from collections.abc import Callable, Iterator
@@ -33,9 +34,16 @@ _CHUNK_SIZE = 5 * 2**14  # characters of ASCII85 at a time, in groups of five
 
 
 class Budget:
-    """The bytes that may still be decoded for the page that is being read."""
+    """
+    The bytes that may still be decoded for the page that is being read, and the time for the whole file.
 
-    def __init__(self) -> None:
+    Args:
+        seconds: How long objects of the file may be looked up.
+
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._until = time.monotonic() + seconds
         self.left = _MAX_PAGE_SIZE
         self._streams: list[EncodedStreamObject] = []
 
@@ -46,6 +54,17 @@ class Budget:
         if self.left < 0:
             raise LimitReachedError("a page whose streams are too large")
         return data
+
+    def check_time(self) -> None:
+        """
+        Check that there is time to look up another object: each search of an object stream reads all its numbers.
+
+        Raises:
+            LimitReachedError: The time is over.
+
+        """
+        if time.monotonic() > self._until:
+            raise LimitReachedError("a file that takes too long")
 
     def renew(self) -> None:
         """Begin the next page, and drop what was decoded for the last one, which pypdf would keep."""
@@ -59,10 +78,12 @@ _budget: ContextVar[Budget | None] = ContextVar("websearch_pdf_budget", default=
 
 
 class BoundedReader(PdfReader):
-    """A reader that refuses large streams without a filter, since the bounds of the filters do not cover them."""
+    """A reader that refuses large streams without a filter, which the bounds of the filters miss, and ends in time."""
 
     def get_object(self, indirect_reference: Any) -> Any:
         """Return the object; a large image without its data."""
+        if budget := _budget.get():
+            budget.check_time()
         found = super().get_object(indirect_reference)
         if isinstance(found, DecodedStreamObject) and len(found.get_data()) > MAX_DECODED:
             if found.get("/Subtype") != "/Image":
@@ -72,9 +93,9 @@ class BoundedReader(PdfReader):
 
 
 @contextmanager
-def bounded() -> Iterator[Budget]:
-    """Bound what pypdf does in this ``with`` block, for this thread or task only."""
-    budget = Budget()
+def bounded(seconds: float) -> Iterator[Budget]:
+    """Bound what pypdf does in this ``with`` block, for this thread or task only, and for so many seconds."""
+    budget = Budget(seconds)
     before = _budget.set(budget)
     try:
         yield budget

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from io import BytesIO
 from typing import Any
 from xml.sax.saxutils import unescape
 
@@ -79,11 +80,43 @@ def _convert(unpacked: Unpacked, media_type: str) -> str:
     from markitdown import StreamInfo
     from markitdown.converters import DocxConverter, EpubConverter, PptxConverter
 
-    converters: dict[str, Any] = {DOCX: DocxConverter, PPTX: PptxConverter, EPUB: EpubConverter}
-    text: str = converters[media_type]().convert(unpacked.packed(), StreamInfo(mimetype=media_type)).markdown
+    read: set[str] = set()  # chapters
+
+    class OnceConverter(EpubConverter):
+        """Reads each chapter once, however often the book refers to it."""
+
+        def _resolve_manifest_href(self, href: str, base_path: str, zip_names: set[str]) -> str:
+            found: str = super()._resolve_manifest_href(href, base_path, zip_names)
+            if found in read:
+                return ""
+            read.add(found)
+            return found
+
+    converters: dict[str, Any] = {DOCX: DocxConverter, PPTX: PptxConverter, EPUB: OnceConverter}
+    archive = unpacked.packed()
+    if media_type == PPTX:
+        archive = _show_once(archive)
+    text: str = converters[media_type]().convert(archive, StreamInfo(mimetype=media_type)).markdown
     if media_type == PPTX:  # slides like the pages of a PDF: numbered headings, with the titles below
         text = _SLIDE.sub(r"## Slide \1\n", re.sub(r"^# ", "### ", text, flags=re.MULTILINE))
     return text
+
+
+def _show_once(archive: BytesIO) -> BytesIO:
+    """Return a presentation that shows each slide once: a few bytes show it again, and each time is converted."""
+    from pptx import Presentation
+
+    deck = Presentation(archive)
+    listed = deck.slides._sldIdLst  # noqa: SLF001 - the only way to remove one from the list
+    shown = {deck.part.related_part(entry.rId): entry for entry in reversed(listed)}
+    first = set(shown.values())
+    if len(first) < len(listed):
+        for entry in [entry for entry in listed if entry not in first]:
+            listed.remove(entry)
+        archive = BytesIO()
+        deck.save(archive)
+    archive.seek(0)
+    return archive
 
 
 def _read_metadata(parts: dict[str, bytes]) -> dict[str, Any]:

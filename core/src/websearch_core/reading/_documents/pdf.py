@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _MAX_CHARACTERS = 2_000_000
 _MAX_SECONDS = 20.0  # for all pages; less if a deadline is nearer
 _SHARE = 0.8  # of the time left, so that the pages read by then are still returned in time
+_MORE_SECONDS = 2.0  # to finish a page, and for the outline and the metadata
 _MAX_PAGES = 5_000
 # Limits of pypdf for one stream, page or structure. Its defaults assume a machine with more memory.
 _LIMITS: dict[str, Any] = {
@@ -108,7 +109,9 @@ def read_pdf(data: bytes, url: str) -> Page:
 
     logging.getLogger("pypdf").addHandler(logging.NullHandler())  # else its warnings go to stderr
     limits: dict[str, Any] = {**_LIMITS, **dict.fromkeys(_OUTPUT_LIMITS, MAX_DECODED)}
-    with apply_configuration(**limits), bounded() as budget:
+    seconds = min(_MAX_SECONDS, _SHARE * time_left())
+    until = time.monotonic() + seconds
+    with apply_configuration(**limits), bounded(seconds + _MORE_SECONDS) as budget:
         try:
             reader = BoundedReader(BytesIO(data))
             locked = reader.is_encrypted and not reader.decrypt("")
@@ -117,11 +120,10 @@ def read_pdf(data: bytes, url: str) -> Page:
             raise UnsupportedContent(f"{PDF} that is damaged or not a PDF: {type(error).__name__}") from error
         if locked:
             raise UnsupportedContent(f"{PDF} that is encrypted: it opens with a password only")
-        return _read(reader, count, url, budget)
+        return _read(reader, count, url, budget, until)
 
 
-def _read(reader: PdfReader, count: int, url: str, budget: Budget) -> Page:
-    until = time.monotonic() + min(_MAX_SECONDS, _SHARE * time_left())
+def _read(reader: PdfReader, count: int, url: str, budget: Budget, until: float) -> Page:
     pages: list[list[str]] = []
     margins: list[set[str]] = []
     values: list[list[str]] = []

@@ -41,7 +41,7 @@ def read_sheets(archive: BytesIO, most: int) -> Sheets:
     for number, sheet in enumerate(book.worksheets, start=1):
         if sheet.sheet_state == "visible" and not cut:
             title = one_line(str(sheet.title), TITLE_LENGTH)
-            rows, cells = _rows(sheet, cells)
+            rows, cells = _rows(sheet, cells, most)
             columns = max(map(len, rows), default=0)
             table, written = lay_out(rows, columns, most)
             most -= len(table)
@@ -55,11 +55,11 @@ def read_sheets(archive: BytesIO, most: int) -> Sheets:
     return Sheets("\n\n".join(texts), notes, cut)
 
 
-def _rows(sheet: Any, room: int) -> tuple[list[list[str]], int]:
+def _rows(sheet: Any, room: int, most: int) -> tuple[list[list[str]], int]:
     """
-    Return the rows and columns that are not empty, and how many cells may still be read.
+    Return the rows and columns that are not empty, up to *most* characters, and how many cells may still be read.
 
-    The number is negative if cells were left out.
+    The number is negative if cells were left out. Many cells can share one long text, so each is cut as it is read.
     """
     rows: list[list[str]] = []
     sheet.reset_dimensions()  # the size that a sheet declares may be wrong
@@ -67,11 +67,20 @@ def _rows(sheet: Any, room: int) -> tuple[list[list[str]], int]:
         room -= 1 + len(values)
         if room < 0:
             break
-        row = [_format(value) for value in values]
+        row: list[str] = []
+        for value in values:
+            text = _format(value)
+            row.append(text[:most])
+            most -= len(text)
+            if most < 0:
+                room, most = -1, 0
+                break
         while row and not row[-1]:
             row.pop()
         if row:
             rows.append(row)
+        if room < 0:
+            break
     used = sorted({n for row in rows for n, cell in enumerate(row) if cell})
     return [[row[n] if n < len(row) else "" for n in used] for row in rows], room
 

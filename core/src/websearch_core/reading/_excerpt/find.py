@@ -96,12 +96,27 @@ def by_phrase(page: Page, phrase: str, offset: int, about: int) -> Callable[[int
 
 
 def _context(source: Composer, start: int, end: int, around: int) -> Span:
-    """Return the pieces that contain a place and those *around* it, within its section."""
-    first, after = source.covering(start, end)
-    while first > 0 and not _heads(source, first) and start - source.pieces[first - 1].start <= around:
+    """
+    Return the pieces that contain a place and those *around* it, within its section.
+
+    They begin and end between pieces that are tied, so that no price of another thing is shown above or below.
+    """
+    pieces = source.pieces
+
+    def continues(n: int) -> bool:
+        return pieces[n].tied or not _heads(source, n)
+
+    here, beyond = first, after = source.covering(start, end)
+    while first > 0 and continues(first) and start - pieces[first - 1].start <= around:
         first -= 1
-    while after < len(source.pieces) and not _heads(source, after) and source.pieces[after].end - end <= around:
+        here = first if here == first + 1 and pieces[here].tied else here
+    while after < len(pieces) and continues(after) and pieces[after].end - end <= around:
+        beyond = after + 1 if beyond == after and pieces[after].tied else beyond
         after += 1
+    while first < here and pieces[first].tied:
+        first += 1
+    while beyond < after < len(pieces) and pieces[after].tied:
+        after -= 1
     return Span(first, after)
 
 

@@ -11,6 +11,7 @@ from ..._text.invisible import removal_note
 from ..._text.media_types import HTML
 from ..._text.quantity import quantity
 from ...models import Page
+from ...models._outcomes import MORE_HIDDEN
 from .._charset import to_utf8
 from .._excerpt.window import cut_window
 from .._links import MAX_LINKS, Links, resolved, without_fragment
@@ -126,7 +127,7 @@ def read_html(
 def _describe_hidden(blocks: TextBlocks, length: int) -> Iterator[str]:
     """Yield notes on what is hidden; they say how much if that is more than the *length* of the content."""
     if blocks.hidden:
-        much = f": {blocks.hidden_length:,} characters, more than are here" if blocks.hidden_length > length else ""
+        much = f": {blocks.hidden_length:,} characters{MORE_HIDDEN}" if blocks.hidden_length > length else ""
         yield f"{quantity(blocks.hidden, 'hidden passage')} left out{much}"
     if blocks.unasked:
         yield f"{quantity(blocks.unasked, 'hidden passage')} read that people may never see"
