@@ -87,21 +87,6 @@ async def test_pages_are_shared_too_and_each_caller_gets_its_own_part():
     assert start.content_length <= 6
 
 
-def test_pages_that_one_blocking_call_reads_twice_are_fetched_once():
-    asked = []
-
-    def read(url):
-        asked.append(url)
-        wait_until(lambda: count_waiting(web, reading=True) == 3)
-        return Page(url=url, content="# Kelp")
-
-    web = WebSearch(fake(), reader=from_function("patient", read=read), timeout=60)
-    pages = web.read_many([URL, URL, f"{URL}#again"])
-
-    assert asked == [URL]
-    assert [page.url for page in pages] == [URL, URL, f"{URL}#again"]
-
-
 async def test_batches_are_shared():
     asked = []
 
@@ -261,7 +246,7 @@ def test_an_error_is_raised_in_all_threads():
         all_wait.set()
         errors = [call.result() for call in calls]
 
-    assert {str(error) for error in errors} == {"no"}
+    assert {str(error) for error in errors} == {"patient: no"}
     assert len(set(map(id, errors))) == 10
     assert asked == ["kelp"]
 
