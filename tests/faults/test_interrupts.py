@@ -177,8 +177,10 @@ def test_what_is_under_way_in_other_threads_ends(call):
     begun = []
 
     def work():
-        begun.append(current_branch())
-        wait([current_branch().end], 0.01)  # as a request does, which others would follow
+        branch = current_branch()
+        assert branch is not None
+        begun.append(branch)
+        wait([branch.end], 0.01)  # as a request does, which others would follow
 
     def check():
         assert all(branch.is_cut or branch.done.done() for branch in begun)
