@@ -163,7 +163,7 @@ def test_if_both_fail_the_third_is_asked(concurrent):
 @both
 def test_if_all_fail_the_error_has_each(concurrent):
     one, two = Service("one", LATE, fails=Unavailable("x")), Service("two", fails=TimedOut("y"))
-    with pytest.raises(AllProvidersFailed, match="x; y"):
+    with pytest.raises(AllProvidersFailed, match="one: x; two: y"):
         drive(Fallback((one, two), hedge=SOON).search(KELP), concurrent)
 
 
