@@ -24,7 +24,7 @@ URLS = [f"https://page.example/{n}" for n in range(5)]
 
 
 def page_of(url, text="Brown algae of the northern seas."):
-    return Page(url=url, final_url=url, content=text)
+    return Page(url=url, final_url=url, content=text, cost=0.5)
 
 
 @dataclass
@@ -275,3 +275,16 @@ def test_a_url_that_is_listed_twice_is_read_once(kind):
         assert [page.url if isinstance(page, Page) else None for page in pages] == [
             url if isinstance(url, str) else None for url in asked
         ]
+
+
+@pytest.mark.parametrize("kind", [Single, Batches])
+def test_a_page_that_is_listed_with_several_fragments_is_read_and_paid_for_once(kind):
+    reader = kind()
+    refused = f"{URLS[0]}#a\x00b"
+    asked = [f"{URLS[0]}#kelp", URLS[0], refused, f"{URLS[0]}#kelp", f"{URLS[0]}#reef"]
+    pages = read(reader, asked)
+
+    assert reader.calls in ([URLS[0]], [[URLS[0]]])
+    assert [page.url if isinstance(page, Page) else page for page in pages[:2] + pages[3:]] == asked[:2] + asked[3:]
+    assert isinstance(pages[2], UnsafeURL)
+    assert [page.cost for page in pages if isinstance(page, Page)] == [0.5, 0.0, 0.0, 0.0]

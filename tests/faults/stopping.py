@@ -26,7 +26,6 @@ HOME = http(f"<title>Sea</title><p>Pages about the sea:<ul>{_LINKS}</ul>".encode
 PROGRAMS: dict[str, tuple[str, int]] = {
     "read": ("web.read(f'{SITE}/held/0')", 1),
     "read_many": (f"web.read_many([f'{{SITE}}/held/{{n}}' for n in range({PAGES})])", 8),
-    "read_many of one page": (f"web.read_many([f'{{SITE}}/held/0#{{n}}' for n in range({PAGES})])", 1),
     "search with read_top": ("web.search('kelp', read_top=5)", 5),
     "a chain": (
         "WebSearch([Tavily(api_key='k' * 20, base_url=f'{SITE}/held/{n}') for n in 'ab'], timeout=300).search('kelp')",
@@ -35,6 +34,13 @@ PROGRAMS: dict[str, tuple[str, int]] = {
     "fusion": (
         "WebSearch([Tavily(api_key='k' * 20, base_url=f'{SITE}/held/{n}') for n in 'ab'], fuse=True, timeout=300).search('kelp')",
         2,
+    ),
+    "fusion with read_top": (
+        (
+            "both = [Tavily(api_key='k' * 20, base_url=f'{API}/{n}') for n in 'ab'];"
+            "WebSearch(both, fuse=True, reader='direct', allow=['127.0.0.0/8'], timeout=300).search('kelp', read_top=5)"
+        ),
+        5,
     ),
     "hedging": (
         (

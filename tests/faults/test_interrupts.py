@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+from concurrent.futures import wait
 from contextlib import closing
 from contextvars import copy_context
 from datetime import date
@@ -18,7 +19,9 @@ from websearch_core._runtime import sqlite as _sqlite
 from websearch_core._runtime import threads as _threads
 from websearch_core._runtime.threads import Threads
 from websearch_core._runtime.turns import Places
+from websearch_core.flow._branches import current_branch, gather, wait_for
 from websearch_core.flow._flights import Flights
+from websearch_core.flow._hedges import hedge
 from websearch_core.layers._amounts import MILLION, Amount
 from websearch_core.layers._caching.sqlite import SQLiteBackend
 from websearch_core.layers._pace import Pace
@@ -158,6 +161,32 @@ def test_nobody_waits_for_work_that_was_interrupted():
         assert flights.share("key", lambda: "answer").value == "answer"
 
     assert interrupt_each(lambda: flights.share("key", lambda: None), check, every=2) > 50
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda work: gather([work] * 3, 2),
+        lambda work: hedge(work, lambda: work, 0),
+        wait_for,
+        lambda work: gather([lambda: hedge(work, lambda: work, 0)] * 2, 2),
+    ],
+    ids=["several", "hedged", "one", "several that are hedged"],
+)
+def test_what_is_under_way_in_other_threads_ends(call):
+    begun = []
+
+    def work():
+        branch = current_branch()
+        assert branch is not None
+        begun.append(branch)
+        wait([branch.end], 0.01)  # as a request does, which others would follow
+
+    def check():
+        assert all(branch.is_cut or branch.done.done() for branch in begun)
+        begun.clear()
+
+    assert interrupt_each(lambda: call(work), check, every=11) > 20
 
 
 def test_no_request_stays_in_the_queue_of_its_service():

@@ -77,6 +77,18 @@ async def test_a_model_gets_data_that_is_marked(idiom):
         assert KELP in output.content
 
 
+@pytest.mark.parametrize("wrap", [lambda found: {"found": found}, lambda found: [found]])
+def test_what_a_tool_puts_into_something_else_shows_no_bare_text(wrap):
+    def search(query: str):
+        """Search."""
+        return wrap(SPEC.web_search(query))
+
+    output = FunctionTool.from_defaults(search)("kelp")
+
+    assert SAYS not in output.content
+    assert "1 documents" in output.content
+
+
 def test_the_documents_are_still_there_for_programs():
     output = FunctionTool.from_defaults(fn=SPEC.web_search)(query="kelp")
     found = output.raw_output

@@ -52,6 +52,9 @@ class ToolDocuments(RootModel[list[Document]]):
     def __str__(self) -> str:
         return self._text
 
+    def __repr__(self) -> str:  # shown to a model by a tool that puts this in a list or a dictionary
+        return f"{type(self).__name__}({len(self)} documents)"
+
     def __iter__(self) -> Iterator[Document]:  # type: ignore[override]  # pyright: ignore[reportIncompatibleMethodOverride] - as pydantic suggests
         return iter(self.root)
 

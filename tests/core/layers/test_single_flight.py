@@ -9,6 +9,7 @@ import os
 import pickle
 import random
 import signal
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -85,20 +86,6 @@ async def test_pages_are_shared_too_and_each_caller_gets_its_own_part():
     assert service.urls == [URL]
     assert whole.content.startswith("# Kelp")
     assert start.content_length <= 6
-
-
-def test_pages_that_one_blocking_call_reads_twice_are_fetched_once():
-    asked = []
-
-    def read(url):
-        asked.append(url)
-        return Page(url=url, content="# Kelp")
-
-    web = WebSearch(fake(), reader=from_function("patient", read=read), timeout=60)
-    pages = web.read_many([URL, URL, f"{URL}#again"])
-
-    assert asked == [URL]
-    assert [page.url for page in pages] == [URL, URL, f"{URL}#again"]
 
 
 @pytest.mark.parametrize("is_batch", [False, True])
@@ -525,6 +512,35 @@ def test_an_interrupt_is_for_one_caller_alone():
         assert second.result().value == "done"
         assert isinstance(first.exception(), KeyboardInterrupt)
     assert not flights._blocking
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent differently there")
+@pytest.mark.parametrize("size", [1, 3])
+def test_who_waits_for_a_page_gets_it_although_the_one_who_reads_it_presses_ctrl_c(size):
+    asked, release = [], threading.Event()
+    urls = [f"{URL}/{number}" for number in range(size)]
+
+    def read(url):
+        asked.append(url)
+        release.wait(60)
+        return Page(url=url, content="# Kelp")
+
+    def press():
+        wait_until(lambda: count_waiting(web, reading=True) == size + 1)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def join():
+        wait_until(lambda: len(asked) == size)
+        return web.read(urls[0])
+
+    web = WebSearch(fake(), reader=from_function("patient", read=read), timeout=60)
+    with ThreadPoolExecutor(2) as threads:
+        threads.submit(press)
+        other = threads.submit(join)
+        with pytest.raises(KeyboardInterrupt):
+            web.read_many(urls)
+        release.set()
+        assert other.result(60).content == "# Kelp"
 
 
 def test_with_no_thread_to_go_on_those_who_wait_get_an_error_at_once(monkeypatch):

@@ -42,7 +42,7 @@ _TRACKING = re.compile(
     re.IGNORECASE,
 )
 _MAX_SHOWN = 200  # characters
-_SECRET_NAME = re.compile("auth|code|cred|key|passw|secret|session|sid|sig|ticket|token", re.IGNORECASE)
+_SECRET_NAME = re.compile("auth|code|cred|key|pass|pwd|secret|session|sid|sig|ticket|token", re.IGNORECASE)
 _SECRET_VALUE = re.compile(r"[A-Za-z0-9_\-.~+/=]{20,}")
 _DIGIT_AND_LETTER = re.compile("[0-9][^0-9]*[A-Za-z]|[A-Za-z][^A-Za-z]*[0-9]")
 _DOT_ALIKE = re.compile("[\u2024\u3002\ua4f8\ufe52\uff0e\uff61]")
@@ -185,23 +185,31 @@ def describe_url(url: str) -> str:
     Return *url* for a log or an error: printable ASCII, without credentials and fragment, and cut if it is long.
 
     Values of its query that look like secrets are left out: those named for one, and those that nobody could guess.
+    So are parameters of its path, such as a session.
     """
     try:
         parts = urlsplit(url)
-        host = parts.netloc.rpartition("@")[2]
+        host, path = parts.netloc.rpartition("@")[2], re.sub(";[^/]*", ";...", parts.path)
+        if parts.port is None and not host:  # "https:name:password@host"
+            path = path.rpartition("@")[2]
         query = "&".join(
-            f"{quote(name)}={'...' if _looks_secret(name, value) else quote(value)}"
+            f"{'...' if _is_unguessable(name) else quote(name)}={'...' if _looks_secret(name, value) else quote(value)}"
             for name, value in parse_qsl(parts.query, keep_blank_values=True)
         )
-    except ValueError:
+    except ValueError:  # also where a port should be: "https://name:pass/word@host"
         return "an invalid URL"
-    shown = f"{parts.scheme}://{host}{parts.path}{'?' if query else ''}{query}"
+    shown = f"{parts.scheme}://{host}{path}{'?' if query else ''}{query}"
     shown = re.sub(r"[^\x21-\x7e]", "?", shown)
     return shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}..."
 
 
 def _looks_secret(name: str, value: str) -> bool:
-    return bool(_SECRET_NAME.search(name)) or bool(_SECRET_VALUE.fullmatch(value) and _DIGIT_AND_LETTER.search(value))
+    holds_names = _SECRET_NAME.search(value) and re.search("[%&:;=]", value)  # such as another URL, or JSON
+    return bool(_SECRET_NAME.search(name) or holds_names) or {*":@"} <= {*value} or _is_unguessable(value)
+
+
+def _is_unguessable(text: str) -> bool:
+    return any(_DIGIT_AND_LETTER.search(run) for run in _SECRET_VALUE.findall(text))
 
 
 def split_url(url: str) -> tuple[str, str, int, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +22,7 @@ from ..events._observe import find_outcomes, observe_read, observe_search
 from ..flow import Call, Flow, Gather
 from ..flow._lanes import gather_by_host
 from ..layers._layer import batch_size, leaves, read_many, reads_batches
+from ..layers._single_flight import free
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._ports import opens_pages
 from ._arguments import as_urls, check_placed, strip_fragment
@@ -146,21 +147,30 @@ class Calls:
 
     def _read_each(self, urls: Iterable[str], part: Excerpt, timeout: float | None = None) -> Flow[_Pages]:
         asked = as_urls(urls)
-        keys = [url if isinstance(url, str) else n for n, url in enumerate(asked)]
-        several = dict(zip(keys, asked, strict=True))  # what is listed twice is read once
+        keys = [_find_target(url, n) for n, url in enumerate(asked)]
+        several: dict[Hashable, Any] = {}  # what is listed twice, or with two fragments, is read once
+        for key, url in zip(keys, asked, strict=True):
+            several.setdefault(key, url)
         by_host = any(map(opens_pages, leaves(self.reader)))
         limit = self.settings.read_timeout * ceil(len(several) / _MAX_CONCURRENT_READS) if timeout is None else timeout
         with time_limit(limit):
             ready = (yield from self._read_batches(asked)) if reads_batches(self.reader) else {}
             # What is not text is the error of its page alone.
-            pages = [
+            reads = [
                 partial(self._read_one, url, part, ready.get(url) if isinstance(url, str) else None)
                 for url in several.values()
             ]
             lanes = [find_host(key) if by_host and isinstance(key, str) else str(n) for n, key in enumerate(several)]
-            read = yield from gather_by_host(pages, lanes, _MAX_CONCURRENT_READS, _MAX_CONCURRENT_READS // 2)
+            read = yield from gather_by_host(reads, lanes, _MAX_CONCURRENT_READS, _MAX_CONCURRENT_READS // 2)
         answers = dict(zip(several, read, strict=True))
-        return [answers[key] for key in keys]
+        pages: _Pages = []
+        for key, url in zip(keys, asked, strict=True):
+            pages.append(answer := answers[key])
+            if isinstance(answer, Page):
+                if answer.url == several[key] != url:
+                    pages[-1] = answer.model_copy(update={"url": url})
+                answers[key] = free(answer)  # only one of them was paid for
+        return pages
 
     def _read_batches(self, urls: Sequence[str]) -> Flow[dict[str, Page | WebSearchError]]:
         """Read many pages in as few requests as the reader needs; leave out URLs that may not be read at all."""
@@ -197,6 +207,14 @@ class Calls:
             settings = self.settings
             part |= {"max_tokens": settings.max_tokens} if settings.max_tokens else {"max_length": settings.max_length}
         return Excerpt(count=self.token_counter, **part)
+
+
+def _find_target(url: Any, number: int) -> Hashable:
+    """Return what is read for *url*, or its *number* if it cannot be read: that is the error of its place alone."""
+    try:
+        return strip_fragment(url)
+    except WebSearchError:
+        return number
 
 
 def _add_outcome(page: Page | WebSearchError, reader: str, seconds: float) -> Page | WebSearchError:

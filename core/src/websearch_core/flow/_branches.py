@@ -23,9 +23,30 @@ class BranchExit(BaseException):
     """Nobody waits for this work any more. Not an `Exception`, so that no flow takes it for a failure."""
 
 
+@contextmanager
+def passing_interrupts() -> Iterator[None]:
+    """
+    Raise Ctrl-C in this block as what it is.
+
+    Where it comes while Python's own locks wait, they raise a `RuntimeError`, since they release what they do not hold.
+    A flow would take that for a failure, and go on.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        cause = error.__context__
+        while isinstance(cause, RuntimeError):
+            cause = cause.__context__
+        if cause is None or isinstance(cause, Exception):
+            raise
+        raise cause from None
+
+
 class Branch:
     """
     Blocking work in a thread of its own, with the context variables of the caller.
+
+    It begins with `start`, so that whoever is interrupted there has it already, and can cut it off.
 
     Args:
         work: What to do.
@@ -35,18 +56,30 @@ class Branch:
     def __init__(self, work: Callable[[], Any]) -> None:
         self.done: Future[Any] = Future()
         self.end: Future[None] = Future()  # done once nobody waits for this branch
+        self._work = work
         self._outer = _branch.get()
         self._interrupts: dict[object, Callable[[], object]] = {}
         self._lock = threading.Lock()
+
+    @passing_interrupts()
+    def start(self) -> None:
+        """
+        Begin.
+
+        Raises:
+            RuntimeError: The system has no thread for it.
+
+        """
         if self._outer is not None:
             self._outer.add_interrupt(self, self.cut)
-        context = copy_context()
-        threading.Thread(target=context.run, args=(self._run, work), name="websearch-branch", daemon=True).start()
+        run = copy_context().run
+        threading.Thread(target=run, args=(self._run,), name="websearch-branch", daemon=True).start()
 
-    def _run(self, work: Callable[[], Any]) -> None:
+    def _run(self) -> None:
         _branch.set(self)
         try:
-            self.done.set_result(work())
+            self.check()
+            self.done.set_result(self._work())
         except BaseException as error:  # noqa: BLE001 - raised again, or returned, by the waiting thread
             self.done.set_exception(error)
         finally:
@@ -71,11 +104,16 @@ class Branch:
 
     def cut(self) -> None:
         """Let the work end as soon as possible, with the branches inside it. It is not waited for."""
+        self.forbid()
+        with self._lock:
+            for interrupt in self._interrupts.values():
+                interrupt()
+
+    def forbid(self) -> None:
+        """Let the work begin nothing more."""
         with self._lock:
             if not self.end.done():
                 self.end.set_result(None)
-            for interrupt in self._interrupts.values():
-                interrupt()
 
     @contextmanager
     def interruptible(self, interrupt: Callable[[], object]) -> Iterator[None]:
@@ -122,21 +160,24 @@ def check_branch() -> None:
 def cut_all(branches: Sequence[Branch]) -> None:
     """Cut off several branches. None of them does the work of another one meanwhile."""
     for branch in branches:
-        if not branch.end.done():
-            branch.end.set_result(None)
+        branch.forbid()
     for branch in branches:
         branch.cut()
 
 
+@passing_interrupts()
 def wait_for(work: Callable[[], Any]) -> Any:
     """Return what *work* returns in a branch. If the caller is interrupted, the branch is cut off."""
     branch = Branch(work)
     try:
+        branch.start()
         return branch.done.result()
-    finally:
+    except BaseException:
         branch.cut()
+        raise
 
 
+@passing_interrupts()
 def gather(works: Sequence[Callable[[], Any]], limit: int) -> list[Any]:
     """
     Do several pieces of work at a time, at most *limit*; return their answers in order.
@@ -162,16 +203,18 @@ def gather(works: Sequence[Callable[[], Any]], limit: int) -> list[Any]:
     branches: list[Branch] = []
     try:
         for _ in range(min(limit, len(works))):
+            branches.append(Branch(work))
             try:
-                branches.append(Branch(work))
+                branches[-1].start()
             except RuntimeError as error:  # those that have begun do it all
+                branches.pop()
                 if not branches:
                     raise Unavailable("this system has no thread for it") from error
                 break
         for branch in branches:
             branch.done.result()
     except BaseException:
-        waiting.clear()  # first: a branch that has just begun may not be in the list
+        waiting.clear()  # first, so that none of them begins another
         cut_all(branches)
         raise
     return [answers[number] for number in range(len(works))]

@@ -27,7 +27,7 @@ from weakref import WeakKeyDictionary
 from .._runtime.deadline import Deadline, deadline, timeout_left, until
 from .._runtime.forks import start_over_after_fork
 from ..errors import TimedOut, Unavailable
-from ._branches import current_branch, leave_branch
+from ._branches import current_branch, leave_branch, passing_interrupts
 
 _GRACE = 0.1  # seconds; work that ends at the same deadline says more precisely what was late
 _WORTHWHILE = 0.25  # of the time that was not enough, to begin again
@@ -116,6 +116,7 @@ class Flights:
             raise
         return new.charge(answer, is_own=True)
 
+    @passing_interrupts()
     def _follow(self, flight: _Flight) -> Shared:
         branch = current_branch()
         wait([flight.done, *([branch.end] if branch else [])], timeout_left(), return_when=FIRST_COMPLETED)

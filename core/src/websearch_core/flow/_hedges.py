@@ -14,12 +14,13 @@ from typing import Any, TypeAlias
 
 from .._runtime.deadline import timeout_left
 from ..errors import WebSearchError
-from ._branches import Branch, cut_all
+from ._branches import Branch, cut_all, passing_interrupts
 
 Pair: TypeAlias = tuple[Any, Any]
 _GRACE = 0.1  # seconds; work that ends at the deadline says more precisely what was late
 
 
+@passing_interrupts()
 def hedge(first: Callable[[], Any], find_second: Callable[[], Callable[[], Any] | None], after: float) -> Pair:
     """
     Do *first*, and what *find_second* returns if that has not ended after some seconds; wait for the first answer.
@@ -30,17 +31,21 @@ def hedge(first: Callable[[], Any], find_second: Callable[[], Callable[[], Any] 
     """
     branches = [Branch(first)]
     try:
+        branches[0].start()
         wait([branches[0].done], _shorten(after))
         if not branches[0].done.done() and (second := find_second()):
             branches.append(Branch(second))
+            branches[1].start()
         pending = {branch.done for branch in branches}
         while pending:
             done, pending = wait(pending, _shorten(), return_when=FIRST_COMPLETED)
             if not done or any(one.exception() is None for one in done):
                 break
         ends = [_end_of(branch.done) if branch.done.done() else None for branch in branches]
-    finally:
         cut_all(branches)
+    except BaseException:  # also Ctrl-C during that
+        cut_all(branches)
+        raise
     return ends[0], ends[1] if len(ends) > 1 else None
 
 
