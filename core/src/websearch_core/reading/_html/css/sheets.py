@@ -90,7 +90,7 @@ _HINTS = {
 } | {"\\": re.compile(r"\\(?![\da-f]{1,6}[\"'])")}
 # A subject without a class or an id, which may match any element.
 _GENERAL = re.compile(
-    r"(?:^|[\s>+~,&])(?:[\w*|&-]+)?(?:\[[^\]]*\]|::?[\w-]+(?:\([^)]*\))?)*\s*(?:,|$)|&|:(?:is|where|any)"
+    r"(?:^|[\s>+~,&])(?:[\w*|&-]+)?(?:\[[^\]]{0,500}+\]|::?[\w-]+(?:\([^)]{0,500}+\))?)*\s*(?:,|$)|&|:(?:is|where|any)"
 )
 _DOCTYPE = re.compile(rb"\s*+<!doctype", re.IGNORECASE)
 
