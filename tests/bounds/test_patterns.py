@@ -33,7 +33,10 @@ BOUNDED = {
         "websearch_core.reading._documents.pdf",
         r"(\w*[^\W\d_])[",
     ): "websearch_core.reading._documents.pdf:_MAX_WORD_LENGTH",
-    ("websearch_core.reading._html.responses", r"[\s(\[:]"): "websearch_core.reading._html.responses:_MAX_HEADING_LENGTH",
+    (
+        "websearch_core.reading._html.responses",
+        r"[\s(\[:]",
+    ): "websearch_core.reading._html.responses:_MAX_HEADING_LENGTH",
     ("websearch_core.reading._html.byline", "(?:^|["): "websearch_core.reading._html.byline:_MAX_LINE_LENGTH",
     ("websearch_core.reading._html.byline", r"\s*[|"): "websearch_core.reading._html.byline:_MAX_LINE_LENGTH",
     ("websearch_core.reading._html.byline", r"(?:,|\s+on)"): "websearch_core.reading._html.byline:_MAX_LINE_LENGTH",

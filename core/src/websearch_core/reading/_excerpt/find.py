@@ -97,9 +97,9 @@ def by_phrase(page: Page, phrase: str, offset: int, about: int) -> Callable[[int
 def _context(source: Composer, start: int, end: int, around: int) -> Span:
     """Return the pieces that contain a place and those *around* it, within its section."""
     first, after = source.covering(start, end)
-    section = bisect_right(source.sections, first)  # the next one
-    begin = source.sections[section - 1] if section else 0
-    stop = source.sections[bisect_left(source.sections, after)] if section < len(source.sections) else len(source.pieces)
+    above, below = bisect_right(source.sections, first), bisect_left(source.sections, after)
+    begin = source.sections[above - 1] if above else 0
+    stop = source.sections[below] if below < len(source.sections) else len(source.pieces)
     return Span(
         min(first, max(begin, bisect_left(source.cuts, start - around))),
         max(after, min(stop, bisect_right(source.cuts, end + around) - 1)),
@@ -165,7 +165,7 @@ class Folded:
         folds = {ord(character): _fold(character) for character in set(text)}
         gone = "".join(chr(code) for code, form in folds.items() if not form)
         long = "".join(chr(code) for code, form in folds.items() if len(form) > 1)
-        classes = [f"{begin}{re.escape(signs)}{end}" for begin, signs, end in (("[", long, "]"), ("([", gone, "]++)")) if signs]
+        classes = [f"[{re.escape(long)}]"] * bool(long) + [f"([{re.escape(gone)}]++)"] * bool(gone)
         special = re.compile("|".join([_SPECIAL, *_composed(text), *classes]))
         hidden = _syntax(text, offset) if seen else []
         pieces: list[str] = []

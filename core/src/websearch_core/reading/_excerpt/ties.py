@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from .pieces import Piece
 from .window import LINK
+
 _SHORT = 200  # characters: a text of this length can be a question, or the name of what follows
 _MAX_LENGTH = 2_000  # characters of such a text, with link targets
 _MAX_PRICE_LENGTH = 80  # characters, with link targets left out

@@ -115,7 +115,7 @@ def read_byline(document: LexborHTMLParser, headline: LexborNode | None) -> Byli
 
 def person(text: str) -> str | None:
     """Return the name in a line such as ``By Ada Lovelace | May 4``, or None; several names come with commas."""
-    whole = " ".join(text[: _MAX_LINE_LENGTH].split())
+    whole = " ".join(text[:_MAX_LINE_LENGTH].split())
     line = _BY.sub("", whole)
     if line != whole and (dates := find_dates(line)) and (lead := _BEFORE_DATE.search(line[: dates[0][1]])):
         line = line[: lead.start()]
@@ -171,7 +171,7 @@ def _read_lines(headline: LexborNode, found: Byline) -> None:
     before, labelled = "", False
     for node, tag, below in _around(headline):
         if not tag:
-            line = (node.text_content or "")[: _MAX_LINE_LENGTH].strip()
+            line = (node.text_content or "")[:_MAX_LINE_LENGTH].strip()
             if not line:
                 continue
             if len(line) <= _MAX_LENGTH:
@@ -193,7 +193,10 @@ def _read_lines(headline: LexborNode, found: Byline) -> None:
         elif (
             not found.author
             and (attributes := node.attributes)
-            and ("author" in (attributes.get("rel") or "") or _BY_CLASS.search((attributes.get("class") or "")[:_MAX_LINE_LENGTH]))
+            and (
+                "author" in (attributes.get("rel") or "")
+                or _BY_CLASS.search((attributes.get("class") or "")[:_MAX_LINE_LENGTH])
+            )
         ):
             found.author = person(line_of(node))
         if found.complete:
