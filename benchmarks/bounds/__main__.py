@@ -52,9 +52,10 @@ def main() -> None:
 
 # Repeated text
 
-{len(UNITS)} texts, such as `[` and `<a `, were each repeated up to {_SIZE:,} characters in {len(places)} places of documents:
-{len(costs):,} cases; `find` and `query` got 960,000 characters. The times are of the processor, of one run each, in a
-process that is killed after {MOST_SECONDS} s. {sum(cost < inf for cost in costs.values()):,} cases ended by themselves,
+{len(UNITS)} texts, such as `[` and `<a `, were each repeated up to {_SIZE:,} characters in {len(places)} places
+of documents: {len(costs):,} cases; `find` and `query` got 960,000 characters. The times are of the processor, of
+one run each, in a process that is killed after {MOST_SECONDS} s.
+{sum(cost < inf for cost in costs.values()):,} cases ended by themselves,
 {sum(cost <= 1 for cost in costs.values()):,} within a second. The longest of the documents, and the longest of all
 else:
 
