@@ -52,6 +52,7 @@ INSIDE = {
     ("websearch_core.reading._documents.sitemap", "f'<{prefix}"): r"<(loc|lastmod)(?=[\s>])[^>]{0,500}>\s{0,100}(?:<!\[CDATA\[)?([^<>\]]{1,4000})",
     ("websearch_core.reading._documents.unseen", "f'(?<!`)"): r"(?<!`)`{3}(?!`)",
     ("websearch_core.reading._excerpt.find", "f'"): r"\s{2,}|[\u00df\ufb01]",
+    ("websearch_core.reading._excerpt.find", "re.escape(wanted)"): r"a\ a\ b",
     ("websearch_core.reading._html.normalize", "b'[^'"): r"[^<>&]+",
     ("websearch_core.reading._markdown.sanitizer", "f'(?<!`)"): r"(?<!`)`{3}(?!`)",
 }  # fmt: skip
