@@ -7,6 +7,7 @@ DEMO := $(if $(wildcard .venv/installed),.venv,build/demo)
 PEERS := build/peers
 FETCHERS := build/fetchers
 FAULTED := build/faulted
+BOUNDED := build/bounded
 BROWSERS := build/browser-peers
 UV := $(or $(shell command -v uv),build/uv/bin/uv)
 INSTALL := .ci/install
@@ -24,7 +25,7 @@ endif
 NEW_VENV = $(or $(PYTHON),$(error Python 3.11 or newer is needed. Name one: make PYTHON=/path/to/python3.12)) -m venv
 
 .PHONY: help install wheels demo test test-ddgs test-models test-service fuzz bounds coverage lint types format docs provider bench bench-reading \
-	bench-memory bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-stopping bench-tenants soak model record drift plugin matrix lock
+	bench-memory bench-citations bench-fusion bench-ssrf bench-browser bench-faults bench-stopping bench-bounds bench-tenants soak model record drift plugin matrix lock
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
@@ -144,6 +145,9 @@ bench-faults: $(VENV)/installed $(FAULTED)/installed  ## let our calls and those
 bench-stopping: $(VENV)/installed  ## measure the time from Ctrl-C to the next line, and write docs/measured/stopping.md
 	$(BIN)/python -m benchmarks.stopping
 
+bench-bounds: $(VENV)/installed $(BOUNDED)/installed  ## read repeated text in all places of documents, and write docs/measured/bounds.md
+	$(BIN)/python -m benchmarks.bounds --peers $(BOUNDED)/bin/python
+
 soak: $(VENV)/installed  ## make 20,000 mixed calls under faults, kill processes that write, and write docs/measured/soak.md
 	MALLOC_ARENA_MAX=2 $(BIN)/python -m benchmarks.soak
 
@@ -172,6 +176,11 @@ $(FETCHERS)/installed: benchmarks/ssrf/requirements.txt
 $(FAULTED)/installed: benchmarks/faults/requirements.txt
 	$(NEW_VENV) $(FAULTED)
 	$(INSTALL) $(FAULTED) --requirement $<
+	@touch $@
+
+$(BOUNDED)/installed: benchmarks/bounds/requirements.txt
+	$(NEW_VENV) $(BOUNDED)
+	$(INSTALL) $(BOUNDED) --requirement $<
 	@touch $@
 
 record: $(VENV)/installed  ## record a provider's cassettes again, and show what has changed: make record PROVIDER=tavily

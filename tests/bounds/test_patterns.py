@@ -27,20 +27,20 @@ EVERYWHERE = os.environ.get("WEBSEARCH_ALL_BOUNDS") == "1"
 
 # Patterns that are slow for long texts, by module and how they begin, and the constant that limits what they get.
 BOUNDED = {
+    ("websearch_core.reading._sniff", r"\s*%PDF-"): "websearch_core.reading._sniff:_SAMPLE_SIZE",
     ("websearch_core._text.dates", "(?:(?:mon|tue"): "websearch_core._text.dates:_MAX_LENGTH",
     (
         "websearch_core.reading._documents.pdf",
         r"(\w*[^\W\d_])[",
     ): "websearch_core.reading._documents.pdf:_MAX_WORD_LENGTH",
-    ("websearch_core.reading._html.byline", "(?:^|["): "websearch_core.reading._html.byline:_MAX_LENGTH",
-    ("websearch_core.reading._html.byline", r"\s*[|"): "websearch_core.reading._html.byline:_MAX_LENGTH",
-    ("websearch_core.reading._html.byline", r"(?:,|\s+on)"): "websearch_core.reading._html.byline:_MAX_LENGTH",
-    ("websearch_core.reading._html.byline", "https?:|www"): "websearch_core.reading._html.byline:_MAX_LENGTH",
-}
-# Patterns that are not bounded yet: remove the table when those of citations are.
-CITATIONS = {
-    ("websearch_core.citations._check", r"\s+(["): "quadratic in spaces",
-    ("websearch_core.citations._evidence", r"^\s*\["): "quadratic in line feeds",
+    (
+        "websearch_core.reading._html.responses",
+        r"[\s(\[:]",
+    ): "websearch_core.reading._html.responses:_MAX_HEADING_LENGTH",
+    ("websearch_core.reading._html.byline", "(?:^|["): "websearch_core.reading._html.byline:_MAX_LINE_LENGTH",
+    ("websearch_core.reading._html.byline", r"\s*[|"): "websearch_core.reading._html.byline:_MAX_LINE_LENGTH",
+    ("websearch_core.reading._html.byline", r"(?:,|\s+on)"): "websearch_core.reading._html.byline:_MAX_LINE_LENGTH",
+    ("websearch_core.reading._html.byline", "https?:|www"): "websearch_core.reading._html.byline:_MAX_LINE_LENGTH",
 }
 # Patterns that are made at run time, by module and source of the argument; and an example of what they become.
 INSIDE = {
@@ -52,6 +52,7 @@ INSIDE = {
     ("websearch_core.reading._documents.sitemap", "f'<{prefix}"): r"<(loc|lastmod)(?=[\s>])[^>]{0,500}>\s{0,100}(?:<!\[CDATA\[)?([^<>\]]{1,4000})",
     ("websearch_core.reading._documents.unseen", "f'(?<!`)"): r"(?<!`)`{3}(?!`)",
     ("websearch_core.reading._excerpt.find", "f'"): r"\s{2,}|[\u00df\ufb01]",
+    ("websearch_core.reading._excerpt.find", "re.escape(wanted)"): r"a\ a\ b",
     ("websearch_core.reading._html.normalize", "b'[^'"): r"[^<>&]+",
     ("websearch_core.reading._markdown.sanitizer", "f'(?<!`)"): r"(?<!`)`{3}(?!`)",
 }  # fmt: skip
@@ -89,8 +90,6 @@ def entry(table, name):
 def find_slow(worker, package, table, part=slice(None)):
     """Yield the patterns that are worse than linear and not listed, and those that are too slow for what they get."""
     for name in worker.ask("tests.bounds.patterns:names", package)[part]:
-        if entry(CITATIONS, name):
-            continue
         if bound := entry(table, name):
             if bound.count(":") == 1 and " " not in bound:
                 module, _, constant = bound.partition(":")

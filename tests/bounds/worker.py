@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Self
 
 MOST_SECONDS = 20  # of processor time, for one task; then the process is killed
-_LONGEST_WAIT = 600  # seconds until a process that does not even use the processor is killed
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -25,7 +24,8 @@ class Worker:
     A task is the name of a function, as ``module:name``, and arguments that JSON can express. So is its answer.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most_seconds: int = MOST_SECONDS) -> None:
+        self._most_seconds = most_seconds
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
@@ -50,7 +50,7 @@ class Worker:
             )
         assert self._process.stdin
         assert self._process.stdout
-        self._process.stdin.write(json.dumps([task, *arguments]) + "\n")
+        self._process.stdin.write(json.dumps([self._most_seconds, task, *arguments]) + "\n")
         if line := self._process.stdout.readline():
             return json.loads(line)
         self.end()
@@ -68,11 +68,11 @@ def _serve() -> None:
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     for line in sys.stdin:
-        task, *arguments = json.loads(line)
+        most_seconds, task, *arguments = json.loads(line)
         module, _, name = task.partition(":")
         function = getattr(importlib.import_module(module), name)
         used = int(time.process_time()) + 1
-        resource.setrlimit(resource.RLIMIT_CPU, (used + MOST_SECONDS, resource.RLIM_INFINITY))
+        resource.setrlimit(resource.RLIMIT_CPU, (used + most_seconds, resource.RLIM_INFINITY))
         answers.write(json.dumps(function(*arguments)) + "\n")
 
 

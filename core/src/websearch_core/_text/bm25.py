@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from .terms import query_terms, split_terms
+from .terms import list_terms, query_terms
 
 _SATURATION, _NORMALIZATION = 1.2, 0.75  # k1 and b, the usual values
 
@@ -69,5 +69,5 @@ def score_found(query: str, texts: Sequence[str]) -> list[float]:
     are rare among them are not the ones that matter.
     """
     question = Question(query)
-    forms = [[word.form for word in split_terms(text)] for text in texts]
+    forms = list(map(list_terms, texts))
     return score_counts([question.count(each) for each in forms], list(map(len, forms)), by_rarity=False)

@@ -243,7 +243,7 @@ def _strip(text: str, begin: int, stop: int, marks: Sequence[Mark]) -> str:
         parts.append(text[position : mark.start])
         position = mark.end
     parts.append(text[position:stop])
-    return re.sub(r"\s+([.,;:!?。])", r"\1", " ".join(_MARKUP.sub("", "".join(parts)).split())).lstrip(" ,;:，、；：")  # noqa: RUF001 - fullwidth punctuation
+    return re.sub(r" ([.,;:!?。])", r"\1", " ".join(_MARKUP.sub("", "".join(parts)).split())).lstrip(" ,;:，、；：")  # noqa: RUF001 - fullwidth punctuation
 
 
 def _skip_space(text: str, position: int) -> int:

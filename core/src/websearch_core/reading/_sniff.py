@@ -65,7 +65,7 @@ _DOCUMENT = re.compile(
     rb"\s*(?:<!--(?:(?!-->).)*+-->\s*)*+<(?:!doctype\s+html|html|head)(?=[\s/>])", re.IGNORECASE | re.DOTALL
 )
 _ROOT = re.compile(
-    rb"(?:\s|<\?[^>]*>|<!--(?:(?!-->).)*+-->|<!doctype\s+(?!html)[^<>\[]*+>)*+"
+    rb"(?:\s|<\?[^>]*>|<!--(?:(?!-->).)*+-->|<!doctype\s++(?!html)[^<>\[]*+>)*+"
     rb"<(?:[a-z]{1,20}:)?(rss|feed|rdf|urlset|sitemapindex|svg)(?=[\s>/])",
     re.IGNORECASE | re.DOTALL,
 )

@@ -35,7 +35,7 @@ _TITLE = re.compile(r"^#{1,2} +(\w.*)$", re.MULTILINE)
 # A line that looks like a heading, next to another line: a comment.
 _COMMENT = re.compile(r"^ {0,3}#{1,6}[ \t].*\n[ \t]*\S|\S[ \t]*\n {0,3}#{1,6}[ \t]", re.MULTILINE)
 _STATEMENT = re.compile(
-    r"[ \t]*(?:(?:class|const|def|export|from|function|import|let|package|return|set|use|using|var)[ \t][^.]*+$"
+    r"[ \t]*+(?:(?:class|const|def|export|from|function|import|let|package|return|set|use|using|var)[ \t][^.]*+$"
     r"|[\w.\[\]\"'$-]{1,60}[ \t]*[:+-]?=|[\w.$]{1,60}\(.*\)$|.*[;{}]$)"
 )
 _STATEMENTS = 0.25  # share of the lines that make a text code

@@ -12,13 +12,14 @@ Compose an excerpt: parts of a page in order, with marks that say what is left o
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from ..._text.invisible import one_line
 from ...models import Page, Passage
-from .pieces import pieces
+from .pieces import Piece, pieces
 from .ties import tie
 from .window import check, cut_window
 
@@ -51,21 +52,36 @@ class Composer:
         check(1, offset)
         self.page, self.offset = page, offset
         self.text = page.content[offset:]
-        self.pieces = [
-            piece._replace(start=max(piece.start, offset))
-            for piece in tie(page.content, pieces(page.content, whole))
-            if piece.end > offset
-        ]
+        self._whole = whole
+
+    @cached_property
+    def pieces(self) -> list[Piece]:
+        """The pieces of the text, found when they are needed."""
+        found = tie(self.page.content, pieces(self.page.content, self._whole))
+        found = found[bisect_right(found, self.offset, key=_end) :]
+        if found and found[0].start < self.offset:
+            found[0] = found[0]._replace(start=self.offset)
+        return found
+
+    @cached_property
+    def cuts(self) -> list[int]:
+        """Where the pieces begin, and where the last one ends."""
+        return [*(piece.start for piece in self.pieces), len(self.page.content)]
+
+    @cached_property
+    def sections(self) -> list[int]:
+        """The numbers of the pieces that are headings and do not belong to what is before them."""
+        return [n for n, one in enumerate(self.pieces) if one.leads and one.frame is None and not one.tied]
 
     def covering(self, start: int, end: int) -> Span:
         """Return the pieces that contain the characters from *start* to *end*."""
-        first = bisect_left(self.pieces, start, key=lambda piece: piece.end - 1)
-        return Span(first, max(first + 1, bisect_left(self.pieces, end, key=lambda piece: piece.start)))
+        first = bisect_right(self.cuts, start) - 1
+        return Span(first, max(first + 1, bisect_left(self.cuts, end)))
 
     def excerpt(self, runs: Sequence[Span]) -> Page:
         """Return the page with only *runs* of its pieces as content, in the order of the page."""
         runs = self._joined(runs)
-        complete = not self.pieces or runs == [Span(0, len(self.pieces))]
+        complete = runs == [Span(0, len(self.pieces))] if runs else not self.text.strip()
         return self._page("\n\n".join(self._lines(runs)), map(self._passage, runs), complete=complete)
 
     def everything(self, *, telling: bool) -> Page:
@@ -97,12 +113,14 @@ class Composer:
     def _joined(self, runs: Sequence[Span]) -> list[Span]:
         """Return *runs*, which may overlap, in order; join those with less text between them than a mark would take."""
         found: list[Span] = []
+        cuts, first, after = (self.cuts, *min(runs)) if runs else ([], 0, 0)
         for run in sorted(runs):
-            if found and self.pieces[run.first].start - self.pieces[found[-1].after - 1].end <= _MIN_MARK_LENGTH:
-                found[-1] = Span(found[-1].first, max(found[-1].after, run.after))
+            if cuts[run[0]] - cuts[after] <= _MIN_MARK_LENGTH:
+                after = max(after, run[1])
             else:
-                found.append(run)
-        return found
+                found.append(Span(first, after))
+                first, after = run
+        return [*found, Span(first, after)] if runs else []
 
     def _passage(self, run: Span) -> Passage:
         start, text = self._bare(run)
@@ -131,6 +149,10 @@ class Composer:
             at, under = last.end, last.headings
         if runs and at < len(self.page.content):
             yield f"[... {len(self.page.content) - at:,} characters left out ...]"
+
+
+def _end(piece: Piece) -> int:
+    return piece.end
 
 
 def quote(words: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -78,19 +78,21 @@ def by_phrase(page: Page, phrase: str, offset: int, about: int) -> Callable[[int
     places = occurrences(page.content, phrase, offset)
     around = min(_AROUND, about // 6)
     sought = quote(phrase) + (f" from offset {offset} on" if offset else "")
+    contexts: list[Span] = []  # of the first places
 
     def first(count: int) -> Page:
-        return source.excerpt([_context(source, start, end, around) for start, end in places[:count]])
+        contexts.extend(_context(source, *places[n], around) for n in range(len(contexts), count))
+        return source.excerpt(contexts[:count])
 
     def cut(max_length: int) -> Page:
-        if not places:
+        if not len(places):
             return beyond(source.excerpt([])).with_notes(f"the page does not contain {sought}")
         count = _most(len(places), lambda count: first(count).content_length <= max_length)
         shown = first(count) if count else source.around(places[0][0], max_length)
-        left = places[max(count, 1) :]
-        part = f", the first {max(count, 1)} of them shown" if left else ""
-        note = f"{quantity(len(places), 'place')} with {sought}{part}"
-        return shown.model_copy(update={"next_offset": left[0][0] if left else None}).with_notes(note)
+        after = max(count, 1)
+        left = after < len(places)
+        note = f"{quantity(len(places), 'place')} with {sought}{f', the first {after} of them shown' if left else ''}"
+        return shown.model_copy(update={"next_offset": places[after][0] if left else None}).with_notes(note)
 
     return cut
 
@@ -102,26 +104,21 @@ def _context(source: Composer, start: int, end: int, around: int) -> Span:
     They begin and end between pieces that are tied, so that no price of another thing is shown above or below.
     """
     pieces = source.pieces
-
-    def continues(n: int) -> bool:
-        return pieces[n].tied or not _heads(source, n)
-
-    here, beyond = first, after = source.covering(start, end)
-    while first > 0 and continues(first) and start - pieces[first - 1].start <= around:
-        first -= 1
-        here = first if here == first + 1 and pieces[here].tied else here
-    while after < len(pieces) and continues(after) and pieces[after].end - end <= around:
-        beyond = after + 1 if beyond == after and pieces[after].tied else beyond
-        after += 1
+    here, beyond = source.covering(start, end)
+    above, below = bisect_right(source.sections, here), bisect_left(source.sections, beyond)
+    begin = source.sections[above - 1] if above else 0
+    stop = source.sections[below] if below < len(source.sections) else len(pieces)
+    first = min(here, max(begin, bisect_left(source.cuts, start - around)))
+    after = max(beyond, min(stop, bisect_right(source.cuts, end + around) - 1))
+    while here > first and pieces[here].tied:
+        here -= 1
+    while beyond < after and pieces[beyond].tied:
+        beyond += 1
     while first < here and pieces[first].tied:
         first += 1
     while beyond < after < len(pieces) and pieces[after].tied:
         after -= 1
     return Span(first, after)
-
-
-def _heads(source: Composer, n: int) -> bool:
-    return source.pieces[n].leads and source.pieces[n].frame is None
 
 
 def _most(limit: int, fits: Callable[[int], bool]) -> int:
@@ -136,9 +133,9 @@ def _most(limit: int, fits: Callable[[int], bool]) -> int:
     return low
 
 
-def occurrences(text: str, phrase: str, offset: int = 0) -> list[tuple[int, int]]:
+def occurrences(text: str, phrase: str, offset: int = 0) -> Places:
     """
-    Return the start and end of each occurrence of *phrase* after *offset*.
+    Return the occurrences of *phrase* after *offset*.
 
     The text is searched as people see it, without link targets; if that finds nothing, as it is written.
 
@@ -149,7 +146,23 @@ def occurrences(text: str, phrase: str, offset: int = 0) -> list[tuple[int, int]
     wanted = Folded(phrase).form.strip()
     if not wanted:
         raise InvalidOption(f"find: {phrase!r} has nothing to search for")
-    return Folded(text, offset, seen=True).places(wanted) or Folded(text, offset).places(wanted)
+    places = Places(Folded(text, offset, seen=True), wanted)
+    return places if len(places) or "](" not in text else Places(Folded(text, offset), wanted)
+
+
+class Places:
+    """Where a phrase occurs in a text; what a page repeats a million times is not traced until it is asked for."""
+
+    def __init__(self, text: Folded, wanted: str) -> None:
+        self._text, self._length = text, len(wanted)
+        self._starts = [found.start() for found in re.finditer(re.escape(wanted), text.form)]
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def __getitem__(self, n: int) -> tuple[int, int]:
+        """Return the start and the end of an occurrence."""
+        return self._text.origin(self._starts[n], self._length)
 
 
 class Folded:
@@ -165,8 +178,10 @@ class Folded:
 
     def __init__(self, text: str, offset: int = 0, *, seen: bool = False) -> None:
         folds = {ord(character): _fold(character) for character in set(text)}
-        uneven = "".join(chr(code) for code, form in folds.items() if len(form) != 1)
-        special = re.compile("|".join([_SPECIAL, *_composed(text), *([f"[{re.escape(uneven)}]"] if uneven else [])]))
+        gone = "".join(chr(code) for code, form in folds.items() if not form)
+        long = "".join(chr(code) for code, form in folds.items() if len(form) > 1)
+        classes = [f"[{re.escape(long)}]"] * bool(long) + [f"([{re.escape(gone)}]++)"] * bool(gone)
+        special = re.compile("|".join([_SPECIAL, *_composed(text), *classes]))
         hidden = _syntax(text, offset) if seen else []
         pieces: list[str] = []
         self._from: list[int] = []  # where each piece begins in the text
@@ -188,22 +203,21 @@ class Folded:
         position = offset
         for begin, end in [*hidden, (len(text), len(text))]:
             for found in special.finditer(text, position, begin):
-                add(text[position : found.start()].translate(folds), position)
+                start, after = found.span()
+                if start > position:
+                    add(text[position:start].translate(folds), position)
+                position = after
+                if found.lastindex:
+                    continue
                 for character in _fold(found[0][:_LONGEST]):
-                    add(character, *found.span())
-                position = found.end()
+                    add(character, start, after)
             add(text[position:begin].translate(folds), position)
             position = end
         self.form = "".join(pieces)
 
-    def places(self, wanted: str) -> list[tuple[int, int]]:
-        """Return the start and end of each occurrence of *wanted* in the text."""
-        found = []
-        place = self.form.find(wanted)
-        while place >= 0:
-            found.append((self._origin(place)[0], self._origin(place + len(wanted) - 1)[1]))
-            place = self.form.find(wanted, place + len(wanted))
-        return found
+    def origin(self, place: int, length: int) -> tuple[int, int]:
+        """Return where a part of the form begins and ends in the text."""
+        return self._origin(place)[0], self._origin(place + length - 1)[1]
 
     def _origin(self, place: int) -> tuple[int, int]:
         """Return where the text of a character of the form begins and ends."""

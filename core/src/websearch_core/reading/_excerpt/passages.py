@@ -16,7 +16,7 @@ from functools import cache
 from itertools import pairwise
 
 from ..._text.bm25 import Question, score_counts
-from ..._text.terms import split_terms
+from ..._text.terms import list_terms
 from ...models import Page
 from .compose import Composer, Span, quote
 from .window import beyond, check, cut_window
@@ -112,13 +112,13 @@ def _ranking(source: Composer, runs: Sequence[Span], query: str) -> list[Span]:
 
     @cache
     def heading_words(headings: tuple[str, ...]) -> list[str]:
-        return [word.form for word in split_terms(" ".join(headings))]
+        return list_terms(" ".join(headings))
 
     counts: list[Counter[str]] = []
     lengths: list[int] = []
     for run in runs:
         start, end = source.pieces[run.first].start, source.pieces[run.after - 1].end
-        said = [word.form for word in split_terms(_TARGET.sub("]", source.page.content[start:end]))]
+        said = list_terms(_TARGET.sub("]", source.page.content[start:end]))
         lengths.append(len(said))
         counts.append(question.count(said + heading_words(source.pieces[run.after - 1].headings)))
     scores = score_counts(counts, lengths)

@@ -175,12 +175,16 @@ def _table(text: str, start: int, end: int, path: tuple[str, ...]) -> Iterator[P
 
 
 def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    ends = [mark.end() for mark in SENTENCE_END.finditer(text, start, end)]
+    if end - start <= _MAX_LENGTH and (not ends or ends[0] == end):  # most items of a list
+        yield start, end
+        return
     links = [link.span() for link in LINK.finditer(text, start, end)]
     position = start
-    for mark in SENTENCE_END.finditer(text, start, end):
-        if mark.end() < end and _around(links, mark.end()) is None:
-            yield from _divided(text, position, mark.end(), links)
-            position = mark.end()
+    for after in ends:
+        if after < end and _around(links, after) is None:
+            yield from _divided(text, position, after, links)
+            position = after
     yield from _divided(text, position, end, links)
 
 
@@ -217,6 +221,6 @@ def _titles(headings: list[tuple[int, str]]) -> tuple[str, ...]:
 
 def _plain(title: str) -> str:
     title = title.rstrip(" \t\n#")
-    bare = LINK.sub(lambda link: link[0][1 : link[0].rindex("](")], title)
+    bare = LINK.sub(lambda link: link[0][1 : link[0].rindex("](")], title) if "](" in title else title
     line = " ".join(bare.replace("*", "").replace("`", "").replace("\\", "").split())
     return line if len(line) <= _MAX_TITLE_LENGTH else f"{line[: _MAX_TITLE_LENGTH - 1].rstrip()}…"

@@ -19,6 +19,7 @@ _BEFORE = 60  # nodes to look at before it
 _ABOVE = 3  # levels above it to begin at
 _MAX_PROPERTIES = 200
 _MAX_LENGTH = 100  # characters of a line with an author
+_MAX_LINE_LENGTH = 200  # characters of a line, or a class, that are searched for one
 _MAX_LEVELS = 20
 _MAX_NODES = 100  # in an element whose text is read as a line
 _MAX_TEXT_LENGTH = 6_000  # characters
@@ -114,7 +115,7 @@ def read_byline(document: LexborHTMLParser, headline: LexborNode | None) -> Byli
 
 def person(text: str) -> str | None:
     """Return the name in a line such as ``By Ada Lovelace | May 4``, or None; several names come with commas."""
-    whole = " ".join(text[: 2 * _MAX_LENGTH].split())
+    whole = " ".join(text[:_MAX_LINE_LENGTH].split())
     line = _BY.sub("", whole)
     if line != whole and (dates := find_dates(line)) and (lead := _BEFORE_DATE.search(line[: dates[0][1]])):
         line = line[: lead.start()]
@@ -170,7 +171,7 @@ def _read_lines(headline: LexborNode, found: Byline) -> None:
     before, labelled = "", False
     for node, tag, below in _around(headline):
         if not tag:
-            line = (node.text_content or "")[: 2 * _MAX_LENGTH].strip()
+            line = (node.text_content or "")[:_MAX_LINE_LENGTH].strip()
             if not line:
                 continue
             if len(line) <= _MAX_LENGTH:
@@ -192,7 +193,10 @@ def _read_lines(headline: LexborNode, found: Byline) -> None:
         elif (
             not found.author
             and (attributes := node.attributes)
-            and ("author" in (attributes.get("rel") or "") or _BY_CLASS.search(attributes.get("class") or ""))
+            and (
+                "author" in (attributes.get("rel") or "")
+                or _BY_CLASS.search((attributes.get("class") or "")[:_MAX_LINE_LENGTH])
+            )
         ):
             found.author = person(line_of(node))
         if found.complete:

@@ -62,7 +62,7 @@ _USUAL = re.compile(rb"[^<]*+(?:<(?:" + _END + rb"|" + _START + rb")[^<]*+)*+")
 _ANY_NAME = rb"[^ \t\n\f\r/>][^ \t\n\f\r/>=]*+"
 _ANY_VALUE = rb"""(?:"[^"]*+"?+|'[^']*+'?+|[^ \t\n\f\r>"'][^ \t\n\f\r>]*+)"""
 _ANY_ATTRIBUTE = rb"[ \t\n\f\r/]*+%s(?:" + _SPACE + rb"*+=" + _SPACE + rb"*+%s?+)?+"
-_ATTRIBUTE = re.compile(_ANY_ATTRIBUTE % (b"(" + _ANY_NAME + b")", b"(" + _ANY_VALUE + b")"))
+_ATTRIBUTE = re.compile(_ANY_ATTRIBUTE % (b"(" + _ANY_NAME + b")", b"(" + _ANY_VALUE + b")") + rb"|[ \t\n\f\r/]++")
 _ODD = re.compile(
     rb"(?P<comment><!--(?:-?>)?+)"
     rb"|(?P<doctype><!doctype" + _ENDS + rb"[^<>]{0,500}+>)"
@@ -163,7 +163,7 @@ class _Writer:
                 self.simpler = True
                 break
             name, value = attribute.groups()
-            if len(attribute[0]) <= _MAX_ATTRIBUTE_LENGTH and _USUAL_NAME.fullmatch(name):
+            if name and len(attribute[0]) <= _MAX_ATTRIBUTE_LENGTH and _USUAL_NAME.fullmatch(name):
                 pieces.append(b" " + name + b"=" + _quote(value or b""))
         return b"".join((*pieces, b">"))
 

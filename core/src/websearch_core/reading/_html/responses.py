@@ -34,7 +34,8 @@ _PARTS = (
 )
 _COMMENTS = re.compile(rf"{_PREFIX}(?:{_COMMENT_WORDS}){_PARTS}(?![\w-])")
 _REVIEWS = re.compile(rf"{_PREFIX}(?:{_REVIEW_WORDS}){_PARTS}(?![\w-])")
-_COUNT = r"[\s(\[:]*(?:\d[\d.,\s]*k?)?[\s)\]]*"
+_MAX_HEADING_LENGTH = 60  # characters
+_COUNT = r"[\s(\[:]*+(?:\d[\d.,\s]*+k?)?[\s)\]]*+"
 _COMMENTS_HEADING = re.compile(
     rf"{_COUNT}(?:(?:reader|user|readers'|leave)?\s*comments?(?: section)?|(?:leser)?kommentare?|commentaires?"
     r"|coment[aá]rios?|commenti|reacties|komentarze|kommentarer|комментари[ийев]+|评论|留言|コメント|댓글)"
@@ -185,7 +186,7 @@ def _add_below_headings(outline: TextBlocks, found: list[bool], headings: re.Pat
         level = _LEVELS.get(outline.names[element])
         if end > 0 and ((level and level <= end) or not _is_in(outline, element, root)):
             end = -1
-        if level and level > 1 and len(text) <= 60 and headings.fullmatch(text):
+        if level and level > 1 and len(text) <= _MAX_HEADING_LENGTH and headings.fullmatch(text):
             end, root = level, _section(outline, element, children)
         if end > 0:
             found[block] = True

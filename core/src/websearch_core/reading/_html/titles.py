@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from ..._text.terms import UNSPACED
 
-_SEPARATOR = re.compile(r"\s+[-–—|·•»›:/~]+\s+|\s*[|｜»•]\s*|\s+::\s+|:\s+")  # noqa: RUF001 - as pages write them
+_SEPARATOR = re.compile(r"(?<!\s)\s++(?:[-–—|·•»›:/~]+\s+|[|｜»•]\s*)|[|｜»•]\s*|:\s+")  # noqa: RUF001 - as pages write them
 _WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 _AGREES = 0.6  # minimum share of the words of the shorter of two titles that they have in common
 _IS_STATED = 0.5  # minimum share of a headline's words that occur in the stated titles

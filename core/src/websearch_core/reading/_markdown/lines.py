@@ -25,7 +25,7 @@ _SIGNS = {
     TO: "](",
     END: ")",
 }
-_SPAN = re.compile(f"({TICK}[^{TICK}\n]*{TICK}|{SPAN}++[^{SPAN}\n]*{SPAN}++)")
+_SPAN = re.compile(f"({TICK}[^{TICK}\n]*{TICK}|(?<!{SPAN}){SPAN}++[^{SPAN}\n]*{SPAN}++)")
 _SCRIPT = re.compile(f"{SCRIPT}([\\^_])([^{SCRIPT}]*){SCRIPT}")
 _FRACTION = re.compile(f"([0-9]?){SCRIPT}\\^([0-9]+){SCRIPT} ?[/\u2044] ?{SCRIPT}_([0-9]+){SCRIPT}")
 _SIMPLE = re.compile("[-+\u2212\u2013]?(?:[0-9]+|[^\\W\\d])")

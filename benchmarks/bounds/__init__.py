@@ -1,0 +1,1 @@
+"""What repeated text costs to read, wherever it stands in a document."""
