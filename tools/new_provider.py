@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import websearch_core.provider as kit
+from websearch_core._registry import registered_name
 from websearch_core.errors import UnknownProvider
-from websearch_core.provider._registry import registered_name
 
 ROOT = Path(__file__).resolve().parents[1]
 GUIDE = ROOT / "CONTRIBUTING.md"

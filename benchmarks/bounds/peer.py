@@ -42,7 +42,7 @@ def main(name: str, path: str) -> None:
 
         work = WebBaseLoader(_serve(body)).load
     begin = time.process_time()
-    work()
+    work()  # type: ignore[no-untyped-call,unused-ignore]
     print(time.process_time() - begin)
 
 

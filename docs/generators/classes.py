@@ -6,7 +6,7 @@ import ast
 import re
 from pathlib import Path
 
-from websearch_core.provider._registry import built_in
+from websearch_core._registry import built_in
 
 _IMPORTS = re.compile(r"(?<=^if TYPE_CHECKING:\n)(?:    from \.\w+ import \w+\n)+", re.MULTILINE)
 _NAMES = re.compile(r"^__all__ = \[.*?^\]\n", re.MULTILINE | re.DOTALL)
@@ -22,7 +22,7 @@ def write_module(path: Path) -> str:
     own = {
         alias.name
         for node in tree.body
-        if isinstance(node, ast.ImportFrom) and node.module in {"provider._registry", "_info"}
+        if isinstance(node, ast.ImportFrom) and node.module in {"_registry", "_info"}
         for alias in node.names
     }
     names = "".join(f'    "{name}",\n' for name in sorted({*own, *built_in()}))

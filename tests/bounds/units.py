@@ -95,9 +95,9 @@ def _member(ranges: list[tuple[Any, Any]]) -> str:
 def _has(one: tuple[Any, Any], character: str) -> bool:
     code, argument = one
     if code is codes.LITERAL:
-        return argument == ord(character)
+        return bool(argument == ord(character))
     if code is codes.RANGE:
-        return argument[0] <= ord(character) <= argument[1]
+        return bool(argument[0] <= ord(character) <= argument[1])
     if code is codes.CATEGORY:
         classes = {codes.CATEGORY_SPACE: r"\s", codes.CATEGORY_NOT_SPACE: r"\S", codes.CATEGORY_DIGIT: r"\d",
                    codes.CATEGORY_NOT_DIGIT: r"\D", codes.CATEGORY_WORD: r"\w", codes.CATEGORY_NOT_WORD: r"\W"}  # fmt: skip

@@ -107,7 +107,7 @@ class Ebb:
 
 @pytest.fixture(autouse=True)
 def registry(monkeypatch):
-    monkeypatch.setattr("websearch_core.provider._registry._registered", {})
+    monkeypatch.setattr("websearch_core._registry._registered", {})
 
 
 def test_registry_registers_and_gets():

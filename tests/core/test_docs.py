@@ -17,11 +17,10 @@ from typer.testing import CliRunner
 
 from docs import generate
 from docs.generators.markdown import make_table, replace_part
-from websearch_core import SearchQuery, WebSearch, errors
+from websearch_core import SearchQuery, WebSearch, _registry, errors
 from websearch_core._cli.app import app
 from websearch_core.layers import Rank, layer_class, leaves
 from websearch_core.models import Image, Page, Passage, SearchResponse, SearchResult
-from websearch_core.provider import _registry
 from websearch_core.provider._function import from_function
 from websearch_core.render import page_as_json, search_as_json
 from websearch_core.testing import SECRET, play, reply

@@ -75,7 +75,7 @@ class Harbour:
 
 @pytest.fixture
 def harbour(monkeypatch):
-    monkeypatch.setattr("websearch_core.provider._registry._registered", {})
+    monkeypatch.setattr("websearch_core._registry._registered", {})
     register("harbour", Harbour)
 
 
@@ -167,7 +167,7 @@ def test_a_plug_in_says_what_keeps_it_from_being_used(websearch, monkeypatch):
         def problem(self):
             return "the tide is out"
 
-    monkeypatch.setattr("websearch_core.provider._registry._registered", {"ebb": Ebb})
+    monkeypatch.setattr("websearch_core._registry._registered", {"ebb": Ebb})
     assert listed(websearch, "ebb")["problem"] == "the tide is out"
 
 
@@ -188,7 +188,7 @@ def test_a_layer_with_a_name_of_its_own_is_a_provider_and_hides_no_plain_http(we
         def search(self, query):
             return self.inner.search(query)
 
-    monkeypatch.setattr("websearch_core.provider._registry._registered", {"gateway": Gateway})
+    monkeypatch.setattr("websearch_core._registry._registered", {"gateway": Gateway})
     assert "unencrypted" in listed(websearch, "gateway")["problem"]
     assert "unencrypted" in websearch("doctor", "gateway").stdout
     with pytest.raises(ConfigurationError, match="unencrypted"):
@@ -269,7 +269,7 @@ def test_an_async_method_is_refused_with_what_to_write_instead(mine, role, webse
     with pytest.raises(ConfigurationError, match=complaint):
         WebSearch(Fallback((Brave(api_key="key"), mine)))
 
-    monkeypatch.setattr("websearch_core.provider._registry._registered", {"mine": type(mine)})
+    monkeypatch.setattr("websearch_core._registry._registered", {"mine": type(mine)})
     assert "is an async def" in listed(websearch, "mine")["problem"]
     assert "is an async def" in websearch("doctor", "mine").stdout
 

@@ -162,7 +162,8 @@ def test_an_error_as_data():
     assert error_as_json(RateLimited("slow", provider="brave", retry_after=7)) == {
         "status": "error",
         "error": {
-            "code": "rate_limited", "message": "slow", "provider": "brave", "temporary": True, "retry_after": 7,
+            "code": "rate_limited", "message": "slow", "url": None, "provider": "brave", "temporary": True,
+            "retry_after": 7,
         },
     }  # fmt: skip
 

@@ -280,7 +280,7 @@ def test_a_provider_of_ones_own_can_be_given_or_registered(monkeypatch):
 
     assert [type(leaf) for leaf in searching(Mine())] == [Mine]
 
-    monkeypatch.setattr("websearch_core.provider._registry._registered", {})
+    monkeypatch.setattr("websearch_core._registry._registered", {})
     register("mine", Mine)
     assert provider_class("mine") is Mine
     assert "mine" in known()
@@ -294,7 +294,7 @@ def test_a_provider_of_ones_own_can_be_given_or_registered(monkeypatch):
 def test_providers_plug_in_by_entry_points(monkeypatch):
     from importlib.metadata import EntryPoint
 
-    from websearch_core.provider import _registry
+    from websearch_core import _registry
 
     def points(*names):
         _registry._plugged_in.cache_clear()

@@ -265,7 +265,7 @@ def test_options_of_plug_ins_need_the_note_that_they_are_harmless(monkeypatch):
         def __init__(self, **options):
             self.options = options
 
-    monkeypatch.setattr("websearch_core.provider._registry._registered", {"mine": Mine, "plain": Plain})
+    monkeypatch.setattr("websearch_core._registry._registered", {"mine": Mine, "plain": Plain})
     write('[providers.mine]\ncolour = "red"')
     assert build_provider("mine", Settings.load()).colour == "red"
     for entry, key in (
@@ -300,7 +300,7 @@ def test_a_key_that_the_class_finds_by_itself_counts(monkeypatch):
         api_key: Key = field(default_factory=lambda: KEY)
         base_url: BaseUrl = "https://mine.example"
 
-    monkeypatch.setattr("websearch_core.provider._registry._registered", {"mine": Mine})
+    monkeypatch.setattr("websearch_core._registry._registered", {"mine": Mine})
     write('[providers.mine]\nbase_url = "https://evil.example"')
 
     with pytest.raises(ConfigurationError, match=r"mine\.base_url"):

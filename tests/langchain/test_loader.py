@@ -95,7 +95,7 @@ async def test_pages_that_fail_can_be_skipped_with_a_warning(site, caplog):
 
     assert [document.metadata["title"] for document in documents] == ["Kelp"]
     assert [record.getMessage() for record in caplog.records] == [
-        "left out page 1 of 2: direct read failed: 404 Not Found"
+        f"left out page 1 of 2: direct read failed: 404 Not Found ({site.url}/missing?token=...)"
     ] * 2
 
 

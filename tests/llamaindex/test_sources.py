@@ -31,7 +31,9 @@ def opening(url):
 
 
 def make_spec(sea, **options):
-    return WebSearchToolSpec(web=sea(pages={KELP: "# Kelp\n\nKelp grows.", OTHER: "# Other\n\nRed."}), **options)
+    kelp, other = "# Kelp\n\nKelp grows.", "# Other\n\nRed."
+    pages = {KELP: kelp, OTHER: other, f"{KELP}/": kelp, f"{OTHER}/": other}  # the last two are where redirects end
+    return WebSearchToolSpec(web=sea(pages=pages), **options)
 
 
 @pytest.fixture

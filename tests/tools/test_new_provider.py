@@ -61,7 +61,7 @@ def test_a_new_provider_passes_lint_and_the_contract_as_generated(tree, name):
         f"cassettes/{name}/quota.yaml",
         f"cassettes/{name}/rate_limited.yaml",
         f"cassettes/{name}/wrong_key.yaml",
-        "core/src/websearch_core/provider/_registry.py",
+        "core/src/websearch_core/_registry.py",
     ]
     check(tree, "-m", "docs.generate")
 
@@ -88,7 +88,7 @@ def test_the_registry_stays_sorted(tree):
     for name in ("aa", "beacon", "zz"):
         check(tree, "tools/new_provider.py", name)
 
-    registered = check(tree, "-c", "from websearch_core.provider import _registry; print(*_registry._BUILT_IN)").split()
+    registered = check(tree, "-c", "from websearch_core import _registry; print(*_registry._BUILT_IN)").split()
     assert registered == sorted(registered)
     assert {"aa", "beacon", "zz"} < set(registered)
 

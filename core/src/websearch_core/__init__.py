@@ -33,10 +33,10 @@ if typing.TYPE_CHECKING:
     from . import testing as testing
     from . import tokens as tokens
     from . import tools as tools
+    from ._registry import register
     from .client import WebSearch
     from .errors import ServiceError, WebSearchError
     from .models import Page, SearchQuery, SearchResponse, SearchResult
-    from .provider._registry import register
 
     __version__: str
 
@@ -59,7 +59,7 @@ _HOMES = {
     "ServiceError": "errors",
     "WebSearch": "client",
     "WebSearchError": "errors",
-    "register": "provider._registry",
+    "register": "_registry",
 }
 _MODULES = frozenset(
     "citations client errors events flow index keys layers models otel provenance provider providers reading render "

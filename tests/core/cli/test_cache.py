@@ -8,9 +8,10 @@ import os
 import pytest
 import typer.testing
 
+from websearch_core import _registry
 from websearch_core._cli.app import app
 from websearch_core.models import Page
-from websearch_core.provider import _registry, provider
+from websearch_core.provider import provider
 
 calls = []
 

@@ -398,7 +398,7 @@ def test_providers_shows_all_that_is_known_about_one(websearch):
 
 
 def test_a_plug_in_that_cannot_be_loaded_is_listed_and_does_no_harm(websearch, monkeypatch):
-    monkeypatch.setattr("websearch_core.provider._registry._plugged_in", lambda: {"broken": "no_such_module:Broken"})
+    monkeypatch.setattr("websearch_core._registry._plugged_in", lambda: {"broken": "no_such_module:Broken"})
 
     found = {one["name"]: one for one in json.loads(websearch("providers", "-f", "json").stdout)}
 
@@ -475,7 +475,7 @@ def test_doctor_live_tells_configured_reachable_and_answering_apart(websearch, s
         api_key: Annotated[Key, Env("GONE_API_KEY")]
         base_url: BaseUrl = "http://127.0.0.1:9"
 
-    monkeypatch.setattr("websearch_core.provider._registry._registered", {"keyed": Keyed, "gone": Gone})
+    monkeypatch.setattr("websearch_core._registry._registered", {"keyed": Keyed, "gone": Gone})
     monkeypatch.setenv("SEARXNG_URL", searx.url)
     searx.status = 429
     names = ["searxng", "keyed", "gone", "local"]

@@ -82,7 +82,7 @@ def test_no_key_is_offered_as_an_option():
 
 
 def test_a_broken_plug_in_does_no_harm(monkeypatch):
-    monkeypatch.setattr("websearch_core.provider._registry._plugged_in", lambda: {"broken": "no_such_module:Broken"})
+    monkeypatch.setattr("websearch_core._registry._plugged_in", lambda: {"broken": "no_such_module:Broken"})
 
     assert "broken" in completion.complete_provider("")  # only importing it would tell
     assert completion.complete_option("broken.") == []

@@ -465,7 +465,7 @@ def test_a_batch_of_which_no_page_could_be_read_is_tried_again_and_keeps_the_err
     (pages,) = read_batches(Retry(desk, attempts=3, pause=0), 1)
 
     assert desk.asked == 3
-    assert [str(page) for page in pages] == ["down", "down, too"]
+    assert [page.message for page in pages] == ["down", "down, too"]
 
 
 def test_a_batch_with_a_page_is_not_tried_again():

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from tests.waiting import await_until, wait_until
 from websearch_core import WebSearch
+from websearch_core._registry import provider_class
 from websearch_core.errors import (
     AllProvidersFailed,
     BudgetExceeded,
@@ -35,7 +36,6 @@ from websearch_core.layers._prices import find_price
 from websearch_core.layers._usage import UsageFile
 from websearch_core.models import Page, SearchQuery, SearchResponse
 from websearch_core.provider import FREE, Price, Service
-from websearch_core.provider._registry import provider_class
 from websearch_core.providers import Brave, Direct, Exa, Tavily, known
 from websearch_core.settings import Settings
 from websearch_core.testing import SECRET, reply

@@ -92,7 +92,7 @@ def test_several_failures_are_raised_together():
     with pytest.raises(AllProvidersFailed) as caught:
         read(chain)
 
-    assert [str(failure) for failure in caught.value.exceptions] == ["no", "gone"]
+    assert [failure.message for failure in caught.value.exceptions] == ["no", "gone"]
 
 
 def test_it_is_the_first_if_it_is_named_first():

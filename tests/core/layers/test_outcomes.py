@@ -225,7 +225,7 @@ def test_if_none_finds_anything_the_first_empty_answer_counts_even_if_others_fai
 
 def test_if_all_fail_on_empty_changes_nothing():
     chain = Fallback((Service("a", fails=Unavailable("x")), Service("b", fails=Unavailable("y"))), on_empty=True)
-    with pytest.raises(AllProvidersFailed, match="x; y"):
+    with pytest.raises(AllProvidersFailed, match="a: x; b: y"):
         play(chain.search(KELP))
 
 

@@ -43,7 +43,7 @@ class Ebb:
 
 @pytest.fixture
 def ebb(monkeypatch):
-    monkeypatch.setattr("websearch_core.provider._registry._registered", {})
+    monkeypatch.setattr("websearch_core._registry._registered", {})
     register("ebb", Ebb)
 
 

@@ -83,8 +83,8 @@ def parse_options(given: Iterable[str] | None) -> dict[str, dict[str, Any]]:
         ConfigurationError: One has another form, or would show a key to everybody who can list processes.
 
     """
+    from .._registry import provider_class, registered_name
     from ..provider._declare import environment, field_notes, is_secret
-    from ..provider._registry import provider_class, registered_name
 
     parsed: dict[str, dict[str, Any]] = {}
     for one in given or ():

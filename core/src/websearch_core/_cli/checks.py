@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from .._browser.find import PROVEN, find_browser, read_version
+from .._registry import provider_class, registered_name
 from .._runtime.deadline import time_limit
 from ..client._selection import AUTO, AUTOMATIC, build_provider, check_provider
 from ..errors import BadResponse, ConfigurationError, MissingKey, ServiceError, TimedOut, Unavailable, WebSearchError
@@ -22,7 +23,6 @@ from ..keys._environ import read_variable
 from ..models import SearchQuery
 from ..provider._declare import field_notes, is_secret
 from ..provider._ports import can, needs_network
-from ..provider._registry import provider_class, registered_name
 from ..providers import get_all
 from ..settings import Settings
 from ..settings._build import collect_options

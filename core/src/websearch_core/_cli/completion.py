@@ -21,15 +21,15 @@ def complete_reader(incomplete: str) -> list[str]:
 
 def complete_name(incomplete: str) -> list[str]:
     """Return all providers."""
-    from ..provider._registry import known
+    from .._registry import known
 
     return _starting_with(incomplete, known())
 
 
 def complete_option(incomplete: str) -> list[str]:
     """Return the providers that have options; after ``tavily.``, its options; and after ``=``, the choices."""
+    from .._registry import known, provider_class
     from ..provider._declare import field_notes, is_secret
-    from ..provider._registry import known, provider_class
 
     name, dot, _ = incomplete.partition(".")
     if not dot:
@@ -48,7 +48,7 @@ def complete_time_range(incomplete: str) -> list[str]:
 
 def _list_providers(role: str) -> Iterator[str]:
     """Yield the providers that can do *role*, as their files say: importing all of them would take too long."""
-    from ..provider._registry import known
+    from .._registry import known
 
     folder = Path(__file__).parents[1] / "providers"
     for name in known():

@@ -419,7 +419,7 @@ def preload() -> None:
     """
     from .. import settings  # noqa: F401
     from .._net import sender  # noqa: F401
-    from ..provider._registry import known
+    from .._registry import known
     from . import _calls, _selection  # noqa: F401
 
     with suppress(ConfigurationError):  # of a plug-in: raised again by whoever names one

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from .._net.guard import Guard
+from .._registry import is_known, known, provider_class, registered_name, unknown_provider
 from .._text.suggestion import suggest_name
 from .._text.urls import find_origin
 from ..errors import Blocked, ConfigurationError, MissingKey, PageNotFound
@@ -41,7 +42,6 @@ from ..layers._stack import Stack, rank
 from ..models import describe_problems
 from ..provider._declare import destinations, field_notes
 from ..provider._ports import PageReader, Provider, Role, SearchProvider, can, check_port, needs_network
-from ..provider._registry import is_known, known, provider_class, registered_name, unknown_provider
 from ..settings import Settings
 from ..settings._build import build, by_name, collect_options, is_this_machine
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..provider._registry import known, provider_class, register
+from .._registry import known, provider_class, register
 from ._info import ProviderInfo, get, get_all, get_configured, get_default
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ __all__ = [
 if not TYPE_CHECKING:  # hidden from type checkers: with a __getattr__, they would accept any name
 
     def __getattr__(name: str) -> type:
-        from ..provider._registry import built_in
+        from .._registry import built_in
 
         if (place := built_in().get(name)) is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,10 +8,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, is_dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from .._registry import known, provider_class
 from ..errors import ConfigurationError, MissingKey, UnknownProvider
 from ..provider._declare import environment, field_notes, is_secret
 from ..provider._ports import Limits, can
-from ..provider._registry import known, provider_class
 from ..provider._service import Service
 
 if TYPE_CHECKING:

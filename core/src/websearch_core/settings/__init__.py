@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError
 
+from .._registry import provider_class
 from .._text.lists import NO_TEXTS, Texts
 from ..errors import ConfigurationError
 from ..layers._amounts import check_budget, split_texts
 from ..models._domains import DomainNames, Domains
 from ..provider._declare import FoundFile
-from ..provider._registry import provider_class
 from ._build import by_name, conceal
 from ._places import (
     Place,

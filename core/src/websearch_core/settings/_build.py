@@ -15,12 +15,12 @@ from urllib.parse import urlsplit
 from pydantic import Secret, SecretStr
 
 from .._net.guard import Guard
+from .._registry import registered_name
 from .._text.urls import canonicalize, parse_address
 from ..errors import ConfigurationError, UnsafeURL
 from ..keys._environ import describe_variable, read_variable
 from ..keys._keys import KeyFromEnvironment, is_in_keyring
 from ..provider._declare import Destination, FoundFile, construct, environment, field_notes, is_secret
-from ..provider._registry import registered_name
 from ._sources import ARGUMENT, DEFAULT, Option, Source, make_refusal
 
 _KEY = "api_key"

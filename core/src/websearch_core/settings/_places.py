@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
+from .._registry import provider_class
 from .._text.lists import split_list
 from .._text.problems import describe_problem
 from .._text.suggestion import suggest_name
@@ -29,7 +30,6 @@ from ..keys._keys import is_in_keyring
 from ..layers import layer_class
 from ..models._domains import Domains, parse_domain
 from ..provider._declare import FoundFile, field_notes, is_secret
-from ..provider._registry import provider_class
 from ._build import check_entries, limit_of, too_high
 from ._shapes import SWITCH, Path, flatten
 from ._sources import Option, Source, Table, make_refusal

@@ -23,9 +23,9 @@ from dataclasses import MISSING, fields, is_dataclass, replace
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from .._registry import is_known, provider_class, registered_name
 from ..errors import ConfigurationError, UnknownProvider
 from ..provider._declare import field_notes
-from ..provider._registry import is_known, provider_class, registered_name
 from ._sources import Option, Source, Table
 
 Path: TypeAlias = tuple[str, ...]  # ("timeout",), ("providers", "brave", "api_key"), ("layers", "retry")

@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 
 from pydantic import SecretStr
 
+from .._registry import provider_class, registered_name
 from .._text.suggestion import suggest_name
 from ..client import CommonArguments, WebSearch
 from ..client._arguments import check_number
@@ -19,7 +20,6 @@ from ..keys._keys import ApiKey, is_in_keyring
 from ..models import SearchQuery
 from ..provider._declare import field_notes, is_secret
 from ..provider._ports import needs_network
-from ..provider._registry import provider_class, registered_name
 from ..settings._build import by_name, collect_options
 from ..settings._sources import ARGUMENT
 

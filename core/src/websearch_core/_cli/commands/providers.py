@@ -31,7 +31,7 @@ def providers(
     With names: where to get a key, what it costs, and which options it has. Never shows keys.
     """
     with report_errors(form):
-        from ...provider._registry import registered_name
+        from ..._registry import registered_name
         from ...providers import get_all
 
         wanted = [registered_name(name) for name in names or ()]
@@ -70,9 +70,9 @@ _COMMAND_LINE = {"allowed_domains": "allow_domain", "blocked_domains": "block_do
 
 def _list_options(name: str) -> Iterator[tuple[str, str]]:
     """Yield the options of a provider that are no keys, with what they mean."""
+    from ..._registry import provider_class
     from ..._text.docstrings import read_args
     from ...provider._declare import field_notes, is_secret
-    from ...provider._registry import provider_class
 
     try:
         cls = provider_class(name)

@@ -90,7 +90,7 @@ def read(
         if base_url and (not reader or "," in reader):
             raise ConfigurationError("--base-url: also name the one reader that it is for, with --reader")
         if base_url and reader:
-            from ...provider._registry import registered_name
+            from ..._registry import registered_name
 
             given.setdefault(registered_name(reader), {})["base_url"] = base_url
         from ...client import WebSearch

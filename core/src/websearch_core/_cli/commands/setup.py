@@ -62,7 +62,7 @@ def is_interactive() -> bool:
 
 
 def _ask_provider(able: list[ProviderInfo], settings: Settings) -> ProviderInfo:
-    from ...provider._registry import registered_name
+    from ..._registry import registered_name
 
     for one in able:
         state = "ready" if one.configured else f"needs {' or '.join(one.missing)}" if one.missing else one.problem or ""
@@ -81,9 +81,9 @@ def _ask_provider(able: list[ProviderInfo], settings: Settings) -> ProviderInfo:
 
 def _ask_options(choice: ProviderInfo) -> dict[str, str]:
     """Ask for what the provider requires, and for its key even if that is optional."""
+    from ..._registry import provider_class
     from ...keys._environ import read_variable
     from ...provider._declare import environment, field_notes
-    from ...provider._registry import provider_class
     from ...settings._shapes import needs_url
 
     cls = provider_class(choice.name)

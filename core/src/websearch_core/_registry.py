@@ -9,8 +9,8 @@ from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any
 
-from .._text.suggestion import find_close
-from ..errors import ConfigurationError, UnknownProvider
+from ._text.suggestion import find_close
+from .errors import ConfigurationError, UnknownProvider
 
 _BUILT_IN: Mapping[str, str] = MappingProxyType(
     {
