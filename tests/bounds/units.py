@@ -25,7 +25,8 @@ def attacks(pattern: re.Pattern[Any], size: int) -> Iterator[str]:
     """
     Yield texts of about *size* characters that *pattern* may be slow on: the units, and what the pattern looks for.
 
-    A sample that the pattern matches is cut after each of its parts. Each stem is repeated, and its last character.
+    A sample that the pattern matches is cut after each of its parts. Each stem is repeated, and its last character, which
+    something else may follow.
     """
     yield from (repeat(unit, size) for unit in UNITS)
     stems = list(dict.fromkeys(_stems(pattern)))
@@ -33,6 +34,7 @@ def attacks(pattern: re.Pattern[Any], size: int) -> Iterator[str]:
     for stem in stems[-1::-step]:
         yield repeat(stem, size)
         yield stem + stem[-1] * size
+        yield stem + stem[-1] * size + "\x01"  # what fails only at the end is tried again from each place
         if len(stem) > 1:
             yield stem[0] + repeat(stem[1:], size)
 

@@ -124,7 +124,7 @@ def stop(name: str, folder: Path) -> Stop:
                 check_alive(process)
             process.send_signal(signal.SIGINT)
             began = time.monotonic()
-            assert _read_line(process) == "interrupted\n"
+            assert (line := _read_line(process)) == "interrupted\n", (line, process.communicate()[1][-3000:])
             seconds = time.monotonic() - began
             release.set()  # what is still under way gets its answer
             _tell(process)

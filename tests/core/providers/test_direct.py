@@ -223,7 +223,7 @@ CHALLENGES = {
 @pytest.mark.parametrize("status", [200, 202, 403, 429, 503])
 @pytest.mark.parametrize("who", CHALLENGES)
 def test_a_challenge_is_blocked_and_named(who, status):
-    with pytest.raises(Blocked, match=f"a challenge against robots by {who} ") as caught:
+    with pytest.raises(Blocked, match=f"a challenge against robots by {who}$") as caught:
         play(Direct().read(URL), reply(f"<html><body>{CHALLENGES[who]}</body></html>", status))
     assert (caught.value.status, caught.value.temporary, caught.value.provider) == (status, False, "direct")
 

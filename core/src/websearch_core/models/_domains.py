@@ -13,6 +13,7 @@ from .._text.lists import Texts, split_list
 from .._text.urls import find_origin, to_ascii
 from ..errors import DomainNotAllowed
 
+_PREFIX = re.compile(r"^(https?://)?(\*\.|www\.(?=[^./]+\.[^./])|\.)?", re.IGNORECASE)
 _MAX_NAMED = 5  # domains that an error lists
 _MAX_LENGTH = 300  # characters: a name has at most 253 (RFC 1035)
 
@@ -27,8 +28,7 @@ def parse_domain(value: str) -> str:
     """
     if len(value) > _MAX_LENGTH:
         raise ValueError(f"a domain has at most {_MAX_LENGTH} characters")
-    prefix = r"(?i)^(https?://)?(\*\.|www\.(?=[^./]+\.[^./])|\.)?"
-    host = to_ascii(re.sub(prefix, "", value.strip()).removesuffix("/").removesuffix("."))
+    host = to_ascii(_PREFIX.sub("", value.strip()).removesuffix("/").removesuffix("."))
     if not re.fullmatch(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", host):
         raise ValueError(f"{value!r} is not a domain such as 'python.org'")
     return host
