@@ -14,7 +14,7 @@ from benchmarks.report import Table
 from tests.faults.stopping import PROGRAMS, stop
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "measured" / "stopping.md"
-_TIMES = 5
+_TIMES = 3
 
 
 def main() -> None:

@@ -193,9 +193,11 @@ def parse_switch(value: Any) -> Any:
         return False
     with suppress(ValueError):
         value = float(text) if text else value
-    is_number = isinstance(value, float | int) and not isinstance(value, bool)
-    is_place = isinstance(value, str) and _PLACE.search(value)
-    if value is None or isinstance(value, bool) or is_place or (is_number and 0 < value < inf):
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str) and _PLACE.search(value):
+        return value
+    if isinstance(value, float | int) and 0 < value < inf:
         return value
     raise ValueError("must be true, false, seconds above 0, a path such as ./answers.db, or a URL of Redis")
 
