@@ -198,5 +198,5 @@ def check_pages(
 
 def first_heading(markdown: str) -> str:
     """Return the text of the first heading in *markdown*, for services that return no title; empty if it has none."""
-    heading = re.search(r"^#{1,6} +(.+?) *#*$", markdown, re.MULTILINE)
-    return plain_text(heading[1])[:_MAX_TITLE] if heading else ""
+    heading = re.search(r"^#{1,6} ++(.+)$", markdown, re.MULTILINE)
+    return plain_text(heading[1].rstrip(" #"))[:_MAX_TITLE] if heading else ""
