@@ -113,7 +113,7 @@ class EventLog:
                 log.debug("%s", event.name)
 
     def _warn(self, error: BaseException, provider: str, *, of_page: bool) -> None:
-        """Warn of what fails until somebody changes it. A page that blocks us is no such thing, a search engine is."""
+        """Warn of what fails until somebody changes it: a search engine that blocks us, but not a page that does."""
         for cause in error.exceptions if isinstance(error, AllProvidersFailed) else (error,):
             if not isinstance(cause, _FOR_OPERATORS) or (of_page and isinstance(cause, Blocked)):
                 continue

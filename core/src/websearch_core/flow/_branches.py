@@ -2,7 +2,7 @@
 Branches of a blocking call: work in threads of its own that ends soon when nobody waits for it any more.
 
 Nothing can cancel a thread. A branch that is cut off sends nothing more and ends with its next effect, and the
-connection that it waits for is shut down if it is one of ours. Its thread is a daemon, so that no program waits for it
+connection that it waits for is shut down if we opened it. Its thread is a daemon, so that no program waits for it
 at its end.
 """
 

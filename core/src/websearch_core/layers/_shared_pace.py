@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 # The clock is that of Redis, since those of machines differ. Times are in milliseconds. `next` is when a request is due
 # (GCRA: https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm); `leases` are the requests under way, with the time
 # at which each has ended at the latest, so that those of a process that died come back. What cannot come from this
-# script, or is further away than any wait of ours, such as after the clock was set back, is removed: else one wrong key
+# script, or is further away than we ever wait, such as after the clock was set back, is removed: else one wrong key
 # would hold up everybody for ever.
 _ADMIT = """
 local next_key, leases, rest = KEYS[1], KEYS[2], KEYS[3]

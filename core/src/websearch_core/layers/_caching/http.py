@@ -32,7 +32,7 @@ _UNCHANGED = 304
 _HARMLESS = {"accept", "accept-encoding", "accept-language", "user-agent"}  # headers of requests without a secret
 _DIRECTIVE = re.compile(r"""([!#$%&'*+.^`|~\w-]+)(?:[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|[^\s,;]*))?""")
 _WEEKDAY, _MONTH = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)", r"[A-Z][a-z]{2}"
-# The three forms of RFC 9110, 5.6.7. All are in GMT; anything else is no date.
+# The three forms of RFC 9110, 5.6.7. All are in GMT; anything else is not a date.
 _HTTP_DATE = re.compile(
     rf"{_WEEKDAY}, \d\d {_MONTH} \d{{4}} \d\d:\d\d:\d\d GMT"
     rf"|{_WEEKDAY}[a-z]{{3,6}}, \d\d-{_MONTH}-\d\d \d\d:\d\d:\d\d GMT"
