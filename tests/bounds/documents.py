@@ -6,6 +6,7 @@ import io
 import json
 import time
 from collections.abc import Callable
+from urllib.parse import quote
 
 from tests.bounds.units import repeat
 from websearch_core import Page, WebSearchError
@@ -187,7 +188,7 @@ def _prepare(place: str, text: str) -> Callable[[], object]:
             return lambda: Rules(text).allows(f"{URL}{'a' * 100}")
         case "robots.txt rule":
             rule = text.replace("\n", "/")[:2_000]
-            return lambda: Rules(f"User-agent: *\nDisallow: /{rule}*{rule}*x$\n").allows(URL + rule)
+            return lambda: Rules(f"User-agent: *\nDisallow: /{rule}*{rule}*x$\n").allows(URL + quote(rule))
         case "find" | "find it" | "query":
             long = text * (1_000_000 // 80_000)  # a megabyte, if the text is of 80 kB
             page = Page(url=URL, final_url=URL, title="Kelp", content=long)
