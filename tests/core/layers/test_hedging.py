@@ -24,7 +24,8 @@ from websearch_core.errors import (
     Unavailable,
 )
 from websearch_core.events import Exchange, Failover, Hedged
-from websearch_core.flow import Call, Hedge, Request, Sleep, arun, run
+from websearch_core.flow import Call, Hedge, Request, Sleep, _hedges, arun, run
+from websearch_core.flow._branches import Branch
 from websearch_core.layers import Breaker, Budget, Fallback, Retry, Throttle
 from websearch_core.layers._bucket import Bucket
 from websearch_core.layers._hedging import Hedging
@@ -178,9 +179,17 @@ def test_a_budget_that_forbids_the_hedge_does_not_end_the_search(concurrent):
 
 
 @both
-def test_a_bug_of_the_hedge_does_not_end_the_search(concurrent):
+def test_a_bug_of_the_hedge_does_not_end_the_search(concurrent, monkeypatch):
+    branches = []
+
+    class RecordedBranch(Branch):
+        def __init__(self, work):
+            super().__init__(work)
+            branches.append(self)
+
+    monkeypatch.setattr(_hedges, "Branch", RecordedBranch)  # a thread is done some time after its provider has failed
     second = Service("second", fails=ZeroDivisionError("bug"))
-    first = Service("first", LATE, until=lambda: second.ends)
+    first = Service("first", LATE, until=lambda: second.ends and all(one.done.done() for one in branches[1:2]))
     answer = drive(Fallback((first, second), hedge=SOON).search(KELP), concurrent)
 
     assert brief(answer) == [("first", "ok"), ("second", "parse")]
