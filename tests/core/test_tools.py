@@ -16,8 +16,10 @@ from pydantic import SecretStr, ValidationError
 from websearch_core import SearchResponse, SearchResult, WebSearch
 from websearch_core.errors import BudgetExceeded, ConfigurationError, InvalidOption, MissingKey
 from websearch_core.models._domains import Domains
-from websearch_core.tools import PageArguments, Pinned, SearchArguments, Tenants, Uses, page_options
-from websearch_core.tools._tenants import CONFIGURABLE
+from websearch_core.tools import PageArguments, SearchArguments
+from websearch_core.tools._fixed import FixedOptions
+from websearch_core.tools._uses import Uses
+from websearch_core.tools._tenants import CONFIGURABLE, Tenants
 
 SAID = {"offset": 0, "query": "", "find": ""}
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, Unpack
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
@@ -11,15 +11,16 @@ from pydantic import ConfigDict, Field
 
 from websearch_core import Page, WebSearch, WebSearchError
 from websearch_core.client import CommonArguments
-from websearch_core.tools._document import find_source, put_pages
+from websearch_core.tools import find_source, put_pages, split_arguments, with_limit
 
-from ._resolve import resolve_web
+if TYPE_CHECKING:  # it would import the parsers of pages
+    from websearch_core.reading import ReadOptions
 
 
 class CompressorOptions(CommonArguments, total=False):
     """The arguments of the compressor besides ``web``."""
 
-    max_length: int
+    read_options: ReadOptions | None
 
 
 class WebPageCompressor(BaseDocumentCompressor):
@@ -37,9 +38,10 @@ class WebPageCompressor(BaseDocumentCompressor):
 
     Args:
         web: The `WebSearch` to read with; or pass its arguments instead.
-        max_length: Maximum number of characters per document.
+        read_options: The options of each page; by default ``{"max_length": 1_500}``.
 
     Raises:
+        InvalidOption: One of the options is unknown or wrong.
         ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     """
@@ -47,10 +49,12 @@ class WebPageCompressor(BaseDocumentCompressor):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
     web: WebSearch = Field(exclude=True)
-    max_length: int = Field(default=1_500, ge=1)
+    read_options: Mapping[str, Any] = Field(default_factory=dict)
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[CompressorOptions]) -> None:
-        super().__init__(**resolve_web(type(self), web, options))
+        arguments, own = split_arguments(options, ["read_options"])
+        read_options = with_limit(own.get("read_options"), 1_500)
+        super().__init__(web=WebSearch.resolve(web, arguments), read_options=read_options)
 
     def compress_documents(
         self,
@@ -60,7 +64,7 @@ class WebPageCompressor(BaseDocumentCompressor):
     ) -> list[Document]:
         """Return the documents with the passages for *query*."""
         urls = [find_source(document.metadata) for document in documents]
-        pages = self.web.read_many(filter(None, urls), query=query, max_length=self.max_length)
+        pages = self.web.read_many(filter(None, urls), **{**self.read_options, "query": query})
         return put_pages(documents, urls, pages, _replace_text)
 
     async def acompress_documents(
@@ -71,7 +75,7 @@ class WebPageCompressor(BaseDocumentCompressor):
     ) -> list[Document]:
         """Do the same on the running event loop."""
         urls = [find_source(document.metadata) for document in documents]
-        pages = await self.web.aread_many(filter(None, urls), query=query, max_length=self.max_length)
+        pages = await self.web.aread_many(filter(None, urls), **{**self.read_options, "query": query})
         return put_pages(documents, urls, pages, _replace_text)
 
 

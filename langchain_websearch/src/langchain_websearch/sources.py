@@ -16,16 +16,14 @@ from pydantic import PlainSerializer
 from pydantic.json_schema import SkipJsonSchema
 
 from websearch_core.citations import Source, merge_sources
-from websearch_core.tools._outputs import collect_texts
-
-NAMES = ("web_search", "open_page")
+from websearch_core.tools import DESCRIPTIONS, collect_texts
 
 # LangGraph gives an argument of the name "runtime" the state of the graph; LangChain keeps it out of what models see,
 # and callbacks get the arguments without it. Nothing here imports LangGraph, and the tools work without it.
 Injected: TypeAlias = Annotated[SkipJsonSchema[Any], InjectedToolArg, PlainSerializer(lambda _: None)]
 
 
-def collect_sources(messages: Iterable[object], tools: Collection[str] = NAMES) -> list[Source]:
+def collect_sources(messages: Iterable[object], tools: Collection[str] = tuple(DESCRIPTIONS)) -> list[Source]:
     """
     Return the sources that the tools of this package found in a conversation.
 

@@ -27,11 +27,12 @@ from ..render import (
     search_for_model,
     shorten_snippet,
 )
+from ._documents import PlainDocument, make_document
 
 if TYPE_CHECKING:
     from ..client import WebSearch
 
-ToolFormat: TypeAlias = Format | Literal["search_result"]
+OutputFormat: TypeAlias = Format | Literal["search_result"]
 
 _MAX_FACT_LENGTH = 300  # characters of a fact; a longer one is left out, and of a title the rest
 _TEXTS = ("snippet", "content")
@@ -46,22 +47,49 @@ class Output(NamedTuple):
     Args:
         content: What the model is shown: text, or ``search_result`` content blocks.
         artifact: The facts about it, as plain JSON.
-        shown: The results as they are in the content; for a page, none.
+        shown: The results as they are in the content, or the page.
 
     """
 
     content: str | list[dict[str, Any]]
     artifact: dict[str, Any]
-    shown: tuple[SearchResult, ...] = ()
+    shown: tuple[SearchResult, ...] | Page = ()
+
+    @property
+    def documents(self) -> list[PlainDocument]:
+        """What is shown as documents; ``read`` in their metadata is False for a snippet."""
+        if isinstance(self.shown, Page):
+            return [make_document(page=self.shown).with_metadata(read=True)]
+        return [make_document(result).with_metadata(read=result.content is not None) for result in self.shown]
 
 
-def search_output(web: WebSearch, response: SearchResponse, form: ToolFormat, *, full: bool = False) -> Output:
-    """Return the output for a search, within the token limit of *web*, if it has one; *full* keeps all data."""
+def search_output(
+    web: WebSearch,
+    response: SearchResponse,
+    form: OutputFormat = "text",
+    *,
+    full: bool = False,
+    max_tokens: int | None = None,
+) -> Output:
+    """
+    Return the output for a search.
+
+    Args:
+        web: Whose limits the content has.
+        response: What it found, with the numbers of its sources.
+        form: The format of the content.
+        full: Whether the artifact keeps all data.
+        max_tokens: The maximum number of tokens of the content, instead of that of *web*.
+
+    """
     text_form: Format = "text" if form == "search_result" else form
-    settings = web.settings
-    most = settings.max_snippet_chars
+    most = web.settings.max_snippet_chars
     shown = cut_results(
-        response, text_form, max_tokens=settings.max_tokens, count=web.token_counter, max_snippet_chars=most
+        response,
+        text_form,
+        max_tokens=max_tokens or web.settings.max_tokens,
+        count=web.token_counter,
+        max_snippet_chars=most,
     )
     content: str | list[dict[str, Any]]
     if form == "search_result" and shown.results:
@@ -76,8 +104,8 @@ def search_output(web: WebSearch, response: SearchResponse, form: ToolFormat, *,
     return Output(content, {**artifact, "status": "success", "sources": sources}, as_shown)
 
 
-def page_output(page: Page, form: ToolFormat, *, full: bool = False) -> Output:
-    """Return the output for a page; *full* keeps all data, its links and its text included."""
+def page_output(page: Page, form: OutputFormat = "text", *, full: bool = False) -> Output:
+    """Return the output for a page; if *full*, the artifact keeps all data, its links and its text included."""
     source: Source = {
         "id": page.citation_id,
         "title": page.title[:_MAX_FACT_LENGTH],
@@ -95,7 +123,7 @@ def page_output(page: Page, form: ToolFormat, *, full: bool = False) -> Output:
         if form != "json" and (start := content.find(page.content)) >= 0:
             source["shown"] = [start, start + len(page.content)]
     artifact = page_as_json(page) if full else _page_facts(page)
-    return Output(content, {**artifact, "status": "success", "sources": [source]})
+    return Output(content, {**artifact, "status": "success", "sources": [source]}, page)
 
 
 def collect_texts(content: object, artifact: object) -> Iterator[Mapping[str, Any]]:
@@ -230,7 +258,7 @@ def _rest(response: SearchResponse) -> Iterator[dict[str, Any]]:
 
 def _cut(content: object, span: object) -> str:
     """Return the part of a content that an artifact points to, without our number and reminder."""
-    if not isinstance(span, list | tuple) or len(span) != 2 or not all(isinstance(place, int) for place in span):
+    if not isinstance(span, list | tuple) or len(span) != 2 or not all(isinstance(end, int) for end in span):
         return ""
     if isinstance(content, str):
         return _NUMBER.sub("", content[slice(*span)])

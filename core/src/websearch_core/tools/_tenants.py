@@ -13,7 +13,6 @@ from pydantic import SecretStr
 from .._registry import provider_class, registered_name
 from .._text.suggestion import suggest_name
 from ..client import CommonArguments, WebSearch
-from ..client._arguments import check_number
 from ..client._selection import AUTO
 from ..errors import ConfigurationError, MissingKey
 from ..keys._keys import ApiKey, is_in_keyring
@@ -24,13 +23,11 @@ from ..settings._build import by_name, collect_options
 from ..settings._sources import ARGUMENT
 
 _OF_WEB = (
-    "api_key", "provider", "reader", "timeout", "max_tokens", "links", "comments", "reviews", "allowed_domains",
-    "blocked_domains", "max_snippet_chars",
+    "api_key", "provider", "reader", "timeout", "links", "allowed_domains", "blocked_domains", "max_snippet_chars",
 )  # fmt: skip
 _ROLES = ("provider", "reader")
-_OF_TOOLS = ("search_options", "max_length", "read_top")
+_OF_TOOLS = ("search_options", "read_options")
 CONFIGURABLE = (*_OF_WEB, *_OF_TOOLS)
-_LEAST = {"max_length": 1, "read_top": 0}
 _MAX_TENANTS = 1_024  # each takes some 40 KiB, and may hold connections; the one used least recently is forgotten
 _HOW = ", as in configurable={'provider': ('tavily', 'brave')}"
 _log = logging.getLogger(__name__)
@@ -63,13 +60,13 @@ class Tenants:
         arguments: CommonArguments,
         configurable: Configurable = (),
     ) -> None:
-        self.places = _check_places(configurable)
-        of_web = sorted(set(self.places) & set(_OF_WEB))
+        self.keys = _check_keys(configurable)
+        of_web = sorted(set(self.keys) & set(_OF_WEB))
         if web is not None and of_web:
             raise ConfigurationError(
                 f"configurable: {', '.join(of_web)}: give the arguments of WebSearch instead of web=WebSearch(...)"
             )
-        self._choices = {role: _list_choices(role, configurable, arguments) for role in _ROLES if role in self.places}
+        self._choices = {role: _list_choices(role, configurable, arguments) for role in _ROLES if role in self.keys}
         self.web = self._make_default(web, arguments)
         self._arguments: dict[str, Any] = _hide_keys(arguments) if of_web else {}
         self._start()
@@ -81,34 +78,42 @@ class Tenants:
         self._has_warned = False
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("places", "_choices", "web", "_arguments")}
+        return {name: getattr(self, name) for name in ("keys", "_choices", "web", "_arguments")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._start()
 
     def __repr__(self) -> str:
-        return f"Tenants({', '.join(self.places)})"
+        return f"Tenants({', '.join(self.keys)})"
+
+    def check_names(self, options: Mapping[str, Any]) -> None:
+        """
+        Check that a run may set these *options*.
+
+        Raises:
+            ConfigurationError: It may not set one of them.
+
+        """
+        if unknown := sorted(set(options) - set(self.keys)):
+            hint = suggest_name(unknown[0], self.keys)
+            raise ConfigurationError(f"{unknown[0]}: not in `configurable`{hint}")
 
     def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """
         Return the options that a run sets, by their names.
 
         Each is looked up under its key with two underscores before it, then under the key itself.
-
-        Raises:
-            ConfigurationError: The value of an option of the tools is wrong.
-
         """
         found: dict[str, Any] = {}
-        for option, key in self.places.items():
+        for option, key in self.keys.items():
             value = given.get(f"__{key}")
             if value is None:
                 value = given.get(key)
                 if option == "api_key" and isinstance(value, str):
                     self._warn(key)
             if value is not None:
-                found[option] = check_number(option, value, _LEAST[option]) if option in _LEAST else value
+                found[option] = value
         return found
 
     def find(self, options: Mapping[str, Any]) -> WebSearch:
@@ -136,7 +141,7 @@ class Tenants:
         return web
 
     def _check_values(self, own: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options in forms that can be compared; a key must be one, not the name of a place that has one."""
+        """Return the options in forms that can be compared; a key must be one, not the name of a keyring."""
         values = dict(own)
         for role in _ROLES:
             if role not in values:
@@ -206,7 +211,7 @@ class Tenants:
         try:
             return WebSearch.resolve(web, arguments)
         except MissingKey:
-            if "api_key" not in self.places:
+            if "api_key" not in self.keys:
                 raise
             return WebSearch.resolve(None, cast("CommonArguments", {**arguments, "api_key": _no_key}))
 
@@ -220,7 +225,7 @@ class Tenants:
             )
 
 
-def _check_places(configurable: Configurable) -> dict[str, str]:
+def _check_keys(configurable: Configurable) -> dict[str, str]:
     if isinstance(configurable, str):
         configurable = [configurable]
     named = configurable if isinstance(configurable, Mapping) else {name: name for name in configurable}

@@ -1,9 +1,9 @@
-"""The text and the metadata of a document: what both wrappers make of a result and its page."""
+"""Documents: what every framework makes of a result and its page."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar, overload
 
 from .._text.urls import identify, is_web_url
 from ..errors import WebSearchError
@@ -13,36 +13,60 @@ from ..render import page_metadata, result_metadata
 T = TypeVar("T")
 
 
-def make_text(result: SearchResult, page: Page | WebSearchError | None = None) -> str:
-    """Return what was read of the *page*, or else what the search said about it."""
-    if isinstance(page, Page) and page.content:
-        return page.content
-    return result.content or result.snippet or result.title
-
-
-def make_metadata(result: SearchResult | None = None, page: Page | WebSearchError | None = None) -> dict[str, Any]:
+class PlainDocument(NamedTuple):
     """
-    Return metadata, the same in every framework: flat plain values, nothing empty.
+    A document, without a framework.
 
-    The values depend on the result and the page alone, not on when they were found, so what is indexed twice stays the
-    same.
+    Args:
+        id: The URL of the result, or of the page after redirects.
+        text: What was read of the page, or else what the search said about it.
+        metadata: Flat plain values, the same in every framework.
+
+    """
+
+    id: str
+    text: str
+    metadata: dict[str, Any]
+
+    def with_metadata(self, **more: object) -> PlainDocument:
+        """Return the document with *more* metadata."""
+        return self._replace(metadata={**self.metadata, **more})
+
+
+@overload
+def make_document(result: SearchResult, page: Page | WebSearchError | None = None) -> PlainDocument: ...
+
+
+@overload
+def make_document(result: None = None, *, page: Page) -> PlainDocument: ...
+
+
+def make_document(result: SearchResult | None = None, page: Page | WebSearchError | None = None) -> PlainDocument:
+    """
+    Make a document from a result, its page, or both.
+
+    It depends on the result and the page alone, not on when they were found, so what is indexed twice stays the same.
 
     Args:
         result: The result that led to the page, if there was a search.
-        page: The page, or why it could not be read; None if nobody asked for it.
+        page: The page, or why it could not be read; None if it was not requested.
 
     Returns:
-        The facts of `page_metadata`, overridden by those of `result_metadata`; ``source``, the same as ``url``;
-        ``requested_url`` if a page that nobody searched for was redirected; ``read_error``, the code of an error.
+        The document. Its metadata has the facts of `page_metadata`, overridden by those of `result_metadata`;
+        ``source``, the same as ``url``; ``requested_url`` if a page that nobody searched for was redirected;
+        ``read_error``, the code of an error.
 
     """
     facts = page_metadata(page) if isinstance(page, Page) else {}
     facts |= result_metadata(result) if result else {}
+    text = page.content if isinstance(page, Page) else ""
     if isinstance(page, Page) and result is None and page.url != facts["url"]:
         facts["requested_url"] = page.url
     if isinstance(page, WebSearchError):
         facts["read_error"] = page.code
-    return {"source": facts["url"], **facts}
+    if result is not None:
+        text = text or result.content or result.snippet or result.title
+    return PlainDocument(facts["url"], text, {"source": facts["url"], **facts})
 
 
 def find_source(metadata: Mapping[str, Any]) -> str | None:

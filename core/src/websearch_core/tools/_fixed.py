@@ -1,0 +1,316 @@
+"""The options of the tools that the developer fixes, and a model cannot change."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+from .._text.choices import OTHER_NAMES
+from .._text.suggestion import suggest_name
+from ..client._arguments import check_number
+from ..errors import ConfigurationError, InvalidOption, UnsupportedOption
+from ..models import SearchOptions, SearchQuery, SearchResponse, Unsupported
+from ..models._domains import ANYWHERE, Domains
+from ._arguments import MOST, PageArguments, SearchArguments, search_arguments
+
+if TYPE_CHECKING:
+    from ..client import WebSearch
+    from ..reading import ReadOptions
+
+_NARROWED = frozenset({"limit", "allowed_domains", "blocked_domains"})  # a model may ask for less
+_READING = {"read_top": 0, "passage_length": 1}  # of a search, with the least value of each
+_OF_MODEL = ("offset", "query", "find")  # the arguments of a page that belong to the model
+_PASSAGES = 2_000  # characters of the passages for a query: docs/measured/benchmarks.md says how often they hold it
+_log = logging.getLogger("websearch_core")
+
+
+class SearchDefaults(SearchOptions, total=False):
+    """
+    The options that every search of a tool has: those of `WebSearch.search`.
+
+    Args:
+        read_top: How many of the first results to read, in parallel: instead of their snippets, the model gets the
+            passages of their pages that answer its query.
+        passage_length: Maximum number of characters of these passages per page; 1,500 by default.
+        unsupported: ``note``, the default, if an option that the provider does not support is to be noted; ``raise`` if
+            it is an error.
+
+    """
+
+    read_top: int
+    passage_length: int
+    unsupported: Unsupported | None
+
+
+@dataclass(frozen=True)
+class SearchCall:
+    """
+    One search that a model requested.
+
+    Args:
+        options: The arguments of `WebSearch.search`.
+        notes: What the model should know about its arguments.
+        filters: The arguments that restrict this search, and that the model could leave out.
+
+    """
+
+    options: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+    filters: tuple[str, ...] = ()
+
+    def finish(self, response: SearchResponse) -> SearchResponse:
+        """Return *response* with the notes, and with what to try if it is empty."""
+        if self.notes:
+            response = response.with_notes(*self.notes)
+        if response.results:
+            return response
+        without_effect = " ".join(note for note in response.notes if "does not support" in note)
+        filters = [name for name in self.filters if name not in without_effect]
+        less = f", or leave out {' and '.join(filters)}" if filters else ""
+        return response.with_notes(f"try fewer or other words{less}")
+
+
+@dataclass(frozen=True)
+class FixedOptions:
+    """
+    The options that every search and every page of the tools has.
+
+    A model can change none of them, except that it can ask for fewer results than ``limit``, for some of the
+    ``allowed_domains``, for more ``blocked_domains``, and for another length of a page.
+
+    Args:
+        search: The options of a search that were given: `SearchDefaults`.
+        read: The options of a page that were given: `websearch_core.reading.ReadOptions`.
+        domains: The domains that may be searched: those of the options, within the policy of the `WebSearch`.
+
+    """
+
+    search: Mapping[str, Any] = field(default_factory=dict)
+    read: Mapping[str, Any] = field(default_factory=dict)
+    domains: Domains = ANYWHERE
+
+    @classmethod
+    def of(
+        cls,
+        search: SearchDefaults | Mapping[str, Any] | None = None,
+        read: ReadOptions | Mapping[str, Any] | None = None,
+        *,
+        policy: Domains = ANYWHERE,
+    ) -> FixedOptions:
+        """
+        Check ``search_options`` and ``read_options``.
+
+        Raises:
+            InvalidOption: An option is unknown, or its value is wrong, or it belongs to the model.
+            ConfigurationError: None of the allowed domains is inside the *policy* of the `WebSearch`.
+
+        """
+        given = check_search_options(search)
+        query = SearchQuery.of("any", **{name: value for name, value in given.items() if name not in _READING})
+        domains = policy.narrow(query.allowed_domains, query.blocked_domains)
+        if domains is None:
+            raise ConfigurationError("search_options: allowed_domains: none of these is inside the domain policy")
+        checked = {name: getattr(query, name) for name in query.model_fields_set - {"text"}}
+        checked |= {name: given[name] for name in _READING if given.get(name) is not None}
+        return cls(checked, check_read_options(read, refused=_OF_MODEL), domains)
+
+    @property
+    def limit(self) -> int | None:
+        """The maximum number of results, if it is set."""
+        limit: int | None = self.search.get("limit")
+        return limit
+
+    @property
+    def usual(self) -> int:
+        """The number of results of a search whose model does not say."""
+        return self.limit or 5
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        """The options that a model cannot set. A ``time_range`` would contradict ``after`` and ``before``."""
+        fixed = frozenset(self.search) - _NARROWED - frozenset(_READING)
+        return fixed | {"time_range"} if fixed & {"after", "before"} else fixed
+
+    def arguments(self, base: type[SearchArguments] = SearchArguments) -> type[SearchArguments]:
+        """Return the arguments of a tool, or the more special *base*, restricted to what a model may still choose."""
+        return search_arguments(base, self.hidden, self.limit, self.domains.allowed)  # pyright: ignore[reportArgumentType] - a class has a hash
+
+    def of_run(self, policy: Domains, options: Mapping[str, Any]) -> FixedOptions:
+        """
+        Return the options of one run.
+
+        Args:
+            policy: The domain policy of the `WebSearch` of the run.
+            options: What the run sets. Its ``search_options`` and ``read_options`` replace these, one by one, except
+                that they can only narrow the domains.
+
+        Raises:
+            InvalidOption: An option is unknown, or its value is wrong.
+            ConfigurationError: None of the allowed domains is inside the policy.
+
+        """
+        here = policy.narrow(self.domains.allowed, self.domains.blocked) if policy else self.domains
+        if here is None:
+            raise ConfigurationError("search_options: allowed_domains: none of these is inside the domain policy")
+        own = options.get("search_options"), options.get("read_options")
+        if not any(own):
+            return self if here == self.domains else FixedOptions(self.search, self.read, here)
+        fixed = FixedOptions.of(*own, policy=here)
+        return FixedOptions({**self.search, **fixed.search}, {**self.read, **fixed.read}, fixed.domains)
+
+    def search_call(self, asked: SearchArguments) -> SearchCall:
+        """
+        Combine the arguments of a model with these options.
+
+        An option that the provider does not support is left out with a note: a model can go on.
+
+        Raises:
+            InvalidOption: One of the domains is not a domain.
+
+        """
+        notes: list[str] = []
+        hides_time = "time_range" in self.hidden
+        ignored = [*asked.ignored, *(["time_range"] if hides_time and asked.time_range != "all" else ())]
+        if ignored:
+            notes.append(f"{', '.join(ignored)}: fixed by the developer, so what you sent was ignored")
+        most = self.limit or MOST
+        if asked.limit > most:
+            notes.append(f"limit: there are at most {most} results here")
+        domains = self._narrow(asked.allowed_domains, asked.blocked_domains, notes)
+        filters = ["allowed_domains"] if asked.allowed_domains and domains.allowed != self.domains.allowed else []
+        options = {"unsupported": "note", **{n: v for n, v in self.search.items() if n not in _NARROWED}}
+        if asked.time_range != "all" and not hides_time:
+            filters.append("time_range")
+            options["time_range"] = asked.time_range
+        options |= {
+            "limit": min(asked.limit, most),
+            "allowed_domains": domains.allowed,
+            "blocked_domains": domains.blocked,
+        }
+        return SearchCall(options, tuple(notes), tuple(filters))
+
+    def page_options(self, asked: PageArguments, web: WebSearch) -> ReadOptions:
+        """
+        Return the arguments of `WebSearch.read` for the part of a page that a model requested.
+
+        A model cannot raise the limit in tokens. For a query, the usual length is that of about 500 tokens of passages:
+        a page that would fit whole is not what was asked for.
+        """
+        usual = self.read.get("max_length") or (_PASSAGES if asked.query else None)
+        if asked.query and usual:
+            usual = min(usual, _PASSAGES, web.settings.max_length)
+        part = {"max_tokens": web.settings.max_tokens, **self.read, "max_length": asked.max_length or usual}
+        return cast("ReadOptions", {**part, "offset": asked.offset, "query": asked.query, "find": asked.find})
+
+    def report_unsupported(self, web: WebSearch) -> None:
+        """
+        Log a warning if the provider of *web* does not support an option, or none of several does.
+
+        Raises:
+            UnsupportedOption: ``unsupported`` is ``raise``.
+
+        """
+        from ..layers import leaves
+        from ..provider import check_options
+
+        query = SearchQuery.of("any", **{name: v for name, v in self.search.items() if name not in _READING})
+        refusals: list[UnsupportedOption] = []
+        for provider in leaves(web.provider) if query.requested() else ():
+            try:
+                check_options(query, provider)
+            except UnsupportedOption as error:
+                if hasattr(provider, "options"):  # without it, only the provider knows
+                    refusals.append(error)
+                    continue
+            return
+        if refusals and query.unsupported == "raise":
+            raise refusals[0]
+        for refusal in refusals:
+            _log.warning("search_options: %s; each search leaves it out, with a note for the model", refusal)
+
+    def _narrow(self, allowed: Sequence[str], blocked: Sequence[str], notes: list[str]) -> Domains:
+        if not allowed and not blocked:
+            return self.domains
+        asked = SearchQuery.of("any", allowed_domains=list(allowed), blocked_domains=list(blocked))
+        inside = self.domains.narrow(asked.allowed_domains, asked.blocked_domains)
+        if inside is None:
+            notes.append("allowed_domains: none of these may be searched here, so all that may be were searched")
+            inside = self.domains.narrow((), asked.blocked_domains)
+            return inside if inside is not None else self.domains
+        if allowed and not set(asked.allowed_domains) <= set(inside.allowed):
+            notes.append(f"allowed_domains: only {', '.join(inside.allowed)} may be searched here")
+        return inside
+
+
+def check_search_options(options: Mapping[str, Any] | None, *, limit: str | None = None) -> dict[str, Any]:
+    """
+    Return the ``search_options`` of a tool, a retriever or a run.
+
+    Args:
+        options: What was given.
+        limit: The argument that is the limit, so that it is not among the options.
+
+    Raises:
+        InvalidOption: An option is unknown, or its value is wrong.
+
+    """
+    given = _as_dict("search_options", options)
+    for name in {"limit", "max_results"} & set(given) if limit else ():
+        raise InvalidOption(f"search_options: {name}: write {limit}={given[name]!r}, beside search_options")
+    known = SearchDefaults.__annotations__
+    if unknown := [name for name in given if name not in known]:
+        hint = suggest_name(str(unknown[0]), known, OTHER_NAMES)
+        raise InvalidOption(f"search_options: {unknown[0]}: not an option{hint}")
+    for name, least in _READING.items():
+        if given.get(name) is not None:
+            check_number(f"search_options: {name}", given[name], least, InvalidOption)
+    _prefix_errors("search_options", lambda: SearchQuery.of("any", **_without(given, _READING)))
+    return given
+
+
+def check_read_options(options: Mapping[str, Any] | None, *, refused: Sequence[str] = ()) -> dict[str, Any]:
+    """
+    Return the ``read_options`` of a tool, a retriever, a loader or a run, without those that are None.
+
+    Args:
+        options: What was given.
+        refused: The options that are arguments of each call instead.
+
+    Raises:
+        InvalidOption: An option is unknown, or its value is wrong, or *refused*.
+
+    """
+    given = {name: value for name, value in _as_dict("read_options", options).items() if value is not None}
+    if not given:
+        return {}
+    from ..reading import Excerpt, ReadOptions  # only now: it imports the parsers of pages
+
+    known = [name for name in ReadOptions.__annotations__ if name not in refused]
+    for name in given:
+        if name in refused:
+            raise InvalidOption(f"read_options: {name}: each call chooses it")
+        if name not in known:
+            raise InvalidOption(f"read_options: {name}: not an option{suggest_name(str(name), known)}")
+    _prefix_errors(
+        "read_options", lambda: Excerpt(**{n: v for n, v in given.items() if n in Excerpt.__dataclass_fields__})
+    )
+    return given
+
+
+def _as_dict(name: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
+    if not isinstance(options, Mapping | None):
+        raise InvalidOption(f"{name}: must be a mapping, not {type(options).__name__}")
+    return dict(options or {})
+
+
+def _without(given: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if name not in names}
+
+
+def _prefix_errors(name: str, check: Callable[[], object]) -> None:
+    try:
+        check()
+    except InvalidOption as error:
+        raise InvalidOption(f"{name}: {error}") from error
