@@ -21,14 +21,17 @@ from websearch_core.tools._fixed import FixedOptions
 from websearch_core.tools._uses import Uses
 from websearch_core.tools._tenants import CONFIGURABLE, Tenants
 
-SAID = {"offset": 0, "query": "", "find": ""}
-
 
 def sent(arguments, **given):
     """Validate what a model sends, and return it without the query."""
     validated = dict(arguments(query="tides", **given))
     del validated["query"]
     return validated
+
+
+def call(fixed, **given):
+    """Combine what a model sends with what is fixed."""
+    return fixed.search_call(fixed.arguments()(query="tides", **given))
 
 
 class TestArguments:
@@ -80,7 +83,7 @@ class TestArguments:
         [
             SearchArguments,
             PageArguments,
-            Pinned.of({"limit": 3, "topic": "news", "allowed_domains": ["a.org"]}).arguments(),
+            FixedOptions.of({"limit": 3, "topic": "news", "allowed_domains": ["a.org"]}).arguments(),
         ],
     )
     def test_a_schema_holds_nothing_that_a_strict_mode_refuses(self, arguments):
@@ -92,16 +95,16 @@ class TestArguments:
         assert all(one["description"] for one in schema["properties"].values())
 
     def test_a_schema_that_was_made_for_one_tool_can_be_pickled(self):
-        made = Pinned.of({"topic": "news", "limit": 3}).arguments()
+        made = FixedOptions.of({"topic": "news", "limit": 3}).arguments()
 
         assert pickle.loads(pickle.dumps(made)) is made
         assert pickle.loads(pickle.dumps(made(query="tides"))) == made(query="tides")
         assert pickle.loads(pickle.dumps(SearchArguments)) is SearchArguments
 
 
-class TestPinned:
+class TestFixedOptions:
     def shown(self, options):
-        return Pinned.of(options).arguments().model_json_schema()["properties"]
+        return FixedOptions.of(options).arguments().model_json_schema()["properties"]
 
     def test_what_is_fixed_leaves_the_schema(self):
         assert list(self.shown({"topic": "news", "country": "GB"})) == [
@@ -120,35 +123,35 @@ class TestPinned:
         assert "python.org, docs.org" in shown["allowed_domains"]["description"]
 
     def test_what_is_fixed_and_sent_all_the_same_is_ignored_with_a_note(self):
-        pinned = Pinned.of({"topic": "news", "time_range": "week", "safe_search": "strict"})
-        call = pinned.call(**sent(pinned.arguments(), topic="general", time_range="d", safe_search=None))
+        fixed = FixedOptions.of({"topic": "news", "time_range": "week", "safe_search": "strict"})
+        made = call(fixed, topic="general", time_range="d", safe_search=None)
 
-        assert (call.options["topic"], call.options["time_range"], call.options["safe_search"]) == (
+        assert (made.options["topic"], made.options["time_range"], made.options["safe_search"]) == (
             "news",
             "week",
             "strict",
         )
-        assert call.notes == ("topic, time_range: fixed by the developer, so what you sent was ignored",)
+        assert made.notes == ("topic, time_range: fixed by the developer, so what you sent was ignored",)
 
     def test_a_time_range_that_would_contradict_fixed_dates_is_ignored(self):
-        pinned = Pinned.of({"after": "2026-01-01"})
-        call = pinned.call(**sent(pinned.arguments(), time_range="week"))
+        fixed = FixedOptions.of({"after": "2026-01-01"})
+        made = call(fixed, time_range="week")
 
-        assert "time_range" not in call.options
-        assert len(call.notes) == 1
+        assert "time_range" not in made.options
+        assert len(made.notes) == 1
 
     @pytest.mark.parametrize(("asked", "limit", "notes"), [(None, 3, 0), (2, 2, 0), (3, 3, 0), (99, 3, 1), ("4", 3, 1)])
     def test_a_model_can_ask_for_fewer_results_and_not_for_more(self, asked, limit, notes):
-        pinned = Pinned.of({"max_results": 3})
-        call = pinned.call(**sent(pinned.arguments(), limit=asked))
+        fixed = FixedOptions.of({"max_results": 3})
+        made = call(fixed, limit=asked)
 
-        assert (call.options["limit"], len(call.notes)) == (limit, notes)
+        assert (made.options["limit"], len(made.notes)) == (limit, notes)
 
     def test_a_developer_can_ask_for_more_results_than_a_model_can(self):
-        pinned = Pinned.of({"limit": 50})
+        fixed = FixedOptions.of({"limit": 50})
 
-        assert pinned.call(**sent(pinned.arguments())).options["limit"] == 50
-        assert Pinned.of(None).call(**sent(SearchArguments)).options["limit"] == 5
+        assert call(fixed).options["limit"] == 50
+        assert call(FixedOptions.of()).options["limit"] == 5
 
     @pytest.mark.parametrize(
         ("asked", "searched", "notes"),
@@ -161,26 +164,26 @@ class TestPinned:
         ],
     )
     def test_a_model_can_only_narrow_the_allowed_domains(self, asked, searched, notes):
-        call = Pinned.of({"allowed_domains": ["python.org", "docs.org"]}).call(allowed_domains=asked)
+        made = call(FixedOptions.of({"allowed_domains": ["python.org", "docs.org"]}), allowed_domains=asked)
 
-        assert (call.options["allowed_domains"], len(call.notes)) == (searched, notes)
+        assert (made.options["allowed_domains"], len(made.notes)) == (searched, notes)
 
     def test_a_model_can_only_widen_the_blocked_domains(self):
-        pinned = Pinned.of({"blocked_domains": ["evil.example"]})
-        call = pinned.call(**sent(pinned.arguments(), blocked_domains=["ads.example"]))
-        closed = pinned.call(allowed_domains=["evil.example"])
+        fixed = FixedOptions.of({"blocked_domains": ["evil.example"]})
+        made = call(fixed, blocked_domains=["ads.example"])
+        closed = call(fixed, allowed_domains=["evil.example"])
 
-        assert call.options["blocked_domains"] == ("evil.example", "ads.example")
+        assert made.options["blocked_domains"] == ("evil.example", "ads.example")
         assert (closed.options["allowed_domains"], len(closed.notes)) == ((), 1)
 
     def test_the_policy_of_the_web_search_holds_too(self):
         policy = Domains(("python.org",), ("test.python.org",))
-        call = Pinned.of({"allowed_domains": ["docs.python.org", "evil.example"]}, policy).call()
+        made = call(FixedOptions.of({"allowed_domains": ["docs.python.org", "evil.example"]}, policy=policy))
 
-        assert call.options["allowed_domains"] == ("docs.python.org",)
-        assert call.options["blocked_domains"] == ("test.python.org",)
+        assert made.options["allowed_domains"] == ("docs.python.org",)
+        assert made.options["blocked_domains"] == ("test.python.org",)
         with pytest.raises(ConfigurationError, match="none of these is inside the domain policy"):
-            Pinned.of({"allowed_domains": ["evil.example"]}, policy)
+            FixedOptions.of({"allowed_domains": ["evil.example"]}, policy=policy)
 
     @pytest.mark.parametrize(
         ("options", "words"),
@@ -198,28 +201,31 @@ class TestPinned:
     )
     def test_wrong_options_are_refused_at_once(self, options, words):
         with pytest.raises(InvalidOption, match=f"search_options: .*{words}"):
-            Pinned.of(options)
+            FixedOptions.of(options)
 
     def test_options_of_a_run_replace_these_and_only_narrow_the_domains(self):
-        pinned = Pinned.of({"topic": "news", "limit": 3, "allowed_domains": ["python.org", "docs.org"]})
-        run = pinned.of_run(pinned.domains, {"topic": "general", "country": "GB", "allowed_domains": ["docs.org"]})
+        fixed = FixedOptions.of({"topic": "news", "limit": 3, "allowed_domains": ["python.org", "docs.org"]})
+        run = fixed.of_run(
+            fixed.domains,
+            {"search_options": {"topic": "general", "country": "GB", "allowed_domains": ["docs.org"]}},
+        )
 
-        assert run.call().options["topic"] == "general"
-        assert run.call().options["country"] == "GB"
-        assert (run.call().options["limit"], run.call().options["allowed_domains"]) == (3, ("docs.org",))
+        assert call(run).options["topic"] == "general"
+        assert call(run).options["country"] == "GB"
+        assert (call(run).options["limit"], call(run).options["allowed_domains"]) == (3, ("docs.org",))
         with pytest.raises(ConfigurationError):
-            pinned.of_run(pinned.domains, {"allowed_domains": ["evil.example"]})
+            fixed.of_run(fixed.domains, {"search_options": {"allowed_domains": ["evil.example"]}})
 
     def test_an_empty_answer_says_what_to_try(self):
-        call = Pinned.of({"topic": "news"}).call(allowed_domains=["python.org"], time_range="day")
+        made = call(FixedOptions.of({"topic": "news"}), allowed_domains=["python.org"], time_range="day")
         empty = SearchResponse(query="tides")
         some = SearchResponse(query="tides", results=(SearchResult(title="T", url="https://a.example/"),))
 
-        assert call.finish(empty).notes == ("try fewer or other words, or leave out allowed_domains and time_range",)
-        assert Pinned.of({"time_range": "day"}).call().finish(empty).notes == ("try fewer or other words",)
-        assert call.finish(some).notes == ()
+        assert made.finish(empty).notes == ("try fewer or other words, or leave out allowed_domains and time_range",)
+        assert call(FixedOptions.of({"time_range": "day"})).finish(empty).notes == ("try fewer or other words",)
+        assert made.finish(some).notes == ()
         ignored = empty.with_notes("kelp does not support time_range: ignored")
-        assert call.finish(ignored).notes[-1] == "try fewer or other words, or leave out allowed_domains"
+        assert made.finish(ignored).notes[-1] == "try fewer or other words, or leave out allowed_domains"
 
 
 def bodies_of(**options):
@@ -236,10 +242,10 @@ def bodies_of(**options):
 
 def test_a_call_beats_the_tool_which_beats_the_provider_in_the_requests():
     web, bodies = bodies_of(provider_options={"tavily": {"search_depth": "advanced"}})
-    pinned = Pinned.of({"limit": 8, "topic": "news", "extra": {"search_depth": "basic", "include_answer": True}})
+    fixed = FixedOptions.of({"limit": 8, "topic": "news", "extra": {"search_depth": "basic", "include_answer": True}})
     web.search("tides")
-    web.search("tides", **pinned.call(**sent(pinned.arguments())).options)
-    web.search("tides", **pinned.call(**sent(pinned.arguments(), limit=2, topic="finance")).options)
+    web.search("tides", **call(fixed).options)
+    web.search("tides", **call(fixed, limit=2, topic="finance").options)
     provider, tool, call = bodies
 
     assert (provider["max_results"], provider["search_depth"]) == (5, "advanced")
@@ -253,25 +259,59 @@ def test_a_call_beats_the_tool_which_beats_the_provider_in_the_requests():
     assert (call["max_results"], call["topic"]) == (2, "news")
 
 
+URL = "https://sea.example/"
+
+
+def length(web, read_options=None, **asked):
+    """Return the length of the part of a page that is read for a model."""
+    return FixedOptions.of(None, read_options).page_options(PageArguments(url=URL, **asked), web)["max_length"]
+
+
 class TestParts:
     def test_a_model_that_names_a_length_gets_it_whatever_is_configured(self, monkeypatch):
         monkeypatch.setenv("WEB_SEARCH_MAX_LENGTH", "2000")
         web = WebSearch("duckduckgo")
 
-        assert page_options(web, max_length=15_000, **SAID)["max_length"] == 15_000
-        assert page_options(web, max_length=0, **SAID)["max_length"] is None
-        assert page_options(web, max_length=0, default=700, **SAID)["max_length"] == 700
+        assert length(web, max_length=15_000) == 15_000
+        assert length(web) is None
+        assert length(web, {"max_length": 700}) == 700
         with pytest.raises(ValidationError):
             PageArguments(url="https://sea.example/", max_length=-1)
 
     def test_a_question_gets_passages_and_not_the_whole_of_a_page_that_would_fit(self):
         web = WebSearch("duckduckgo")
-        asked = {**SAID, "query": "when is high water?"}
+        asked = {"query": "when is high water?"}
 
-        assert page_options(web, max_length=0, **asked)["max_length"] == 2_000
-        assert page_options(web, max_length=0, default=500, **asked)["max_length"] == 500
-        assert page_options(WebSearch("duckduckgo", max_length=300), max_length=0, **asked)["max_length"] == 300
-        assert page_options(web, max_length=9_000, **asked)["max_length"] == 9_000
+        assert length(web, **asked) == 2_000
+        assert length(web, {"max_length": 500}, **asked) == 500
+        assert length(WebSearch("duckduckgo", max_length=300), **asked) == 300
+        assert length(web, max_length=9_000, **asked) == 9_000
+
+    def test_a_model_cannot_raise_the_limit_in_tokens_and_a_run_can_change_it(self):
+        web = WebSearch("duckduckgo", max_tokens=600)
+        fixed, asked = (
+            FixedOptions.of(None, {"max_tokens": 500, "comments": "drop"}),
+            PageArguments(url=URL, max_length=9),
+        )
+        of_run = fixed.of_run(fixed.domains, {"read_options": {"max_tokens": 400}})
+
+        assert FixedOptions.of().page_options(asked, web)["max_tokens"] == 600
+        assert fixed.page_options(asked, web)["max_tokens"] == 500
+        assert (of_run.page_options(asked, web)["max_tokens"], of_run.read["comments"]) == (400, "drop")
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            ({"max_lenght": 3}, "max_lenght: not an option; did you mean max_length"),
+            ({"max_length": 0}, "max_length must be at least 1"),
+            ({"query": "kelp"}, "query: each call chooses it"),
+            ("long", "must be a mapping"),
+        ],
+        ids=str,
+    )
+    def test_wrong_options_of_a_page_are_refused_at_once(self, options, words):
+        with pytest.raises(InvalidOption, match=f"read_options: {words}"):
+            FixedOptions.of(None, options)
 
 
 class TestUses:
@@ -293,7 +333,7 @@ class TestUses:
 
         uses = Uses(1)
         for _ in range(50):
-            uses.count(Run(), is_name=False)
+            uses.count(Run())
         gc.collect()
         assert len(uses._by_object) == 0
         for n in range(10_100):

@@ -140,7 +140,7 @@ async def test_pages_are_read_and_one_that_fails_keeps_its_snippet(service, answ
     service.pages["/long"] = answer(body=f"{stones}Giant kelp grows fast.\n\n{stones}", headers=text)
     service.pages["/short"] = answer(body="Kelp.", headers=text)
     on_site(service, "/long", "/missing", "/short")
-    retriever = WebSearchRetriever(web=service.web(), content="passages", max_length=150)
+    retriever = WebSearchRetriever(web=service.web(), content="passages", read_options={"max_length": 150})
 
     documents = retriever.invoke("kelp")
     long, missing, short = documents

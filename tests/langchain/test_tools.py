@@ -305,7 +305,10 @@ async def test_a_model_gets_the_passages_for_its_question_or_the_places_of_a_phr
 
 @pytest.mark.parametrize("make", [WebSearchTool, lambda **options: WebSearchToolkit(**options).get_tools()[0]])
 async def test_a_search_can_show_what_the_pages_say(colour, make):
-    message = await colour(make(provider=Forest(), reader=Forest(), read_top=3, passage_length=300), query="giant kelp")
+    message = await colour(
+        make(provider=Forest(), reader=Forest(), search_options={"read_top": 3, "passage_length": 300}),
+        query="giant kelp",
+    )
 
     assert "Giant kelp grows fast." in message.content
     assert "Snippet of long." not in message.content
@@ -479,10 +482,10 @@ SENT = [
 
 
 @pytest.mark.parametrize("sent", SENT, ids=range(len(SENT)))
-@pytest.mark.parametrize("fixed", [{}, {"limit": 3, "topic": "news", "allowed_domains": ["a.example", "b.example"]}])
+@pytest.mark.parametrize("fixed", [{}, {"topic": "news", "allowed_domains": ["a.example", "b.example"]}])
 def test_arguments_are_read_and_hidden_as_langchain_would(sent, fixed):
     """`_parse_input` and `_filter_injected_args` only save time: what LangChain's own return is the same."""
-    tool = WebSearchTool(provider="tavily", api_key="tvly-not-a-key", search_options=fixed)
+    tool = WebSearchTool(provider="tavily", api_key="tvly-not-a-key", limit=3 if fixed else None, search_options=fixed)
 
     def parse(parse_input):
         try:

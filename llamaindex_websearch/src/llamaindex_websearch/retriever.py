@@ -78,8 +78,15 @@ class WebSearchRetriever(BaseRetriever):
         arguments, _ = split_arguments(arguments, ["k", "search_options", "read_options"])
         self.web: WebSearch = WebSearch.resolve(web, arguments)
         self.k: int = k
+        self.content: ContentMode = content
+        self.search_options: SearchOptions | None = search_options
+        self.read_options: ReadOptions | None = read_options
         self.node_parser: NodeParser | None = node_parser
-        self._retrieval = Retrieval(self.web, k, content, search_options, read_options)
+        self._retrieval  # noqa: B018 - refuse wrong options now rather than in the first search
+
+    @property
+    def _retrieval(self) -> Retrieval:
+        return Retrieval(self.web, self.k, self.content, self.search_options, self.read_options)
 
     def retrieve(self, str_or_query_bundle: QueryType, **unknown: object) -> list[NodeWithScore]:
         """
@@ -103,12 +110,12 @@ class WebSearchRetriever(BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         with report():
-            found = self._retrieval.retrieve(_query_text(query_bundle), self.k)
+            found = self._retrieval.retrieve(_query_text(query_bundle))
         return self._split(found)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         with report():
-            found = await self._retrieval.aretrieve(_query_text(query_bundle), self.k)
+            found = await self._retrieval.aretrieve(_query_text(query_bundle))
         return await asyncio.to_thread(self._split, found) if self.node_parser else self._split(found)
 
     def _split(self, found: list[PlainDocument]) -> list[NodeWithScore]:

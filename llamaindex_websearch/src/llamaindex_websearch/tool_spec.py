@@ -65,18 +65,18 @@ class ToolError(Exception):
 
 def _leave_checks_to_tools(method: Callable[P, R]) -> Callable[P, R]:
     """
-    Let a call leave out what is required, and add what is unknown: `WebTools` says what is wrong, in words for a model.
+    Let a call leave out anything, and add what is unknown: `WebTools` says what is wrong, in words for a model.
 
     LlamaIndex does not validate arguments. What a model is not shown is passed as keyword arguments that the signature
-    for LlamaIndex does not have.
+    for LlamaIndex does not have; what was left out is None, and means the default of the spec.
     """
     signature = inspect.signature(method)
     shown = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-    required = [one.name for one in shown if one.default is inspect.Parameter.empty]
     run: Any = method
 
     def bind(args: Any, kwargs: Any) -> dict[str, Any]:
-        return {**dict.fromkeys(required), **signature.bind_partial(*args).arguments, **kwargs}
+        left_out = dict.fromkeys(one.name for one in shown)
+        return {**left_out, **signature.bind_partial(*args).arguments, **kwargs}
 
     @wraps(method)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -169,7 +169,7 @@ class WebSearchToolSpec(BaseToolSpec):
     def web_search(
         self,
         query: str,
-        limit: int | None = None,
+        limit: int = 5,
         allowed_domains: Sequence[str] = (),
         time_range: TimeRange = "all",
         **unseen: Any,
@@ -201,7 +201,7 @@ class WebSearchToolSpec(BaseToolSpec):
     async def aweb_search(
         self,
         query: str,
-        limit: int | None = None,
+        limit: int = 5,
         allowed_domains: Sequence[str] = (),
         time_range: TimeRange = "all",
         **unseen: Any,
