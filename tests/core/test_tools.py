@@ -18,8 +18,8 @@ from websearch_core.errors import BudgetExceeded, ConfigurationError, InvalidOpt
 from websearch_core.models._domains import Domains
 from websearch_core.tools import PageArguments, SearchArguments
 from websearch_core.tools._fixed import FixedOptions
-from websearch_core.tools._uses import Uses
 from websearch_core.tools._tenants import CONFIGURABLE, Tenants
+from websearch_core.tools._uses import Uses
 
 
 def sent(arguments, **given):
@@ -246,7 +246,7 @@ def test_a_call_beats_the_tool_which_beats_the_provider_in_the_requests():
     web.search("tides")
     web.search("tides", **call(fixed).options)
     web.search("tides", **call(fixed, limit=2, topic="finance").options)
-    provider, tool, call = bodies
+    provider, tool, last = bodies
 
     assert (provider["max_results"], provider["search_depth"]) == (5, "advanced")
     assert "include_answer" not in provider
@@ -256,7 +256,7 @@ def test_a_call_beats_the_tool_which_beats_the_provider_in_the_requests():
         "news",
         True,
     )
-    assert (call["max_results"], call["topic"]) == (2, "news")
+    assert (last["max_results"], last["topic"]) == (2, "news")
 
 
 URL = "https://sea.example/"
@@ -303,7 +303,7 @@ class TestParts:
         ("options", "words"),
         [
             ({"max_lenght": 3}, "max_lenght: not an option; did you mean max_length"),
-            ({"max_length": 0}, "max_length must be at least 1"),
+            ({"max_length": 0}, "max_length: must be at least 1"),
             ({"query": "kelp"}, "query: each call chooses it"),
             ("long", "must be a mapping"),
         ],

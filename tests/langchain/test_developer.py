@@ -350,12 +350,15 @@ class TestTenants:
             {"api_key": "keyring:bank/key"},
             {"search_options": {"topc": 1}},
             {"allowed_domains": ["evil.example"]},
-            {"read_top": "many"},
+            {"search_options": {"read_top": "many"}},
+            {"read_options": {"max_length": 0}},
         ],
         ids=str,
     )
     def test_a_wrong_configuration_is_an_error_message_and_no_search(self, tavily, call, own):
-        search, _ = tavily("api_key", "search_options", "allowed_domains", "read_top", allowed_domains=["python.org"])
+        search, _ = tavily(
+            "api_key", "search_options", "allowed_domains", "read_options", allowed_domains=["python.org"]
+        )
         message = call(search, {"configurable": own}, query="tides")
 
         assert message.status == "error"
@@ -405,7 +408,7 @@ class TestTenants:
     [
         ({"timeout": {}}, "timeout: "),
         ({"links": {"a": 1}}, "links: "),
-        ({"max_tokens": {}}, "max_tokens: "),
+        ({"read_options": {"max_tokens": {}}}, "max_tokens: "),
         ({"allowed_domains": {"a": 1}}, "allowed_domains: "),
         ({"search_options": "week"}, "search_options: must be a mapping"),
     ],

@@ -21,7 +21,7 @@ from pydantic import ValidationError, create_model
 from langchain_websearch import OpenPageTool, WebPageCompressor, WebSearchRetriever, WebSearchTool, WebSearchToolkit
 from websearch_core import Page, SearchResponse, SearchResult, WebSearch
 from websearch_core.client import WebSearchArguments
-from websearch_core.errors import ConfigurationError, MissingKey, PageNotFound
+from websearch_core.errors import ConfigurationError, InvalidOption, MissingKey, PageNotFound
 from websearch_core.keys import pickle_keys
 from websearch_core.render import CITE
 from websearch_core.tools import PageArguments, SearchArguments
@@ -230,7 +230,7 @@ def test_results_can_be_shown_as_markdown_or_json(brave):
         {"id": 1, "title": "Kelp 1", "url": "https://example.org/kelp/1", "read": False}
     ]
 
-    with pytest.raises(ValidationError, match="output_format"):
+    with pytest.raises(ConfigurationError, match="output_format: 'yaml' is not one of text, markdown, json"):
         WebSearchTool(web=web, output_format="yaml")
 
 
@@ -326,13 +326,15 @@ async def test_a_token_budget_limits_the_text_and_the_model_cannot_change_it(col
         "reader": Forest(),
         "max_tokens": 60,
         "token_counter": lambda text: len(text.split()),
+        "search_options": {"read_top": 1},
     }
     search, read = WebSearchToolkit(**options).get_tools()
 
     page = await colour(read, url="https://forest.example/long", max_length=100_000)
     start, end = page.artifact["sources"][0]["shown"]
     assert 30 <= len(page.content[start:end].split()) <= 60
-    search.read_top = 1
+    with pytest.raises(ValidationError, match="frozen"):
+        search.output_format = "json"
     found = await colour(search, query="giant kelp")
     assert len(found.content.split()) <= 60
     assert "left out: there is no room for more in 60 tokens" in found.content
@@ -341,8 +343,8 @@ async def test_a_token_budget_limits_the_text_and_the_model_cannot_change_it(col
 
 @pytest.mark.parametrize("wrong", [{"read_top": -1}, {"passage_length": 0}], ids=str)
 def test_a_search_tool_with_invalid_options_is_refused(wrong):
-    with pytest.raises(ValidationError, match=next(iter(wrong))):
-        WebSearchTool(provider=Forest(), **wrong)
+    with pytest.raises(InvalidOption, match=f"search_options: {next(iter(wrong))}"):
+        WebSearchTool(provider=Forest(), search_options=wrong)
 
 
 def test_the_tools_declare_that_they_are_read_only():

@@ -48,7 +48,7 @@ async def test_fixed_options_reach_the_provider_and_leave_the_schema(sea):
     for output in await both(search, {"query": "kelp", "topic": "general", "time_range": "day", "limit": 9}):
         assert not output.is_error
         assert len(output.raw_output) == 2
-        assert "Note: topic, time_range: fixed by the developer, so what you sent was ignored." in output.content
+        assert "Note: time_range, topic: fixed by the developer, so what you sent was ignored." in output.content
         assert "Note: limit: there are at most 2 results here." in output.content
     for query in leaves(web.provider)[0].asked:
         assert (query.topic, query.time_range, query.limit, query.extra) == ("news", "week", 2, {"depth": "deep"})
@@ -218,7 +218,7 @@ async def test_the_saved_context_has_no_key_and_does_not_fall_back_to_the_key_of
     await run(reader, ctx)
     saved = json.dumps(ctx.to_dict())
     assert SECRET not in saved
-    assert SECRET.encode() not in pickle.dumps(spec)
+    assert SECRET.encode() not in pickle.dumps(spec._conversations.options)
 
     elsewhere = tavily("api_key")
     reader = agent(elsewhere, SEARCH, "done", SEARCH, "done")

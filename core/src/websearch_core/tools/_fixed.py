@@ -299,6 +299,15 @@ def check_read_options(options: Mapping[str, Any] | None, *, refused: Sequence[s
     return given
 
 
+def find_home(option: str) -> str:
+    """Return the argument whose mapping has this *option*: ``search_options``, ``read_options``, or neither."""
+    from ..reading import ReadOptions  # only for an error: it imports the parsers of pages
+
+    if option in SearchDefaults.__annotations__:
+        return "search_options"
+    return "read_options" if option in ReadOptions.__annotations__ else ""
+
+
 def _as_dict(name: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
     if not isinstance(options, Mapping | None):
         raise InvalidOption(f"{name}: must be a mapping, not {type(options).__name__}")

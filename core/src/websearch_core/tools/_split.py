@@ -9,7 +9,7 @@ from .._text.choices import OTHER_NAMES
 from ..client import CommonArguments
 from ..client._arguments import check_arguments
 from ..errors import ConfigurationError
-from ._fixed import SearchDefaults
+from ._fixed import find_home
 
 
 def split_arguments(given: Mapping[str, Any], own: Collection[str]) -> tuple[CommonArguments, dict[str, Any]]:
@@ -39,13 +39,10 @@ def split_arguments(given: Mapping[str, Any], own: Collection[str]) -> tuple[Com
 
 def _suggest_home(name: str, own: Collection[str]) -> None:
     """Raise an error if the argument *name* has another name or home here."""
-    from ..reading import ReadOptions  # only for an error: it imports the parsers of pages
-
     option = OTHER_NAMES.get(name, name)
-    if option == "limit":
-        option = next((one for one in ("limit", "k") if one in own), option)
-        if option in own:
-            raise ConfigurationError(f"{name}: write {option}=...")
-    for home, options in (("search_options", SearchDefaults), ("read_options", ReadOptions)):
-        if option in options.__annotations__ and home in own:
-            raise ConfigurationError(f'{name}: write {home}={{"{option}": ...}}')
+    limit = next((one for one in ("limit", "k") if one in own), None)
+    if option == "limit" and limit:
+        raise ConfigurationError(f"{name}: write {limit}=...")
+    home = find_home(option)
+    if home in own:
+        raise ConfigurationError(f'{name}: write {home}={{"{option}": ...}}')

@@ -21,6 +21,7 @@ from ..provider._declare import field_notes, is_secret
 from ..provider._ports import needs_network
 from ..settings._build import by_name, collect_options
 from ..settings._sources import ARGUMENT
+from ._fixed import find_home
 
 _OF_WEB = (
     "api_key", "provider", "reader", "timeout", "links", "allowed_domains", "blocked_domains", "max_snippet_chars",
@@ -231,9 +232,9 @@ def _check_keys(configurable: Configurable) -> dict[str, str]:
     named = configurable if isinstance(configurable, Mapping) else {name: name for name in configurable}
     for name in named:
         if name not in CONFIGURABLE:
-            raise ConfigurationError(
-                f"configurable: {name}: not an option that a run may set{suggest_name(str(name), CONFIGURABLE)}"
-            )
+            home = find_home(str(name))
+            hint = f"; list {home}, which has it" if home else suggest_name(str(name), CONFIGURABLE)
+            raise ConfigurationError(f"configurable: {name}: not an option that a run may set{hint}")
     return {
         name: name if name in _ROLES and not isinstance(key, str) else str(key).removeprefix("__")
         for name, key in named.items()

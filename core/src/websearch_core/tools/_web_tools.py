@@ -110,7 +110,6 @@ class WebTools:
         self.configurable: Configurable = configurable
         self.limit: int | None = limit
         self.search_options: Mapping[str, Any] = check_search_options(search_options, limit="limit")
-        self.read_options: Mapping[str, Any] = dict(read_options or {})
         self.output_format: OutputFormat = output_format
         self.full_artifact: bool = full_artifact
         self.max_uses: int | None = max_uses
@@ -121,6 +120,7 @@ class WebTools:
         search = {**self.search_options, **({} if limit is None else {"limit": limit})}
         self._fixed = FixedOptions.of(search, read_options, policy=self.web.settings.domains)
         self._fixed.report_unsupported(self.web)
+        self.read_options: Mapping[str, Any] = self._fixed.read
 
     def search_arguments(self, base: type[SearchArguments] = SearchArguments) -> type[SearchArguments]:
         """Return the arguments of ``web_search``, or the more special *base*, without what is fixed."""
