@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from .._runtime.bugs import as_error as report_bug
 from ..client import CommonArguments, WebSearch
+from ..client._arguments import check_number
 from ..errors import ConfigurationError, InvalidOption, UnsafeURL, WebSearchError
 from ..layers import charge_to
 from ..models import Page, SearchOptions, SearchResponse, describe_problems
@@ -107,6 +108,8 @@ class WebTools:
         formats = (*get_args(Format), "search_result")
         if output_format not in formats:
             raise ConfigurationError(f"output_format: {output_format!r} is not one of {', '.join(formats)}")
+        if limit is not None:
+            check_number("limit", limit, 1, InvalidOption)
         self.configurable: Configurable = configurable
         self.limit: int | None = limit
         self.search_options: Mapping[str, Any] = check_search_options(search_options, limit="limit")
