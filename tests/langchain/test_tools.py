@@ -19,12 +19,13 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import ValidationError, create_model
 
 from langchain_websearch import OpenPageTool, WebPageCompressor, WebSearchRetriever, WebSearchTool, WebSearchToolkit
+from langchain_websearch.tools import PageToolOptions, SearchToolOptions, ToolkitOptions
 from websearch_core import Page, SearchResponse, SearchResult, WebSearch
-from websearch_core.client import WebSearchArguments
+from websearch_core.client import CommonArguments, WebSearchArguments
 from websearch_core.errors import ConfigurationError, InvalidOption, MissingKey, PageNotFound
 from websearch_core.keys import pickle_keys
 from websearch_core.render import CITE
-from websearch_core.tools import PageArguments, SearchArguments
+from websearch_core.tools import PageArguments, SearchArguments, WebTools
 
 
 class Echo:
@@ -114,6 +115,44 @@ def test_a_web_search_or_its_arguments_are_accepted_but_not_both(kind):
 
 def test_all_the_arguments_of_a_web_search_are_known():
     assert list(WebSearchArguments.__annotations__) == list(inspect.signature(WebSearch).parameters)
+
+
+def test_a_tool_adds_few_arguments_to_those_of_a_web_search_and_of_a_langchain_tool():
+    given = CommonArguments.__annotations__.keys() | BaseTool.model_fields.keys() | {"search_options", "read_options"}
+    own = [options.__annotations__.keys() - given for options in (SearchToolOptions, PageToolOptions)]
+
+    assert own[0] == own[1] | {"limit"}
+    assert len(own[0] | {"web"}) <= 10
+    assert ToolkitOptions.__annotations__.keys() - given == own[0]
+
+
+def test_a_tool_can_be_dumped_as_json_with_its_options_and_without_the_key():
+    options = {"limit": 3, "search_options": {"topic": "news"}, "read_options": {"max_length": 900}}
+    toolkit = WebSearchToolkit(provider="tavily", api_key="SECRET-of-a-test", configurable=["api_key"], **options)
+    for one in (
+        toolkit,
+        *toolkit.get_tools(),
+        WebSearchTool(provider="duckduckgo", callbacks=[], output_format="json"),
+    ):
+        dumped = one.model_dump_json()
+        assert "SECRET" not in dumped
+        assert "web" not in json.loads(dumped)
+    search = json.loads(toolkit.get_tools()[0].model_dump_json())
+
+    assert {name: search[name] for name in options} == options
+    assert list(search["args_schema"]["properties"]) == ["query", "limit", "allowed_domains", "time_range"]
+    assert search["handle_validation_error"] == "langchain_websearch.tools._render_validation_error"
+
+
+def test_two_tools_share_everything_with_the_same_web_tools():
+    tools = WebTools(provider=Echo(), max_uses=1, output_format="markdown", provenance="seen")
+    search, read = WebSearchTool(web=tools), OpenPageTool(web=tools)
+
+    assert (search.web, search.provenance, search.output_format) == (read.web, read.provenance, read.output_format)
+    search.invoke("kelp")
+    assert "[budget_exceeded]" in search.invoke("kelp")
+    with pytest.raises(ConfigurationError, match=r"web=WebTools\(...\) or its arguments, not both: timeout"):
+        WebSearchTool(web=tools, timeout=3)
 
 
 @pytest.mark.parametrize("kind", [WebSearchTool, WebSearchToolkit, WebSearchRetriever])

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field
 
 from websearch_core import Page, WebSearch, WebSearchError
 from websearch_core.client import CommonArguments
-from websearch_core.tools import find_source, put_pages, split_arguments, with_limit
+from websearch_core.tools import Passages, split_arguments
 
 if TYPE_CHECKING:  # it would import the parsers of pages
     from websearch_core.reading import ReadOptions
@@ -53,8 +53,9 @@ class WebPageCompressor(BaseDocumentCompressor):
 
     def __init__(self, *, web: WebSearch | None = None, **options: Unpack[CompressorOptions]) -> None:
         arguments, own = split_arguments(options, ["read_options"])
-        read_options = with_limit(own.get("read_options"), 1_500)
-        super().__init__(web=WebSearch.resolve(web, arguments), read_options=read_options)
+        passages = Passages(WebSearch.resolve(web, arguments), own.get("read_options"))
+        values: dict[str, Any] = {"web": passages.web, "read_options": passages.read_options or {}}
+        super().__init__(**values)
 
     def compress_documents(
         self,
@@ -63,9 +64,8 @@ class WebPageCompressor(BaseDocumentCompressor):
         callbacks: Callbacks | None = None,  # noqa: ARG002 - LangChain passes it
     ) -> list[Document]:
         """Return the documents with the passages for *query*."""
-        urls = [find_source(document.metadata) for document in documents]
-        pages = self.web.read_many(filter(None, urls), **{**self.read_options, "query": query})
-        return put_pages(documents, urls, pages, _replace_text)
+        metadata = [document.metadata for document in documents]
+        return Passages(self.web, self.read_options).replace(documents, metadata, query, _replace_text)
 
     async def acompress_documents(
         self,
@@ -74,9 +74,8 @@ class WebPageCompressor(BaseDocumentCompressor):
         callbacks: Callbacks | None = None,  # noqa: ARG002
     ) -> list[Document]:
         """Do the same on the running event loop."""
-        urls = [find_source(document.metadata) for document in documents]
-        pages = await self.web.aread_many(filter(None, urls), **{**self.read_options, "query": query})
-        return put_pages(documents, urls, pages, _replace_text)
+        metadata = [document.metadata for document in documents]
+        return await Passages(self.web, self.read_options).areplace(documents, metadata, query, _replace_text)
 
 
 def _replace_text(document: Document, page: Page | WebSearchError) -> Document:

@@ -83,7 +83,7 @@ class WebSearchRetriever(BaseRetriever):
         arguments, own = split_arguments(options, type(self).model_fields.keys() - {"web"})
         for name in ("search_options", "read_options"):
             own[name] = own.get(name) or {}
-        super().__init__(web=WebSearch.resolve(web, arguments), **own)
+        super().__init__(**{"web": WebSearch.resolve(web, arguments), **own})
         self._retrieval  # noqa: B018 - refuse wrong options now rather than in the first search
 
     @property

@@ -318,7 +318,7 @@ class WebSearchTool(_WebTool):
     def __init__(self, *, web: WebSearch | WebTools | None = None, **options: Unpack[SearchToolOptions]) -> None:
         super().__init__(**{"web": web, **options})
         if "args_schema" not in self.model_fields_set:
-            self.args_schema = self._tools.search_arguments(SearchToolArguments)
+            self.args_schema = self._tools.search_arguments(SearchToolArguments)  # pyright: ignore[reportIncompatibleVariableOverride] - as above
 
     @_hint_config
     def _run(

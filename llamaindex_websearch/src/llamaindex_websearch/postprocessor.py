@@ -11,7 +11,7 @@ from pydantic import Field
 
 from websearch_core import Page, WebSearch, WebSearchError
 from websearch_core.client import CommonArguments
-from websearch_core.tools import find_source, put_pages, split_arguments, with_limit
+from websearch_core.tools import Passages, split_arguments
 
 from .events import report
 
@@ -54,10 +54,8 @@ class WebPagePostprocessor(BaseNodePostprocessor):
         **arguments: Unpack[CommonArguments],
     ) -> None:
         arguments, _ = split_arguments(arguments, ["read_options"])
-        values: dict[str, Any] = {
-            "web": WebSearch.resolve(web, arguments),
-            "read_options": with_limit(read_options, 1_500),
-        }
+        passages = Passages(WebSearch.resolve(web, arguments), read_options)
+        values: dict[str, Any] = {"web": passages.web, "read_options": passages.read_options or {}}
         super().__init__(**values)
 
     @classmethod
@@ -70,22 +68,18 @@ class WebPagePostprocessor(BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         if query_bundle is None:
             return nodes
-        urls = [find_source(node.node.metadata) for node in nodes]
+        metadata, query = [node.node.metadata for node in nodes], query_bundle.query_str
         with report():
-            pages = self.web.read_many(filter(None, urls), **{**self.read_options, "query": query_bundle.query_str})
-        return put_pages(nodes, urls, pages, _replace_text)
+            return Passages(self.web, self.read_options).replace(nodes, metadata, query, _replace_text)
 
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         if query_bundle is None:
             return nodes
-        urls = [find_source(node.node.metadata) for node in nodes]
+        metadata, query = [node.node.metadata for node in nodes], query_bundle.query_str
         with report():
-            pages = await self.web.aread_many(
-                filter(None, urls), **{**self.read_options, "query": query_bundle.query_str}
-            )
-        return put_pages(nodes, urls, pages, _replace_text)
+            return await Passages(self.web, self.read_options).areplace(nodes, metadata, query, _replace_text)
 
 
 def _replace_text(scored: NodeWithScore, page: Page | WebSearchError) -> NodeWithScore:

@@ -17,10 +17,10 @@ from types import MappingProxyType
 
 from ..render import CITE
 from ._arguments import PageArguments, SearchArguments
-from ._documents import PlainDocument, find_source, make_document, put_pages
+from ._documents import PlainDocument, make_document
 from ._fixed import SearchDefaults
 from ._outputs import Output, OutputFormat, collect_texts, page_output, search_output
-from ._retrieval import ContentMode, Retrieval, list_urls, with_limit
+from ._retrieval import ContentMode, Passages, Retrieval, list_urls, with_limit
 from ._split import split_arguments
 from ._tenants import Configurable
 from ._web_tools import Run, WebTools, as_error
@@ -32,6 +32,7 @@ __all__ = [
     "Output",
     "OutputFormat",
     "PageArguments",
+    "Passages",
     "PlainDocument",
     "Retrieval",
     "Run",
@@ -40,11 +41,9 @@ __all__ = [
     "WebTools",
     "as_error",
     "collect_texts",
-    "find_source",
     "list_urls",
     "make_document",
     "page_output",
-    "put_pages",
     "search_output",
     "split_arguments",
     "with_limit",

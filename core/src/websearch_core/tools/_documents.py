@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar, overload
+from typing import Any, NamedTuple, TypeAlias, TypeVar, overload
 
 from .._text.urls import identify, is_web_url
 from ..errors import WebSearchError
@@ -11,6 +11,7 @@ from ..models import Page, SearchResult
 from ..render import page_metadata, result_metadata
 
 T = TypeVar("T")
+Put: TypeAlias = Callable[[T, Page | WebSearchError], T]
 
 
 class PlainDocument(NamedTuple):
@@ -79,7 +80,7 @@ def put_pages(
     documents: Sequence[T],
     urls: Sequence[str | None],
     pages: Sequence[Page | WebSearchError],
-    put: Callable[[T, Page | WebSearchError], T],
+    put: Put[T],
 ) -> list[T]:
     """
     Put what was read of pages into documents. Of several from one page, the first stays: they would all say the same.

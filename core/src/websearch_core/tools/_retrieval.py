@@ -6,11 +6,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 from ..client._arguments import as_urls, check_number
 from ..errors import InvalidOption
-from ._documents import PlainDocument, make_document
+from ._documents import PlainDocument, Put, find_source, make_document, put_pages
 from ._fixed import check_read_options, check_search_options
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..models import Page, SearchResult
     from ..reading import ReadOptions
 
+T = TypeVar("T")
 ContentMode: TypeAlias = Literal["snippet", "passages", "page"]
 
 
@@ -84,13 +85,62 @@ class Retrieval:
         return cast("ReadOptions", {**(self.read_options or {}), "query": query})
 
 
+@dataclass(frozen=True)
+class Passages:
+    """
+    Replaces the texts of documents by the passages of their pages that answer a query.
+
+    Args:
+        web: The `WebSearch` to read with.
+        read_options: The options of each page; without a limit, a text has at most 1,500 characters.
+
+    Raises:
+        InvalidOption: One of the options is unknown or wrong.
+
+    """
+
+    web: WebSearch
+    read_options: ReadOptions | Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse wrong options now rather than in the first call."""
+        check_read_options(self.read_options, refused=("offset", "query", "find"))
+
+    def replace(
+        self, documents: Sequence[T], metadata: Sequence[Mapping[str, Any]], query: str, put: Put[T]
+    ) -> list[T]:
+        """
+        Replace the texts; pages are read concurrently, and of several documents from one page, the first stays.
+
+        Args:
+            documents: The documents, best first.
+            metadata: That of each: its ``source`` or ``url`` is the page. Without one, a document stays as it is.
+            query: What the passages should answer.
+            put: Returns a document with the text of its page, or with the error that it could not be read.
+
+        """
+        urls = [find_source(one) for one in metadata]
+        return put_pages(documents, urls, self.web.read_many(filter(None, urls), **self._part(query)), put)
+
+    async def areplace(
+        self, documents: Sequence[T], metadata: Sequence[Mapping[str, Any]], query: str, put: Put[T]
+    ) -> list[T]:
+        """Do the same as `replace` on the running event loop."""
+        urls = [find_source(one) for one in metadata]
+        pages = await self.web.aread_many(filter(None, urls), **self._part(query))
+        return put_pages(documents, urls, pages, put)
+
+    def _part(self, query: str) -> ReadOptions:
+        return {**with_limit(self.read_options, 1_500), "query": query}
+
+
 def with_limit(options: ReadOptions | Mapping[str, Any] | None, max_length: int = sys.maxsize) -> ReadOptions:
     """
-    Return the ``read_options`` of a loader, with a limit if they have none.
+    Return the ``read_options`` of a loader, with a limit in characters.
 
     Args:
         options: What was given.
-        max_length: The limit in characters; by default, whole pages are read.
+        max_length: The limit, unless they have one; by default, whole pages are read.
 
     Raises:
         InvalidOption: An option is unknown, or its value is wrong.
