@@ -9,7 +9,7 @@ from langchain_websearch import OpenPageTool, WebPageLoader, WebSearchRetriever,
 
 
 async def main() -> None:
-    search, read = WebSearchToolkit(**arguments, read_top=1).get_tools()
+    search, read = WebSearchToolkit(**arguments, search_options={"read_top": 1}).get_tools()
     assert "About kelp" in await WebSearchTool(**arguments).ainvoke({"query": "kelp"})
     assert "half a metre" in await OpenPageTool(**arguments).ainvoke({"url": f"{url}/kelp"})
     assert "half a metre" in await search.ainvoke({"query": "how fast does kelp grow?"})

@@ -10,7 +10,7 @@ import pytest
 from websearch_core import Page, SearchResponse, SearchResult, WebSearch
 from websearch_core.citations import merge_sources
 from websearch_core.models import Passage
-from websearch_core.tools import collect_texts, page_output, search_output
+from websearch_core.tools._outputs import collect_texts, page_output, search_output
 
 WHEN = datetime(2026, 5, 4, 12, 30, 15, tzinfo=UTC)
 FORMS = ["text", "markdown", "json", "search_result"]

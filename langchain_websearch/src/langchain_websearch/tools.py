@@ -353,26 +353,13 @@ class OpenPageTool(_WebTool):
     Reads a page or a part of it for an agent: ``open_page(url, max_length, offset, query, find)``.
 
     Pages of this machine and its network are refused, also behind host names and redirects, except those in ``allow``:
-    ``OpenPageTool(allow=["https://wiki.corp:8443"])``. Its arguments are those of `WebSearchTool` without ``limit``.
+    ``OpenPageTool(allow=["https://wiki.corp:8443"])``. Its arguments are those of `WebSearchTool` without ``limit``:
 
     Args:
-        web: The `WebSearch` to read with; or pass its arguments instead. `WebTools` shares everything with another
-            tool.
         read_options: The options of every page, such as ``{"max_length": 8_000}``, as
             `websearch_core.reading.ReadOptions` explains; a model can ask for another length.
-        search_options: Not used here; the tools of one toolkit have the same options.
-        output_format: The format for the model, as with `WebSearchTool`.
-        full_artifact: Whether to keep everything in the artifact, as with `WebSearchTool`.
-        max_uses: Maximum number of calls in one run, as with `WebSearchTool`.
-        configurable: The options that a run may set, as with `WebSearchTool`.
-        handle_tool_error: What to do with errors, as with `WebSearchTool`.
         provenance: Which URLs may be opened: ``any``, ``seen`` or ``seen+links``, as `Ledger` explains, or a `Ledger`
             shared with the tool that searches.
-        conversation: The keys of a run's config that distinguish conversations, as with `WebSearchToolkit`.
-
-    Raises:
-        InvalidOption: One of the options is unknown or wrong.
-        ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     """
 
@@ -424,26 +411,14 @@ class WebSearchToolkit(_Options, BaseToolkit):
         agent = create_agent(model, toolkit.get_tools())
         agent.invoke(question, config={"callbacks": [toolkit.user_urls], "configurable": {"thread_id": "1"}})
 
-    Its arguments are those of `WebSearch`, and these:
+    Its arguments are those of `WebSearch` and those that `WebSearchTool` adds, of which three are about both tools:
 
     Args:
-        web: The `WebSearch` to share; or pass its arguments instead.
-        limit: The number of results of a search, and the maximum that a model can ask for; by default 5 and 20.
-        search_options: The options of every search, as with `WebSearchTool`.
-        read_options: The options of every page, as with `OpenPageTool`.
-        output_format: The format for the model, as with `WebSearchTool`.
-        full_artifact: Whether to keep everything in the artifacts, as with `WebSearchTool`.
-        max_uses: Maximum number of calls of both tools together in one run, as with `WebSearchTool`.
-        configurable: The options that a run may set, as with `WebSearchTool`.
-        handle_tool_error: What to do with errors, as with `WebSearchTool`.
+        max_uses: Maximum number of calls of both tools together in one run.
         provenance: Which URLs may be opened: ``any``; ``seen``, those that a search of the same conversation returned
             or that the user wrote; or ``seen+links``.
         conversation: The keys of a run's config, in ``configurable`` or else in ``metadata``, that distinguish
             conversations: a tenant, a user, a thread. Runs without any of them share one conversation of this toolkit.
-
-    Raises:
-        InvalidOption: One of the options is unknown or wrong.
-        ConfigurationError: The arguments are invalid, or *web* was given together with its arguments.
 
     """
 

@@ -19,7 +19,7 @@ from ..render import CITE
 from ._arguments import PageArguments, SearchArguments
 from ._documents import PlainDocument, make_document
 from ._fixed import SearchDefaults
-from ._outputs import Output, OutputFormat, collect_texts, page_output, search_output
+from ._outputs import Output, OutputFormat, collect_texts
 from ._retrieval import ContentMode, Passages, Retrieval, list_urls, with_limit
 from ._split import split_arguments
 from ._tenants import Configurable
@@ -43,8 +43,6 @@ __all__ = [
     "collect_texts",
     "list_urls",
     "make_document",
-    "page_output",
-    "search_output",
     "split_arguments",
     "with_limit",
 ]

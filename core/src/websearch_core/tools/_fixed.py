@@ -108,7 +108,7 @@ class FixedOptions:
 
         """
         given = check_search_options(search)
-        query = SearchQuery.of("any", **{name: value for name, value in given.items() if name not in _READING})
+        query = _to_query(given)
         domains = policy.narrow(query.allowed_domains, query.blocked_domains)
         if domains is None:
             raise ConfigurationError("search_options: allowed_domains: none of these is inside the domain policy")
@@ -215,7 +215,7 @@ class FixedOptions:
         from ..layers import leaves
         from ..provider import check_options
 
-        query = SearchQuery.of("any", **{name: v for name, v in self.search.items() if name not in _READING})
+        query = _to_query(self.search)
         refusals: list[UnsupportedOption] = []
         for provider in leaves(web.provider) if query.requested() else ():
             try:
@@ -266,7 +266,7 @@ def check_search_options(options: Mapping[str, Any] | None, *, limit: str | None
     for name, least in _READING.items():
         if given.get(name) is not None:
             check_number(f"search_options: {name}", given[name], least, InvalidOption)
-    _prefix_errors("search_options", lambda: SearchQuery.of("any", **_without(given, _READING)))
+    _prefix_errors("search_options", lambda: _to_query(given))
     return given
 
 
@@ -314,8 +314,9 @@ def _as_dict(name: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
     return dict(options or {})
 
 
-def _without(given: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in given.items() if name not in names}
+def _to_query(options: Mapping[str, Any]) -> SearchQuery:
+    """Return a query with those *options* of a search that are fields of one."""
+    return SearchQuery.of("any", **{name: value for name, value in options.items() if name not in _READING})
 
 
 def _prefix_errors(name: str, check: Callable[[], object]) -> None:

@@ -66,22 +66,12 @@ class Output(NamedTuple):
 def search_output(
     web: WebSearch,
     response: SearchResponse,
-    form: OutputFormat = "text",
+    form: OutputFormat,
     *,
     full: bool = False,
     max_tokens: int | None = None,
 ) -> Output:
-    """
-    Return the output for a search.
-
-    Args:
-        web: Whose limits the content has.
-        response: What it found, with the numbers of its sources.
-        form: The format of the content.
-        full: Whether the artifact keeps all data.
-        max_tokens: The maximum number of tokens of the content, instead of that of *web*.
-
-    """
+    """Return the output for a search, within *max_tokens* or the limit of *web*; *full* keeps all data."""
     text_form: Format = "text" if form == "search_result" else form
     most = web.settings.max_snippet_chars
     shown = cut_results(
@@ -104,8 +94,8 @@ def search_output(
     return Output(content, {**artifact, "status": "success", "sources": sources}, as_shown)
 
 
-def page_output(page: Page, form: OutputFormat = "text", *, full: bool = False) -> Output:
-    """Return the output for a page; if *full*, the artifact keeps all data, its links and its text included."""
+def page_output(page: Page, form: OutputFormat, *, full: bool = False) -> Output:
+    """Return the output for a page; *full* keeps all data, its links and its text included."""
     source: Source = {
         "id": page.citation_id,
         "title": page.title[:_MAX_FACT_LENGTH],

@@ -158,15 +158,10 @@ class WebTools:
 
     def open_page(self, arguments: PageArguments | Mapping[str, Any], run: Run = _NO_RUN) -> Output:
         """
-        Read a page for a model.
-
-        Args:
-            arguments: What the model sent, validated or not.
-            run: The run that it belongs to.
+        Read a page for a model, with the arguments of `search`.
 
         Raises:
-            WebSearchError: An argument is wrong, the URL may not be opened, the run has no more calls, or the page
-                cannot be read.
+            WebSearchError: As in `search`; or the URL may not be opened, or the page cannot be read.
 
         """
         asked = self._validate(PageArguments, arguments)
@@ -246,12 +241,6 @@ def as_error(error: Exception, what: str) -> WebSearchError:
     """
     Return *error* if it is one of this library; for a bug, log its traceback and return an error in its place.
 
-    Neither the log nor the error repeats the text of a bug's exception: it may quote a key, or a page that poses as an
-    instruction. It is in ``__cause__``.
-
-    Args:
-        error: The exception.
-        what: What failed, such as ``web_search``.
-
+    Neither repeats the text of the exception, which may quote a key. *what* failed is named, such as ``web_search``.
     """
     return error if isinstance(error, WebSearchError) else report_bug(error, what)
