@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, get_args
 
 from pydantic import ValidationError
@@ -119,6 +120,10 @@ class WebTools:
         self.provenance: Ledger = provenance if isinstance(provenance, Ledger) else Ledger(provenance)
         self._uses = Uses(max_uses)
         self._tenants = Tenants(web, arguments, configurable)
+        if "read_options" in self._tenants.keys:
+            import_module(
+                "websearch_core.reading"
+            )  # now, rather than in the event loop of a run that sets some
         self.web: WebSearch = self._tenants.web
         search = {**self.search_options, **({} if limit is None else {"limit": limit})}
         self._fixed = FixedOptions.of(search, read_options, policy=self.web.settings.domains)
