@@ -121,9 +121,7 @@ class WebTools:
         self._uses = Uses(max_uses)
         self._tenants = Tenants(web, arguments, configurable)
         if "read_options" in self._tenants.keys:
-            import_module(
-                "websearch_core.reading"
-            )  # now, rather than in the event loop of a run that sets some
+            import_module("websearch_core.reading")  # now, rather than in the event loop of a run that sets some
         self.web: WebSearch = self._tenants.web
         search = {**self.search_options, **({} if limit is None else {"limit": limit})}
         self._fixed = FixedOptions.of(search, read_options, policy=self.web.settings.domains)
