@@ -11,22 +11,6 @@ from ..models import Page
 from ._report import Skipped
 
 _MAX_BYTES = 10 * 2**20
-# Not `mimetypes`, which depends on tables of the machine. The type of other files is detected from their bytes.
-_TYPES = {
-    ".csv": "text/csv",
-    ".htm": "text/html",
-    ".html": "text/html",
-    ".json": "application/json",
-    ".jsonl": "application/jsonl",
-    ".markdown": "text/markdown",
-    ".md": "text/markdown",
-    ".ndjson": "application/x-ndjson",
-    ".rst": "text/plain",
-    ".tsv": "text/tab-separated-values",
-    ".txt": "text/plain",
-    ".xhtml": "application/xhtml+xml",
-    ".xml": "application/xml",
-}
 
 
 def files(place: Path) -> Iterator[Path | Skipped]:
@@ -75,7 +59,7 @@ def read_file(file: Path) -> Page:
         PageNotFound: It cannot be opened.
 
     """
-    from ..reading import read_bytes  # imports the parser, which a search does not need
+    from ..reading import find_media_type, read_bytes  # imports the parser, which a search does not need
 
     url = file.as_uri()
     if not file.is_file():  # reading a pipe would wait forever
@@ -87,7 +71,7 @@ def read_file(file: Path) -> Page:
         raise PageNotFound(f"cannot be read: {error.strerror}") from error
     if len(data) > _MAX_BYTES:
         raise TooLarge(f"larger than {_MAX_BYTES // 2**20} MiB")
-    page = read_bytes(data, url, _TYPES.get(file.suffix.lower()))
+    page = read_bytes(data, url, find_media_type(file.as_posix()))
     return page.model_copy(update={"url": url, "final_url": url, "title": page.title or _heading(page) or file.name})
 
 
