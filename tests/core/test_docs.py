@@ -111,7 +111,7 @@ def test_the_recipe_works_in_a_package_of_your_own(plugged_in):
 
 
 def test_the_test_of_the_recipe_passes_in_a_package_of_your_own(plugged_in):
-    source = next(example for example in examples(ROOT / "CONTRIBUTING.md") if "search_promises" in example)
+    source = next(example for example in examples(ROOT / "CONTRIBUTING.md") if "search_checks" in example)
     module: dict[str, object] = {}
     exec(source, module)
 

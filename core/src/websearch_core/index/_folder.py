@@ -8,16 +8,16 @@ from pathlib import Path
 
 from ..errors import ConfigurationError, PageNotFound, TooLarge
 from ..models import Page
-from ._report import Skipped
+from ._report import SkippedFile
 
 _MAX_BYTES = 10 * 2**20
 
 
-def files(place: Path) -> Iterator[Path | Skipped]:
+def files(place: Path) -> Iterator[Path | SkippedFile]:
     """
     Yield the files in *place*, sorted, or *place* itself if it is a file.
 
-    Hidden files, symbolic links and folders that cannot be listed are yielded as `Skipped`.
+    Hidden files, symbolic links and folders that cannot be listed are yielded as `SkippedFile`.
 
     Args:
         place: A folder or a file.
@@ -31,15 +31,17 @@ def files(place: Path) -> Iterator[Path | Skipped]:
         return
     if not place.is_dir():
         raise ConfigurationError(f"{place}: no such file or folder")
-    unreadable: list[Skipped] = []
-    walk = os.walk(place, onerror=lambda error: unreadable.append(Skipped(str(error.filename), str(error.strerror))))
+    unreadable: list[SkippedFile] = []
+    walk = os.walk(
+        place, onerror=lambda error: unreadable.append(SkippedFile(str(error.filename), str(error.strerror)))
+    )
     for folder, below, names in walk:
         for name in sorted([*below, *names]):
             entry = Path(folder, name)
             if name.startswith("."):
-                yield Skipped(str(entry), "hidden")
+                yield SkippedFile(str(entry), "hidden")
             elif entry.is_symlink():
-                yield Skipped(str(entry), "a symbolic link")
+                yield SkippedFile(str(entry), "a symbolic link")
             elif name in names:
                 yield entry
         below[:] = sorted(name for name in below if not name.startswith("."))

@@ -86,7 +86,7 @@ class ArXiv:
             response = yield Request(url=f"{self.base_url}/query", params=drop_none(params))
             entries, total = yield from self._parse(response)
             if not entries and total > start:
-                raise Unavailable("arxiv search failed: it found papers and sent none of them", provider=self.name)
+                raise Unavailable("arxiv search failed: it reported results but returned none", provider=self.name)
             results = parse_results(entries, self.name, url="link", snippet="summary", author="authors")
             text = response.content.decode("utf-8", "replace")
             page = SearchResponse(query=query.text, results=results, provider=self.name, raw=text)
