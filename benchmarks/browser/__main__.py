@@ -23,7 +23,7 @@ from threading import Event, Thread
 
 from benchmarks.browser.memory import proportional
 from benchmarks.browser.pages import measure_pages
-from benchmarks.report import Table
+from benchmarks.report import Table, store
 from tests.browser.hostile.attacks import ATTACKS, HARM
 from tests.browser.hostile.site import PUBLIC, Names, Site
 from websearch_core._browser.find import find_browser
@@ -252,10 +252,10 @@ def main() -> None:
             host.end()
         product = subprocess.run([bench.path, "--version"], capture_output=True, text=True, check=True).stdout.strip()
     sections = "\n\n".join(f"## {title}\n\n{known[title].strip()}" for title in TITLES.values() if title in known)
-    PAGE.write_text(
+    store(
+        PAGE,
         f"# The browser, attacked and measured\n\nWritten by `make bench-browser`: {product} ({bench.path.name}), "
         f"Python {platform.python_version()}, {platform.system()}.\n\n{sections}\n",
-        "utf-8",
     )
 
 
