@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from math import inf
 from pathlib import Path
 
-from benchmarks.report import Table
+from benchmarks.report import Table, store
 from tests.bounds.documents import CITED, OTHERS, READ
 from tests.bounds.units import UNITS
 from tests.bounds.worker import MOST_SECONDS, Worker
@@ -47,7 +47,8 @@ def main() -> None:
             for place, unit in _SHARED
         ],
     )
-    PAGE.write_text(
+    store(
+        PAGE,
         f"""<!-- Written by `make bench-bounds`. Do not edit. -->
 
 # Repeated text
@@ -69,7 +70,6 @@ others, which got the same bytes; WebBaseLoader is LangChain's, with BeautifulSo
 
 {others}
 """,
-        encoding="utf-8",
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.browser.attacks import HARM
+from tests.browser.hostile.attacks import HARM
 from websearch_core._browser.host import find_descendants, host, is_renderer, resident
 from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import BadResponse, TooLarge, WebSearchError

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.browser.site import PUBLIC
+from tests.browser.hostile.site import PUBLIC
 from tests.waiting import await_until, wait_until
 from websearch_core import WebSearch, errors
 from websearch_core._browser.host import find_descendants, host, is_renderer

@@ -111,13 +111,13 @@ def test_the_recipe_works_in_a_package_of_your_own(plugged_in):
 
 
 def test_the_test_of_the_recipe_passes_in_a_package_of_your_own(plugged_in):
-    source = next(example for example in examples(ROOT / "CONTRIBUTING.md") if "search_promises" in example)
+    source = next(example for example in examples(ROOT / "CONTRIBUTING.md") if "search_checks" in example)
     module: dict[str, object] = {}
     exec(source, module)
 
-    assert len(module["PROMISES"]) > 30
-    for promise in module["PROMISES"]:
-        module["test_lighthouse_keeps"](promise)
+    assert len(module["CHECKS"]) > 30
+    for check in module["CHECKS"]:
+        module["test_lighthouse_keeps_its_promises"](check)
 
 
 def test_the_recipe_can_be_registered_for_one_process(monkeypatch):

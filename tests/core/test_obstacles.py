@@ -11,7 +11,8 @@ import pytest
 from websearch_core import WebSearch
 from websearch_core.errors import NeedsBrowser
 from websearch_core.models import Page
-from websearch_core.provider import from_function, needs_scripts
+from websearch_core.provider import from_function
+from websearch_core.provider._obstacles import needs_scripts
 
 pytestmark = pytest.mark.enable_socket
 

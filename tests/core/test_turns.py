@@ -20,8 +20,8 @@ from websearch_core._runtime.scope import Caller, caller_scope
 from websearch_core._runtime.threads import Threads, in_thread
 from websearch_core._runtime.turns import Places, Turns, current_client
 from websearch_core.errors import BudgetExceeded, TimedOut, Unavailable
+from websearch_core.flow import Call
 from websearch_core.layers import charge_to
-from websearch_core.provider import Call
 
 
 @pytest.fixture

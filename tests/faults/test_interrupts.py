@@ -19,6 +19,7 @@ from websearch_core._runtime import sqlite as _sqlite
 from websearch_core._runtime import threads as _threads
 from websearch_core._runtime.threads import Threads
 from websearch_core._runtime.turns import Places
+from websearch_core.flow import Sleep
 from websearch_core.flow._branches import current_branch, gather, wait_for
 from websearch_core.flow._flights import Flights
 from websearch_core.flow._hedges import hedge
@@ -26,7 +27,7 @@ from websearch_core.layers._amounts import MILLION, Amount
 from websearch_core.layers._caching.sqlite import SQLiteBackend
 from websearch_core.layers._pace import Pace
 from websearch_core.layers._usage import UsageFile
-from websearch_core.provider import SearchResponse, Sleep, provider
+from websearch_core.provider import SearchResponse, provider
 
 
 @provider

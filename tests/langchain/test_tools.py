@@ -23,7 +23,7 @@ from websearch_core import Page, SearchResponse, SearchResult, WebSearch
 from websearch_core.client import WebSearchArguments
 from websearch_core.errors import ConfigurationError, MissingKey, PageNotFound
 from websearch_core.keys import pickle_keys
-from websearch_core.render import CITE
+from websearch_core.render import CITATION_INSTRUCTION
 from websearch_core.tools import PageArguments, SearchArguments
 
 
@@ -85,7 +85,7 @@ def test_a_definition_is_small_and_describes_every_parameter(tool):
 
 
 def test_a_model_is_asked_to_cite():
-    assert CITE in WebSearchTool(provider="brave", api_key="k").description
+    assert CITATION_INSTRUCTION in WebSearchTool(provider="brave", api_key="k").description
 
 
 @pytest.mark.parametrize("schema", [SearchArguments, PageArguments])

@@ -15,7 +15,8 @@ from websearch_core.errors import AllProvidersFailed, RateLimited
 from websearch_core.flow import Flow, Request
 from websearch_core.layers import Fallback, Layer, Relax, Retry
 from websearch_core.provenance import Ledger
-from websearch_core.provider import PageReader, Provider, SearchProvider, can, from_function
+from websearch_core.provider import PageReader, Provider, SearchProvider, from_function
+from websearch_core.provider._ports import can
 from websearch_core.providers import Brave, Direct, ProviderInfo, Tavily, get_all, get_default
 from websearch_core.settings import Settings
 

@@ -14,7 +14,7 @@ from langchain_core.runnables.config import run_in_executor
 from pydantic import ConfigDict, Field, field_validator
 
 from websearch_core import Page, SearchQuery, SearchResult, WebSearch, WebSearchError
-from websearch_core._text.choices import Extent
+from websearch_core._text.choices import ContentMode
 from websearch_core._text.suggestion import check_names
 from websearch_core.client import WebSearchArguments
 from websearch_core.errors import InvalidOption
@@ -32,7 +32,7 @@ class RetrieverOptions(WebSearchArguments, total=False):
     """The arguments of the retriever besides ``web``."""
 
     k: int
-    content: Extent
+    content: ContentMode
     max_length: int | None
     text_splitter: BaseDocumentTransformer | None
     search_options: SearchOptions
@@ -77,7 +77,7 @@ class WebSearchRetriever(BaseRetriever):
 
     web: WebSearch = Field(exclude=True)
     k: int = Field(default=5, ge=1)
-    content: Extent = "snippet"
+    content: ContentMode = "snippet"
     max_length: int | None = Field(default=None, ge=1)
     text_splitter: BaseDocumentTransformer | None = Field(default=None, exclude=True)
     search_options: dict[str, Any] = Field(default_factory=dict)

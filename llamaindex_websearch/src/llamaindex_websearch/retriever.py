@@ -13,7 +13,7 @@ from llama_index.core.node_parser import NodeParser
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType, TextNode
 
 from websearch_core import Page, SearchQuery, SearchResponse, SearchResult, WebSearch, WebSearchError
-from websearch_core._text.choices import Extent
+from websearch_core._text.choices import ContentMode
 from websearch_core.client import CommonArguments
 from websearch_core.client._arguments import check_number
 from websearch_core.errors import InvalidOption
@@ -68,7 +68,7 @@ class WebSearchRetriever(BaseRetriever):
         *,
         web: WebSearch | None = None,
         k: int = 5,
-        content: Extent = "snippet",
+        content: ContentMode = "snippet",
         max_length: int | None = None,
         node_parser: NodeParser | None = None,
         search_options: SearchOptions | None = None,
@@ -79,11 +79,11 @@ class WebSearchRetriever(BaseRetriever):
         super().__init__(callback_manager=callback_manager, verbose=verbose)
         self.web: WebSearch = WebSearch.resolve(web, arguments)
         self.k: int = k
-        self.content: Extent = content
+        self.content: ContentMode = content
         self.max_length: int | None = max_length
         self.node_parser: NodeParser | None = node_parser
-        if content not in get_args(Extent):
-            raise InvalidOption(f"content: {content!r} is not one of {', '.join(get_args(Extent))}")
+        if content not in get_args(ContentMode):
+            raise InvalidOption(f"content: {content!r} is not one of {', '.join(get_args(ContentMode))}")
         if max_length is not None:
             check_number("max_length", max_length, 1, InvalidOption)
         if not isinstance(search_options, Mapping | None):

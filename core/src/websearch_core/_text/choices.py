@@ -11,7 +11,7 @@ TimeRange = Literal["day", "week", "month", "year"]
 Topic = Literal["general", "news", "finance", "academic", "code"]
 Kind = Literal["article", "collection", "documentation", "forum", "product"]  # of a page
 Responses = Literal["drop", "keep"]  # what to do with what readers and buyers wrote about a page
-Extent = Literal["snippet", "passages", "page"]  # how much of each result a retriever returns
+ContentMode = Literal["snippet", "passages", "page"]  # how much of each result a retriever returns
 
 # The options of a search as other libraries call them: an error suggests ours.
 OTHER_NAMES = MappingProxyType(

@@ -19,7 +19,7 @@ from ..flow import Call, Flow, Gather, Sleep
 from ..layers._robots_files import FORBIDDEN, RobotsFiles
 from ..models import Page
 from ..provider._ports import PageReader
-from ._report import Report, Skipped
+from ._report import Report, SkippedFile
 from ._store import Index, address
 
 Tell: TypeAlias = Callable[[str], None]
@@ -64,7 +64,7 @@ def crawl(
     try:
         first = yield from fetch(start)
     except DisallowedByRobots as error:
-        return Report(skipped=(Skipped(start, error.summary),))
+        return Report(skipped=(SkippedFile(start, error.summary),))
     home = address(first.final_url or start)
     rules = yield from robots.find(home)
     yield Call(index.add, first)
@@ -81,18 +81,18 @@ def crawl(
         return page
 
     seen = {address(start), home}
-    skipped: list[Skipped] = []
+    skipped: list[SkippedFile] = []
     read, removed, asked = {home}, 0, 1
     waiting = list(_pick_new(first.links, home, seen))
     while waiting and asked < most:
-        skipped += [Skipped(url, FORBIDDEN) for url in waiting if not rules.allows(url)]
+        skipped += [SkippedFile(url, FORBIDDEN) for url in waiting if not rules.allows(url)]
         waiting = [url for url in waiting if rules.allows(url)]
         now, waiting = waiting[: most - asked], waiting[most - asked :]
         asked += len(now)
         answers = yield Gather([visit(url) for url in now], 1 if rules.crawl_delay else _CONCURRENCY)
         for url, answer in zip(now, answers, strict=True):
             if isinstance(answer, WebSearchError):
-                skipped.append(Skipped(url, answer.summary))
+                skipped.append(SkippedFile(url, answer.summary))
                 if isinstance(answer, PageNotFound):
                     removed += yield Call(index.remove, url)
             else:

@@ -17,22 +17,10 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from websearch_core.provider import (
-    Blocked,
-    Call,
-    Env,
-    Flow,
-    FoundFile,
-    NeedsBrowser,
-    Page,
-    Request,
-    Response,
-    UnsupportedContent,
-    WebSearchError,
-    check_response,
-    needs_scripts,
-    provider,
-)
+from websearch_core.errors import Blocked, NeedsBrowser, UnsupportedContent, WebSearchError
+from websearch_core.flow import Call
+from websearch_core.provider import Env, Flow, FoundFile, Page, Request, Response, check_response, provider
+from websearch_core.provider._obstacles import needs_scripts
 
 from .._browser.capture import Capture
 from .._browser.find import find_browser

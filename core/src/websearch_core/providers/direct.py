@@ -27,28 +27,29 @@ from websearch_core._runtime.deadline import time_limit
 from websearch_core._runtime.scope import Choices, current_choices
 from websearch_core._text.media_types import HTML, MARKDOWN
 from websearch_core._text.urls import Origin, find_origin
-from websearch_core.provider import (
+from websearch_core.errors import (
     BadResponse,
-    Call,
     DisallowedByRobots,
-    Flow,
-    FoundFile,
     NeedsBrowser,
-    Page,
-    Request,
-    Response,
     ServiceError,
     TooLarge,
     UnsafeURL,
     UnsupportedContent,
+)
+from websearch_core.flow import Call
+from websearch_core.provider import (
+    Flow,
+    FoundFile,
+    Page,
+    Request,
+    Response,
     check_response,
     error_for,
-    find_stub,
-    needs_scripts,
     provider,
-    says_the_same,
     time_left,
 )
+from websearch_core.provider._obstacles import needs_scripts
+from websearch_core.provider._stubs import find_stub, says_the_same
 
 _REDIRECTS = {301, 302, 303, 307, 308}
 _OTHERS = "text/plain;q=0.8, application/json;q=0.7, */*;q=0.5"

@@ -15,6 +15,7 @@ from ..output import print_json, print_row, print_rows, print_table, print_text,
 if TYPE_CHECKING:
     from ..checks import Check, Setting
 
+EPILOG = "Exit codes: 0 everything works; 1 something does not; 2 wrong usage or configuration."
 _MARK = 6  # the width of "BROKEN"
 
 

@@ -21,17 +21,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 from ..._runtime.deadline import time_left
 from ..._runtime.forks import start_over_after_fork
 from ..._runtime.turns import Places, current_client
-from ..._text.choices import Responses
 from ...errors import ConfigurationError, TimedOut
 from ...models import Page
-from .._formats import convert
-from .._links import Links
-from .._sniff import media_type, needs_own_process
+from .._formats import ReadingOptions, convert
+from .._sniff import media_type
+from .._types import needs_own_process
 from .child import MAX_SECONDS
 from .worker import Worker
 
@@ -49,11 +48,9 @@ def read_isolated(
     url: str,
     content_type: str | None = None,
     *,
-    links: Links = "keep",
-    comments: Responses | None = None,
-    reviews: Responses | None = None,
     isolate: bool | None = None,
     processes: int | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> Page:
     """
     Read a page as `websearch_core.reading.read_bytes` does, in this process or in another one.
@@ -62,14 +59,12 @@ def read_isolated(
         data: The bytes of the page.
         url: Where they came from.
         content_type: The value of the HTTP header, if any.
-        links: What to do with links.
-        comments: What to do with comments.
-        reviews: What to do with reviews.
         isolate: ``True``: in another process. ``False``: in this one. By default in another process if one is free, if
             the page is large, a PDF, an Office file, a feed or other XML, or once reading several pages at a time here
             has cost as much as starting a process; and in this one, with a warning in the log, if none can be started.
         processes: The maximum number of pages of one client that are read at a time, and of processes for them; by
             default the number of cores, up to 8. Pages of all clients together may take twice as many.
+        options: What to do with links, comments and reviews.
 
     Raises:
         UnsupportedContent: The bytes are not text.
@@ -80,10 +75,9 @@ def read_isolated(
     """
     if not (seconds := min(time_left(), MAX_SECONDS)):
         raise TimedOut("there is no time left to read the page")
-    options: Any = {"links": links, "comments": comments, "reviews": reviews}
 
     def read() -> Page:
-        insist = bool(isolate) or len(data) >= LARGE_SIZE or needs_own_process(media_type(data, content_type))
+        insist = bool(isolate) or len(data) >= LARGE_SIZE or needs_own_process(media_type(data, content_type), url)
         try:
             worker = _pool.take(insist=insist)
         except ChildProcessError as error:
