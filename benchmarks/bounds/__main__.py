@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
 import resource
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
 
@@ -54,7 +56,8 @@ def main() -> None:
 
 {len(UNITS)} texts, such as `[` and `<a `, were each repeated up to {_SIZE:,} characters in {len(places)} places
 of documents: {len(costs):,} cases; `find` and `query` got 960,000 characters. The times are of the processor, of
-one run each, in a process that is killed after {MOST_SECONDS} s.
+one run each, in a process that is killed after {MOST_SECONDS} s. Measured on {datetime.now(UTC):%Y-%m-%d} with
+Python {platform.python_version()}.
 {sum(cost < inf for cost in costs.values()):,} cases ended by themselves,
 {sum(cost <= 1 for cost in costs.values()):,} within a second. The longest of the documents, and the longest of all
 else:
