@@ -17,6 +17,7 @@ from websearch_core._cli.own_file import OwnFile
 from websearch_core.errors import ConfigurationError, WebSearchError
 from websearch_core.layers import leaves
 from websearch_core.settings import Settings
+from websearch_core.keys._keyrings import keyrings
 from websearch_core.settings._sources import user_file
 
 KEY = "SECRET-of-the-user"
@@ -42,7 +43,9 @@ def keyring(monkeypatch):
     fake.set_password, fake.get_password = set_password, lambda *place: stored.get(place)
     monkeypatch.setitem(sys.modules, "keyring", fake)
     monkeypatch.setitem(sys.modules, "keyring.errors", errors)
-    return fake
+    keyrings.start_over()
+    yield fake
+    keyrings.start_over()
 
 
 @pytest.fixture

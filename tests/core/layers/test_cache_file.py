@@ -298,7 +298,7 @@ def test_a_table_that_is_gone_fails_no_call(path, caplog):
 # Disks
 
 
-@pytest.mark.parametrize("place", ["/dev/full", "/proc/nothing/answers.db"])
+@pytest.mark.parametrize("place", [f"{__file__}/answers.db", "/proc/nothing/answers.db"])
 def test_a_place_that_cannot_be_written_fails_no_call(place, caplog):
     fake = FakeWeb(pages={"https://a.example/": "text"})
     web = WebSearch(fake, cache=place)

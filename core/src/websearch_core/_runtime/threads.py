@@ -171,6 +171,11 @@ class _Job(Future[Any]):
 _for_work = Threads("websearch-async", 128)  # most of them wait for a process that parses
 
 
+def submit(work: Callable[[], T]) -> Future[T]:
+    """Run blocking *work* in a thread, with the context variables of the caller, and return its outcome."""
+    return _for_work.submit(current_client(), work)
+
+
 async def in_thread(work: Callable[[], T]) -> T:
-    """Run blocking *work* in a thread, with the context variables of the caller, and await its result."""
-    return await asyncio.wrap_future(_for_work.submit(current_client(), work))
+    """Run blocking *work* as `submit` does, and await its result."""
+    return await asyncio.wrap_future(submit(work))

@@ -100,7 +100,7 @@ class Cache(ProviderWrapper):
         despite_terms: Also write what the terms of its service do not allow to keep, such as Brave's.
 
     Raises:
-        ConfigurationError: A value is invalid.
+        ConfigurationError: A value is invalid; from a call: another user may change the file.
 
     """
 
