@@ -58,7 +58,8 @@ def cut(root: Path, version: str, day: str) -> None:
         raise ReleaseError(f"{version} is not later than {before}")
     changelog = root / "CHANGELOG.md"
     fragments = find_fragments(root)
-    text = write_section(changelog.read_text("utf-8"), f"## {version} - {day}", {path: path.read_text("utf-8") for path in fragments})
+    entries = {path: path.read_text("utf-8") for path in fragments}
+    text = write_section(changelog.read_text("utf-8"), f"## {version} - {day}", entries)
     changelog.write_text(text, "utf-8")
     for path in fragments:
         path.unlink()
@@ -89,7 +90,7 @@ def write_section(changelog: str, heading: str, fragments: dict[Path, str]) -> s
     Return *changelog* with *fragments* added to what is unreleased, under *heading*.
 
     Raises:
-        ReleaseError: There is nothing to release.
+        ReleaseError: Nothing is unreleased, or a section is unknown or there twice.
 
     """
     head, mark, rest = changelog.partition("## Unreleased\n")
@@ -103,16 +104,15 @@ def write_section(changelog: str, heading: str, fragments: dict[Path, str]) -> s
         sections = []
     if not sections and not fragments:
         raise ReleaseError("nothing is unreleased: changelog.d is empty")
-    named = {re.match(r"### (.*)", each)[1]: each for each in sections}  # type: ignore[index]
+    named = {each.partition("\n")[0].removeprefix("### "): each for each in sections}
+    if len(named) < len(sections) or not named.keys() <= set(_SECTIONS):
+        raise ReleaseError(f"CHANGELOG.md: the sections are {', '.join(_SECTIONS)}, each of them once")
     for path, text in fragments.items():
         name = path.name.split(".")[-2].capitalize()
         section = named.get(name, f"### {name}\n")
         top, deeper, below = section.partition("\n#### ")
         items = top.rstrip("\n") + ("\n" if "\n" in top.strip("\n") else "\n\n") + text
         named[name] = items + deeper + below
-    unknown = [name for name in named if name not in _SECTIONS]
-    if unknown:
-        raise ReleaseError(f"CHANGELOG.md: unknown sections {', '.join(unknown)}; those of a release are {', '.join(_SECTIONS)}")
     body = "\n".join(named[name].rstrip("\n") + "\n" for name in _SECTIONS if name in named)
     return f"{head}{heading}\n\n{body}{mark}{older}"
 
@@ -200,7 +200,8 @@ def main(arguments: list[str], root: Path = _ROOT) -> int:
             if not given.confirm:
                 print("Nothing is published yet. The commands would be:")
                 print(*(f"  {' '.join(command)}" for command in done), sep="\n")
-                print(f"The workflow Release then tests, attests and uploads. To start it: make publish CONFIRM={read_version(root)}")
+                print("The workflow Release then tests, attests and uploads. To start it:")
+                print(f"  make publish CONFIRM={read_version(root)}")
     except ReleaseError as error:
         print(f"release: {error}", file=sys.stderr)
         return 1
