@@ -333,7 +333,7 @@ def test_a_name_that_looks_like_this_machine_is_another(host):
 def test_a_provider_made_beforehand_sends_no_key_unencrypted_either():
     for provider in (
         Brave(api_key="key", base_url="http://a.example"),
-        Retry(Brave(api_key="key", base_url="http://a.example")),
+        Retry()(Brave(api_key="key", base_url="http://a.example")),
     ):
         with pytest.raises(ConfigurationError, match="unencrypted"):
             WebSearch(provider)
@@ -365,7 +365,7 @@ def test_a_layer_that_holds_no_searcher_cannot_search():
     from websearch_core.providers.direct import Direct
 
     with pytest.raises(ConfigurationError, match="cannot search"):
-        WebSearch(Retry(Direct()))
+        WebSearch(Retry()(Direct()))
 
 
 def test_keyless_on_purpose_beats_a_key_of_the_environment(monkeypatch):

@@ -521,8 +521,8 @@ def test_a_cancelled_call_stays_charged(file):
 def test_a_provider_wrapped_by_hand_is_charged_for_all_inside(file):
     from websearch_core.layers import Fallback
 
-    both = Fallback((Sea("sea"), Sea("creek", prices=(Price(usd=1),))))
-    WebSearch(Budget(both, usage_file=file.path), layers=None).search("kelp")
+    both = Fallback()(Sea("sea"), Sea("creek", prices=(Price(usd=1),)))
+    WebSearch(Budget(usage_file=file.path)(both), layers=None).search("kelp")
 
     assert spent(file).usd == 1_250_000
 
@@ -676,7 +676,7 @@ async def cancel_all_but_one(web, waiting):
 def test_calls_that_are_cancelled_in_a_queue_cost_nothing(file, sent, is_throttle_outside):
     layers = Budget(limit=["5 calls", "5 calls/day"], usage_file=file.path), Throttle(requests_per_second=1 / 600)
     if is_throttle_outside:
-        web = WebSearch(layers[1].wrap(layers[0].wrap(Sea())), search_timeout=10_000)
+        web = WebSearch(layers[1](layers[0](Sea())), search_timeout=10_000)
     else:
         web = WebSearch(Sea(), layers=layers, search_timeout=10_000)
     waiting = []
@@ -728,7 +728,7 @@ def test_what_the_guard_refuses_costs_nothing(file, monkeypatch):
 
 
 def test_an_answer_of_a_cache_inside_costs_nothing(file, sent):
-    web = WebSearch(Budget(usage_file=file.path).wrap(Cache(location=":memory:").wrap(Sea(cost=0.25))))
+    web = WebSearch(Budget(usage_file=file.path)(Cache(location=":memory:")(Sea(cost=0.25))))
     for _ in range(3):
         web.search("kelp")
 

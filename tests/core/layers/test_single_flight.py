@@ -105,7 +105,7 @@ async def test_two_spellings_of_a_page_are_read_once_and_each_caller_gets_its_ow
             def read_many(self, urls):
                 return [(yield from self.read(urls[0]))]
 
-    layer = SingleFlight(Reader())
+    layer = SingleFlight()(Reader())
     urls = ["https://sea.example/Kelp_(alga)", "https://SEA.example/Kelp_%28alga%29#top"]
     flows = [layer.read_many([url]) if is_batch else layer.read(url) for url in urls]
     answers = await asyncio.gather(*(arun(flow, no_send) for flow in flows))
@@ -219,7 +219,7 @@ def test_the_key_of_a_flight_holds_no_secret():
             yield Request(url="https://api.example")
             return SearchResponse(query=query.text)
 
-    effect = next(SingleFlight(Keyed(api_key=SECRET)).search(SearchQuery.of("kelp")))
+    effect = next(SingleFlight()(Keyed(api_key=SECRET)).search(SearchQuery.of("kelp")))
 
     assert isinstance(effect, Share)
     assert SECRET not in repr(effect)
@@ -726,7 +726,7 @@ def test_it_is_a_default_layer_that_can_be_left_out():
 
 
 def test_copies_and_pickles_begin_with_nothing_under_way():
-    layer = SingleFlight(Retry())
+    layer = SingleFlight()(Retry())
     for again in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
         assert again == layer
         assert again._flights is not layer._flights
@@ -744,7 +744,7 @@ def test_a_flow_that_shares_can_be_played():
             yield Request(url=url)
             return Page(url=url)
 
-    layer = SingleFlight(Retry(Asks()))
+    layer = SingleFlight()(Retry()(Asks()))
     assert play(layer.search(SearchQuery.of("kelp")), Unavailable("down"), reply("yes")).result.answer == "yes"
     with pytest.raises(BadRequest):
         play(layer.read(URL), BadRequest("no"))

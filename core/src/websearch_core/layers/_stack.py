@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from ..errors import ConfigurationError
 from ..provider._ports import Provider, Role, can, check_port
@@ -76,6 +77,29 @@ class Stack:
         if place not in self._wrapped:
             self._wrapped[place] = provider, _wrap(layer, provider)
         return self._wrapped[place][1]
+
+
+def find_combination(short: str | Layer) -> Layer:
+    """
+    Return the layer that *short* stands for: ``first``, ``until_results`` or ``fuse``, or the layer itself.
+
+    Raises:
+        ConfigurationError: It is neither.
+
+    """
+    from ._fallback import Fallback
+    from ._fuse import Fuse
+
+    names: dict[str, Callable[[], Layer]] = {
+        "first": Fallback,
+        "until_results": partial(Fallback, on_empty=True),
+        "fuse": Fuse,
+    }
+    if isinstance(short, str) and short in names:
+        return names[short]()
+    if isinstance(short, str) or rank(short) != Rank.COMBINE:
+        raise ConfigurationError(f"combine: must be {', '.join(names)}, or a layer such as Fallback(...) or Fuse(...)")
+    return short
 
 
 def rank(layer: object) -> int:
