@@ -282,7 +282,7 @@ def test_hooks_and_loggers_survive_copies_and_pickles():
 
 def test_layers_that_are_made_by_hand_announce_too():
     heard = []
-    chain = Fallback()(Retry(attempts=2, pause=0)(Sea()), Lake())
+    chain = Fallback()(Retry(attempts=2, wait_initial=0)(Sea()), Lake())
     WebSearch(chain, on_event=heard.append).search("storm")
 
     assert [event.name for event in heard if isinstance(event, Wait | Failover)] == ["wait", "failover"]
