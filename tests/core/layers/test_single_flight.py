@@ -44,7 +44,7 @@ def no_send(request):
 
 def count_waiting(what, *, reading=False):
     """Return how many threads wait for what a `WebSearch`, or some `Flights`, has under way."""
-    flights = what if isinstance(what, Flights) else (what.reader if reading else what.provider).inner._flights
+    flights = what if isinstance(what, Flights) else (what.reader if reading else what.provider.inner)._flights
     return sum(len(flight.waiting) for flight in list(flights._blocking.values()))
 
 
@@ -106,7 +106,7 @@ async def test_two_spellings_of_a_page_are_read_once_and_each_caller_gets_its_ow
             def read_many(self, urls):
                 return [(yield from self.read(urls[0]))]
 
-    layer = SingleFlight()(Direct())
+    layer = SingleFlight()(Reader())
     urls = ["https://sea.example/Kelp_(alga)", "https://SEA.example/Kelp_%28alga%29#top"]
     flows = [layer.read_many([url]) if is_batch else layer.read(url) for url in urls]
     answers = await asyncio.gather(*(arun(flow, no_send) for flow in flows))

@@ -83,9 +83,9 @@ class Layer:
         """
         raise NotImplementedError
 
-    def __call__(self, *inner: Provider) -> Provider:
+    def __call__(self, *inner: Provider) -> Any:
         """
-        Put this layer around a provider by hand, or around several: ``Fallback()(one, other)``.
+        Return a provider with this layer around *inner*, or around several: ``Fallback()(one, other)``.
 
         Raises:
             ConfigurationError: One is not a provider, or can do nothing of what this layer is for.
