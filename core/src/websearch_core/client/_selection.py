@@ -320,7 +320,7 @@ def _make_layer(name: str, table: Mapping[str, Any]) -> Layer:
     cls = layer_class(name)
     options = [option for option in field_notes(cls) if option != "inner"]
     for option in table:
-        if options and option not in options:
+        if options and option not in options and option not in getattr(cls, "renamed", ()):
             raise ConfigurationError(f"settings: layers.{name}: {option}: not an option{suggest_name(option, options)}")
     try:
         made: Layer = cls(**table)
