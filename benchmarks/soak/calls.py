@@ -134,7 +134,7 @@ class Webs:
             provider_options={name: options[name] for name in (*providers, "direct")},
             allow=["127.0.0.0/8", self._base],
             timeout=limit,
-            layers=[Retry(pause=0.01)],
+            layers=[Retry(wait_initial=0.01)],
             settings=Settings(),
             **more,
         )

@@ -9,6 +9,7 @@ import logging
 import pickle
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import pytest
@@ -17,7 +18,7 @@ from tests.waiting import await_until
 from websearch_core import WebSearch, WebSearchError, errors
 from websearch_core.events import Event, Exchange, Failover, ReadEnd, SearchEnd, SearchStart, Wait, emit, listen
 from websearch_core.flow import Request, Sleep
-from websearch_core.layers import Fallback, Retry
+from websearch_core.layers import Fallback, Layer, ProviderWrapper, Retry
 from websearch_core.models import Page, SearchResponse, SearchResult
 from websearch_core.testing import SECRET, reply
 
@@ -141,19 +142,16 @@ def test_a_layer_announces_its_own_events(search):
         name: ClassVar[str] = "cache_hit"
         provider: str
 
-    class Cache:
-        name = "cache"
-        rank = 60
-        inner = None
-
-        def wrap(self, inner):
-            made = Cache()
-            made.inner, made.name = inner, inner.name
-            return made
-
+    class CacheProvider(ProviderWrapper):
         def search(self, query, /):
             emit(CacheHit(provider=self.name))
-            return (yield from self.inner.search(query))
+            return (yield from super().search(query))
+
+    class Cache(Layer):
+        rank = 60
+
+        def start(self):
+            return partial(CacheProvider, self)
 
     heard = []
     search(WebSearch(Sea(), layers=[Cache()], on_event=heard.append), "kelp")
@@ -282,7 +280,7 @@ def test_hooks_and_loggers_survive_copies_and_pickles():
 
 def test_layers_that_are_made_by_hand_announce_too():
     heard = []
-    chain = Fallback((Retry(Sea(), attempts=2, pause=0), Lake()))
+    chain = Fallback()(Retry(attempts=2, wait_initial=0)(Sea()), Lake())
     WebSearch(chain, on_event=heard.append).search("storm")
 
     assert [event.name for event in heard if isinstance(event, Wait | Failover)] == ["wait", "failover"]

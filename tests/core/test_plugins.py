@@ -267,7 +267,7 @@ def test_an_async_method_is_refused_with_what_to_write_instead(mine, role, webse
     with pytest.raises(ConfigurationError, match=complaint):
         WebSearch(**{"provider" if role == "search" else "reader": mine})
     with pytest.raises(ConfigurationError, match=complaint):
-        WebSearch(Fallback((Brave(api_key="key"), mine)))
+        WebSearch(Fallback()(Brave(api_key="key"), mine))
 
     monkeypatch.setattr("websearch_core._registry._registered", {"mine": type(mine)})
     assert "is an async def" in listed(websearch, "mine")["problem"]

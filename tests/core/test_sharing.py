@@ -142,7 +142,7 @@ CASES = {
     "of two that are alike": lambda: Case(other={}),
     "with another `allow`": lambda: Case(other={"allow": ["10.0.0.0/8"]}),
     "with another domain policy": lambda: Case(other={"blocked_domains": ["land.example"]}),
-    "with `robots=True` and without": lambda: Case(other={}, readers=(sea, lambda: Robots(sea()))),
+    "with `robots=True` and without": lambda: Case(other={}, readers=(sea, lambda: Robots()(sea()))),
     "with its own `verify`": lambda: Case(other={"verify": ssl.create_default_context()}),
     "with its own HTTP client": lambda: Case(other={"http_async_client": own_client()}),
     "with its own HTTP client, and both with the same `tenant` of the cache": lambda: Case(
@@ -174,17 +174,19 @@ def make_webs(case, wrap, *shared):
 
     """
     readers = [
-        wrap(Budget(make(), limit="9 calls") if case.budget else make(), at) for at, make in enumerate(case.readers)
+        wrap(Budget(limit="9 calls")(make()) if case.budget else make(), at) for at, make in enumerate(case.readers)
     ]
     for name in shared:
-        object.__setattr__(readers[1], name, getattr(readers[0], name))
+        setattr(readers[1], name, getattr(readers[0], name))
     mine = WebSearch(FakeWeb(), reader=readers[0], **case.mine)
     return mine, mine if case.other is None else WebSearch(FakeWeb(), reader=readers[1], **case.other)
 
 
 async def shares_a_request(case, net, path):
-    mine, other = make_webs(case, lambda inner, _: SingleFlight(inner), "_flights")
-    (flights,) = [part._flights for part in parts(mine.reader) if isinstance(part, SingleFlight)]
+    mine, other = make_webs(case, lambda inner, _: SingleFlight()(inner), "_flights")
+    (flights,) = [
+        part._flights for part in parts(mine.reader) if isinstance(getattr(part, "layer", None), SingleFlight)
+    ]
     first = asyncio.create_task(mine.aread(URL))
     await await_until(lambda: net.count("kelp") == 1)
     with case.context():
@@ -198,7 +200,7 @@ async def shares_a_request(case, net, path):
 
 async def shares_the_cache(case, net, path):
     def wrap(inner, at):
-        return Cache(inner, location=path, **case.cache, **(case.other_cache if at else {}))
+        return Cache(location=path, **case.cache, **case.other_cache if at else {})(inner)
 
     net.is_open.set()
     mine, other = make_webs(case, wrap)
@@ -210,7 +212,7 @@ async def shares_the_cache(case, net, path):
 
 async def shares_robots_files(case, net, path):
     net.is_open.set()
-    mine, other = make_webs(case, lambda inner, _: Robots(inner), "_files")
+    mine, other = make_webs(case, lambda inner, _: Robots()(inner), "_files")
     await mine.aread(URL)
     asked = net.count("robots.txt")
     with case.context():
@@ -369,7 +371,7 @@ async def test_a_page_of_a_batch_that_failed_because_of_another_caller_is_read_a
             raise AssertionError("not one by one")
             yield
 
-    layer = SingleFlight(Reader())
+    layer = SingleFlight()(Reader())
     urls = ["https://a.example/", "https://b.example/"]
     first, second = await asyncio.gather(*(arun(layer.read_many(urls), None) for _ in range(2)))
 

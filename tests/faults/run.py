@@ -128,7 +128,7 @@ def _make(case: Case, base: str, second: str, transport: dict[str, Any]) -> WebS
         provider_options={name: options[name] for name in (*names, "direct")},
         allow=["127.0.0.0/8", base],
         timeout=case.limit,
-        layers=[Retry(pause=0.01)],
+        layers=[Retry(wait_initial=0.01)],
         verify=trust(),
         settings=Settings(),
         **transport,

@@ -30,7 +30,7 @@ web.read("https://a.example/", qurey="kelp")  # type: ignore[call-arg]
 assert_type(web.read_many(["https://a.example/"]), list[Page | WebSearchError])
 web.search("kelp", limti=3)  # type: ignore[call-arg]
 web.search("kelp", time_range="decade")  # type: ignore[arg-type]
-WebSearch(["tavily", Fallback((Retry(Direct()),))], reader="direct", allow=["10.0.0.0/8"])
+WebSearch(["tavily", Fallback()(Retry()(Direct()))], reader="direct", allow=["10.0.0.0/8"])
 
 
 async def concurrent() -> None:
@@ -63,8 +63,8 @@ WebSearch(Mine(), layers=None)
 WebSearch(Mine(), layers=[Mine()])  # type: ignore[list-item]
 web.search("kelp", unsupported="note")
 web.search("kelp", unsupported="ignore")  # type: ignore[arg-type]
-assert_type(Retry(Mine()).inner, Provider | None)
-Retry("brave")  # type: ignore[arg-type]
+Retry(5)(Mine())
+Retry()("brave")  # type: ignore[arg-type]
 
 WebSearch("brave", api_key=SecretStr("key"), verify=ssl.create_default_context(), http_library="httpx2")
 WebSearch(http_client=httpx.Client(), http_async_client=httpx.AsyncClient())

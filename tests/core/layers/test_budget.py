@@ -237,7 +237,9 @@ def test_a_retry_stops_at_the_budget(monkeypatch, file):
         raise Unavailable("down")
 
     monkeypatch.setattr("websearch_core._net.sender.Sender.send", fail)
-    web = WebSearch(Sea(), layers=[Retry(attempts=5, pause=0), Budget(limit="0.6 USD/day", usage_file=file.path)])
+    web = WebSearch(
+        Sea(), layers=[Retry(attempts=5, wait_initial=0), Budget(limit="0.6 USD/day", usage_file=file.path)]
+    )
 
     with pytest.raises(BudgetExceeded):
         web.search("kelp")
@@ -521,8 +523,8 @@ def test_a_cancelled_call_stays_charged(file):
 def test_a_provider_wrapped_by_hand_is_charged_for_all_inside(file):
     from websearch_core.layers import Fallback
 
-    both = Fallback((Sea("sea"), Sea("creek", prices=(Price(usd=1),))))
-    WebSearch(Budget(both, usage_file=file.path), layers=None).search("kelp")
+    both = Fallback()(Sea("sea"), Sea("creek", prices=(Price(usd=1),)))
+    WebSearch(Budget(usage_file=file.path)(both), layers=None).search("kelp")
 
     assert spent(file).usd == 1_250_000
 
@@ -560,6 +562,10 @@ def test_calls_at_the_same_time_never_pass_a_limit_together(tmp_path_factory, li
     assert spent(UsageFile(path)).credits == sum(cost for _, cost in allowed) * MILLION
 
 
+def limits_of(web):
+    return [part.layer.limit for part in parts(web.provider) if isinstance(getattr(part, "layer", None), Budget)]
+
+
 class Varying(Sea):
     """Is listed at nine credits, and charges what the query says."""
 
@@ -575,10 +581,10 @@ def test_settings_have_a_budget(monkeypatch, tmp_path):
     monkeypatch.setenv("WEB_SEARCH_BUDGET", "1 USD/day, 20 calls")
     web = WebSearch(Sea())
     assert web.settings.budget == ("1 USD/day", "20 calls")
-    assert [layer.limit for layer in parts(web.provider) if isinstance(layer, Budget)] == [("1 USD/day", "20 calls")]
+    assert limits_of(web) == [("1 USD/day", "20 calls")]
 
     web = WebSearch(Sea(), settings=Settings(budget="1 call", layers={"budget": {"limit": "2 calls"}}))
-    assert [layer.limit for layer in parts(web.provider) if isinstance(layer, Budget)] == [("2 calls", "1 call")]
+    assert limits_of(web) == [("2 calls", "1 call")]
 
 
 @pytest.mark.parametrize("layers", [None, [Budget(limit="1 call")]])
@@ -676,7 +682,7 @@ async def cancel_all_but_one(web, waiting):
 def test_calls_that_are_cancelled_in_a_queue_cost_nothing(file, sent, is_throttle_outside):
     layers = Budget(limit=["5 calls", "5 calls/day"], usage_file=file.path), Throttle(requests_per_second=1 / 600)
     if is_throttle_outside:
-        web = WebSearch(layers[1].wrap(layers[0].wrap(Sea())), search_timeout=10_000)
+        web = WebSearch(layers[1](layers[0](Sea())), search_timeout=10_000)
     else:
         web = WebSearch(Sea(), layers=layers, search_timeout=10_000)
     waiting = []
@@ -685,7 +691,7 @@ def test_calls_that_are_cancelled_in_a_queue_cost_nothing(file, sent, is_throttl
 
     assert len(sent) == 1
     assert spent(file).calls == MILLION
-    runs = next(one for one in parts(web.provider) if isinstance(one, Budget))._runs
+    runs = next(part.runs for part in parts(web.provider) if hasattr(part, "runs"))
     assert sum(amount.calls for used in runs._by_name.values() for amount in used.values()) == MILLION
 
 
@@ -728,7 +734,7 @@ def test_what_the_guard_refuses_costs_nothing(file, monkeypatch):
 
 
 def test_an_answer_of_a_cache_inside_costs_nothing(file, sent):
-    web = WebSearch(Budget(usage_file=file.path).wrap(Cache(location=":memory:").wrap(Sea(cost=0.25))))
+    web = WebSearch(Budget(usage_file=file.path)(Cache(location=":memory:")(Sea(cost=0.25))))
     for _ in range(3):
         web.search("kelp")
 

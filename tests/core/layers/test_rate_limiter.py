@@ -92,7 +92,7 @@ async def test_async_calls_await_what_the_limiter_has_for_them(kind, method):
 
 def test_every_attempt_waits_for_it():
     limiter, answers = Limiter(), iter([reply(status=503), reply(status=503), reply()])
-    layer = Retry(Throttle(Service(), rate_limiter=limiter), pause=0)
+    layer = Retry(wait_initial=0)(Throttle(rate_limiter=limiter)(Service()))
     run(layer.search(KELP), lambda _: next(answers))
 
     assert len(limiter.asked) == 3
@@ -101,7 +101,7 @@ def test_every_attempt_waits_for_it():
 def test_pages_and_their_redirects_wait_too():
     limiter = Limiter()
     answers = iter([reply(status=301, location="https://sea.example/kelp"), reply(b"<p>Kelp is an alga.</p>")])
-    run(Throttle(Direct(), rate_limiter=limiter).read("https://sea.example/"), lambda _: next(answers))
+    run(Throttle(rate_limiter=limiter)(Direct()).read("https://sea.example/"), lambda _: next(answers))
 
     assert len(limiter.asked) == 2
 
@@ -130,7 +130,7 @@ async def test_so_it_is_on_an_event_loop_and_a_cancelled_call_takes_nothing():
 
 def test_a_limiter_that_refuses_is_an_error_and_nothing_is_sent_or_charged():
     limiter, heard = Limiter(answer=False), []
-    budget = Budget(Throttle(Service(), rate_limiter=limiter), limit="5 calls")
+    budget = Budget(limit="5 calls")(Throttle(rate_limiter=limiter)(Service()))
     with listen(heard.append), pytest.raises(RateLimited, match="the rate limiter does not let it through"):
         run(budget.search(KELP), lambda _: pytest.fail("sent"))
 
@@ -138,7 +138,7 @@ def test_a_limiter_that_refuses_is_an_error_and_nothing_is_sent_or_charged():
 
 
 def test_a_call_of_one_request_is_charged_once():
-    heard, budget = [], Budget(Throttle(Service(), rate_limiter=Limiter()), limit="5 calls")
+    heard, budget = [], Budget(limit="5 calls")(Throttle(rate_limiter=Limiter())(Service()))
     with listen(heard.append):
         run(budget.search(KELP), lambda _: reply())
 

@@ -37,11 +37,11 @@ from ..layers import (
     leaves,
 )
 from ..layers._amounts import split_texts
-from ..layers._layer import check_inner, parts
-from ..layers._stack import Stack, rank
+from ..layers._layer import check_part, parts
+from ..layers._stack import Stack
 from ..models import describe_problems
 from ..provider._declare import destinations, field_notes
-from ..provider._ports import PageReader, Provider, Role, SearchProvider, can, check_port, needs_network
+from ..provider._ports import PageReader, Provider, Role, SearchProvider, can, needs_network
 from ..settings import Settings
 from ..settings._build import build, by_name, collect_options, is_this_machine
 
@@ -182,8 +182,7 @@ def check_provider(provider: Provider, settings: Settings) -> None:
     """
     guard = Guard.allowing(settings.allow)
     for part in parts(provider):
-        check_inner(part)
-        check_port(part)
+        check_part(part)
         check_transport(part, guard)
 
 
@@ -197,13 +196,13 @@ def search_chain(providers: Sequence[Provider], stack: Stack, *, automatic: bool
         automatic: We chose the providers, so fall back only when one is blocked.
 
     """
-    combine = Fallback(after=(Blocked,)) if automatic else Fallback()
+    combine = Fallback(on=(Blocked,)) if automatic else Fallback()
     return cast("SearchProvider", stack.chain(providers, "search", combine=combine))
 
 
 def read_chain(readers: Sequence[Provider], stack: Stack, *, automatic: bool) -> PageReader:
     """Compose *readers* in the same way. A miss in the local index adds no note unless the index was requested."""
-    combine = Fallback(tacit=(PageNotFound,) if automatic else ())
+    combine = Fallback(silent_errors=(PageNotFound,) if automatic else ())
     return cast("PageReader", stack.chain(readers, "read", combine=combine))
 
 
@@ -262,7 +261,7 @@ def make_stack(
     elif "robots" in settings.model_fields_set:
         tables.pop("robots", None)
     defaults |= {name: _make_layer(name, table) for name, table in tables.items()}
-    has_breaker = any(rank(layer) == Rank.BREAKER for layer in defaults.values())
+    has_breaker = any(layer.rank == Rank.BREAKER for layer in defaults.values())
     stack = Stack(given, list(defaults.values()), [] if has_breaker else [Breaker()])
     short = {"attempts": attempts, "cache": cache, "fuse": fuse, "robots": robots, "throttle": throttle}
     _check_short_forms(given, short | {"rate_limiter": rate_limiter, "budget": budget})
@@ -286,7 +285,7 @@ def _check_short_forms(given: Sequence[Layer] | None, arguments: Mapping[str, An
     """Reject an argument that is short for a layer, if a layer of its rank is given too, or no default ones."""
     for name, (place, layer) in _SHORT_FORMS.items():
         is_given = arguments[name] is not None and arguments[name] is not False
-        if is_given and (given is None or any(rank(one) == place for one in given)):
+        if is_given and (given is None or any(getattr(one, "rank", None) == place for one in given)):
             raise ConfigurationError(f"{name}: is for the default layers; with layers, write layers=[{layer}]")
 
 
@@ -321,7 +320,7 @@ def _make_layer(name: str, table: Mapping[str, Any]) -> Layer:
     cls = layer_class(name)
     options = [option for option in field_notes(cls) if option != "inner"]
     for option in table:
-        if options and option not in options:
+        if options and option not in options and option not in getattr(cls, "renamed", ()):
             raise ConfigurationError(f"settings: layers.{name}: {option}: not an option{suggest_name(option, options)}")
     try:
         made: Layer = cls(**table)
