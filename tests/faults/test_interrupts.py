@@ -114,7 +114,6 @@ def test_the_first_thread_is_started_although_whoever_wanted_it_was_interrupted(
 def test_files_can_be_used_and_forks_do_not_wait(tmp_path):
     cache, usage = SQLiteBackend(tmp_path / "cache.db", 2**20), UsageFile(tmp_path / "usage.db")
     here = _sqlite._connections
-    open_before = len(here._open)
 
     def write():
         cache.set("key", b"value", 60)
@@ -122,8 +121,6 @@ def test_files_can_be_used_and_forks_do_not_wait(tmp_path):
 
     def check():
         assert not here._uses
-        assert not cache._kept._turn.held
-        assert len(here._open) - open_before <= 1
 
     write()
     assert interrupt_each(write, check, every=7) > 150
