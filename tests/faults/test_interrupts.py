@@ -17,9 +17,10 @@ from tests.faults.services import FOUND, KEY
 from websearch_core import WebSearch
 from websearch_core._runtime import sqlite as _sqlite
 from websearch_core._runtime import threads as _threads
+from websearch_core._runtime.scope import current_call
 from websearch_core._runtime.threads import Threads
 from websearch_core._runtime.turns import Places
-from websearch_core.flow._branches import current_branch, gather, wait_for
+from websearch_core.flow._branches import gather, wait_for
 from websearch_core.flow._flights import Flights
 from websearch_core.flow._hedges import hedge
 from websearch_core.layers._amounts import MILLION, Amount
@@ -174,7 +175,7 @@ def test_what_is_under_way_in_other_threads_ends(call):
     begun = []
 
     def work():
-        branch = current_branch()
+        branch = current_call().branch
         assert branch is not None
         begun.append(branch)
         wait([branch.end], 0.01)  # as a request does, which others would follow

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.layers.simulation import Simulation
-from websearch_core._runtime.turns import tenant_scope
 from websearch_core.flow import Sleep
-from websearch_core.layers import _pace
+from websearch_core.layers import _pace, charge_to
 from websearch_core.layers._pace import Pace, shorten
 
 _TIMES = st.floats(0, 20).map(lambda at: round(at, 2))
@@ -33,7 +32,7 @@ def run(pace, requests):
     started = simulation.now
 
     def send(number, duration, tenant):
-        with tenant_scope(tenant):
+        with charge_to(tenant):
             ticket = pace.enter("")
         try:
             while wait := pace.wait(ticket):

@@ -12,10 +12,10 @@ import ssl
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 from urllib.parse import urlsplit
 
+from .._runtime.scope import current_call, scope
 from ..errors import BadResponse, ConfigurationError, TimedOut, Unavailable, UnsafeURL, WebSearchError
 from ..flow import Request
 from ..flow._redaction import keys_in, without_keys
@@ -45,9 +45,8 @@ def translate_errors(request: Request) -> Iterator[list[Any]]:
     answers: list[Any] = []
     place = "the page's server" if request.guarded else "the service"
     late = f"no answer from {place} within the time allowed"
-    sending = _sending.set(request)
     try:
-        with _remove_request(request):
+        with scope(request=request), _remove_request(request):
             yield answers
     except WebSearchError:
         raise
@@ -72,8 +71,6 @@ def translate_errors(request: Request) -> Iterator[list[Any]]:
         raise BadResponse(f"{place} redirects to an invalid URL") from error
     except _find_error_types("HTTPError", "StreamError") as error:
         raise Unavailable(_describe_break(place, error, has_begun=bool(answers))) from error
-    finally:
-        _sending.reset(sending)
 
 
 @contextmanager
@@ -112,7 +109,7 @@ class _LogRedaction(logging.Filter):
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        request = _sending.get()
+        request = current_call().request
         if request is None:
             return True
         if isinstance(record.args, tuple):
@@ -125,7 +122,6 @@ class _LogRedaction(logging.Filter):
         return True
 
 
-_sending: ContextVar[Request | None] = ContextVar("websearch_request", default=None)
 _log_redaction = _LogRedaction()
 
 

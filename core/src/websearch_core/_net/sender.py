@@ -25,12 +25,13 @@ from weakref import WeakKeyDictionary
 
 from .._runtime.deadline import clamp, in_time, time_left, timeout_left
 from .._runtime.forks import start_over_after_fork
+from .._runtime.scope import current_call
 from .._runtime.threads import in_thread
 from .._runtime.turns import Places
 from .._text.urls import locate
 from ..errors import BadResponse, InvalidOption, TimedOut
 from ..flow import Request, Response
-from ..flow._branches import check_branch, current_branch
+from ..flow._branches import check_branch
 from ..flow._redaction import keys_in, redact_response
 from .body import OFFERED, BoundedBody
 from .clients import MAX_CONCURRENT, AsyncDirectClient, DirectClient, Library, user_agent
@@ -205,7 +206,7 @@ class Sender:
                 answer.cancel()
 
     def _wait(self, answer: Future[Response]) -> Response:
-        branch = current_branch()
+        branch = current_call().branch
         try:
             with branch.interruptible(answer.cancel) if branch is not None else nullcontext():
                 return answer.result(timeout_left())

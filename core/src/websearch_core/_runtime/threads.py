@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 
 from ..errors import Unavailable
 from .forks import start_over_after_fork
-from .turns import Turns, current_client
+from .scope import current_client
+from .turns import Turns
 
 T = TypeVar("T")
 

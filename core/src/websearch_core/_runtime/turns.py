@@ -14,45 +14,16 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from contextvars import ContextVar
 from itertools import islice, takewhile
 from math import inf
 from typing import Generic, TypeAlias, TypeVar
 
 from ..errors import TimedOut
 from .forks import start_over_after_fork
-from .scope import current_caller
 
 T = TypeVar("T", bound=Hashable)
 R = TypeVar("R")
 _Turn: TypeAlias = threading.Lock  # locked from queuing until the turn comes; Ctrl-C can leave an `Event` locked
-
-_tenant: ContextVar[str] = ContextVar("websearch_tenant", default="")
-
-
-class tenant_scope:  # noqa: N801 - like `caller_scope`
-    """Say in this block for which of its tenants a `WebSearch` is called."""
-
-    __slots__ = "_tenant", "_token"
-
-    def __init__(self, tenant: str) -> None:
-        self._tenant = tenant
-
-    def __enter__(self) -> None:
-        self._token = _tenant.set(self._tenant)
-
-    def __exit__(self, *_: object) -> None:
-        _tenant.reset(self._token)
-
-
-def current_client() -> Hashable:
-    """Return whose call this is."""
-    return current_caller().web, _tenant.get()
-
-
-def current_tenant() -> str:
-    """Return for which tenant this call is."""
-    return _tenant.get()
 
 
 class Turns(Generic[T]):

@@ -8,11 +8,10 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
-from .._runtime.context import run_apart
 from .._runtime.forks import notice_fork
-from .._runtime.scope import Caller, caller_scope
+from .._runtime.scope import Caller, current_call, run_apart, scope
 from ..errors import ConfigurationError, WebSearchError
-from ..events._hooks import Hook, Listener, check_hook, listening
+from ..events._hooks import Hook, Listener, check_hook
 from ..events._log import EventLog, Logger
 from ..events._observe import observe_request
 from ..flow import Flow, Request, Response, arun, run
@@ -358,7 +357,7 @@ class WebSearch:
     async def arun(self, flow: Flow[_T]) -> _T:
         """Do the same as `run` on the running event loop."""
         notice_fork()
-        with listening(self._listeners), caller_scope(self._caller):
+        with self._scope():
             try:
                 return await arun(flow, self._asend)
             except WebSearchError:
@@ -394,8 +393,12 @@ class WebSearch:
 
         return Calls(self.settings, self.provider, self.reader, self.token_counter)
 
+    def _scope(self) -> scope:
+        outer = current_call().listeners  # each hears an event once, also in a call that a hook or a provider makes
+        return scope(caller=self._caller, listeners=(*outer, *(one for one in self._listeners if one not in outer)))
+
     def _run(self, flow: Flow[_T]) -> _T:
-        with listening(self._listeners), caller_scope(self._caller):
+        with self._scope():
             return run(flow, self._send)
 
     def _send(self, request: Request) -> Response:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_limit
-from .._runtime.scope import Choices, choices_scope, current_choices, reading_on
+from .._runtime.scope import Choices, current_call, scope
 from .._text.suggestion import check_names
 from .._text.urls import find_host, is_web_url
 from ..errors import InvalidOption, WebSearchError
@@ -79,7 +79,7 @@ class Calls:
             else:
                 response = enforce_query(found, narrowed, longest)
             if passages and read_top:
-                with choices_scope(self._choose({})):
+                with scope(choices=self._choose({})):
                     response = yield from self._read_results(response, read_top, passages)
         return response
 
@@ -91,12 +91,12 @@ class Calls:
 
     def read(self, url: str, options: ReadOptions) -> Flow[Page]:
         """Read a page, or a part of it."""
-        with choices_scope(self._choose(options)):
+        with scope(choices=self._choose(options)):
             return (yield from self._read_one(url, (yield from self._make_excerpt(options))))
 
     def read_many(self, urls: Iterable[str], options: ReadOptions, timeout: float | None) -> Flow[_Pages]:
         """Read many pages at the same time."""
-        with choices_scope(self._choose(options)):
+        with scope(choices=self._choose(options)):
             return (yield from self._read_each(urls, (yield from self._make_excerpt(options)), timeout))
 
     def _choose(self, options: ReadOptions) -> Choices:
@@ -121,7 +121,7 @@ class Calls:
         with time_limit(self.settings.read_timeout):
             if isinstance(ready, WebSearchError):
                 raise ready
-            with reading_on(part.offset > 0):
+            with scope(reads_on=part.offset > 0):
                 page = ready or (yield from self.reader.read(target))
             if page.final_url and (is_web_url(page.final_url) or page.final_url.startswith("file:")):
                 domains.check(page.final_url)
@@ -136,7 +136,7 @@ class Calls:
         """Note what was wanted of a page that its reader cannot do."""
         if page.provider in _CHOOSING:
             return page
-        chosen = [name for name in ("comments", "reviews") if getattr(current_choices(), name)]
+        chosen = [name for name in ("comments", "reviews") if getattr(current_call().choices, name)]
         return page.with_notes(
             *(f"{page.provider} cannot choose {name}: they are as it returned them" for name in chosen)
         )

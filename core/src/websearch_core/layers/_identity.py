@@ -13,8 +13,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from .._runtime.scope import Caller, current_caller
-from .._runtime.turns import current_tenant
+from .._runtime.scope import Caller, current_call
 from ..keys._keys import ApiKey
 from ..models import SearchQuery
 from ..provider._ports import Provider
@@ -81,7 +80,8 @@ class Identity:
 
     def caller(self) -> Caller:
         """Return who asks, with the tenant if a budget inside charges it: others do not share the answer."""
-        return current_caller()._replace(tenant=current_tenant() if self._has_budget else "")
+        call = current_call()
+        return call.caller._replace(tenant=call.account.tenant if self._has_budget else "")
 
     def of(self, what: object) -> str:
         """

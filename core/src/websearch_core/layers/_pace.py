@@ -9,7 +9,8 @@ from time import monotonic
 from typing import Any
 
 from .._runtime.forks import start_over_after_fork
-from .._runtime.turns import Turns, current_client
+from .._runtime.scope import current_client
+from .._runtime.turns import Turns
 from .._text.rates import RateLimit
 
 _STEP = 0.25  # seconds; whoever waits longer looks again, since somebody in front may have left

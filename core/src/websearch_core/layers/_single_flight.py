@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
-from .._runtime.scope import describe_choices, reads_on, wants_fresh
+from .._runtime.scope import current_call
 from .._text.urls import identify
 from ..errors import WebSearchError
 from ..events import Joined, emit
@@ -58,13 +58,15 @@ class SingleFlight(ProviderWrapper):
     def read(self, url: str, /) -> Flow[Page]:
         """Read, or wait for the page if it is being read."""
         provider = reader(self, self.inner)
-        page = yield from self._share(["read", identify(url), *describe_choices()], lambda: provider.read(url))
+        page = yield from self._share(
+            ["read", identify(url), *current_call().choices.describe()], lambda: provider.read(url)
+        )
         return name_page(url, page)
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages, or wait for them if the same ones are being read."""
         provider = reader(self, self.inner)
-        key = self._make_key(["read_many", *map(identify, urls), *describe_choices()])
+        key = self._make_key(["read_many", *map(identify, urls), *current_call().choices.describe()])
         shared: Shared = yield Share(self._flights, key, lambda: read_many(provider, urls))
         pages = [
             name_page(url, self._settle(page, shared)) if isinstance(page, Page) else page
@@ -86,7 +88,8 @@ class SingleFlight(ProviderWrapper):
 
     def _make_key(self, what: list[Any]) -> Hashable:
         assert self._identity is not None  # whoever calls it has looked at the provider inside
-        return self._identity.caller(), wants_fresh(), reads_on(), self._identity.of(what)
+        call = current_call()
+        return self._identity.caller(), call.is_fresh, call.reads_on, self._identity.of(what)
 
     def _settle(self, answer: A, shared: Shared) -> A:
         if shared.is_first:

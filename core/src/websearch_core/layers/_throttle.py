@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
-from .._runtime.deadline import Deadline, time_left, until
+from .._runtime.deadline import time_left
+from .._runtime.scope import Deadline, scope
 from ..errors import ConfigurationError, RateLimited, WebSearchError
 from ..events import Wait, emit
 from ..flow import Call, Flow, Request, Response, Sleep
@@ -200,7 +201,7 @@ def _ask(pace: Pace, ticket: Ticket) -> Flow[float]:
     """Return how long to wait; a store that processes share is asked off the event loop, and answers soon."""
     if not pace.is_shared:
         return pace.wait(ticket)
-    with until(Deadline()):
+    with scope(deadline=Deadline()):
         wait: float = yield AuxiliaryCall(pace.wait, ticket)
     return wait
 

@@ -25,7 +25,8 @@ from typing import Any
 
 from ..._runtime.deadline import time_left
 from ..._runtime.forks import start_over_after_fork
-from ..._runtime.turns import Places, current_client
+from ..._runtime.scope import current_client
+from ..._runtime.turns import Places
 from ..._text.choices import Responses
 from ...errors import ConfigurationError, TimedOut
 from ...models import Page
