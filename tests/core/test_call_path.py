@@ -31,14 +31,19 @@ _FOUND = http(
 
 @contextmanager
 def counting() -> Iterator[tuple[set[str], set[str]]]:
-    """Collect the functions of this project that run in a block, in all threads, and the context variables set there."""
+    """
+    Collect the functions of this project that run in a block, in all threads, and the context variables set there.
+
+    A comprehension is a part of the function that it is in, as it is in Python from 3.12 on.
+    """
     functions: set[str] = set()
     variables: set[str] = set()
 
     def note(frame: FrameType, event: str, arg: Any) -> None:
         code = frame.f_code
         if event == "call" and code.co_filename.startswith(_FOLDER):
-            functions.add(f"{code.co_filename.removeprefix(_FOLDER)}: {code.co_qualname}, line {code.co_firstlineno}")
+            if not code.co_name.endswith(("comp>", "genexpr>")):
+                functions.add(f"{code.co_filename.removeprefix(_FOLDER)}:{code.co_firstlineno} {code.co_qualname}")
         elif event == "c_call" and arg.__name__ == "set" and isinstance(arg.__self__, ContextVar):
             variables.add(arg.__self__.name)
 
@@ -53,8 +58,8 @@ def counting() -> Iterator[tuple[set[str], set[str]]]:
 
 
 @pytest.mark.enable_socket
-@pytest.mark.parametrize("colour", ["blocking", "async"])
-def test_a_search_runs_few_functions_and_sets_two_context_variables_at_most(colour: str) -> None:
+@pytest.mark.parametrize(("colour", "most"), [("blocking", 170), ("async", 176)])
+def test_a_second_search_runs_few_functions_and_sets_one_context_variable(colour: str, most: int) -> None:
     query = "how to rotate a key"
 
     async def search() -> tuple[set[str], set[str]]:
@@ -71,9 +76,5 @@ def test_a_search_runs_few_functions_and_sets_two_context_variables_at_most(colo
             with counting() as (functions, variables):
                 web.search(query)
 
-    import collections
-
-    for f, n in sorted(collections.Counter(f.split(":")[0] for f in functions).items()):
-        print(f, n, " ".join(sorted(x.split(":")[1].split(",")[0] for x in functions if x.startswith(f + ":"))))
-    print(len(functions), variables)
-    assert 0
+    assert variables == {"websearch_call"}
+    assert len(functions) <= most, sorted(functions)

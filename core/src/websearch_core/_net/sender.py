@@ -13,7 +13,7 @@ import asyncio
 import ssl
 import threading
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import nullcontext
@@ -126,10 +126,10 @@ class Sender:
         with translate_errors(request) as answers:
             each = object()  # the places are for requests; who sends them is nothing to this queue
             exchange = partial(self._exchange, client, request, answers)
-            return self._slots[request.guarded].hold(each, exchange, timeout_left())
+            return self._slots[request.guarded].hold(each, exchange, clamp(None))
 
     def _exchange(self, client: Any, request: Request, answers: list[Any]) -> Response:
-        for target in self._check_targets(request):
+        for target in self._check_targets(request) if request.target else ():
             resolve(self._lines[True], self.guard, *target, self._connect_timeout)
         check_branch()  # it may have waited long for its place
         reply = client.send(self._build_request(client, request), stream=True, follow_redirects=False)
@@ -138,7 +138,7 @@ class Sender:
             headers = _read_headers(reply)
             body = _start_body(reply, headers, request)
             if body is not None:
-                for chunk in _iter_chunks(reply):
+                for chunk in [reply.content] if reply.is_stream_consumed else reply.stream:
                     for _ in body.add(chunk):
                         clamp(None)  # the caller's own client does not check our deadline
                     if body.is_full:
@@ -156,7 +156,7 @@ class Sender:
         here = self._get_loop_clients()
         with translate_errors(request) as answers:
             async with asyncio.timeout(timeout_left()), here.slots[request.guarded]:
-                for target in self._check_targets(request):
+                for target in self._check_targets(request) if request.target else ():
                     await aresolve(self._lines[True], self.guard, *target, self._connect_timeout)
                 client = await self._get_loop_clients(request.guarded).client(request.guarded)
                 reply = await client.send(self._build_request(client, request), stream=True, follow_redirects=False)
@@ -269,8 +269,7 @@ class Sender:
 
     def _build_request(self, client: Any, request: Request) -> Any:
         url = self.guard.check(request.url) if request.guarded else request.url
-        clamp(None)
-        left = timeout_left()
+        left = clamp(None)
         try:
             built = client.build_request(
                 request.method,
@@ -375,11 +374,6 @@ def _start_body(reply: Any, headers: Mapping[str, str], request: Request) -> Bou
         return BoundedBody("", request.max_bytes)
     has_body = reply.status_code != 204 and request.method != "HEAD"  # else its encoding is that of another answer
     return BoundedBody(headers.get("content-encoding", "") if has_body else "", request.max_bytes)
-
-
-def _iter_chunks(reply: Any) -> Iterable[bytes]:
-    chunks: Iterable[bytes] = [reply.content] if reply.is_stream_consumed else reply.stream
-    return chunks
 
 
 def _aiter_chunks(reply: Any) -> AsyncIterable[bytes]:

@@ -74,9 +74,9 @@ def timeout_left() -> float | None:
 
 def clamp(timeout: float | None) -> float | None:
     """Shorten *timeout* to the time left; raise `TimedOut` if none is left."""
-    left = time_left()
+    left = current_call().deadline.at - time.monotonic()
     if left <= 0:
         raise TimedOut("no answer within the time allowed")
     if timeout is None:
-        return timeout_left()
+        return left if left < math.inf else None
     return max(min(timeout, left), _MIN_TIMEOUT)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from contextvars import Context, ContextVar, copy_context
+from contextvars import ContextVar, copy_context
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .._text.choices import Responses
 
 if TYPE_CHECKING:
-    from ..events._hooks import Listener
+    from ..events import Listener
     from ..flow import Request
     from ..flow._branches import Branch
 
@@ -183,29 +183,17 @@ def current_client() -> Hashable:
     return call.caller.web, call.account.tenant
 
 
-def run_apart(work: Callable[[], T]) -> T:
+def run_apart(work: Callable[[], T], **changes: Any) -> T:
     """
-    Call *work* in a copy of the context, so that Ctrl-C cannot leave a deadline of it behind.
+    Call *work* in a copy of the context, with *changes* as for `scope`: Ctrl-C cannot leave anything of them behind.
 
     Variables that an application sets there, in a hook or a provider, are set here as well when it ends.
     """
     context = copy_context()
+    context.run(_call.set, _call.get()._replace(**changes))
     try:
-        answer = context.run(work)
-    except Exception:
-        _set_as_in(context)
-        raise
-    _set_as_in(context)
-    return answer
-
-
-def _set_as_in(context: Context) -> None:
-    for variable, value in context.items():
-        if variable is _call:
-            continue
-        try:
-            is_set = variable.get() is value
-        except LookupError:
-            is_set = False
-        if not is_set:
-            variable.set(value)
+        return context.run(work)
+    finally:
+        for variable, value in context.items():
+            if variable is not _call and variable.get(None) is not value:
+                variable.set(value)

@@ -14,12 +14,14 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from itertools import islice, takewhile
+from functools import partial
+from itertools import islice
 from math import inf
 from typing import Generic, TypeAlias, TypeVar
 
 from ..errors import TimedOut
 from .forks import start_over_after_fork
+from .interrupts import releasing
 
 T = TypeVar("T", bound=Hashable)
 R = TypeVar("R")
@@ -80,14 +82,20 @@ class Turns(Generic[T]):
         return client, one
 
     def give(self, client: Hashable, one: T) -> None:
-        """Give a place to *one* of a client that waits, whose next turn comes after those of the others."""
-        self._give(client, one)
-        self.waiting.move_to_end(client)
-        self.drop(client, one)
+        """Give a place to *one* of a client, whose next turn comes after those of the others."""
+        self.held.add(one)  # first: what is held is never given to somebody else
+        self._taken.setdefault(client, set()).add(one)
+        if client in self.waiting:
+            self.waiting.move_to_end(client)
+            self.drop(client, one)
 
     def count_ahead(self, client: Hashable, one: T, counts: Callable[[T], bool]) -> int:
         """Return how much of what *counts* has its turn before *one* of a client."""
-        turns = sum(map(counts, takewhile(lambda other: other is not one, self.waiting[client])))
+        turns = 0
+        for earlier in self.waiting[client]:
+            if earlier is one:
+                break
+            turns += counts(earlier)
         ahead, is_before = turns, 1
         for other, line in self.waiting.items():
             if other == client:
@@ -101,7 +109,7 @@ class Turns(Generic[T]):
         free = self._places - len(self.held)
         if self.waiting or free <= 0 or not self._may_take(client, most, free):
             return False
-        self._give(client, one)
+        self.give(client, one)
         return True
 
     def give_back(self, client: Hashable, one: T) -> None:
@@ -136,10 +144,6 @@ class Turns(Generic[T]):
 
     def _may_take(self, client: Hashable, most: float, free: int) -> bool:
         return len(self._taken.get(client, ())) < max(1, min(most, self._each, free - self._kept))
-
-    def _give(self, client: Hashable, one: T) -> None:
-        self.held.add(one)  # first: what is held is never given to somebody else
-        self._taken.setdefault(client, set()).add(one)
 
 
 class Places:
@@ -192,17 +196,14 @@ class Places:
 
         """
         turn = threading.Lock()
+        release = releasing(partial(self._leave, client, turn))
         try:
             self._queue(client, turn, most)
             if turn.locked() and not turn.acquire(timeout=-1 if seconds is None else seconds):
                 raise TimedOut("too much is under way: no turn came within the time allowed")
             return work()
         finally:
-            try:
-                self._leave(client, turn)
-            except BaseException:
-                self._leave(client, turn)  # Ctrl-C came in between
-                raise
+            release.close()
 
     def _queue(self, client: Hashable, turn: _Turn, most: float) -> None:
         with self._lock:

@@ -24,7 +24,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Hashable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Self, TypeAlias, TypeVar, cast
 
@@ -217,6 +217,10 @@ class Share:
     flights: Flights
     key: Hashable
     make: Callable[[], Flow[Any]]
+
+    def wrap(self, layer: Callable[[Flow[Any]], Flow[Any]]) -> Share:
+        """Return the same with *layer* around the flow."""
+        return replace(self, make=lambda: layer(self.make()))
 
 
 @dataclass(frozen=True)

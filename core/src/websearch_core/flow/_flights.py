@@ -101,7 +101,8 @@ class Flights:
                 flight.join(new)
             if flight is not new:
                 return self._follow(flight)
-            answer = new.lead(work)
+            with scope(leading=(*current_call().leading, new)):  # whatever it calls is part of this
+                answer = work()
             self._land(key, new, answer)
         except BaseException as error:
             with self._lock:
@@ -141,11 +142,12 @@ class Flights:
     def _go_on(self, key: Hashable, flight: _Flight, work: Callable[[], Any]) -> None:
         """Do the work for those who still wait when the first caller leaves."""
         answer = None
-        with scope(deadline=flight.deadline, branch=None):  # the branch that it began in may be cut off
+        leading = (*current_call().leading, flight)
+        with scope(deadline=flight.deadline, leading=leading, branch=None):  # the branch may be cut off
             while True:
                 flight.begin()
                 try:
-                    answer = flight.lead(work)
+                    answer = work()
                 except BaseException as error:  # noqa: BLE001 - raised again by those who wait
                     if not self._is_wanted_still(key, flight, error):
                         return flight.done.set_exception(error)
@@ -227,11 +229,6 @@ class _Flight:
     def begin(self) -> None:
         """Note when the work begins, and how much time those who wait now have."""
         self._began, self._began_with = time.monotonic(), current_call().deadline.at
-
-    def lead(self, work: Callable[[], Any]) -> Any:
-        """Do *work* in a context that knows that it is part of this."""
-        with scope(leading=(*current_call().leading, self)):
-            return work()
 
     def join(self, caller: object) -> None:
         self.waiting.add(caller)

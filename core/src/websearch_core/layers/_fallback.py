@@ -17,10 +17,9 @@ from ..errors import (
     WebSearchError,
 )
 from ..events import Failover, Hedged, emit
-from ..events._observe import is_empty
 from ..flow import Flow, Hedge
 from ..models import Page, SearchQuery, SearchResponse
-from ..models._outcomes import MORE_HIDDEN
+from ..models._outcomes import MORE_HIDDEN, is_empty
 from ..provider._ports import Provider, helps_after
 from ._hedging import Hedging
 from ._layer import Rank, check_inner, check_number, empty_error, leaves, options_of, read_many, reader, searcher

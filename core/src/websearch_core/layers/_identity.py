@@ -91,7 +91,7 @@ class Identity:
         neither.
         """
         keys = [
-            _read(value)
+            value.identity() if isinstance(value, ApiKey) else value.get_secret_value()
             for leaf in self._leaves
             for value in getattr(leaf, "__dict__", {}).values()
             if isinstance(value, SecretStr)
@@ -126,7 +126,3 @@ def _locate(kind: type) -> list[str]:
     if any("<locals>" in name for name in (place, *(base.__qualname__ for base in kind.__mro__))):
         raise TypeError(kind.__qualname__)
     return [place, kind.__qualname__]
-
-
-def _read(key: SecretStr) -> str:
-    return key.identity() if isinstance(key, ApiKey) else key.get_secret_value()

@@ -205,7 +205,9 @@ def name_of(layer: object, provider: Provider | None) -> str:
         ConfigurationError: *provider* is None.
 
     """
-    return _require(layer, provider).name
+    if provider is None:
+        raise empty_error(layer)
+    return provider.name
 
 
 def options_of(provider: Provider | None) -> frozenset[str]:
@@ -214,15 +216,10 @@ def options_of(provider: Provider | None) -> frozenset[str]:
 
 
 def _require_role(layer: object, provider: Provider | None, role: Role) -> Provider:
-    inner = _require(layer, provider)
-    if not can(inner, role):
-        raise ConfigurationError(f"{inner.name} cannot {role}")
-    return inner
-
-
-def _require(layer: object, provider: Provider | None) -> Provider:
     if provider is None:
         raise empty_error(layer)
+    if not can(provider, role):
+        raise ConfigurationError(f"{provider.name} cannot {role}")
     return provider
 
 

@@ -142,7 +142,8 @@ class Pace:
         due = self._next + (place + 1 - self._burst) * self._interval - now
         if due > 0:
             return due
-        return _BLINK if place or self._is_full() else 0.0
+        is_full = self._concurrent is not None and len(self._turns.held) >= self._concurrent
+        return _BLINK if place or is_full else 0.0
 
     def _send(self, ticket: Ticket) -> None:
         self._next = max(self._next, monotonic()) + self._interval
@@ -153,9 +154,6 @@ class Pace:
 
     def _count_ahead(self, ticket: Ticket, now: float) -> int:
         return self._turns.count_ahead(ticket.client, ticket, lambda other: self._rests.get(other.endpoint, 0.0) <= now)
-
-    def _is_full(self) -> bool:
-        return self._concurrent is not None and len(self._turns.held) >= self._concurrent
 
 
 def shorten(wait: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from time import monotonic
 from typing import Annotated, ClassVar, TypeVar
 
@@ -69,11 +70,11 @@ class Retry(ProviderWrapper):
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, more than once if necessary."""
-        return self._persist(lambda: searcher(self, self.inner).search(query))
+        return self._persist(partial(searcher(self, self.inner).search, query))
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read, more than once if necessary."""
-        return self._persist(lambda: reader(self, self.inner).read(url))
+        return self._persist(partial(reader(self, self.inner).read, url))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages, again if the request failed, or all of them for a reason that may pass."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 from .._runtime.scope import current_call
@@ -52,7 +53,7 @@ class SingleFlight(ProviderWrapper):
         what = describe_query(query)
         if what is None:
             return (yield from provider.search(query))
-        response = yield from self._share(what, lambda: provider.search(query))
+        response = yield from self._share(what, partial(provider.search, query))
         return response if response.query == query.text else response.model_copy(update={"query": query.text})
 
     def read(self, url: str, /) -> Flow[Page]:
@@ -84,7 +85,7 @@ class SingleFlight(ProviderWrapper):
     def _share(self, what: list[Any], make: Callable[[], Flow[A]]) -> Flow[A]:
         shared: Shared = yield Share(self._flights, self._make_key(what), make)
         answer: A = shared.value
-        return self._settle(answer, shared)
+        return answer if shared.is_first else self._settle(answer, shared)
 
     def _make_key(self, what: list[Any]) -> Hashable:
         assert self._identity is not None  # whoever calls it has looked at the provider inside

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from .._runtime.deadline import time_left
+from .._runtime.interrupts import releasing
 from .._runtime.scope import Deadline, scope
 from ..errors import ConfigurationError, RateLimited, WebSearchError
 from ..events import Wait, emit
@@ -157,22 +158,26 @@ class Throttle(ProviderWrapper):
         if page is not None and isinstance(effect, Request) and not isinstance(effect, Auxiliary):
             pace.slow_down(effect.crawl_delay)
         ticket = pace.enter(endpoint, min(time_left(), _LONGEST_REQUEST))
+        release = releasing(partial(pace.leave, ticket))
         try:
             yield from hold(effect, self._wait(pace, ticket, None if page is None else endpoint))
             answer = yield effect
         finally:
-            try:
-                pace.leave(ticket)
-            except BaseException:
-                pace.leave(ticket)  # Ctrl-C came in between
-                raise
+            release.close()
         if isinstance(answer, Response) and (page is None or answer.status in _BUSY):
             pace.learn(endpoint, answer.rate_limits, below=DAY if page is None else math.inf)
         return answer
 
     def _wait(self, pace: Pace, ticket: Ticket, page: str | None) -> Flow[None]:
         announced = False
-        while wait := (yield from _ask(pace, ticket)):
+        while True:
+            if pace.is_shared:  # a store that processes share is asked off the event loop, and answers soon
+                with scope(deadline=Deadline()):
+                    wait: float = yield AuxiliaryCall(pace.wait, ticket)
+            else:
+                wait = pace.wait(ticket)
+            if not wait:
+                return
             self._check_time(wait, None if page is None else pace.rest(page))
             if not announced:
                 announced = True
@@ -195,15 +200,6 @@ class Throttle(ProviderWrapper):
         )
         error.concerns_caller = True  # another one may have more time
         raise error
-
-
-def _ask(pace: Pace, ticket: Ticket) -> Flow[float]:
-    """Return how long to wait; a store that processes share is asked off the event loop, and answers soon."""
-    if not pace.is_shared:
-        return pace.wait(ticket)
-    with scope(deadline=Deadline()):
-        wait: float = yield AuxiliaryCall(pace.wait, ticket)
-    return wait
 
 
 def _identify(provider: Provider | None) -> str:
