@@ -17,6 +17,7 @@ from tests.faults.services import FOUND, KEY
 from websearch_core import WebSearch
 from websearch_core._runtime import sqlite as _sqlite
 from websearch_core._runtime import threads as _threads
+from websearch_core._runtime.interrupts import releasing
 from websearch_core._runtime.scope import current_call
 from websearch_core._runtime.threads import Threads
 from websearch_core._runtime.turns import Places
@@ -25,7 +26,7 @@ from websearch_core.flow._flights import Flights
 from websearch_core.flow._hedges import hedge
 from websearch_core.layers._amounts import MILLION, Amount
 from websearch_core.layers._caching.sqlite import SQLiteBackend
-from websearch_core.layers._pace import Pace
+from websearch_core.layers._pace import Pace, Ticket
 from websearch_core.layers._usage import UsageFile
 from websearch_core.provider import SearchResponse, Sleep, provider
 
@@ -191,15 +192,13 @@ def test_no_request_stays_in_the_queue_of_its_service():
     pace = Pace(0.0, 1)
 
     def send():
-        ticket = pace.enter("search")
+        ticket = Ticket("search")
+        release = releasing(lambda: pace.leave(ticket))
         try:
+            pace.enter(ticket)
             pace.wait(ticket)
         finally:
-            try:
-                pace.leave(ticket)
-            except BaseException:
-                pace.leave(ticket)
-                raise
+            release.close()
 
     def check():
         assert pace.is_idle

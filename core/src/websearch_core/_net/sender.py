@@ -129,7 +129,7 @@ class Sender:
             return self._slots[request.guarded].hold(each, exchange, clamp(None))
 
     def _exchange(self, client: Any, request: Request, answers: list[Any]) -> Response:
-        for target in self._check_targets(request) if request.target else ():
+        for target in self._check_targets(request) if request.target is not None else ():
             resolve(self._lines[True], self.guard, *target, self._connect_timeout)
         check_branch()  # it may have waited long for its place
         reply = client.send(self._build_request(client, request), stream=True, follow_redirects=False)
@@ -151,12 +151,12 @@ class Sender:
         """Do the same as `send` on the running event loop."""
         if request.transport is not None:
             with translate_errors(request):
-                async with asyncio.timeout(timeout_left()):
+                async with asyncio.timeout(clamp(None)):
                     return await self._await_transport(request)
         here = self._get_loop_clients()
         with translate_errors(request) as answers:
-            async with asyncio.timeout(timeout_left()), here.slots[request.guarded]:
-                for target in self._check_targets(request) if request.target else ():
+            async with asyncio.timeout(clamp(None)), here.slots[request.guarded]:
+                for target in self._check_targets(request) if request.target is not None else ():
                     await aresolve(self._lines[True], self.guard, *target, self._connect_timeout)
                 client = await self._get_loop_clients(request.guarded).client(request.guarded)
                 reply = await client.send(self._build_request(client, request), stream=True, follow_redirects=False)
@@ -361,7 +361,8 @@ def _read_headers(reply: Any) -> dict[str, str]:
         raise BadResponse(f"the answer has more than {_MAX_HEADERS} headers", status=reply.status_code)
     headers: dict[str, str] = {}
     for raw_name, raw_value in raw:
-        name, value = raw_name.decode("latin-1").lower(), _decode_header(raw_value)
+        name = raw_name.decode("latin-1").lower()
+        value = raw_value.decode() if raw_value.isascii() else _decode_header(raw_value)
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
 

@@ -4,6 +4,8 @@ Give back what a call holds, although Ctrl-C may come at any moment.
 Python raises `KeyboardInterrupt` between two instructions, also at the first one of a function that gives something
 back, such as ``__exit__``. The ``close`` of a generator that has begun is written in C: nothing comes between it and
 the ``except`` below. A generator that nobody closes, because Ctrl-C came first, is closed by the collector.
+
+For the same reason, only plain locks are entered: an interrupt can leave a `Condition`, `Event` or `Semaphore` locked.
 """
 
 from __future__ import annotations

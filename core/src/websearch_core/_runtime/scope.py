@@ -10,18 +10,15 @@ import math
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
 
 from .._text.choices import Responses
-
-if TYPE_CHECKING:
-    from ..events import Listener
-    from ..flow import Request
-    from ..flow._branches import Branch
 
 T = TypeVar("T")
 
 
+@dataclass(eq=False, slots=True)
 class Deadline:
     """
     A moment of `time.monotonic`, until which there is time.
@@ -31,8 +28,7 @@ class Deadline:
 
     """
 
-    def __init__(self, at: float = math.inf) -> None:
-        self.at = at
+    at: float = math.inf
 
 
 class Choices(NamedTuple):
@@ -98,10 +94,10 @@ class CallContext(NamedTuple):
         choices: What it wants of pages.
         is_fresh: Whether it is made inside `no_cache`.
         reads_on: Whether it reads what follows of a page, which should be the same page as before.
-        listeners: Who hears its events.
-        branch: What its thread works for, if it is a thread of its own.
+        listeners: Who hears its events, as `websearch_core.events` has them.
+        branch: What its thread works for (`websearch_core.flow._branches`); None if it is the caller's own.
         leading: The shared work (`websearch_core.flow._flights`) that it is part of.
-        request: What is being sent.
+        request: The `websearch_core.flow.Request` that is being sent.
 
     """
 
@@ -111,10 +107,10 @@ class CallContext(NamedTuple):
     choices: Choices = Choices()
     is_fresh: bool = False
     reads_on: bool = False
-    listeners: tuple[Listener, ...] = ()
-    branch: Branch | None = None
+    listeners: tuple[Any, ...] = ()
+    branch: Any = None
     leading: tuple[object, ...] = ()
-    request: Request | None = None
+    request: Any = None
 
 
 _call: ContextVar[CallContext] = ContextVar("websearch_call", default=CallContext())  # noqa: B039 - immutable

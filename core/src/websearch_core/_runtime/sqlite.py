@@ -55,7 +55,7 @@ class _Connections:
         self._inherited |= self._uses
         self._uses = set()
         self._forks: set[int] = set()  # the threads that fork now
-        self.lock = threading.RLock()  # always entered itself: Ctrl-C can leave a `Condition` locked
+        self.lock = threading.RLock()  # always entered itself, not as a `Condition`: see `interrupts`
         self._changed = threading.Condition(self.lock)
 
     def pause(self) -> None:

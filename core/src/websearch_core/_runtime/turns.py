@@ -25,15 +25,15 @@ from .interrupts import releasing
 
 T = TypeVar("T", bound=Hashable)
 R = TypeVar("R")
-_Turn: TypeAlias = threading.Lock  # locked from queuing until the turn comes; Ctrl-C can leave an `Event` locked
+_Turn: TypeAlias = threading.Lock  # locked from queuing until the turn comes
 
 
 class Turns(Generic[T]):
     """
     A number of places, and what waits for them. Whoever uses it holds a lock.
 
-    An interrupt (Ctrl-C) can end any of these methods half-way. So they keep no counts, and each can be called again:
-    it then does what is left.
+    An interrupt can end any of these methods half-way. So they keep no counts, and each can be called again: it then
+    does what is left.
 
     Args:
         places: How many there are.
@@ -187,7 +187,7 @@ class Places:
 
         Args:
             client: Who asks.
-            work: What to do then. A ``with`` block could lose the place if Ctrl-C came while it is entered or left.
+            work: What to do then.
             seconds: How long to wait; None without a limit.
             most: How many places this client may have for that.
 
@@ -224,12 +224,12 @@ class Places:
         try:
             while (one := self._turns.take()) is not None:
                 _wake(one[1])
-        except BaseException:  # Ctrl-C came in between: somebody may have a place and not know it
+        except BaseException:  # interrupted: somebody may have a place and not know it
             for turn in self._turns.held:
                 _wake(turn)
             raise
 
 
 def _wake(turn: _Turn) -> None:
-    if turn.locked():  # else it was woken already, before Ctrl-C came
+    if turn.locked():  # else it was woken before an interrupt
         turn.release()

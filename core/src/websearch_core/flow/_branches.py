@@ -58,7 +58,7 @@ class Branch:
         self.done: Future[Any] = Future()
         self.end: Future[None] = Future()  # done once nobody waits for this branch
         self._work = work
-        self._outer = current_call().branch
+        self._outer: Branch | None = current_call().branch
         self._interrupts: dict[object, Callable[[], object]] = {}
         self._lock = threading.Lock()
 
@@ -140,7 +140,7 @@ class Branch:
 
 def check_branch() -> None:
     """Raise `BranchExit` if this thread works for a branch that nobody waits for."""
-    branch = current_call().branch
+    branch: Branch | None = current_call().branch
     if branch is not None:
         branch.check()
 

@@ -109,7 +109,7 @@ class Flights:
                 flight.waiting.discard(new)
                 leads = self._blocking.get(key) is new
             if answer is not _NOTHING:
-                self._land(key, new, answer)  # Ctrl-C came in between
+                self._land(key, new, answer)  # only giving it was interrupted
             elif leads:
                 self._hand_on(key, new, work, error)
             raise
@@ -218,7 +218,7 @@ class _Flight:
         self.deadline = Deadline(self._began_with)
         self.done: Future[Any] = Future()
         self._branch = current_call().branch
-        self.waiting: set[Any] = set()  # each caller: a number would be wrong for ever after Ctrl-C; futures, on a loop
+        self.waiting: set[Any] = set()  # each caller, as an interrupt could make a number wrong; futures, on a loop
         self._charges = count()  # counts in one step, whatever other threads do
 
     @property

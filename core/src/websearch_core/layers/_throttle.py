@@ -157,9 +157,10 @@ class Throttle(ProviderWrapper):
             yield from hold(effect, wait_for(self.rate_limiter, self.name))
         if page is not None and isinstance(effect, Request) and not isinstance(effect, Auxiliary):
             pace.slow_down(effect.crawl_delay)
-        ticket = pace.enter(endpoint, min(time_left(), _LONGEST_REQUEST))
+        ticket = Ticket(endpoint, min(time_left(), _LONGEST_REQUEST))
         release = releasing(partial(pace.leave, ticket))
         try:
+            pace.enter(ticket)
             yield from hold(effect, self._wait(pace, ticket, None if page is None else endpoint))
             answer = yield effect
         finally:
