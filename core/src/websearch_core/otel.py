@@ -21,18 +21,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from .errors import ConfigurationError
-from .events import (
-    Charge,
-    Event,
-    Exchange,
-    Failover,
-    ReadEnd,
-    ReadStart,
-    SearchEnd,
-    SearchStart,
-    Wait,
-    describe_error,
-)
+from .events import Charge, Event, Exchange, Failover, ReadEnd, ReadStart, SearchEnd, SearchStart, Wait
+from .events._hooks import describe_error
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider

@@ -13,7 +13,8 @@ from .._runtime.forks import notice_fork
 from .._runtime.scope import Caller, current_call, run_apart, scope
 from .._text.urls import describe_url
 from ..errors import ConfigurationError, WebSearchError
-from ..events import Exchange, Hook, Listener, check_hook, emit
+from ..events import Exchange, Hook, emit
+from ..events._hooks import Listener, check_hook
 from ..events._log import EventLog, Logger
 from ..flow import Flow, Request, Response, arun, run
 from ..models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from .._net.clients import Library
     from .._text.choices import Responses
-    from ..events import Hook
+    from ..events._hooks import Hook
     from ..events._log import Logger
     from ..layers import Layer, RateLimiter
     from ..provider._ports import AsyncHTTPClient, HTTPClient, PageReader, SearchProvider

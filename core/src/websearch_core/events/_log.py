@@ -36,8 +36,8 @@ from . import (
     SearchEnd,
     SearchStart,
     Wait,
-    describe_error,
 )
+from ._hooks import describe_error
 
 Logger = logging.Logger | logging.LoggerAdapter[logging.Logger]
 

@@ -1,0 +1,98 @@
+"""Hooks: what an event is, and how it gets to those who listen. `websearch_core.events` is the public interface."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, TypeAlias
+
+from .._runtime.bugs import as_error
+from .._runtime.scope import current_call, scope
+from ..errors import ConfigurationError
+from ..models import Page, SearchQuery, SearchResponse
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """
+    Something that happened. A layer may define its own::
+
+        @dataclass(frozen=True, kw_only=True)
+        class CacheHit(Event):
+            name: ClassVar[str] = "cache_hit"
+            provider: str
+
+    """
+
+    name: ClassVar[str] = "event"
+
+    def as_json(self) -> dict[str, Any]:
+        """
+        Return its fields as plain data: queries as texts, URLs in full, errors as their codes.
+
+        Answers are reduced to their figures: ``results`` or ``length``, ``cost``, ``usage``.
+        """
+        data: dict[str, Any] = {}
+        for part in fields(self):
+            data |= _as_plain(part.name, getattr(self, part.name))
+        return data
+
+
+Hook: TypeAlias = Callable[[Event], object]
+
+
+@dataclass(eq=False)
+class Listener:
+    """A hook, and whether an exception of it has been logged."""
+
+    hook: Hook
+    has_failed: bool = field(default=False)
+
+
+def emit(event: Event) -> None:
+    """Pass *event* to the hooks of the current call; without one, do nothing."""
+    for listener in current_call().listeners:
+        try:
+            listener.hook(event)
+        except Exception as bug:  # noqa: BLE001 - logged; a call does not fail because nobody could watch it
+            if not listener.has_failed:
+                listener.has_failed = True
+                as_error(bug, f"on_event for {event.name}")
+
+
+@contextmanager
+def listen(hook: Hook) -> Iterator[None]:
+    """Call *hook* for each event of the calls made in this block, besides the hooks of their `WebSearch`."""
+    with scope(listeners=(*current_call().listeners, Listener(check_hook(hook)))):
+        yield
+
+
+def check_hook(hook: Hook) -> Hook:
+    """Return *hook*, or raise `ConfigurationError` if it is not a plain function of an event."""
+    if not callable(hook) or inspect.iscoroutinefunction(hook):
+        raise ConfigurationError("on_event: must be a function of an event, and not async: it is called during a call")
+    return hook
+
+
+def _as_plain(name: str, value: Any) -> dict[str, Any]:
+    match value:
+        case SearchResponse():
+            return {"results": len(value.results), "cost": value.cost, "usage": dict(value.usage)}
+        case Page():
+            return {"length": value.content_length, "cost": value.cost, "usage": dict(value.usage)}
+        case SearchQuery():
+            return {name: value.text}
+        case BaseException():
+            return {name: describe_error(value)}
+        case None if name in {"response", "page"}:
+            return {}
+    return {name: value}
+
+
+def describe_error(error: BaseException) -> str:
+    """Return the code of *error*, ``cancelled``, or for a bug the name of its class."""
+    if isinstance(error, GeneratorExit):
+        return "cancelled"
+    return str(getattr(error, "code", type(error).__name__))
