@@ -32,7 +32,7 @@ OTHERS = {
     "test_crawl4ai": "_browser/crawler",
     "test_effects": "flow/_intercept",
     "test_endings": "_runtime/deadline",
-    "test_events": "events/_hooks events/_log events/_observe",
+    "test_events": "events/_hooks events/_log",
     "test_fake_web": "testing/_fake testing/_play",
     "test_feed": "reading/_documents/sitemap",
     "test_fuse": "layers/_depth",

@@ -377,7 +377,7 @@ def test_each_of_many_pages_is_hedged_and_the_connections_of_the_losers_are_clos
     pages = asyncio.run(web.aread_many(urls)) if concurrent else web.read_many(urls)
 
     assert [(page.provider, page.content) for page in pages] == [("quick", f"quick {url[-1]}") for url in urls]
-    assert len([event for event in heard if isinstance(event, Hedged)]) == len(urls)
+    assert len([event for event in heard if isinstance(event, HedgeStarted)]) == len(urls)
     for _ in urls:
         assert asked.acquire(timeout=60)
         assert ended.acquire(timeout=60)

@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 
 from ..errors import Unavailable
 from .forks import start_over_after_fork
-from .turns import Turns, current_client
+from .scope import current_client
+from .turns import Turns
 
 T = TypeVar("T")
 
@@ -44,7 +45,7 @@ class Threads:
     def start_over(self) -> None:
         """Forget all work and all threads: in a forked process, those of the parent do not exist."""
         self._turns: Turns[_Job] = Turns(self._most, each=self._each, kept=self._most // 2)
-        self._lock = threading.Lock()  # always entered itself: Ctrl-C can leave a `Condition` locked
+        self._lock = threading.Lock()  # always entered itself, not as a `Condition`: see `interrupts`
         self._changed = threading.Condition(self._lock)
         self._working = 0
         self._ready: set[object] = set()  # threads that wait for work, or are being started

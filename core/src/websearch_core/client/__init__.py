@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
-from .._runtime.context import run_apart
 from .._runtime.forks import notice_fork
-from .._runtime.scope import Caller, caller_scope
+from .._runtime.scope import Caller, current_call, run_apart, scope
+from .._text.urls import describe_url
 from ..errors import ConfigurationError, WebSearchError
-from ..events._hooks import Hook, Listener, check_hook, listening
+from ..events import Exchange, Hook, emit
+from ..events._hooks import Listener, check_hook
 from ..events._log import EventLog, Logger
-from ..events._observe import observe_request
 from ..flow import Flow, Request, Response, arun, run
 from ..models import Page, SearchOptions, SearchQuery, SearchResponse, Unsupported
 from ..settings._sources import remember_files
@@ -353,12 +354,12 @@ class WebSearch:
     def run(self, flow: Flow[_T]) -> _T:
         """Run your own flow, such as `websearch_core.index.crawl`, with these connections and this guard."""
         notice_fork()
-        return run_apart(partial(self._run, flow))
+        return run_apart(partial(run, flow, self._send), **self._describe_call())
 
     async def arun(self, flow: Flow[_T]) -> _T:
         """Do the same as `run` on the running event loop."""
         notice_fork()
-        with listening(self._listeners), caller_scope(self._caller):
+        with scope(**self._describe_call()):
             try:
                 return await arun(flow, self._asend)
             except WebSearchError:
@@ -394,19 +395,47 @@ class WebSearch:
 
         return Calls(self.settings, self.provider, self.reader, self.token_counter)
 
-    def _run(self, flow: Flow[_T]) -> _T:
-        with listening(self._listeners), caller_scope(self._caller):
-            return run(flow, self._send)
+    def _describe_call(self) -> dict[str, Any]:
+        """Return who makes each call, and who listens: once, also where a hook or a provider makes a call."""
+        outer = current_call().listeners
+        return {"caller": self._caller, "listeners": (*outer, *(one for one in self._listeners if one not in outer))}
 
     def _send(self, request: Request) -> Response:
-        with observe_request(request) as sending:
-            sending.response = response = self._sender.send(request)
+        began = time.monotonic()
+        try:
+            response = self._sender.send(request)
+        except BaseException as error:
+            _announce(request, began, error=error)
+            raise
+        _announce(request, began, response)
         return response
 
     async def _asend(self, request: Request) -> Response:
-        with observe_request(request) as sending:
-            sending.response = response = await self._sender.asend(request)
+        began = time.monotonic()
+        try:
+            response = await self._sender.asend(request)
+        except BaseException as error:
+            _announce(request, began, error=error)
+            raise
+        _announce(request, began, response)
         return response
+
+
+def _announce(
+    request: Request, began: float, response: Response | None = None, error: BaseException | None = None
+) -> None:
+    if isinstance(error, WebSearchError):
+        error.locate(url=describe_url(request.url))
+    emit(
+        Exchange(
+            method=request.method,
+            url=request.url.partition("?")[0],
+            seconds=time.monotonic() - began,
+            status=response.status if response else None,
+            size=len(response.content) if response else 0,
+            error=error,
+        )
+    )
 
 
 def preload() -> None:

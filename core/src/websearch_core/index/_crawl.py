@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_limit
-from .._runtime.scope import Choices, choices_scope
+from .._runtime.scope import Choices, scope
 from .._text.urls import find_origin, is_web_url, serialize
 from ..errors import DisallowedByRobots, PageNotFound, UnsafeURL, WebSearchError
 from ..flow import Call, Flow, Gather, Sleep
@@ -58,7 +58,7 @@ def crawl(
     start, robots = serialize(start).partition("#")[0], RobotsFiles()
 
     def fetch(url: str) -> Flow[Page]:
-        with time_limit(timeout), choices_scope(_WITH_MENUS):
+        with time_limit(timeout), scope(choices=_WITH_MENUS):
             return (yield from contain_bugs(lambda: robots.read(reader, url), reader.name))
 
     try:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from .._runtime.sqlite import connect, create_private, create_tables, is_open, read_stamp, transaction, use_wal
+from .._runtime.sqlite import connect, create_private, create_tables, is_database, read_stamp, transaction, use_wal
 from .._text.quantity import quantity
 from .._text.terms import index_text, query_terms
 from .._text.urls import identify, is_web_url
@@ -214,7 +214,7 @@ class Index:
         """Return whether *file* is of the index, or of another database here, whose locks reading it would release."""
         own = self.path.resolve()
         is_index = file.parent == own.parent and file.name in {own.name, f"{own.name}-wal", f"{own.name}-shm"}
-        return is_index or is_open(file)
+        return is_index or is_database(file)
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:

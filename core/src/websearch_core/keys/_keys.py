@@ -101,8 +101,10 @@ class ApiKey(SecretStr):
             ConfigurationError: The function or the keyring that should return it failed.
 
         """
+        if (fixed := self._source.fixed()) is not None:
+            return fixed
         key = self._source.read(self._owner)
-        if self._source.fixed() is None and (kept := SecretStr(key)) not in self._returned:
+        if (kept := SecretStr(key)) not in self._returned:
             self._returned = (kept, *self._returned[: _MAX_REMEMBERED - 1])
         return key
 

@@ -19,9 +19,8 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 
-from .._runtime.scope import no_cache
+from .._runtime.scope import charge_to, no_cache
 from ..errors import ConfigurationError
-from ._account import charge_to
 from ._breaker import Breaker
 from ._budget import Budget
 from ._cache import Cache

@@ -11,13 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
 
+from .._runtime.scope import Account, current_call
 from ..errors import ConfigurationError, Unavailable, UnsafeURL, WebSearchError
 from ..events import Charge, emit
 from ..flow import Call, Flow, Request
 from ..flow._intercept import Auxiliary, AuxiliaryCall, hold, intercept, is_held
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._ports import Provider, Role
-from ._account import Account, Runs, current_account
+from ._account import Runs
 from ._amounts import MILLION, Amount, Limit, parse_limits
 from ._layer import Layer, ProviderWrapper, Rank, leaves, read_many, reader, searcher
 from ._prices import Estimate, Prices, check_prices, correct, estimate, find_price, unknown_price, verbs_of
@@ -113,7 +114,7 @@ class _BudgetProvider(ProviderWrapper[Budget]):
     def _charge(
         self, verb: Role, count: int, start: Callable[[], Flow[T]], answers: Callable[[T], _Answers]
     ) -> Flow[T]:
-        meter = _Meter(self, self._estimate(verb, count), current_account(), _today())
+        meter = _Meter(self, self._estimate(verb, count), current_call().account, _today())
         try:
             yield from meter.add(meter.estimate.once)
             return (yield from self._watch(meter, start, answers))

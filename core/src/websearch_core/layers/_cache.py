@@ -12,8 +12,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, Self, TypeVar
 
-from .._runtime.deadline import Deadline, deadline, until
-from .._runtime.scope import current_caller, describe_choices, reads_on, wants_fresh
+from .._runtime.scope import Deadline, current_call, scope
 from .._text.quantity import quantity
 from .._text.urls import identify
 from ..errors import (
@@ -150,7 +149,7 @@ class _CacheProvider(ProviderWrapper[Cache]):
     @property
     def _store(self) -> Store:
         """Where the entries of this caller are: in memory if not all that distinguishes it from others can be shown."""
-        return self._stores.memory if current_caller().own and not self.layer.tenant else self._usual
+        return self._stores.memory if current_call().caller.own and not self.layer.tenant else self._usual
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, or give the answer to an earlier search."""
@@ -222,12 +221,12 @@ class _CacheProvider(ProviderWrapper[Cache]):
             # Half an answer does not replace a whole one that may still stand in if the service fails.
             is_worse = new is not None and new.partial and self._may_stand_in(entry)
             yield from self._save({key: None if is_worse else new})
-        elif entry or wants_fresh():
+        elif entry or current_call().is_fresh:
             yield from self._save({key: None}, erase=True)
         return self._replace_failure(answer, entry, seconds)
 
     def _load(self, kind: type[SearchResponse | Page], *keys: str) -> Flow[list[Entry | None]]:
-        if wants_fresh():
+        if current_call().is_fresh:
             return [None] * len(keys)
         found: list[Entry | None] = yield from self._use(self._store.load, *keys)
         return [entry if entry and isinstance(entry.answer, (kind, PageNotFound)) else None for entry in found]
@@ -265,13 +264,13 @@ class _CacheProvider(ProviderWrapper[Cache]):
 
     def _use(self, work: Callable[..., Any], *arguments: Any) -> Flow[Any]:
         """Do *work* off the event loop; a blocking call needs no other thread for what ends soon by itself."""
-        with until(Deadline(inf if self._store.is_prompt else deadline())):
+        with scope(deadline=Deadline() if self._store.is_prompt else current_call().deadline):
             return (yield AuxiliaryCall(work, *arguments))
 
     def _is_fresh(self, entry: Entry) -> bool:
         """Return whether *entry* may be given without asking; who reads on needs the page that it began with."""
         fresh, _ = self._find_bounds(entry)
-        return entry.age < (self.layer.max_age if reads_on() and not entry.missing else fresh)
+        return entry.age < (self.layer.max_age if current_call().reads_on and not entry.missing else fresh)
 
     def _give(self, entry: Entry, *, stale: bool = False, validated: bool = False) -> Any:
         emit(CacheHit(provider=self.name, age=entry.age, stale=stale, validated=validated))
@@ -290,7 +289,7 @@ class _CacheProvider(ProviderWrapper[Cache]):
         return entry is not None and not entry.is_brief and entry.age < sum(self._find_bounds(entry))
 
     def _page_key(self, url: str) -> str:
-        return self._key(["read", identify(url), *describe_choices()])
+        return self._key(["read", identify(url), *current_call().choices.describe()])
 
     def _key(self, what: Sequence[Any]) -> str:
         caller = self._identity.caller()

@@ -18,10 +18,9 @@ from ..errors import (
     WebSearchError,
 )
 from ..events import Failover, HedgeStarted, emit
-from ..events._observe import is_empty
 from ..flow import Flow, Hedge
 from ..models import Page, SearchQuery, SearchResponse
-from ..models._outcomes import MORE_HIDDEN
+from ..models._outcomes import MORE_HIDDEN, is_empty
 from ..provider._ports import Provider, helps_after
 from ._hedging import Hedging, parse_hedge
 from ._layer import Layer, ProviderGroup, Rank, check_number, leaves, read_many, reader, searcher

@@ -20,10 +20,9 @@ from ..errors import (
     WebSearchError,
 )
 from ..events import ProviderSkipped, emit
-from ..events._observe import find_outcomes
 from ..flow import Flow, Gather
 from ..models import SearchQuery, SearchResponse, SearchResult
-from ..models._outcomes import Outcome
+from ..models._outcomes import Outcome, find_outcomes
 from ..provider._ports import Provider
 from ._depth import deepen, find_depth, split, take_page
 from ._layer import Layer, ProviderGroup, Rank, check_number, leaves, searcher

@@ -13,8 +13,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from .._runtime.scope import Caller, current_caller
-from .._runtime.turns import current_tenant
+from .._runtime.scope import Caller, current_call
 from ..keys._keys import ApiKey
 from ..models import SearchQuery
 from ..provider._ports import Provider
@@ -82,7 +81,8 @@ class Identity:
 
     def caller(self) -> Caller:
         """Return who asks, with the tenant if a budget inside charges it: others do not share the answer."""
-        return current_caller()._replace(tenant=current_tenant() if self._has_budget else "")
+        call = current_call()
+        return call.caller._replace(tenant=call.account.tenant if self._has_budget else "")
 
     def of(self, what: object) -> str:
         """
@@ -92,7 +92,7 @@ class Identity:
         neither.
         """
         keys = [
-            _read(value)
+            value.identity() if isinstance(value, ApiKey) else value.get_secret_value()
             for leaf in self._leaves
             for value in getattr(leaf, "__dict__", {}).values()
             if isinstance(value, SecretStr)
@@ -127,7 +127,3 @@ def _locate(kind: type) -> list[str]:
     if any("<locals>" in name for name in (place, *(base.__qualname__ for base in kind.__mro__))):
         raise TypeError(kind.__qualname__)
     return [place, kind.__qualname__]
-
-
-def _read(key: SecretStr) -> str:
-    return key.identity() if isinstance(key, ApiKey) else key.get_secret_value()

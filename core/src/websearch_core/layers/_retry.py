@@ -88,11 +88,11 @@ class _RetryProvider(ProviderWrapper[Retry]):
 
     def search(self, query: SearchQuery, /) -> Flow[SearchResponse]:
         """Search, more than once if necessary."""
-        return self._persist(lambda: searcher(self.inner).search(query))
+        return self._persist(partial(searcher(self.inner).search, query))
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read, more than once if necessary."""
-        return self._persist(lambda: reader(self.inner).read(url))
+        return self._persist(partial(reader(self.inner).read, url))
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages, again if the request failed, or all of them for a reason that may pass."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from urllib.parse import urljoin
 
 from .._runtime.deadline import time_limit
-from .._runtime.scope import Caller, current_caller
+from .._runtime.scope import Caller, current_call
 from .._text.urls import Origin, canonicalize, find_origin, is_web_url
 from ..errors import BadResponse, DisallowedByRobots, ServiceError, TimedOut, Unavailable, UnsafeURL, WebSearchError
 from ..flow import Call, Flow, Request, Response, Share, SharedAnswer
@@ -165,7 +165,7 @@ class RobotsFiles:
         """
         origin = find_origin(url)
         assert origin is not None
-        site = current_caller(), origin
+        site = current_call().caller, origin
         with self._lock:
             kept = self._kept.get(site)
         if kept is not None and time.monotonic() < kept.expires:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, TypeVar
 
-from .._runtime.scope import describe_choices, reads_on, wants_fresh
+from .._runtime.scope import current_call
 from .._text.urls import identify
 from ..errors import WebSearchError
 from ..events import CallShared, emit
@@ -54,19 +54,20 @@ class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
         what = describe_query(query)
         if what is None:
             return (yield from provider.search(query))
-        response = yield from self._share(what, lambda: provider.search(query))
+        response = yield from self._share(what, partial(provider.search, query))
         return response if response.query == query.text else response.model_copy(update={"query": query.text})
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read, or wait for the page if it is being read."""
         provider = reader(self.inner)
-        page = yield from self._share(["read", identify(url), *describe_choices()], lambda: provider.read(url))
+        key = ["read", identify(url), *current_call().choices.describe()]
+        page = yield from self._share(key, lambda: provider.read(url))
         return name_page(url, page)
 
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read many pages, or wait for them if the same ones are being read."""
         provider = reader(self.inner)
-        key = self._make_key(["read_many", *map(identify, urls), *describe_choices()])
+        key = self._make_key(["read_many", *map(identify, urls), *current_call().choices.describe()])
         shared: SharedAnswer = yield Share(self._flights, key, lambda: read_many(provider, urls))
         pages = [
             name_page(url, self._settle(page, shared)) if isinstance(page, Page) else page
@@ -84,10 +85,11 @@ class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
     def _share(self, what: list[Any], make: Callable[[], Flow[A]]) -> Flow[A]:
         shared: SharedAnswer = yield Share(self._flights, self._make_key(what), make)
         answer: A = shared.value
-        return self._settle(answer, shared)
+        return answer if shared.is_first else self._settle(answer, shared)
 
     def _make_key(self, what: list[Any]) -> Hashable:
-        return self._identity.caller(), wants_fresh(), reads_on(), self._identity.of(what)
+        call = current_call()
+        return self._identity.caller(), call.is_fresh, call.reads_on, self._identity.of(what)
 
     def _settle(self, answer: A, shared: SharedAnswer) -> A:
         if shared.is_first:

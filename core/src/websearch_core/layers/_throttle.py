@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
-from .._runtime.deadline import Deadline, time_left, until
+from .._runtime.deadline import time_left
+from .._runtime.interrupts import releasing
+from .._runtime.scope import Deadline, scope
 from ..errors import ConfigurationError, RateLimited, WebSearchError
 from ..events import Wait, emit
 from ..flow import Call, Flow, Request, Response, Sleep
@@ -152,23 +154,28 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
             yield from hold(effect, wait_for(self.layer.rate_limiter, self.name))
         if page is not None and isinstance(effect, Request) and not isinstance(effect, Auxiliary):
             pace.slow_down(effect.crawl_delay)
-        ticket = pace.enter(endpoint, min(time_left(), _LONGEST_REQUEST))
+        ticket = Ticket(endpoint, min(time_left(), _LONGEST_REQUEST))
+        release = releasing(partial(pace.leave, ticket))
         try:
+            pace.enter(ticket)
             yield from hold(effect, self._wait(pace, ticket, None if page is None else endpoint))
             answer = yield effect
         finally:
-            try:
-                pace.leave(ticket)
-            except BaseException:
-                pace.leave(ticket)  # Ctrl-C came in between
-                raise
+            release.close()
         if isinstance(answer, Response) and (page is None or answer.status in _BUSY):
             pace.learn(endpoint, answer.rate_limits, below=DAY if page is None else math.inf)
         return answer
 
     def _wait(self, pace: Pace, ticket: Ticket, page: str | None) -> Flow[None]:
         announced = False
-        while wait := (yield from _ask(pace, ticket)):
+        while True:
+            if pace.is_shared:  # a store that processes share is asked off the event loop, and answers soon
+                with scope(deadline=Deadline()):
+                    wait: float = yield AuxiliaryCall(pace.wait, ticket)
+            else:
+                wait = pace.wait(ticket)
+            if not wait:
+                return
             self._check_time(wait, None if page is None else pace.rest(page))
             if not announced:
                 announced = True
@@ -191,15 +198,6 @@ class _ThrottleProvider(ProviderWrapper[Throttle]):
         )
         error.concerns_caller = True  # another one may have more time
         raise error
-
-
-def _ask(pace: Pace, ticket: Ticket) -> Flow[float]:
-    """Return how long to wait; a store that processes share is asked off the event loop, and answers soon."""
-    if not pace.is_shared:
-        return pace.wait(ticket)
-    with until(Deadline()):
-        wait: float = yield AuxiliaryCall(pace.wait, ticket)
-    return wait
 
 
 def _identify(providers: Sequence[Provider]) -> str:

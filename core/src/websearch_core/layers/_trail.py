@@ -7,9 +7,8 @@ from time import monotonic
 from typing import Generic, TypeVar
 
 from ..errors import AllProvidersFailed, NeedsBrowser, WebSearchError
-from ..events._observe import find_outcomes
 from ..models import Page, SearchResponse
-from ..models._outcomes import Outcome
+from ..models._outcomes import Outcome, find_outcomes
 from ..provider._ports import Provider, helps_after
 from ._layer import leaves
 

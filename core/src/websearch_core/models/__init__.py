@@ -170,7 +170,11 @@ class SearchQuery(_Model):
     def _normalize(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        data = _rename_limit({name: value for name, value in data.items() if value is not None})
+        data = {name: value for name, value in data.items() if value is not None}
+        if "max_results" in data:
+            if "limit" in data:
+                raise ValueError("give limit or max_results, not both: they are the same")
+            data["limit"] = data.pop("max_results")
         return {**data, "text": data["text"].strip()} if isinstance(data.get("text"), str) else data
 
     @model_validator(mode="after")
@@ -442,21 +446,6 @@ class Page(_Model):
     def with_notes(self, *notes: str) -> Page:
         """Return the same page with *notes* added."""
         return self.model_copy(update={"notes": (*self.notes, *notes)})
-
-
-def _rename_limit(options: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    Return *options* with ``limit`` instead of its other name, ``max_results``.
-
-    Raises:
-        ValueError: They have both.
-
-    """
-    if "max_results" not in options:
-        return dict(options)
-    if "limit" in options:
-        raise ValueError("give limit or max_results, not both: they are the same")
-    return {"limit" if name == "max_results" else name: value for name, value in options.items()}
 
 
 def describe_problems(

@@ -26,7 +26,7 @@ from .._browser.capture import Capture
 from .._browser.find import find_browser
 from .._browser.launch import Launch
 from .._browser.render import Rendered, Renderer
-from .._runtime.scope import Choices, current_choices
+from .._runtime.scope import Choices, current_call
 from .._text.media_types import HTML
 from ..errors import ConfigurationError
 
@@ -86,7 +86,7 @@ class Browser:
         check_response(response, self)
         if response.media_type and response.media_type not in HTML:
             return (yield from self._read_file(url, here))
-        page: Page = yield Call(self._parse, response, current_choices())
+        page: Page = yield Call(self._parse, response, current_call().choices)
         page = self._complete(page, response, url, here)
         if not isinstance(response, Rendered):
             return page

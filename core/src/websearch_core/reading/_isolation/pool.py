@@ -25,7 +25,9 @@ from typing import Unpack
 
 from ..._runtime.deadline import time_left
 from ..._runtime.forks import start_over_after_fork
-from ..._runtime.turns import Places, current_client
+from ..._runtime.interrupts import releasing
+from ..._runtime.scope import current_client
+from ..._runtime.turns import Places
 from ...errors import ConfigurationError, TimedOut
 from ...models import Page
 from .._formats import ReadingOptions, convert
@@ -78,23 +80,20 @@ def read_isolated(
 
     def read() -> Page:
         insist = bool(isolate) or len(data) >= LARGE_SIZE or needs_own_process(media_type(data, content_type), url)
+        worker: Worker | None = None
+        release = releasing(lambda: _pool.give_back(worker))
         try:
-            worker = _pool.take(insist=insist)
-        except ChildProcessError as error:
-            if isolate:
-                raise ConfigurationError(f"isolate: no process can be started here: {error}") from error
-            worker = None
-        if worker is None:
-            with _pool.reading_here():
-                return convert(data, url, content_type, **options)
-        try:
-            return worker.read(data, url=url, content_type=content_type, **options)
-        finally:
             try:
-                _pool.give_back(worker)
-            except BaseException:
-                _pool.give_back(worker)  # Ctrl-C came in between
-                raise
+                worker = _pool.take(insist=insist)
+            except ChildProcessError as error:
+                if isolate:
+                    raise ConfigurationError(f"isolate: no process can be started here: {error}") from error
+            if worker is not None:
+                return worker.read(data, url=url, content_type=content_type, **options)
+        finally:
+            release.close()
+        with _pool.reading_here():
+            return convert(data, url, content_type, **options)
 
     most = processes or count_cores()
     _pool.places.grow(2 * most)
@@ -125,7 +124,7 @@ class _Pool:
         """Begin without processes: in a forked one, those that exist belong to the parent."""
         for worker in self._workers:
             worker.disown()
-        self._lock = threading.RLock()  # always entered itself: Ctrl-C can leave a `Condition` locked
+        self._lock = threading.RLock()  # always entered itself, not as a `Condition`: see `_runtime.interrupts`
         self._changed = threading.Condition(self._lock)
         self._workers = set()
         self._free: list[Worker] = []
@@ -172,8 +171,10 @@ class _Pool:
                 self.give_back(worker)
             raise
 
-    def give_back(self, worker: Worker) -> None:
-        """Return a process from `take` to the pool. Idempotent."""
+    def give_back(self, worker: Worker | None) -> None:
+        """Return a process from `take` to the pool, if it returned one. Idempotent."""
+        if worker is None:
+            return
         with self._lock:
             if worker in self._workers:
                 if worker not in self._free:
