@@ -53,6 +53,22 @@ def in_another_thread(work):
     return answers[0]
 
 
+def test_what_is_held_is_given_back_once_it_is_prepared():
+    held: set[str] = set()
+
+    def call():
+        release = releasing(lambda: held.discard("it"))
+        try:
+            held.add("it")
+        finally:
+            release.close()
+
+    def check():
+        assert not held
+
+    assert interrupt_each(call, check) > 25
+
+
 def test_a_place_is_given_back():
     places = Places(1)
 
