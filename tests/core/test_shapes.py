@@ -110,10 +110,10 @@ def test_search_provider_read_provider_and_max_page_length(load):
 
 @pytest.mark.parametrize("load", EVERYWHERE)
 def test_our_own_names(load):
-    settings = load({"provider": ["ddg"], "providers": {"ddg": {"pause": 0}}, "layers": {"retry": {"pause": 1}}})
+    settings = load({"provider": ["ddg"], "providers": {"ddg": {"pause": 0}}, "layers": {"retry": {"wait_initial": 1}}})
 
     assert leaves(WebSearch(settings=settings).provider)[0].pause == 0
-    assert settings.layers == {"retry": {"pause": 1}}
+    assert settings.layers == {"retry": {"wait_initial": 1}}
 
 
 def test_a_key_may_be_a_function_in_a_mapping():

@@ -209,4 +209,4 @@ def test_without_the_package_the_error_says_what_to_install(monkeypatch):
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "redis" else find(name, *rest))
     with pytest.raises(ConfigurationError, match=r"websearch-core\[redis\]"):
-        Cache(location="redis://localhost")
+        Cache(location="redis://localhost").start()

@@ -319,7 +319,7 @@ def test_the_short_form_is_the_same_as_the_option(url, monkeypatch):
 @pytest.mark.parametrize("shared", ["localhost:6379", "http://localhost", "redis://localhost:port", True, 3])
 def test_what_is_no_url_of_redis_is_refused(shared):
     with pytest.raises(ConfigurationError, match=r"Throttle: shared: (must be|not) a URL of Redis"):
-        Throttle(shared=shared)
+        Throttle(shared=shared).start()
 
 
 def test_without_the_package_the_error_says_what_to_install(monkeypatch):
@@ -328,7 +328,7 @@ def test_without_the_package_the_error_says_what_to_install(monkeypatch):
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "redis" else find(name, *rest))
     with pytest.raises(ConfigurationError, match=r"websearch-core\[redis\]"):
-        Throttle(shared="redis://localhost")
+        Throttle(shared="redis://localhost").start()
 
 
 def test_a_wait_that_does_not_fit_is_an_error_also_if_others_caused_it(url):
