@@ -19,8 +19,8 @@ import pytest
 from pydantic import SecretStr
 
 from websearch_core import SearchQuery, WebSearch
-from websearch_core.errors import AuthenticationError, ConfigurationError, MissingKey
 from websearch_core._runtime.deadline import time_limit
+from websearch_core.errors import AuthenticationError, ConfigurationError, MissingKey
 from websearch_core.keys import ApiKey, _keyrings, pickle_keys
 from websearch_core.keys._keyrings import keyrings
 from websearch_core.layers import leaves

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ def pages() -> list[Page]:
 def questions(page: Page, *, headings: bool) -> Iterator[tuple[str, str]]:
     """Yield each block that asks something once, and how the block after it begins."""
     blocks = page.content.split("\n\n")
-    for block, following in zip(blocks, blocks[1:], strict=False):
+    for block, following in pairwise(blocks):
         is_heading = block.startswith("#")
         asks = block.endswith("?") and 15 < len(block) < 200 and "\n" not in block and "](" not in block
         is_text = is_heading or re.match(r"\w", block)
