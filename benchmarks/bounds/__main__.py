@@ -58,6 +58,7 @@ def main() -> None:
             for place, unit in _SHARED
         ],
     )
+    part = f", and of these combinations one in {given.part} was read" if given.part > 1 else ""
     store(
         PAGE,
         f"""<!-- Written by `make bench-bounds`. Do not edit. -->
@@ -65,7 +66,7 @@ def main() -> None:
 # Repeated text
 
 {len(UNITS)} texts, such as `[` and `<a `, were repeated up to {_SIZE:,} characters in {len(places)} places of
-documents{f", and of these combinations one in {given.part} was read" if given.part > 1 else ""}: {len(costs):,} cases; `find` and `query` got 960,000 characters. The times are of the processor, of
+documents{part}: {len(costs):,} cases; `find` and `query` got 960,000 characters. The times are of the processor, of
 one run each, in a process that is killed after {MOST_SECONDS} s. Measured on {datetime.now(UTC):%Y-%m-%d} with
 Python {platform.python_version()}.
 {sum(cost < inf for cost in costs.values()):,} cases ended by themselves,
