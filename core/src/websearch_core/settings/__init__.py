@@ -187,12 +187,18 @@ class Settings(BaseModel):
         return self._source_of(path)
 
     def find_layer(self, kind: str) -> Any:
-        """Return the layer *kind* as it is configured, whether it is switched on or not."""
+        """Return the layer *kind* of settings files with the options that are set, even if it is switched off."""
         return build_layer(kind, options_of(kind, self._chosen), DEFAULT)
 
-    def list_chosen(self) -> Mapping[tuple[str, ...], Option]:
-        """Return what is set, by its path: ``("layers", "retry", "attempts")``."""
-        return self._chosen
+    def layer_options(self, kind: str) -> Mapping[str, Option]:
+        """Return the options set for the layer *kind*, with their sources."""
+        return options_of(kind, self._chosen)
+
+    def chosen_layer(self, name: str) -> str | bool | None:
+        """Return the *kind* of layer that the setting *name* chooses, False if none, or None if it says nothing."""
+        switch = self._chosen.get((name,))
+        value = switch and switch.value
+        return value if value is None or isinstance(value, str | bool) else type(value).__name__
 
     @property
     def domains(self) -> Domains:

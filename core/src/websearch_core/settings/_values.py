@@ -181,10 +181,16 @@ _FORMER: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
 )  # the names that options had before, or that one may try: what each is now, with a value
 
 
+_FORMER_LINES = {
+    "provider_options": 'provider=Tavily(search_depth="advanced")',
+    "logger": 'on_event=...; what is logged goes to logging.getLogger("websearch_core")',
+}
+
+
 def describe_former(name: str, *, in_a_file: bool = False) -> str:
     """Return the line to write instead of *name*, an argument or an entry of a settings file; empty for others."""
     if name not in _FORMER:
-        return ""
+        return "" if in_a_file else _FORMER_LINES.get(name, "")
     (group, *parts), value = _FORMER[name]
     if in_a_file:
         return f"{'.'.join((group, *parts))} = {value}"
