@@ -131,10 +131,10 @@ class Webs:
         return WebSearch(
             providers,
             reader="direct",
-            provider_options={name: options[name] for name in (*providers, "direct")},
-            allow=["127.0.0.0/8", self._base],
+            PROVIDERS={name: options[name] for name in (*providers, "direct")},
+            internal=["127.0.0.0/8", self._base],
             timeout=limit,
-            layers=[Retry(pause=0.01)],
+            retry=Retry(pause=0.01),
             settings=Settings(),
             **more,
         )

@@ -110,7 +110,7 @@ def call(tape: Tape, *, keyless: bool = False, concurrent: bool = False) -> Outc
     options = {name: value for name, value in tape["web"].items() if not (keyless and name == "api_key")}
     verb = role(tape)
     argument, more = tape[verb]
-    web = WebSearch(**options, attempts=1)
+    web = WebSearch(**options, retry=1)
     try:
         if concurrent:
             outcome: Outcome = asyncio.run(getattr(web, f"a{verb}")(argument, **more))

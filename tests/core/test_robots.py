@@ -465,7 +465,7 @@ def test_a_table_of_the_settings_sets_its_options():
 
 def test_with_a_layer_of_ones_own_the_short_form_is_refused():
     with pytest.raises(ConfigurationError, match=r"robots: is for the default layers; .*\[Robots\(\)\]"):
-        WebSearch("duckduckgo", robots=True, layers=[Robots(user_agent="AcmeBot")])
+        WebSearch("duckduckgo", robots=True, robots=Robots(user_agent="AcmeBot"))
 
 
 @pytest.mark.parametrize(

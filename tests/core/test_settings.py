@@ -80,7 +80,7 @@ def test_a_mistake_in_the_file_is_told_without_showing_values(content, complaint
     Path("websearch.toml").write_text(content)
 
     with pytest.raises(ConfigurationError, match=complaint) as caught:
-        WebSearch("brave", provider_options={})
+        WebSearch("brave", settings=Settings.load(providers={}))
     assert "SECRET" not in str(caught.value)
 
 
@@ -126,7 +126,7 @@ def test_a_wrong_value_in_the_environment_is_answered_with_the_variable(monkeypa
             "time_rang: not an option; did you mean time_range?",
         ),
         (lambda: WebSearch("duckduckgo", base_ur="x"), "unknown argument: base_ur; did you mean base_url?"),
-        (lambda: WebSearch("duckduckgo", token_counter=5), "token_counter: must be a function"),
+        (lambda: WebSearch("duckduckgo", read_options={"token_counter": 5}), "token_counter: must be a function"),
         (lambda: WebSearch([]), "the list of providers is empty"),
         (lambda: WebSearch.resolve(None, {"provder": "brave"}), "unknown argument: provder; did you mean provider?"),
     ],
@@ -179,7 +179,7 @@ def test_an_empty_variable_is_no_key(monkeypatch):
 
 
 def test_a_key_given_as_an_option_counts_for_the_automatic_choice():
-    assert searching(provider_options={"brave": {"api_key": "key"}}) == [Brave(api_key="key")]
+    assert searching(settings=Settings.load(providers={"brave": {"api_key": "key"}})) == [Brave(api_key="key")]
 
 
 def test_without_any_key_duckduckgo_goes_on_to_the_keyless_tier_from_a_challenge_alone():
@@ -219,10 +219,10 @@ def test_an_unknown_name_fails_at_once_and_lists_those_known():
 def test_several_are_a_chain_in_order_from_a_list_or_a_variable(monkeypatch):
     options = {"tavily": {"api_key": "key", "base_url": "https://gateway.example/tavily/"}}
     assert [Tavily(api_key="key", base_url="https://gateway.example/tavily"), DuckDuckGo()] == searching(
-        ["tavily", "ddg"], provider_options=options
+        ["tavily", "ddg"], settings=Settings.load(providers=options)
     )
     monkeypatch.setenv("WEB_SEARCH_PROVIDER", "ddg, tavily")
-    assert [leaf.name for leaf in searching(provider_options=options)] == ["duckduckgo", "tavily"]
+    assert [leaf.name for leaf in searching(settings=Settings.load(providers=options))] == ["duckduckgo", "tavily"]
 
 
 def test_one_instance_plays_both_roles():
@@ -263,11 +263,13 @@ def test_other_mistakes_are_told_at_once(options, complaint):
 def test_a_key_does_not_travel_over_plain_http_unless_allowed():
     with pytest.raises(ConfigurationError, match="unencrypted"):
         WebSearch("brave", api_key="key", base_url="http://gateway.corp/brave")
-    assert searching("brave", api_key="key", base_url="http://gateway.corp/brave", allow=["http://gateway.corp"])
+    assert searching("brave", api_key="key", base_url="http://gateway.corp/brave", internal=["http://gateway.corp"])
     assert searching("brave", api_key="key", base_url="http://127.0.0.1:9/brave")
     assert searching("brave", api_key="key", base_url="http://localhost:9/brave")
     with pytest.raises(ConfigurationError, match="search_url would send the key unencrypted"):
-        WebSearch("jina", api_key="key", provider_options={"jina": {"search_url": "http://gateway.corp/"}})
+        WebSearch(
+            "jina", api_key="key", settings=Settings.load(providers={"jina": {"search_url": "http://gateway.corp/"}})
+        )
 
 
 def test_a_provider_of_ones_own_can_be_given_or_registered(monkeypatch):
@@ -311,7 +313,7 @@ def test_providers_plug_in_by_entry_points(monkeypatch):
 
 def test_the_key_shows_nowhere(monkeypatch):
     monkeypatch.setenv("BRAVE_API_KEY", "SECRET")
-    web = WebSearch("brave", provider_options={"tavily": {"api_key": "SECRET"}})
+    web = WebSearch("brave", settings=Settings.load(providers={"tavily": {"api_key": "SECRET"}}))
 
     for shown in (repr(web), repr(web.provider), repr(web.settings), str(web.__dict__)):
         assert "SECRET" not in shown
@@ -340,9 +342,9 @@ def test_a_provider_made_beforehand_sends_no_key_unencrypted_either():
 
 
 def test_options_under_an_alias_count():
-    assert searching("duckduckgo", provider_options={"ddg": {"pause": 0}})[0].pause == 0
+    assert searching("duckduckgo", settings=Settings.load(providers={"ddg": {"pause": 0}}))[0].pause == 0
     with pytest.raises(ConfigurationError, match="nonsense"):
-        WebSearch("ddg", provider_options={"ddg": {"nonsense": 1}})
+        WebSearch("ddg", settings=Settings.load(providers={"ddg": {"nonsense": 1}}))
 
 
 def test_a_provider_is_registered_by_its_own_name():
@@ -372,7 +374,7 @@ def test_keyless_on_purpose_beats_a_key_of_the_environment(monkeypatch):
     from websearch_core import SearchQuery
 
     monkeypatch.setenv("TAVILY_API_KEY", "key")
-    (tavily,) = searching("tavily", provider_options={"tavily": {"keyless": True}})
+    (tavily,) = searching("tavily", settings=Settings.load(providers={"tavily": {"keyless": True}}))
 
     assert "Authorization" not in next(tavily.search(SearchQuery.of("kelp"))).headers
 

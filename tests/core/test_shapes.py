@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from websearch_core import Page, SearchResponse, SearchResult, WebSearch
+from websearch_core import Page, SearchResponse, SearchResult, Timeout, WebSearch
 from websearch_core._runtime.deadline import time_left
 from websearch_core.errors import ConfigurationError, UnknownProvider
 from websearch_core.layers import leaves
@@ -163,7 +163,7 @@ def test_a_mistake_is_answered_with_its_line(name, content):
     path.write_text(content)
 
     with pytest.raises(ConfigurationError) as caught:
-        WebSearch("duckduckgo", provider_options={}, reader="tavily")
+        WebSearch("duckduckgo", settings=Settings.load(providers={}), reader="tavily")
     line = content[: content.index("apiKy" if "apiKy" in content else "\ntimout") + 1].count("\n") + 1
     said = str(caught.value)
     if "a = '''" in content:
@@ -227,7 +227,7 @@ def test_yaml_without_pyyaml_says_what_to_install(monkeypatch):
     "make",
     [
         lambda: WebSearch("duckduckgo", api_key=KEY),
-        lambda: WebSearch("ddg", provider_options={"ddg": {"api_key": KEY}}),
+        lambda: WebSearch("ddg", settings=Settings.load(providers={"ddg": {"api_key": KEY}})),
         lambda: WebSearch(settings=Settings.from_mapping({"provider": "ddg", "api_key": KEY})),
         lambda: WebSearch(settings=Settings(providers={"duckduckgo": {"api_key": KEY}}, provider="ddg")),
     ],
@@ -346,7 +346,7 @@ def test_a_found_file_may_not_set_more_in_another_shape(monkeypatch, name, found
 def test_settings_made_by_hand_need_no_environment_and_no_file(monkeypatch):
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "7")
     write("websearch.toml", {"attempts": 1})
-    settings = Settings(provider="brave", providers={"brave": {"api_key": KEY}}, max_length=9)
+    settings = Settings(provider="brave", providers={"brave": {"api_key": KEY}}, read_options={"max_length": 9})
     web = WebSearch(settings=settings)
 
     assert leaves(web.provider) == [Brave(api_key=KEY)]
@@ -356,7 +356,7 @@ def test_settings_made_by_hand_need_no_environment_and_no_file(monkeypatch):
 
 
 def test_other_arguments_win_over_settings():
-    settings = Settings(provider="brave", timeout=5, attempts=2, providers={"brave": {"api_key": "other"}})
+    settings = Settings(provider="brave", timeout=5, retry=2, providers={"brave": {"api_key": "other"}})
     web = WebSearch(settings=settings, timeout=3, api_key=KEY, provider="brave")
 
     assert (web.settings.read_timeout, web.settings.attempts) == (3, 2)
@@ -415,14 +415,14 @@ def test_timeout_sets_both_limits_and_each_can_differ(monkeypatch):
 
     assert limits() == (15, 30, 5)
     assert limits(timeout=3) == (3, 3, 5)
-    assert limits(timeout=3, read_timeout=9) == (3, 9, 5)
+    assert limits(timeout=3, timeout=Timeout(read=9)) == (3, 9, 5)
     write("websearch.toml", {"timeout": 20, "search_timeout": 10, "connect_timeout": 1})
     assert limits() == (10, 20, 1)
     monkeypatch.setenv("WEB_SEARCH_READ_TIMEOUT", "40")
     assert limits() == (10, 40, 1)
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "50")
     assert limits() == (50, 40, 1)
-    assert limits(search_timeout=2) == (2, 40, 1)
+    assert limits(timeout=Timeout(search=2)) == (2, 40, 1)
     assert str(Settings.load().source("search_timeout")) == "environment WEB_SEARCH_TIMEOUT"
 
 

@@ -327,7 +327,7 @@ async def test_many_callers_who_may_not_ask_each_hear_it_from_their_own_attempt(
 @pytest.mark.parametrize("is_async", [False, True])
 def test_a_run_whose_budget_is_used_up_fails_no_other_run_that_asks_the_same(is_async):
     begun, service = [], FakeWeb(results=[{"title": "Kelp", "url": URL}])
-    web = WebSearch(service, layers=[Budget(limit="1 calls")])
+    web = WebSearch(service, budget=Budget(limit="1 calls"))
     with charge_to(run="ann"):
         web.search("something else")
 
@@ -379,7 +379,7 @@ async def test_a_page_of_a_batch_that_failed_because_of_another_caller_is_read_a
 
 
 def test_a_wait_that_is_longer_than_the_time_of_a_caller_is_an_error_about_that_caller():
-    web = WebSearch(FakeWeb(), layers=[Throttle(requests_per_second=0.001)])
+    web = WebSearch(FakeWeb(), throttle=Throttle(requests_per_second=0.001))
     web.search("something else")
 
     with pytest.raises(RateLimited, match="longer than the time left") as late:

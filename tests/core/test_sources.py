@@ -93,7 +93,10 @@ def deep(make):
         ("tavily", lambda: WebSearch().search("kelp")),
         ("tavily", lambda: WebSearch("tavily").search("kelp")),
         ("tavily", lambda: WebSearch("tavily", api_key=KEY).search("kelp")),
-        ("tavily", lambda: WebSearch("tavily", provider_options={"tavily": {"api_key": KEY}}).search("kelp")),
+        (
+            "tavily",
+            lambda: WebSearch("tavily", settings=Settings.load(providers={"tavily": {"api_key": KEY}})).search("kelp"),
+        ),
         ("tavily", lambda: WebSearch("duckduckgo", reader="tavily").read("https://sea.example/")),
         ("brave", lambda: WebSearch("brave").search("kelp")),
         ("jina", lambda: WebSearch("duckduckgo", reader="jina").read("https://sea.example/")),

@@ -16,7 +16,7 @@ from tests.faults.model import Case
 from tests.faults.server import Server, http
 from tests.faults.services import KEY
 from tests.faults.surroundings import Ports, make_server_context, trust
-from websearch_core import WebSearch
+from websearch_core import Http, WebSearch
 from websearch_core.errors import ServiceError, WebSearchError
 from websearch_core.layers import Retry
 from websearch_core.settings import Settings
@@ -125,13 +125,13 @@ def _make(case: Case, base: str, second: str, transport: dict[str, Any]) -> WebS
     return WebSearch(
         names,
         reader="direct",
-        provider_options={name: options[name] for name in (*names, "direct")},
-        allow=["127.0.0.0/8", base],
+        PROVIDERS={name: options[name] for name in (*names, "direct")},
+        internal=["127.0.0.0/8", base],
         timeout=case.limit,
-        layers=[Retry(pause=0.01)],
-        verify=trust(),
+        retry=Retry(pause=0.01),
         settings=Settings(),
         **transport,
+        http=Http(verify=trust()),
     )
 
 

@@ -166,7 +166,8 @@ class WebSearchToolSpec(BaseToolSpec):
             this spec. Then each call is an error that tells the model to finish.
         configurable: The options that `configure` may set for the conversation of a `Context`: ``api_key``,
             ``provider``, ``reader``, ``timeout``, ``allowed_domains``, ``blocked_domains``, ``search_options``,
-            ``read_options``, ``max_length``, ``read_top``; or a mapping, of ``provider`` and ``reader`` to those that may be chosen.
+            ``read_options``, ``max_length``, ``read_top``; or a mapping, of ``provider`` and ``reader`` to those that
+            may be chosen.
         arguments: The arguments of `WebSearch`, instead of *web*.
 
     Raises:
