@@ -43,10 +43,10 @@ def test_a_call_says_what_it_wants(url):
 @pytest.mark.parametrize(
     "arguments",
     [
-        {"comments": "drop"},
+        {"read_options": {"comments": "drop"}},
         {"settings": Settings(read_options={"comments": "drop"})},
-        {"provider_options": {"direct": {"comments": "drop"}}},
-        {"comments": "drop", "provider_options": {"direct": {"comments": "keep"}}},
+        {"settings": Settings(providers={"direct": {"comments": "drop"}})},
+        {"settings": Settings(providers={"direct": {"comments": "keep"}}, read_options={"comments": "drop"})},
     ],
     ids=str,
 )

@@ -64,7 +64,7 @@ def tavily(server, http):
     server.answers["/search"] = http(HITS)
 
     def make(**options):
-        options = {"allow": ["127.0.0.0/8"], **options}
+        options = {"internal": ["127.0.0.0/8"], **options}
         return WebSearch("tavily", api_key="key", base_url=server.url, **options)
 
     return make

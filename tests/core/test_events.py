@@ -274,7 +274,7 @@ def hear(event):
 
 
 def test_hooks_and_loggers_survive_copies_and_pickles():
-    web = WebSearch("brave", api_key=SECRET, on_event=hear, logger=logging.getLogger("mine"))
+    web = WebSearch("brave", api_key=SECRET, on_event=hear)
     copied = pickle.loads(pickle.dumps(web))
 
     assert [listener.hook for listener in copied._listeners][1] is hear

@@ -25,6 +25,7 @@ from websearch_core.errors import (
 from websearch_core.events import _log
 from websearch_core.providers import Brave, Tavily
 from websearch_core.render import error_as_json, render_error
+from websearch_core.settings import Settings
 
 KEY = "k3y-of-the-operator-0123456789"
 WRONG_KEY = http(b'{"detail": {"error": "Unauthorized"}}', "401 Unauthorized", "Content-Type: application/json")
@@ -86,7 +87,7 @@ def test_a_refused_key_is_named_with_where_it_came_from(monkeypatch):
 def test_a_chain_says_who_failed_and_how(fuse, nobody_listens):
     with closing(Server([WRONG_KEY])) as server:
         providers = [Tavily(api_key=KEY, base_url=nobody_listens), Brave(api_key=KEY, base_url=server.url)]
-        error = fail(lambda: WebSearch(providers, fuse=fuse, retry=1).search("kelp"))
+        error = fail(lambda: WebSearch(providers, combine="fuse" if fuse else "first", retry=1).search("kelp"))
 
     assert isinstance(error, AllProvidersFailed)
     assert "tavily: cannot connect to the service" in str(error)
@@ -201,7 +202,7 @@ def test_an_operator_is_warned_once_an_hour_of_what_only_people_can_mend(monkeyp
     monkeypatch.setattr(_log.time, "monotonic", lambda: now)
     with closing(Server([WRONG_KEY])) as server, closing(Server([FOUND])) as other:
         options = {"tavily": {"base_url": server.url}, "exa": {"base_url": other.url, "api_key": KEY}}
-        both = {"provider": ["tavily", "exa"], "provider_options": options}
+        both = {"provider": ["tavily", "exa"], "settings": Settings.load(providers=options)}
         alone = {"provider": "tavily", "base_url": server.url}
         for web in (WebSearch(**alone), WebSearch(**alone), WebSearch(**both), WebSearch(**both, combine="fuse")):
             for _ in range(2):

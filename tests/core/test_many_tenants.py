@@ -276,7 +276,7 @@ class TestLayers:
         assert bob.search("tides").results
 
     def test_a_page_that_one_policy_allows_is_not_given_under_another(self, service, tmp_path):
-        policies = [{"allow": ["127.0.0.0/8"]}, {"allow": ["127.0.0.0/8"], "blocked_domains": ["sea.example"]}]
+        policies = [{"internal": ["127.0.0.0/8"]}, {"internal": ["127.0.0.0/8"], "blocked_domains": ["sea.example"]}]
         for policy in policies:
             make(service, "ann", cache=Cache(location=tmp_path / "cache.db"), **policy).read(service.url + "/page")
         assert service.keys == ["", ""]

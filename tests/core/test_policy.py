@@ -192,7 +192,7 @@ def test_a_redirect_outside_is_not_followed(server, http, method, library):
     server.answers["/page"] = http("", "302 Found", f"Location: {elsewhere}/secret")
     server.answers["/inside"] = http("", "302 Found", "Location: /text")
     server.answers["/text"] = http("Tide tables.", "200 OK", "Content-Type: text/plain")
-    options = {"allow": ["127.0.0.0/8", "::1/128"], "http_library": library, "allowed_domains": ["127.0.0.1"]}
+    options = {"internal": ["127.0.0.0/8", "::1/128"], "http": Http(library=library), "allowed_domains": ["127.0.0.1"]}
 
     async def aread(ours, url):
         async with ours:
@@ -270,7 +270,7 @@ def test_the_default_length_of_a_page_is_an_argument():
     [
         ({"allowed_domains": ["python.org/docs"]}, r"allowed_domains\.0: 'python.org/docs' is not a domain"),
         ({"blocked_domains": ["a b"]}, r"blocked_domains\.0: 'a b' is not a domain"),
-        ({"max_snippet_chars": 0}, "max_snippet_chars"),
+        ({"search_options": {"max_snippet_chars": 0}}, "max_snippet_chars"),
         ({"max_length": 0}, "max_length"),
         ({"allowed_domain": ["python.org"]}, "did you mean allowed_domains"),
     ],

@@ -464,8 +464,8 @@ def test_a_table_of_the_settings_sets_its_options():
 
 
 def test_with_a_layer_of_ones_own_the_short_form_is_refused():
-    with pytest.raises(ConfigurationError, match=r"robots: is for the default layers; .*\[Robots\(\)\]"):
-        WebSearch("duckduckgo", robots=True, robots=Robots(user_agent="AcmeBot"))
+    with pytest.raises(ConfigurationError, match=r"layers: Robots does not belong here: write robots=Robots"):
+        WebSearch("duckduckgo", robots=True, layers=[Robots(user_agent="AcmeBot")])
 
 
 @pytest.mark.parametrize(

@@ -24,12 +24,12 @@ def searching(*args, **options):
 
 
 def test_an_argument_beats_the_environment_and_that_beats_the_file_and_that_the_default(monkeypatch):
-    assert Settings.load().read_timeout == 30
+    assert Settings.load().timeout.read == 30
     Path("websearch.toml").write_text("timeout = 20\n")
-    assert Settings.load().read_timeout == 20
+    assert Settings.load().timeout.read == 20
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "10")
-    assert Settings.load().read_timeout == 10
-    assert Settings.load(timeout=5).read_timeout == 5
+    assert Settings.load().timeout.read == 10
+    assert Settings.load(timeout=5).timeout.read == 5
 
 
 def test_the_options_of_a_provider_come_by_the_same_order(monkeypatch):
@@ -50,16 +50,16 @@ def test_the_nearest_file_counts(monkeypatch, tmp_path):
     deep.mkdir(parents=True)
     (tmp_path / "pyproject.toml").write_text("[tool.websearch]\ntimeout = 7\n")
     monkeypatch.chdir(deep)
-    assert Settings.load().timeout == 7
+    assert Settings.load().timeout.read == 7
     (tmp_path / "a" / "websearch.toml").write_text("timeout = 8\n")
-    assert Settings.load().timeout == 8
+    assert Settings.load().timeout.read == 8
 
 
 def test_names_from_other_tools_are_understood_in_the_file():
     Path("websearch.toml").write_text('search_provider = "duckduckgo"\nread_provider = "jina"\nmax_page_length = 9\n')
     settings = Settings.load()
 
-    assert (settings.provider, settings.reader, settings.max_length) == (("duckduckgo",), ("jina",), 9)
+    assert (settings.provider, settings.reader, settings.read_options["max_length"]) == (("duckduckgo",), ("jina",), 9)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_names_from_other_tools_are_understood_in_the_file():
         ('"\\n\\u001b[2Jprovider" = "brave"', r"'\\n\\x1b\[2Jprovider'"),
         ('[providers.brvae]\napi_key = "x"', "unknown provider 'brvae'"),
         ('[providers.brave]\nkey = "SECRET"', "key: not an option"),
-        ("http_library = 'requests'", "http_library"),
+        ("http.library = 'requests'", "http.library"),
     ],
 )
 def test_a_mistake_in_the_file_is_told_without_showing_values(content, complaint):
@@ -88,9 +88,9 @@ def test_a_mistake_in_the_file_is_told_without_showing_values(content, complaint
     ("content", "complaint"),
     [
         ("timout = 5", "websearch.toml, line 1: timout: not an option; did you mean timeout?"),
-        ("attempts = 2\n\ncolour = 5", "websearch.toml, line 3: colour: not an option; known are enabled, provider, "),
+        ("retry = 2\n\ncolour = 5", "websearch.toml, line 3: colour: not an option; known are enabled, provider, "),
         ("timeout = 0", "websearch.toml, line 1: timeout: must be greater than 0"),
-        ("[layers.retry]\natempts = 2", "layers.retry: atempts: not an option; did you mean attempts?"),
+        ("[retry]\natempts = 2", "line 2: retry.atempts: not an option; did you mean attempts?"),
         ("[providers.duckduckgo]\npaus = 2", "duckduckgo: paus: not an option; did you mean pause?"),
     ],
 )
@@ -126,7 +126,7 @@ def test_a_wrong_value_in_the_environment_is_answered_with_the_variable(monkeypa
             "time_rang: not an option; did you mean time_range?",
         ),
         (lambda: WebSearch("duckduckgo", base_ur="x"), "unknown argument: base_ur; did you mean base_url?"),
-        (lambda: WebSearch("duckduckgo", read_options={"token_counter": 5}), "token_counter: must be a function"),
+        (lambda: WebSearch("duckduckgo", read_options={"token_counter": 5}), "token_counter: must be callable"),
         (lambda: WebSearch([]), "the list of providers is empty"),
         (lambda: WebSearch.resolve(None, {"provder": "brave"}), "unknown argument: provder; did you mean provider?"),
     ],
@@ -232,9 +232,9 @@ def test_one_instance_plays_both_roles():
 
 
 def test_the_key_of_one_provider_needs_one_name():
-    with pytest.raises(ConfigurationError, match="api_key: name the provider"):
+    with pytest.raises(ConfigurationError, match="api_key: name the one provider"):
         WebSearch(api_key="key")
-    with pytest.raises(ConfigurationError, match="base_url: name the provider"):
+    with pytest.raises(ConfigurationError, match="base_url: name the one provider"):
         WebSearch(["tavily", "brave"], base_url="https://gateway.example")
 
 
@@ -247,8 +247,8 @@ def test_the_key_of_one_provider_needs_one_name():
             {"provider": "duckduckgo", "reader": "duckduckgo"},
             "cannot read; those that can: browser, crawl4ai, direct, exa",
         ),
-        ({"provider": "duckduckgo", "provider_options": {"ddgg": {}}}, "unknown provider 'ddgg'"),
-        ({"provider": "duckduckgo", "allow": ["nonsense"]}, "allow"),
+        ({"provider": "duckduckgo,ddgg"}, "unknown provider 'ddgg'"),
+        ({"provider": "duckduckgo", "internal": ["nonsense"]}, "nonsense"),
         ({"provider": "duckduckgo", "timeout": 0}, "timeout"),
         ({"provider": "brave", "api_key": "two words"}, "spaces"),
         ({"provider": "brave", "api_key": "k", "base_url": "ftp://x"}, "base_url"),
@@ -360,7 +360,7 @@ def test_an_empty_choice_is_an_error(choice):
 
 def test_an_empty_variable_is_as_if_it_were_not_there(monkeypatch):
     monkeypatch.setenv("WEB_SEARCH_TIMEOUT", "")
-    assert Settings.load().read_timeout == 30
+    assert Settings.load().timeout.read == 30
 
 
 def test_a_layer_that_holds_no_searcher_cannot_search():

@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from tests.waiting import await_until, wait_until
-from websearch_core import WebSearch
+from websearch_core import Http, WebSearch
 from websearch_core._net.sender import Sender
 from websearch_core._runtime.turns import current_tenant
 from websearch_core.errors import (
@@ -140,13 +140,15 @@ CASES = {
     "of two tenants of one (`charge_to`)": lambda: Case(context=lambda: charge_to("bob")),
     "of two tenants of one, where a budget counts": lambda: Case(context=lambda: charge_to("bob"), budget=True),
     "of two that are alike": lambda: Case(other={}),
-    "with another `allow`": lambda: Case(other={"allow": ["10.0.0.0/8"]}),
+    "with another `internal`": lambda: Case(other={"internal": ["10.0.0.0/8"]}),
     "with another domain policy": lambda: Case(other={"blocked_domains": ["land.example"]}),
     "with `robots=True` and without": lambda: Case(other={}, readers=(sea, lambda: Robots()(sea()))),
-    "with its own `verify`": lambda: Case(other={"verify": ssl.create_default_context()}),
-    "with its own HTTP client": lambda: Case(other={"http_async_client": own_client()}),
+    "with its own `verify`": lambda: Case(other={"http": Http(verify=ssl.create_default_context())}),
+    "with its own HTTP client": lambda: Case(other={"http": Http(async_client=own_client())}),
     "with its own HTTP client, and both with the same `tenant` of the cache": lambda: Case(
-        mine={"http_async_client": own_client()}, other={"http_async_client": own_client()}, cache={"tenant": "ann"}
+        mine={"http": Http(async_client=own_client())},
+        other={"http": Http(async_client=own_client())},
+        cache={"tenant": "ann"},
     ),
     "with another `tenant` of the cache": lambda: Case(other={}, other_cache={"tenant": "bob"}),
     "with other options of the provider": lambda: Case(other={}, readers=(sea, lambda: sea(depth="deep"))),

@@ -366,7 +366,7 @@ class TestTenants:
             "tavily_key": SecretStr("s"),
             "provider": "brave",
             "base_url": "https://evil.example",
-            "allow": ["0.0.0.0/0"],
+            "internal": ["0.0.0.0/0"],
         }
 
         assert tenants.read(given) == {"api_key": SecretStr("s"), "provider": "brave"}
@@ -374,7 +374,7 @@ class TestTenants:
         assert tenants.read({"tavily_key": None}) == {}
 
     @pytest.mark.parametrize(
-        "name", ["base_url", "allow", "http_client", "provider_options", "layers", "verify", "api_ky"]
+        "name", ["base_url", "internal", "http", "settings", "providers", "layers", "cache", "budget", "api_ky"]
     )
     def test_what_could_redirect_a_key_or_open_the_guard_is_not_configurable(self, name):
         assert name not in CONFIGURABLE
@@ -408,7 +408,7 @@ class TestTenants:
         listed = {"provider": ("brave", "ddg"), "reader": ["direct", "jina"], "api_key": "api_key"}
         tenants = Tenants(None, {"provider": "tavily", "api_key": "developer"}, listed)
         for chosen, words in (
-            ({"provider": "brave"}, r"provider_options=\{'brave': \{'api_key': \.\.\.\}\}"),
+            ({"provider": "brave"}, r"settings=Settings.load\(providers=\{'brave': \{'api_key': \.\.\.\}\}\)"),
             ({"provider": ["ddg", "brave"]}, "brave: a run that chooses it must bring its own api_key"),
             ({"reader": "jina"}, "jina: a run that chooses it must bring its own api_key"),
             ({"reader": "jina", "api_key": "ann-key"}, "jina: a run that chooses it must bring its own api_key"),
@@ -445,7 +445,9 @@ class TestTenants:
     def test_by_default_a_run_chooses_among_what_the_developer_named(self, name, monkeypatch, tmp_path):
         monkeypatch.setenv("WEB_SEARCH_INDEX", str(tmp_path / "index.db"))
         tenants = Tenants(
-            None, {"provider": ["local", "tavily"], "provider_options": {"tavily": {"api_key": "k"}}}, ["provider"]
+            None,
+            {"provider": ["local", "tavily"], "settings": Settings(providers={"tavily": {"api_key": "k"}})},
+            ["provider"],
         )
         assert tenants.find({"provider": name}).provider.name == name
         with pytest.raises(ConfigurationError, match="a run may choose among local, tavily"):

@@ -312,8 +312,8 @@ def test_the_short_form_is_the_same_as_the_option(url, monkeypatch):
     web.search("kelp")
     monkeypatch.setenv("WEB_SEARCH_THROTTLE", url)
     assert "redis" not in repr(WebSearch("duckduckgo").settings)
-    with pytest.raises(ConfigurationError, match=r"throttle: is for the default layers; .*Throttle\(shared=\.\.\.\)"):
-        WebSearch("duckduckgo", throttle=url, throttle=Throttle())
+    with pytest.raises(ConfigurationError, match=r"layers: Throttle does not belong here: write throttle=Throttle"):
+        WebSearch("duckduckgo", throttle=url, layers=[Throttle()])
 
 
 @pytest.mark.parametrize("shared", ["localhost:6379", "http://localhost", "redis://localhost:port", True, 3])

@@ -321,8 +321,7 @@ async def test_a_token_budget_limits_the_text_and_the_model_cannot_change_it(col
     options = {
         "provider": Forest(),
         "reader": Forest(),
-        "max_tokens": 60,
-        "token_counter": lambda text: len(text.split()),
+        "read_options": {"max_tokens": 60, "token_counter": lambda text: len(text.split())},
     }
     search, read = WebSearchToolkit(**options).get_tools()
 

@@ -307,12 +307,12 @@ def test_services_that_sell_the_results_of_one_engine_have_one_vote():
 
 def test_settings_switch_fusion_on_and_an_argument_off_again():
     finders = [Finder("a", ("kelp",)), Finder("b", ("nori",))]
-    on = Settings.from_mapping({"fuse": True})
+    on = Settings.from_mapping({"combine": "fuse"})
 
     assert isinstance(WebSearch(finders, settings=on, layers=()).provider.inner, Fuse)
     assert urls(WebSearch(finders, settings=on).search("algae")) == ["kelp", "nori"]
     assert urls(WebSearch(finders, settings=on, combine="first").search("algae")) == ["kelp"]
-    table = Settings.from_mapping({"layers": {"fuse": {"k": 60}}})
+    table = Settings.from_mapping({"combine": {"fuse": {"k": 60}}})
     assert WebSearch(finders, settings=table).search("algae").results[0].score == pytest.approx(1 / 61)
     assert urls(WebSearch(finders, settings=table, combine="first").search("algae")) == ["kelp"]
 
@@ -330,7 +330,7 @@ def test_fuse_with_layers_that_leave_it_without_effect_is_refused(layers):
 
 
 def test_two_layers_of_the_settings_that_combine_are_refused():
-    settings = Settings.from_mapping({"fuse": True, "layers": {"fallback": {}}})
+    settings = Settings.from_mapping({"combine": "fuse"})
     with pytest.raises(ConfigurationError, match="only one layer may combine"):
         WebSearch([Finder("a"), Finder("b")], settings=settings)
 

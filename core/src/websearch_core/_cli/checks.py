@@ -154,7 +154,7 @@ def _list_entries(name: str, settings: Settings) -> Iterator[Setting]:
     elif name in CONCERNS:
         kind = settings.chosen_layer(name)
         yield _setting(name, kind, settings.source(name))
-        for option, found in settings.layer_options(kind or "").items():
+        for option, found in settings.layer_options(str(kind)).items():
             yield _setting(f"{name}.{option}", _to_plain(found.value), found.source)
     elif name != "providers":
         yield _setting(name, _to_plain(value), settings.source(name))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -201,7 +201,7 @@ class Calls:
         part: dict[str, Any] = {
             name: value for name, value in options.items() if value is not None and name not in Choices._fields
         }
-        usual = self.settings.read_options
+        usual: Mapping[str, Any] = self.settings.read_options
         if not {"max_length", "max_tokens"} & set(part):
             limit = "max_tokens" if usual.get("max_tokens") else "max_length"
             part[limit] = usual[limit]
@@ -213,7 +213,7 @@ class Calls:
 
 def _take_excerpt(page: Page, part: Excerpt, links: Links | None) -> Page:
     page = enforce_page(page)
-    return part.of(page if links in {None, "keep"} else remove_links(page, links))
+    return part.of(page if links is None or links == "keep" else remove_links(page, links))
 
 
 def _find_target(url: Any, number: int) -> Hashable:

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, PrivateAttr, ValidationError
 
 from .._registry import provider_class
 from .._text.lists import NO_TEXTS, Texts
@@ -79,9 +79,16 @@ def _check_search_options(options: dict[str, Any]) -> dict[str, Any]:
     return {name: getattr(query, name) for name in query.model_fields_set - {"text"}}
 
 
+def _show(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: getattr(value, "__name__", "") if callable(value) else value for name, value in options.items()}
+
+
 def _as_mapping(options: ReadDefaults) -> dict[str, Any]:
     given = {"max_length", *options.model_fields_set}
     return {name: value for name, value in options if name in given and value is not None}
+
+
+_USUAL_TIMEOUT: Any = Timeout()  # of any type, since a descriptor is none of these
 
 
 class Settings(BaseModel):
@@ -112,16 +119,16 @@ class Settings(BaseModel):
     internal: Texts = NO_TEXTS
     allowed_domains: Annotated[DomainNames, FoundFile(narrows=True), PerRun()] = NO_TEXTS
     blocked_domains: Annotated[DomainNames, FoundFile(narrows=True), PerRun()] = NO_TEXTS
-    timeout: Annotated[Seconds, PerRun()] = Field(default_factory=Timeout)
+    timeout: Annotated[Seconds, PerRun()] = _USUAL_TIMEOUT
     combine: Combine = None
     retry: Annotated[Repeat, FoundFile()] = None
     cache: Annotated[Keep, FoundFile(at_most=False)] = Field(default=None, repr=False)  # a URL may have a password
     budget: Annotated[Spend, FoundFile(narrows=True)] = None
     throttle: Pace = Field(default=None, repr=False)  # the same
     robots: Obey = None
-    search_options: Annotated[SearchOptions, AfterValidator(_check_search_options)] = Field(default_factory=dict)
-    read_options: Annotated[ReadOptions, AfterValidator(_as_mapping), PerRun()] = Field(
-        default_factory=dict, validate_default=True
+    search_options: Annotated[SearchOptions, AfterValidator(_check_search_options)] = Field(default={})
+    read_options: Annotated[ReadOptions, AfterValidator(_as_mapping), PlainSerializer(_show), PerRun()] = Field(
+        default={}, validate_default=True
     )
     http: dict[Literal["library"], Literal["httpx", "httpx2"]] = Field(default={"library": "httpx"})
     providers: Annotated[dict[str, dict[str, Any]], AfterValidator(_conceal_by_name)] = Field(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -68,7 +68,7 @@ def read_environment(fields: Mapping[str, Any]) -> Place:
                 value := read_variable(name_variable(path))
             ):
                 continue
-            source = Source("environment", describe_variable(name_variable(path)), written=path)
+            source = Source("environment", describe_variable(name_variable(path)))
             entry: Any = value
             try:
                 if name in {"providers", "layers"} or (name in CONCERNS and value.lstrip().startswith("{")):
@@ -218,8 +218,8 @@ def narrow(chosen: Place) -> Place:
     narrowed = dict(chosen)
     budget = chosen.get(_BUDGET)
     if budget and not budget.source.trusted and budget.limit is not None:
-        both = (*split_texts(budget.limit), *split_texts(budget.value))
-        narrowed[_BUDGET] = replace(budget, value=both, limit=None)
+        limits = (*split_texts(budget.limit), *split_texts(budget.value))
+        narrowed[_BUDGET] = replace(budget, value=limits, limit=None)
     for path in (("allowed_domains",), ("blocked_domains",)):
         option = chosen.get(path)
         if option is None or option.source.trusted or option.limit is None:
@@ -255,13 +255,13 @@ def check_limits(settings: BaseModel, chosen: Place) -> None:
     for path, option in found.items():
         name = path[0]
         if name in PARTS and path[1:]:
-            notes = PARTS[name][path[1]]
+            notes: Sequence[Any] = PARTS[name][path[1]]
             limit = _find_part(limits[path], path) if path in limits else None
             _check_limit(path, option.source, _find_part(settings, path), notes, limit)
             replaced = {note.replaces for note in notes if isinstance(note, FoundFile)}
             if any((name, one) in trusted for one in replaced):
                 why = f"may not take the place of {', '.join(map(str, replaced))} here"
-                raise make_refusal(option.source, ".".join(path), why, variables=(name_variable(path),))
+                raise make_refusal(option.source, option.source.key, why, variables=(name_variable(path),))
         elif len(path) == 1:
             notes = type(settings).model_fields[name].metadata
             if name == "budget" and option.value is False:
@@ -274,7 +274,7 @@ def check_limits(settings: BaseModel, chosen: Place) -> None:
         elif path[2:] == (SWITCH,):
             _check_limit(path, option.source, option.value, [FoundFile(at_most=True)], option.limit)
         elif name == "layers" and path[2:] and isinstance(option.value, int | float):
-            notes = list(field_notes(layer_class(path[1])).get(path[2], ()))
+            notes = field_notes(layer_class(path[1])).get(path[2], ())
             _check_limit(path, option.source, option.value, notes, option.limit)
 
 
@@ -332,7 +332,7 @@ def _check_part(path: Path, source: Source) -> None:
         )
     if not source.trusted and not any(isinstance(note, FoundFile) for note in known[part]):
         variables = (name_variable(path),) if part in IN_ENVIRONMENT[group] else ()
-        raise make_refusal(source, ".".join(path), "may not be set here", variables=variables)
+        raise make_refusal(source, source.key, "may not be set here", variables=variables)
 
 
 def _check_layer(path: Path, source: Source) -> None:
@@ -343,13 +343,15 @@ def _check_layer(path: Path, source: Source) -> None:
     allowed = {option for option, some in notes.items() if any(isinstance(note, FoundFile) for note in some)}
     refused = path[2] not in allowed and path[2] in notes if len(path) == 3 else not allowed
     if refused:
-        raise make_refusal(source, ".".join(path), "may not be set here")
+        raise make_refusal(source, source.key, "may not be set here")
 
 
-def _check_limit(path: Path, source: Source, value: Any, notes: list[Any], limit: Any) -> None:
+def _check_limit(path: Path, source: Source, value: Any, notes: Iterable[Any], limit: Any) -> None:
     if not too_high(value, notes, limit):
         return
     most = limit_of(notes, limit)
     why = "may not be switched on here" if isinstance(most, bool) else f"may not be more than {most} here"
     variables = (name_variable(path),) if len(path) == 1 or path[0] in PARTS else ()
-    raise make_refusal(source, ".".join(path), why, variables=variables)
+    raise make_refusal(
+        source, source.key if path[0] in {*PARTS, "layers"} else ".".join(path), why, variables=variables
+    )

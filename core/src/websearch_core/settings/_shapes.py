@@ -34,7 +34,7 @@ from ..layers import layer_class
 from ..layers._stack import find_combination, set_options
 from ..provider._declare import field_notes
 from ._sources import Option, Source, Table
-from ._values import CONCERNS, HOMES, PARTS, Http, Timeout
+from ._values import CONCERNS, FORMER, HOMES, PARTS, Http, Timeout
 
 Path: TypeAlias = tuple[str, ...]  # ("enabled",), ("timeout", "read"), ("providers", "brave", "api_key")
 OTHER_NAMES = MappingProxyType(
@@ -78,7 +78,7 @@ def _read_table(table: Table, names: Collection[str]) -> Iterator[_Entry]:
     beside: dict[str, tuple[Any, Source]] = {}
     chosen: Any = None
     for given, value, source in _unwrap(table):
-        name = _to_own_name(given, {*names, *OTHER_NAMES, *_OF_PROVIDER})
+        name = _to_own_name(given, {*names, *OTHER_NAMES, *_OF_PROVIDER, *FORMER})
         name = OTHER_NAMES.get(name, name)
         if name in _OF_PROVIDER:
             beside[name] = value, source
@@ -86,7 +86,7 @@ def _read_table(table: Table, names: Collection[str]) -> Iterator[_Entry]:
             yield from _read_tables(name, value, source)
         elif "." in name or name in PARTS:
             group, _, part = name.partition(".")
-            yield from _read_parts(group, {part: value} if part else value, source)
+            yield from [((group, part), value, source)] if part else _read_parts(name, value, source)
         elif name in CONCERNS:
             yield from _read_concern(name, value, source)
         elif name not in names and isinstance(value, Mapping) and is_known(name):
@@ -151,7 +151,7 @@ def _read_parts(group: str, value: Any, source: Source) -> Iterator[_Entry]:
         raise ConfigurationError(f"{source.place}: {source.key}: must be a table of options")
     for given, one in value.items():
         part = _to_own_name(str(given), PARTS[group])
-        yield (group, part), one, source if source.key.endswith(part) else _inside(source, given)
+        yield (group, part), one, _inside(source, given)
 
 
 def _read_concern(name: str, value: Any, source: Source) -> Iterator[_Entry]:

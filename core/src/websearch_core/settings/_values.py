@@ -157,7 +157,7 @@ HOMES: Mapping[str, str] = MappingProxyType(
     | {kind: concern for concern, kind in CONCERNS.items() if concern != "combine"}
 )  # of the layers that are settings, by their names
 
-_FORMER: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
+FORMER: Mapping[str, tuple[tuple[str, ...], str]] = MappingProxyType(
     {
         "allow": (("internal",), '["https://wiki.corp"]'),
         "attempts": (("retry",), "5"),
@@ -189,9 +189,9 @@ _FORMER_LINES = {
 
 def describe_former(name: str, *, in_a_file: bool = False) -> str:
     """Return the line to write instead of *name*, an argument or an entry of a settings file; empty for others."""
-    if name not in _FORMER:
+    if name not in FORMER:
         return "" if in_a_file else _FORMER_LINES.get(name, "")
-    (group, *parts), value = _FORMER[name]
+    (group, *parts), value = FORMER[name]
     if in_a_file:
         return f"{'.'.join((group, *parts))} = {value}"
     if not parts:
