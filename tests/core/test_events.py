@@ -156,7 +156,7 @@ def test_a_layer_announces_its_own_events(search):
             return (yield from self.inner.search(query))
 
     heard = []
-    search(WebSearch(Sea(), cache=Cache(), on_event=heard.append), "kelp")
+    search(WebSearch(Sea(), layers=[Cache()], on_event=heard.append), "kelp")
 
     assert heard[1].as_json() == {"provider": "sea"}
     assert heard[1].name == "cache_hit"
@@ -212,12 +212,6 @@ def test_a_hook_that_cannot_be_called_is_refused(hook):
         WebSearch(Sea(), on_event=listening if hook == "async" else hook)
 
 
-@pytest.mark.parametrize("logger", ["websearch", 7])
-def test_a_logger_that_is_none_is_refused(logger):
-    with pytest.raises(errors.ConfigurationError, match="logger: must be a logging.Logger"):
-        WebSearch(Sea(), logger=logger)
-
-
 def test_the_log_says_what_happened_without_queries_keys_and_queries_of_urls(search, caplog):
     caplog.set_level(logging.INFO, "websearch_core")
     web = WebSearch([Sea(), Lake()], reader=Sea(), retry=Retry(attempts=2))
@@ -262,13 +256,6 @@ def test_the_log_shows_no_more_of_a_url_than_where_it_is(caplog, url):
     assert line.isprintable()
 
 
-def test_a_logger_of_your_own_gets_the_lines(caplog):
-    caplog.set_level(logging.INFO, "mine")
-    WebSearch(Sea(), logger=logging.getLogger("mine")).search("kelp")
-
-    assert [record.name for record in caplog.records] == ["mine"]
-
-
 def hear(event):
     assert isinstance(event, Event)
 
@@ -282,7 +269,7 @@ def test_hooks_and_loggers_survive_copies_and_pickles():
 
 def test_layers_that_are_made_by_hand_announce_too():
     heard = []
-    chain = Fallback()(Retry(attempts=2, pause=0)(Sea()), Lake())
+    chain = Fallback()(Retry(attempts=2, wait_initial=0)(Sea()), Lake())
     WebSearch(chain, on_event=heard.append).search("storm")
 
     assert [event.name for event in heard if isinstance(event, Wait | Failover)] == ["wait", "failover"]

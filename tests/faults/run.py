@@ -129,7 +129,7 @@ def _make(case: Case, base: str, second: str, transport: dict[str, Any]) -> WebS
         reader="direct",
         internal=["127.0.0.0/8", base],
         timeout=case.limit,
-        retry=Retry(pause=0.01),
+        retry=Retry(wait_initial=0.01),
         settings=Settings(providers={name: options[name] for name in (*names, "direct")}),
         **{"http": Http(verify=trust()), **transport},
     )

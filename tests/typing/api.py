@@ -62,7 +62,7 @@ WebSearch(Mine(), layers=None)
 WebSearch(Mine(), layers=[Mine()])  # type: ignore[list-item]
 web.search("kelp", unsupported="note")
 web.search("kelp", unsupported="ignore")  # type: ignore[arg-type]
-assert_type(Retry()(Mine()).inner, Provider | None)
+Retry(5)(Mine())
 Retry()("brave")  # type: ignore[arg-type]
 
 WebSearch("brave", api_key=SecretStr("key"), http=Http(verify=ssl.create_default_context(), library="httpx2"))

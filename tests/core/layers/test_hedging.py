@@ -246,7 +246,7 @@ class Local(Service):
 @both
 def test_a_loser_is_no_failure_for_its_breaker_and_its_place_in_the_queue_is_free(concurrent):
     slow, quick = Service("slow", 60), Service("quick")
-    first = Breaker(failures=1, patience=0)(Throttle(concurrent=1, requests_per_second=1000)(slow))
+    first = Breaker(failures=1, min_timeout=0)(Throttle(concurrent=1, requests_per_second=1000)(slow))
     chain = Fallback(hedge=LATE, hedge_share=1)(first, quick)
     for _ in range(2):
         assert drive(chain.search(KELP), concurrent).provider == "quick"
@@ -286,7 +286,7 @@ def test_the_time_of_the_call_holds_for_both(concurrent):
 
 
 def test_each_call_that_was_sent_is_charged():
-    budget = Budget(limit="2 calls")
+    budget = Budget(limit="2 calls").start()
     chain = Fallback(hedge=LATE)(budget(Service("slow", 60)), budget(Service("quick")))
 
     assert drive(chain.search(KELP), False).provider == "quick"

@@ -28,7 +28,7 @@ from ._cache import Cache
 from ._caching.backend import CacheBackend, CacheStats
 from ._fallback import Fallback
 from ._fuse import Fuse
-from ._layer import Layer, Rank, leaves
+from ._layer import Layer, ProviderWrapper, Rank, leaves
 from ._rate_limiter import RateLimiter
 from ._relax import Relax
 from ._rerank import Rerank
@@ -46,6 +46,7 @@ __all__ = [
     "Fallback",
     "Fuse",
     "Layer",
+    "ProviderWrapper",
     "Rank",
     "RateLimiter",
     "Relax",

@@ -99,9 +99,6 @@ class RobotsFiles:
         self._kept: OrderedDict[_Site, _Kept] = OrderedDict()
         self._size = 0
 
-    def __deepcopy__(self, memo: Any) -> RobotsFiles:
-        return RobotsFiles(self._user_agent, self._max_age)
-
     def __reduce__(self) -> tuple[Any, ...]:
         return RobotsFiles, (self._user_agent, self._max_age)
 

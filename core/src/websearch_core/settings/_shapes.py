@@ -30,7 +30,7 @@ from typing import Any, Literal, TypeAlias
 
 from .._registry import is_known, provider_class, registered_name
 from ..errors import ConfigurationError, UnknownProvider
-from ..layers import layer_class
+from ..layers import Layer, layer_class
 from ..layers._stack import find_combination, set_options
 from ..provider._declare import field_notes
 from ._sources import Option, Source, Table
@@ -156,7 +156,7 @@ def _read_parts(group: str, value: Any, source: Source) -> Iterator[_Entry]:
 
 def _read_concern(name: str, value: Any, source: Source) -> Iterator[_Entry]:
     """Read a setting that is a layer: its short form, a table of its options, or the layer itself."""
-    if is_layer(value):
+    if isinstance(value, Layer):
         yield (name,), value, source
         return
     kind, table = CONCERNS[name], value
@@ -177,11 +177,6 @@ def _read_concern(name: str, value: Any, source: Source) -> Iterator[_Entry]:
         raise ConfigurationError(f"{source.place}: {source.key}: {error}") from None
     yield (name,), switch, source
     yield from ((("layers", str(switch), option), one, source) for option, one in options.items())
-
-
-def is_layer(value: Any) -> bool:
-    """Return whether *value* is a layer."""
-    return callable(getattr(value, "wrap", None)) and not isinstance(value, type)
 
 
 def _parse_text(text: str, *, switch: bool) -> Any:
