@@ -70,9 +70,9 @@ def call(case: Case, way: Way, ports: Ports, transport: Transport | None = None)
     with serve(case, ports) as (server, base):
         second = Server([_BRAVE])
         own = _make_own() if transport == "own client" else {}
-        web = _make(
-            case, base, second.url, {"http": Http(library=transport, verify=trust())} if transport and not own else own
-        )
+        if transport and transport != "own client":
+            own = {"http": Http(library=transport, verify=trust())}
+        web = _make(case, base, second.url, own)
         began = time.monotonic()
         try:
             answer = _ask(web, case, way, base, own)

@@ -73,7 +73,7 @@ WebSearch(http=Http(library="requests"))  # type: ignore[arg-type]
 WebSearch(http=Http(verify=False))  # type: ignore[arg-type]
 WebSearch("brave", api_key=3)  # type: ignore[arg-type]
 WebSearch(read_options={"links": "hide"})  # type: ignore[arg-type]
-assert_type(WebSearch.resolve(None, {"timeout": 3, "links": "text"}), WebSearch)
+assert_type(WebSearch.resolve(None, {"timeout": 3, "read_options": {"links": "text"}}), WebSearch)
 Settings(
     provider="brave",
     reader=["direct", "jina"],
@@ -81,7 +81,7 @@ Settings(
     budget="1 USD/day",
     allowed_domains=["a.example"],
 )
-assert_type(Settings().budget, tuple[str, ...])
+assert_type(Settings(timeout=5, retry=5).timeout, Timeout)
 assert_type(SearchQuery(text="kelp", allowed_domains=["a.example"]).allowed_domains, tuple[str, ...])
 WebSearch.resolve(None, {"timeuot": 3})  # type: ignore[typeddict-unknown-key]
 assert_type(get_all(), list[ProviderInfo])

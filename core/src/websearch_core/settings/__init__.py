@@ -126,7 +126,7 @@ class Settings(BaseModel):
     budget: Annotated[Spend, FoundFile(narrows=True)] = None
     throttle: Pace = Field(default=None, repr=False)  # the same
     robots: Obey = None
-    search_options: Annotated[SearchOptions, AfterValidator(_check_search_options)] = Field(default={})
+    search_options: Annotated[SearchOptions, AfterValidator(_check_search_options)] = Field(default_factory=lambda: {})
     read_options: Annotated[ReadOptions, AfterValidator(_as_mapping), PlainSerializer(_show), PerRun()] = Field(
         default={}, validate_default=True
     )

@@ -215,7 +215,7 @@ def _read_short(name: str, value: Any) -> tuple[str | Literal[False], dict[str, 
         raise ValueError("must say how, or be false")
     if name == "cache" and not _is_store(value):
         raise ValueError("must be true, false, seconds above 0, a path such as ./answers.db, or a URL of Redis")
-    return CONCERNS[name], {} if value is True else set_options(layer_class(CONCERNS[name]).of(value))  # type: ignore[attr-defined]
+    return CONCERNS[name], {} if value is True else set_options(layer_class(CONCERNS[name]).of(value))
 
 
 def _is_store(value: Any) -> bool:
