@@ -92,9 +92,9 @@ def _rows(name: str, field: Any, meaning: str) -> list[list[str]]:
     rows = [[argument, whole, in_a_file if whole else f"`[{name}]`", "", found, meaning]]
     default = getattr(Settings(), name)
     for part in IN_ENVIRONMENT[name]:
-        others = "".join(f", or `{other}`" for other, real in OTHER_NAMES.items() if real == f"{name}.{part}")
+        also = "".join(f", or `{other}`" for other, real in OTHER_NAMES.items() if real == f"{name}.{part}")
         value = default.get(part) if isinstance(default, Mapping) else getattr(default, part)
-        cells = [f"`{name_variable((name, part))}`", f"`{name}.{part}`{others}", _write_value(value)]
+        cells = [f"`{name_variable((name, part))}`", f"`{name}.{part}`{also}", _write_value(value)]
         rows.append(["", *cells, _found(PARTS[name][part]), ""])
     return rows
 

@@ -141,16 +141,13 @@ def test_a_layer_announces_its_own_events(search):
         name: ClassVar[str] = "cache_hit"
         provider: str
 
-    class Cache:
-        name = "cache"
+    class Cache(Layer):
         rank = 60
-        inner = None
 
-        def wrap(self, inner):
-            made = Cache()
-            made.inner, made.name = inner, inner.name
-            return made
+        def start(self):
+            return lambda inner: Announcing(self, inner)
 
+    class Announcing(ProviderWrapper):
         def search(self, query, /):
             emit(CacheHit(provider=self.name))
             return (yield from self.inner.search(query))

@@ -10,7 +10,17 @@ import httpx2
 from pydantic import SecretStr
 
 import websearch_core
-from websearch_core import Http, Page, SearchQuery, SearchResponse, SearchResult, WebSearch, WebSearchError, providers
+from websearch_core import (
+    Http,
+    Page,
+    SearchQuery,
+    SearchResponse,
+    SearchResult,
+    Timeout,
+    WebSearch,
+    WebSearchError,
+    providers,
+)
 from websearch_core.errors import AllProvidersFailed, RateLimited
 from websearch_core.flow import Flow, Request
 from websearch_core.layers import Fallback, Layer, Relax, Retry

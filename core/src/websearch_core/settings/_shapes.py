@@ -34,7 +34,7 @@ from ..layers import Layer, layer_class
 from ..layers._stack import find_combination, set_options
 from ..provider._declare import field_notes
 from ._sources import Option, Source, Table
-from ._values import CONCERNS, FORMER, HOMES, PARTS, Http, Timeout
+from ._values import CONCERNS, FORMER, HOMES, PARTS, Http, Timeout, name_variable
 
 Path: TypeAlias = tuple[str, ...]  # ("enabled",), ("timeout", "read"), ("providers", "brave", "api_key")
 OTHER_NAMES = MappingProxyType(
@@ -132,7 +132,9 @@ def _read_tables(kind: str, value: Any, source: Source) -> Iterator[_Entry]:
     for whose, options in value.items():
         here = _inside(source, whose)
         if kind == "layers" and whose in HOMES:
-            raise ConfigurationError(f"{here.place}: {here.key}: this is a setting: write [{HOMES[whose]}]")
+            home = HOMES[whose]
+            write = name_variable((home,)) if source.kind == "environment" else f"[{home}]"
+            raise ConfigurationError(f"{here.place}: {here.key}: this is a setting: write {write}")
         if kind == "layers":
             yield (kind, whose), {}, here  # an empty table adds the layer, too
             yield from (((kind, whose, name), one, _inside(here, name)) for name, one in options.items())
