@@ -9,6 +9,7 @@ import logging
 import pickle
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import pytest
@@ -17,7 +18,7 @@ from tests.waiting import await_until
 from websearch_core import WebSearch, WebSearchError, errors
 from websearch_core.events import Event, Exchange, Failover, ReadEnd, SearchEnd, SearchStart, Wait, emit, listen
 from websearch_core.flow import Request, Sleep
-from websearch_core.layers import Fallback, Retry
+from websearch_core.layers import Fallback, Layer, ProviderWrapper, Retry
 from websearch_core.models import Page, SearchResponse, SearchResult
 from websearch_core.testing import SECRET, reply
 
@@ -141,16 +142,16 @@ def test_a_layer_announces_its_own_events(search):
         name: ClassVar[str] = "cache_hit"
         provider: str
 
+    class CacheProvider(ProviderWrapper):
+        def search(self, query, /):
+            emit(CacheHit(provider=self.name))
+            return (yield from super().search(query))
+
     class Cache(Layer):
         rank = 60
 
         def start(self):
-            return lambda inner: Announcing(self, inner)
-
-    class Announcing(ProviderWrapper):
-        def search(self, query, /):
-            emit(CacheHit(provider=self.name))
-            return (yield from self.inner.search(query))
+            return partial(CacheProvider, self)
 
     heard = []
     search(WebSearch(Sea(), layers=[Cache()], on_event=heard.append), "kelp")

@@ -22,7 +22,7 @@ from tests.waiting import await_until, longer_until, wait_until
 from websearch_core import Timeout, WebSearch
 from websearch_core._runtime.deadline import time_left, time_limit
 from websearch_core.errors import BadRequest, RateLimited, TimedOut, Unavailable
-from websearch_core.events import Joined
+from websearch_core.events import CallShared
 from websearch_core.flow import Call, Gather, Request, Share, arun, run
 from websearch_core.flow._flights import Flights
 from websearch_core.layers import Rank, Retry, SingleFlight
@@ -235,7 +235,7 @@ async def test_only_one_of_the_answers_costs_anything_and_hooks_hear_of_the_othe
 
     assert sum(answer.cost for answer in answers) == 0.01
     assert sum(answer.usage.get("credits", 0) for answer in answers) == 1
-    assert [event.provider for event in events if isinstance(event, Joined)] == ["fake"] * 4
+    assert [event.provider for event in events if isinstance(event, CallShared)] == ["fake"] * 4
 
 
 # Errors

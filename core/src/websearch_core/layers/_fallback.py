@@ -17,7 +17,7 @@ from ..errors import (
     UnsupportedOption,
     WebSearchError,
 )
-from ..events import Failover, Hedged, emit
+from ..events import Failover, HedgeStarted, emit
 from ..events._observe import is_empty
 from ..flow import Flow, Hedge
 from ..models import Page, SearchQuery, SearchResponse
@@ -195,7 +195,7 @@ class _FallbackProvider(ProviderGroup[Fallback]):
                 return None
             turns.append(Turn(left.pop(0)))
             first.late_after = after
-            emit(Hedged(provider=first.provider.name, next_provider=turns[1].provider.name, seconds=after))
+            emit(HedgeStarted(provider=first.provider.name, next_provider=turns[1].provider.name, seconds=after))
             return self._ask(turns[1], ask, left)
 
         ends = yield Hedge(self._ask(first, ask, left), make_second, after)

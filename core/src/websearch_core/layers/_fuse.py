@@ -19,7 +19,7 @@ from ..errors import (
     UnsupportedOption,
     WebSearchError,
 )
-from ..events import LeftOut, emit
+from ..events import ProviderSkipped, emit
 from ..events._observe import find_outcomes
 from ..flow import Flow, Gather
 from ..models import SearchQuery, SearchResponse, SearchResult
@@ -45,8 +45,8 @@ class Fuse(Layer):
     Search with several providers at once, and merge their results by reciprocal rank fusion.
 
     A page that several of them find comes first; ``found_by`` says who found it, and at which rank. A provider that
-    fails, is too slow or does not support an option is left out, with a note, a `LeftOut` for a hook, and its outcome
-    in ``outcomes``. With this layer, pages are still read by one reader after the other.
+    fails, is too slow or does not support an option is left out, with a note, a `ProviderSkipped` for a hook, and its
+    outcome in ``outcomes``. With this layer, pages are still read by one reader after the other.
 
     Args:
         k: The constant of reciprocal rank fusion: the smaller, the more the first ranks count.
@@ -116,7 +116,7 @@ class _FuseProvider(ProviderGroup[Fuse]):
             answer = yield from contain_bugs(partial(self._search, provider, query), provider.name, "search")
         except WebSearchError as failure:
             if isinstance(failure, _LEFT_OUT):
-                emit(LeftOut(provider=provider.name, error=failure))
+                emit(ProviderSkipped(provider=provider.name, error=failure))
             return _Asked(failure, (Outcome.of_failure(provider.name, monotonic() - began, failure),))
         return _Asked(answer, find_outcomes(answer.response, provider.name, monotonic() - began))
 

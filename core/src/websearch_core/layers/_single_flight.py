@@ -10,8 +10,8 @@ from typing import Any, ClassVar, TypeVar
 from .._runtime.scope import describe_choices, reads_on, wants_fresh
 from .._text.urls import identify
 from ..errors import WebSearchError
-from ..events import Joined, emit
-from ..flow import Flow, Share, Shared
+from ..events import CallShared, emit
+from ..flow import Flow, Share, SharedAnswer
 from ..flow._flights import Flights
 from ..models import Page, SearchQuery, SearchResponse
 from ..provider._ports import Provider
@@ -67,7 +67,7 @@ class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
         """Read many pages, or wait for them if the same ones are being read."""
         provider = reader(self.inner)
         key = self._make_key(["read_many", *map(identify, urls), *describe_choices()])
-        shared: Shared = yield Share(self._flights, key, lambda: read_many(provider, urls))
+        shared: SharedAnswer = yield Share(self._flights, key, lambda: read_many(provider, urls))
         pages = [
             name_page(url, self._settle(page, shared)) if isinstance(page, Page) else page
             for url, page in zip(urls, shared.value, strict=True)
@@ -82,17 +82,17 @@ class _SingleFlightProvider(ProviderWrapper[SingleFlight]):
         return pages
 
     def _share(self, what: list[Any], make: Callable[[], Flow[A]]) -> Flow[A]:
-        shared: Shared = yield Share(self._flights, self._make_key(what), make)
+        shared: SharedAnswer = yield Share(self._flights, self._make_key(what), make)
         answer: A = shared.value
         return self._settle(answer, shared)
 
     def _make_key(self, what: list[Any]) -> Hashable:
         return self._identity.caller(), wants_fresh(), reads_on(), self._identity.of(what)
 
-    def _settle(self, answer: A, shared: Shared) -> A:
+    def _settle(self, answer: A, shared: SharedAnswer) -> A:
         if shared.is_first:
             return answer
-        emit(Joined(provider=answer.provider or self.name))
+        emit(CallShared(provider=answer.provider or self.name))
         return free(answer)
 
 
