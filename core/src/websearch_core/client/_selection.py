@@ -12,7 +12,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from .._net.guard import Guard
@@ -21,8 +21,6 @@ from .._text.urls import find_origin
 from ..errors import Blocked, ConfigurationError, MissingKey, PageNotFound, UnsupportedOption
 from ..layers import (
     Breaker,
-    Cache,
-    CacheBackend,
     Fallback,
     Layer,
     Rank,
@@ -42,6 +40,9 @@ from ..settings import Settings
 from ..settings._build import build, collect_options, is_this_machine
 from ..settings._places import check_home
 from ..settings._values import CONCERNS
+
+if TYPE_CHECKING:
+    from ..layers import Cache, CacheBackend
 
 Choice: TypeAlias = str | Provider | Sequence[str | Provider]
 AUTOMATIC = (
@@ -269,8 +270,7 @@ def find_cache(settings: Settings) -> CacheBackend:
 
     """
     layer = settings.cache or settings.find_layer("cache")
-    assert isinstance(layer, Cache)
-    return layer.backend
+    return cast("Cache", layer).backend
 
 
 def _as_list(choice: Choice | None) -> list[str | Provider]:
