@@ -86,7 +86,7 @@ def test_a_function_gives_the_key_at_the_time_of_each_request():
 
 
 def test_a_function_may_stand_in_the_options_of_a_provider():
-    web = WebSearch("brave", provider_options={"brave": {"api_key": key_of_a_module}})
+    web = WebSearch("brave", settings=Settings.load(providers={"brave": {"api_key": key_of_a_module}}))
     assert sent(leaf(web)) == KEY
 
 
@@ -302,7 +302,7 @@ def test_a_copy_in_this_process_keeps_the_key():
 
 
 def test_a_pickle_holds_no_key_and_says_so_when_it_is_used():
-    data = pickle.dumps(WebSearch("brave", api_key=KEY, provider_options={"tavily": {"api_key": KEY}}))
+    data = pickle.dumps(WebSearch("brave", api_key=KEY, settings=Settings.load(providers={"tavily": {"api_key": KEY}})))
     assert KEY.encode() not in data
     twin = pickle.loads(data)
 
@@ -344,7 +344,7 @@ def test_a_key_of_a_file_is_in_no_pickle():
 
     assert sent(leaf(web)) == KEY
     assert KEY.encode() not in pickle.dumps(web) + pickle.dumps(web.settings)
-    assert pickle.loads(pickle.dumps(web.settings)).read_timeout == 30
+    assert pickle.loads(pickle.dumps(web.settings)).timeout.read == 30
 
 
 def test_a_function_of_a_module_is_pickled_by_name_and_any_other_is_left_out():
@@ -380,7 +380,9 @@ class Mine:
 
 
 def test_a_key_that_is_not_needed_may_be_missing():
-    twin = pickle.loads(pickle.dumps(WebSearch("tavily", api_key=KEY, provider_options={"tavily": {"keyless": True}})))
+    twin = pickle.loads(
+        pickle.dumps(WebSearch("tavily", api_key=KEY, settings=Settings.load(providers={"tavily": {"keyless": True}})))
+    )
 
     assert isinstance(leaf(twin), Tavily)
     assert "Authorization" not in next(leaf(twin).search(SearchQuery.of("kelp"))).headers

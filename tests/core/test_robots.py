@@ -458,13 +458,13 @@ def test_readers_of_one_chain_share_the_files():
 def test_a_table_of_the_settings_sets_its_options():
     from websearch_core.settings import Settings
 
-    settings = Settings.from_mapping({"provider": "duckduckgo", "layers": {"robots": {"user_agent": "AcmeBot"}}})
+    settings = Settings.from_mapping({"provider": "duckduckgo", "robots": {"user_agent": "AcmeBot"}})
 
     assert [layer.layer.user_agent for layer in layers_of(WebSearch(settings=settings))] == ["AcmeBot"]
 
 
 def test_with_a_layer_of_ones_own_the_short_form_is_refused():
-    with pytest.raises(ConfigurationError, match=r"robots: is for the default layers; .*\[Robots\(\)\]"):
+    with pytest.raises(ConfigurationError, match=r"layers: Robots does not belong here: write robots=Robots"):
         WebSearch("duckduckgo", robots=True, layers=[Robots(user_agent="AcmeBot")])
 
 

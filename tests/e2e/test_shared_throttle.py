@@ -76,7 +76,7 @@ def sea(timeout=5, **options):
     """Return a web that searches nothing, under a throttle with *options*."""
     times = []
     provider = from_function("sea", search=lambda query: times.append(time.monotonic()) or [])
-    return WebSearch(provider, layers=[Throttle(**options)], timeout=timeout), times
+    return WebSearch(provider, throttle=Throttle(**options), timeout=timeout), times
 
 
 def about(seconds):
@@ -312,7 +312,7 @@ def test_the_short_form_is_the_same_as_the_option(url, monkeypatch):
     web.search("kelp")
     monkeypatch.setenv("WEB_SEARCH_THROTTLE", url)
     assert "redis" not in repr(WebSearch("duckduckgo").settings)
-    with pytest.raises(ConfigurationError, match=r"throttle: is for the default layers; .*Throttle\(shared=\.\.\.\)"):
+    with pytest.raises(ConfigurationError, match=r"layers: Throttle does not belong here: write throttle=Throttle"):
         WebSearch("duckduckgo", throttle=url, layers=[Throttle()])
 
 

@@ -299,7 +299,7 @@ class Up(Service):
 @pytest.mark.parametrize("concurrent", [False, True], ids=["blocking", "async"])
 def test_a_chain_stops_asking_a_provider_that_is_down(concurrent):
     down = Down()
-    web = WebSearch([down, Up("up")], layers=[Retry(attempts=1)])
+    web = WebSearch([down, Up("up")], retry=Retry(attempts=1))
     for _ in range(20):
         response = asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
 

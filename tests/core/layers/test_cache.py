@@ -278,7 +278,7 @@ def test_a_key_that_a_function_returns_separates_tenants(path):
 @pytest.mark.enable_socket
 def test_a_page_that_was_read_through_a_hole_in_the_guard_is_only_for_those_who_have_it(path, server, http):
     server.answers["/secret"] = http("<p>The inner wiki.", "200 OK", "Content-Type: text/html")
-    inside = WebSearch("duckduckgo", cache=str(path), allow=["127.0.0.1/32"])
+    inside = WebSearch("duckduckgo", cache=str(path), internal=["127.0.0.1/32"])
     assert "inner wiki" in inside.read(f"{server.url}/secret").content
     assert "inner wiki" in inside.read(f"{server.url}/secret").content
     assert len(server.requests) == 1
@@ -773,7 +773,7 @@ def test_the_short_form_and_a_layer_are_not_combined():
     for layers in ([Cache()], None):
         with pytest.raises(ConfigurationError, match=r"write layers=\[Cache"):
             WebSearch(FakeWeb(), cache=True, layers=layers)
-    assert cache_of(WebSearch(FakeWeb(), layers=[Cache(max_age=5)])).max_age == 5
+    assert cache_of(WebSearch(FakeWeb(), cache=Cache(max_age=5))).max_age == 5
 
 
 def test_threads_share_a_layer(path):

@@ -158,7 +158,7 @@ def test_every_redirect_is_followed_again_and_only_the_page_is_asked_with_valida
 def test_the_guard_judges_every_hop_again(path, clock, server, http, concurrent):
     """What a page redirects to when it is asked again is as strange as the first time."""
     server.answers["/kelp"] = http("Kelp. " * 20, "200 OK", "Content-Type: text/plain", 'ETag: "a"')
-    web = WebSearch("duckduckgo", cache=str(path), allow=[server.url], layers=[Retry(attempts=1)])
+    web = WebSearch("duckduckgo", cache=str(path), internal=[server.url], retry=Retry(attempts=1))
 
     def fetch():
         return asyncio.run(web.aread(f"{server.url}/kelp")) if concurrent else web.read(f"{server.url}/kelp")

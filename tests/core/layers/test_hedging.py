@@ -130,7 +130,8 @@ def test_one_that_fails_before_it_is_late_is_followed_by_the_next_as_ever(concur
     heard = []
     web = WebSearch(
         [Local("down", fails=Unavailable("x")), Local("up")],
-        layers=[Fallback(hedge=60), Retry(attempts=1)],
+        combine=Fallback(hedge=60),
+        retry=Retry(attempts=1),
         on_event=heard.append,
     )
     answer = asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
@@ -224,7 +225,7 @@ def test_at_most_one_call_in_twenty_and_one_more_is_hedged(concurrent):
 def test_a_hook_hears_of_it_and_the_log_has_a_line(concurrent, caplog):
     caplog.set_level("INFO")
     heard = []
-    web = WebSearch([Local("slow", 60), Local("quick")], layers=[Fallback(hedge=LATE)], on_event=heard.append)
+    web = WebSearch([Local("slow", 60), Local("quick")], combine=Fallback(hedge=LATE), on_event=heard.append)
     response = asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
 
     assert response.provider == "quick"
@@ -274,7 +275,9 @@ async def test_a_cancelled_call_cancels_both():
 
 @both
 def test_the_time_of_the_call_holds_for_both(concurrent):
-    web = WebSearch([Local("one", 60), Local("two", 60)], layers=[Fallback(hedge=SOON), Retry(attempts=1)], timeout=0.3)
+    web = WebSearch(
+        [Local("one", 60), Local("two", 60)], combine=Fallback(hedge=SOON), retry=Retry(attempts=1), timeout=0.3
+    )
     began = time.monotonic()
     with pytest.raises((AllProvidersFailed, TimedOut)):
         asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
@@ -315,7 +318,8 @@ def test_the_connection_of_the_loser_is_closed(concurrent, server, http):
         heard = []
         web = WebSearch(
             [Remote("slow", slow), Remote("quick", f"{server.url}/quick")],
-            layers=[Fallback(hedge=LATE), Retry(attempts=1)],
+            combine=Fallback(hedge=LATE),
+            retry=Retry(attempts=1),
             on_event=heard.append,
         )
         response = asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")

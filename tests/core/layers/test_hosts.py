@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.waiting import longer_until
-from websearch_core import WebSearch
+from websearch_core import Timeout, WebSearch
 from websearch_core._runtime.deadline import time_limit
 from websearch_core._text.urls import find_host
 from websearch_core.errors import BadResponse, ConfigurationError, PageNotFound, RateLimited, TimedOut, WebSearchError
@@ -371,7 +371,7 @@ def test_a_batch_is_read_although_a_page_alone_has_no_time_for_the_delay_of_its_
             yield Request(url=url, guarded=True, crawl_delay=0.2)
             return Page(url=url)
 
-    web, sent = WebSearch("duckduckgo", reader=Polite(), read_timeout=1), []
+    web, sent = WebSearch("duckduckgo", reader=Polite(), timeout=Timeout(read=1)), []
 
     def send(request):
         sent.append(time.monotonic())

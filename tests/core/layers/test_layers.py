@@ -400,7 +400,7 @@ def test_a_foreign_layer_can_do_only_what_the_provider_inside_can():
 def test_a_foreign_layer_is_not_wrapped_in_the_default_retry():
     assert shape(WebSearch(Cache(Stub())).provider) == "Relax Cache stub"
     assert shape(WebSearch(Stub()).provider) == "Relax Retry stub"
-    assert shape(WebSearch(Cache(Stub()), layers=[Retry(attempts=2)]).provider) == "Relax Retry Cache stub"
+    assert shape(WebSearch(Cache(Stub()), retry=Retry(attempts=2)).provider) == "Relax Retry Cache stub"
 
 
 def test_an_index_inside_a_layer_is_read_before_the_web(tmp_path):
@@ -562,7 +562,7 @@ def test_a_rank_may_be_any_number():
 
 
 def test_a_layer_replaces_the_default_of_its_rank():
-    web = WebSearch([Stub("a"), Stub("b")], layers=[Retry(attempts=7), Relax(), Fallback(on=(Blocked,))])
+    web = WebSearch([Stub("a"), Stub("b")], retry=Retry(attempts=7), combine=Fallback(on=(Blocked,)), layers=[Relax()])
 
     assert shape(web.provider) == "Relax Fallback(Retry a, Retry b)"
     assert web.provider.layer.unsupported == "note"
@@ -652,11 +652,11 @@ def test_anything_but_a_layer_is_refused(given, complaint):
 
 
 def test_attempts_configure_the_default_retry():
-    assert retry_of(WebSearch(Stub(), attempts=5)).attempts == 5
-    assert retry_of(WebSearch(Stub(), attempts=5, layers=[Around()])).attempts == 5
+    assert retry_of(WebSearch(Stub(), retry=5)).attempts == 5
+    assert retry_of(WebSearch(Stub(), retry=5, layers=[Around()])).attempts == 5
     for given in ([Retry(attempts=2)], None):
         with pytest.raises(ConfigurationError, match="attempts: is for the default layers"):
-            WebSearch(Stub(), attempts=5, layers=given)
+            WebSearch(Stub(), retry=5, layers=given)
 
 
 # The query, and the one chain
@@ -722,10 +722,10 @@ def test_the_settings_file_has_a_table_for_each_layer(monkeypatch):
     web = WebSearch(Stub())
 
     assert (retry_of(web).attempts, retry_of(web).wait_initial, web.provider.layer.unsupported) == (5, 0.1, "note")
-    assert retry_of(WebSearch(Stub(), layers=[Retry()])).attempts == 3
+    assert retry_of(WebSearch(Stub(), retry=Retry())).attempts == 3
     assert shape(WebSearch(Stub(), layers=None).provider) == "stub"
-    assert retry_of(WebSearch(Stub(), attempts=2)).attempts == 2
-    assert retry_of(WebSearch(Stub(), attempts=2)).wait_initial == 0.1
+    assert retry_of(WebSearch(Stub(), retry=2)).attempts == 2
+    assert retry_of(WebSearch(Stub(), retry=2)).wait_initial == 0.1
     monkeypatch.setenv("WEB_SEARCH_ATTEMPTS", "4")
     assert retry_of(WebSearch(Stub())).attempts == 4
     monkeypatch.setenv("WEB_SEARCH_LAYERS", '{"retry": {"wait_initial": 0.2}}')

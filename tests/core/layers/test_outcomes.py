@@ -79,7 +79,7 @@ def test_outcomes_are_in_the_response_and_in_its_json(concurrent):
             return SearchResponse(query=query.text, provider=self.name, results=self.results)
             yield
 
-    web = WebSearch([down, Here("up", HIT)], layers=[Retry(attempts=1)])
+    web = WebSearch([down, Here("up", HIT)], retry=Retry(attempts=1))
     response = asyncio.run(web.asearch("kelp")) if concurrent else web.search("kelp")
 
     assert brief(response) == [("down", "failed", "unavailable"), ("up", "ok", None)]
@@ -152,7 +152,7 @@ def test_every_member_of_a_fusion_has_an_outcome_and_a_hook_hears_who_is_left_ou
         Local("picky", fails=e.UnsupportedOption("no", options=("topic",))),
     )
     members = [Local("up", HIT), down, Local("none"), picky]
-    web = WebSearch(members, fuse=True, layers=[Retry(attempts=1)], on_event=heard.append)
+    web = WebSearch(members, combine="fuse", retry=Retry(attempts=1), on_event=heard.append)
     response = call(web, concurrent, "search", "kelp")
 
     assert brief(response) == [
@@ -178,7 +178,7 @@ def test_a_chain_inside_another_layer_tells_its_own_outcomes():
 
 def test_an_answer_from_the_cache_says_nothing_of_those_who_were_asked_before(tmp_path):
     chain = Fallback()(Local("down", fails=Unavailable("x")), Local("up", HIT))
-    web = WebSearch(chain, layers=[Cache(location=tmp_path / "a.db")])
+    web = WebSearch(chain, cache=Cache(location=tmp_path / "a.db"))
 
     assert [one[1] for one in brief(web.search("kelp"))] == ["failed", "ok"]
     assert brief(web.search("kelp")) == [("down|up", "ok", None)]
@@ -186,7 +186,7 @@ def test_an_answer_from_the_cache_says_nothing_of_those_who_were_asked_before(tm
 
 def test_a_stale_answer_says_how_the_service_failed(tmp_path):
     sea = Local("sea", HIT)
-    web = WebSearch(sea, layers=[Cache(location=tmp_path / "a.db", max_age=0), Retry(attempts=1)])
+    web = WebSearch(sea, cache=Cache(location=tmp_path / "a.db", max_age=0), retry=Retry(attempts=1))
     web.search("kelp")
     sea.fails = Unavailable("down")
     stale = web.search("kelp")

@@ -69,7 +69,7 @@ class Service:
 
 
 def web_with(limiter, **options):
-    return WebSearch(from_function("sea", search=lambda query: []), rate_limiter=limiter, **options)
+    return WebSearch(from_function("sea", search=lambda query: []), throttle=limiter, **options)
 
 
 @pytest.mark.parametrize("kind", [Limiter, LangChainLimiter, LlamaIndexLimiter])
@@ -149,7 +149,7 @@ def test_one_limiter_serves_several_objects_which_do_not_copy_it():
     limiter = Limiter()
     for _ in range(2):
         web_with(limiter).search("kelp")
-    WebSearch(from_function("sea", search=lambda query: []), layers=[Throttle(rate_limiter=limiter)]).search("kelp")
+    WebSearch(from_function("sea", search=lambda query: []), throttle=Throttle(rate_limiter=limiter)).search("kelp")
 
     assert len(limiter.asked) == 3
 
@@ -159,7 +159,7 @@ def test_a_cached_page_waits_for_nobody(tmp_path):
     web = WebSearch(
         "duckduckgo",
         reader=from_function("sea", read=lambda url: Page(url=url, content="Kelp")),
-        rate_limiter=limiter,
+        throttle=limiter,
         cache=str(tmp_path / "pages.db"),
     )
     for _ in range(2):
@@ -176,10 +176,10 @@ class Asynchronous:
 @pytest.mark.parametrize("limiter", [3, "5/s", object(), Limiter, Asynchronous()])
 def test_what_cannot_be_waited_for_is_refused(limiter):
     with pytest.raises(ConfigurationError, match="rate_limiter: "):
-        WebSearch("duckduckgo", rate_limiter=limiter)
+        WebSearch("duckduckgo", throttle=limiter)
 
 
 def test_with_a_throttle_of_ones_own_the_short_form_is_refused():
     for layers in (None, [Throttle()]):
         with pytest.raises(ConfigurationError, match="rate_limiter: is for the default layers"):
-            WebSearch("duckduckgo", rate_limiter=Limiter(), layers=layers)
+            WebSearch("duckduckgo", throttle=Limiter(), layers=layers)

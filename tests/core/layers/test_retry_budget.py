@@ -106,7 +106,7 @@ def test_the_budget_is_saved_up_again_when_the_service_works(clock):
 
 def test_searches_and_pages_of_a_provider_share_its_budget_and_other_providers_have_their_own(clock):
     one, other = Service(), Service("lantern")
-    web = WebSearch([one, other], reader=[one], layers=[Retry(wait_initial=0), Breaker(failures=99)])
+    web = WebSearch([one, other], reader=[one], retry=Retry(wait_initial=0), layers=[Breaker(failures=99)])
     for _ in range(20):
         with pytest.raises(ServiceError):
             web.search("kelp")
@@ -165,7 +165,7 @@ class _Two:
 async def test_the_error_lists_the_attempts_of_an_async_search_too():
     service = Service()
     with pytest.raises(Unavailable) as caught:
-        await WebSearch(service, layers=[Retry(wait_initial=0)]).asearch("kelp")
+        await WebSearch(service, retry=Retry(wait_initial=0)).asearch("kelp")
 
     assert len(caught.value.attempts) == service.requests == 3
 

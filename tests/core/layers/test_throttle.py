@@ -327,7 +327,7 @@ def throttle_of(web):
 def test_it_is_a_default_and_none_removes_it():
     assert throttle_of(WebSearch("duckduckgo")).inner.name == "duckduckgo"
     assert throttle_of(WebSearch("duckduckgo", layers=None)) is None
-    assert throttle_of(WebSearch("duckduckgo", layers=[Throttle(requests_per_second=9)])).layer.requests_per_second == 9
+    assert throttle_of(WebSearch("duckduckgo", throttle=Throttle(requests_per_second=9))).layer.requests_per_second == 9
 
 
 def test_copies_and_pickles_have_an_empty_queue(simulate):

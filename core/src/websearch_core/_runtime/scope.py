@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from .._text.choices import Responses
 
@@ -38,12 +38,14 @@ class Choices(NamedTuple):
     Args:
         comments: What to do with readers' comments.
         reviews: What to do with reviews.
+        links: What to do with links.
         menus: Whether the links in menus are needed, as for a crawl.
 
     """
 
     comments: Responses | None = None
     reviews: Responses | None = None
+    links: Literal["keep", "text", "drop"] | None = None
     menus: bool = False
 
     def describe(self) -> list[str]:

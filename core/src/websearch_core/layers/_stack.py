@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import MISSING, fields
 from functools import partial
+from typing import Any
 
 from ..errors import ConfigurationError
 from ..provider._ports import Provider, Role, can
@@ -101,8 +103,15 @@ def find_combination(short: str | Layer) -> Layer:
     if isinstance(short, str) and short in names:
         return names[short]()
     if not isinstance(short, Layer) or short.rank != Rank.COMBINE:
-        raise ConfigurationError(f"combine: must be {', '.join(names)}, or a layer such as Fallback(...) or Fuse(...)")
+        raise ConfigurationError(f"must be {', '.join(names)}, or a layer such as Fallback(...) or Fuse(...)")
     return short
+
+
+def set_options(layer: Any) -> dict[str, Any]:
+    """Return the options of *layer* that differ from their defaults."""
+    options = [field for field in fields(layer) if field.init]
+    usual = {one.name: one.default if one.default_factory is MISSING else one.default_factory() for one in options}
+    return {name: value for name, default in usual.items() if (value := getattr(layer, name)) != default}
 
 
 def _sort_outwards(layers: Sequence[Layer]) -> list[Layer]:
