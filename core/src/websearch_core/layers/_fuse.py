@@ -31,7 +31,7 @@ from ._merge import Answer, merge_answers
 _LEFT_OUT = (ServiceError, UnsupportedOption, BudgetExceeded)  # after any other error, the search fails
 
 
-class _Asked(NamedTuple):
+class _Attempt(NamedTuple):
     """How asking one provider ended."""
 
     found: Answer | WebSearchError
@@ -91,7 +91,7 @@ class _FuseProvider(ProviderGroup[Fuse]):
         """
         asks = [self._ask(provider, query) for provider in self.inner]
         with time_limit(time_left() * self.layer.wait_for_others):
-            asked: Sequence[_Asked] = yield Gather(asks, limit=len(asks))
+            asked: Sequence[_Attempt] = yield Gather(asks, limit=len(asks))
         answers = [one.found for one in asked if isinstance(one.found, Answer)]
         failures = [one.found for one in asked if isinstance(one.found, WebSearchError)]
         if fatal := _find_fatal(failures, alone=not answers):
@@ -109,15 +109,15 @@ class _FuseProvider(ProviderGroup[Fuse]):
         page = merged.model_copy(update={"results": take_page(merged.results, query), "outcomes": outcomes})
         return page.with_notes(*notes, partial=bool(failures))
 
-    def _ask(self, provider: Provider, query: SearchQuery) -> Flow[_Asked]:
+    def _ask(self, provider: Provider, query: SearchQuery) -> Flow[_Attempt]:
         began = monotonic()
         try:
             answer = yield from contain_bugs(partial(self._search, provider, query), provider.name, "search")
         except WebSearchError as failure:
             if isinstance(failure, _LEFT_OUT):
                 emit(ProviderSkipped(provider=provider.name, error=failure))
-            return _Asked(failure, (Outcome.of_failure(provider.name, monotonic() - began, failure),))
-        return _Asked(answer, find_outcomes(answer.response, provider.name, monotonic() - began))
+            return _Attempt(failure, (Outcome.of_failure(provider.name, monotonic() - began, failure),))
+        return _Attempt(answer, find_outcomes(answer.response, provider.name, monotonic() - began))
 
     def _search(self, provider: Provider, query: SearchQuery) -> Flow[Answer]:
         depth = find_depth(provider, self.layer.results_per_provider)

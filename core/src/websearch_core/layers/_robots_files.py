@@ -74,7 +74,7 @@ class Rules:
 _Site: TypeAlias = tuple[Caller, Origin]  # a caller with another policy, or other certificates, may get another file
 
 
-class _Kept(NamedTuple):
+class _Entry(NamedTuple):
     rules: Rules
     expires: float
 
@@ -96,7 +96,7 @@ class RobotsFiles:
         self._user_agent, self._max_age = user_agent, max_age
         self._flights = Flights()
         self._lock = threading.Lock()
-        self._kept: OrderedDict[_Site, _Kept] = OrderedDict()
+        self._kept: OrderedDict[_Site, _Entry] = OrderedDict()
         self._size = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -208,7 +208,7 @@ class RobotsFiles:
         rules: Rules = parse() if len(text) <= _PROMPT else (yield AuxiliaryCall(parse))
         with self._lock:
             self._drop(site)
-            self._kept[site] = _Kept(rules, time.monotonic() + self._lifetime(response))
+            self._kept[site] = _Entry(rules, time.monotonic() + self._lifetime(response))
             self._size += 1000 + rules.size
             while self._size > _MAX_KEPT and len(self._kept) > 1:
                 self._drop(next(iter(self._kept)))
