@@ -270,7 +270,7 @@ def test_each_request_is_charged_where_requests_cost(file, sent):
 
 def test_a_price_may_be_for_a_number_of_results_or_pages(file):
     budget = Budget(usage_file=file.path)
-    WebSearch(Sea(prices=(Price(usd=1, size=10),)), layers=[budget]).search("kelp", limit=21)
+    WebSearch(Sea(prices=(Price(usd=1, size=10),)), budget=budget).search("kelp", limit=21)
 
     assert spent(file).usd == 3 * MILLION
 
@@ -538,7 +538,7 @@ def test_calls_at_the_same_time_never_pass_a_limit_together(tmp_path_factory, li
     path = tmp_path_factory.mktemp("usage") / "usage.db"
     text = f"{limit} credits/day per tenant" if on_disk else f"{limit} credits"
     budget = Budget(limit=text, usage_file=path)
-    web = WebSearch(Varying(), retry=Retry(attempts=1), layers=[budget])
+    web = WebSearch(Varying(), retry=Retry(attempts=1), budget=budget)
     allowed, ready = [], threading.Barrier(4)
 
     def work(share):
@@ -578,16 +578,15 @@ class Varying(Sea):
 def test_settings_have_a_budget(monkeypatch, tmp_path):
     monkeypatch.setenv("WEB_SEARCH_BUDGET", "1 USD/day, 20 calls")
     web = WebSearch(Sea())
-    assert web.settings.budget == ("1 USD/day", "20 calls")
-    assert limits_of(web) == [("1 USD/day", "20 calls")]
+    assert limits_of(web) == ["1 USD/day, 20 calls"]
 
-    web = WebSearch(Sea(), settings=Settings(budget="1 call", layers={"budget": {"limit": "2 calls"}}))
-    assert limits_of(web) == [("2 calls", "1 call")]
+    web = WebSearch(Sea(), settings=Settings(budget={"limit": "2 calls"}))
+    assert limits_of(web) == ["2 calls"]
 
 
 @pytest.mark.parametrize("layers", [None, [Budget(limit="1 call")]])
 def test_one_budget_is_enough(layers):
-    with pytest.raises(ConfigurationError, match="budget: is for the default layers"):
+    with pytest.raises(ConfigurationError, match="budget: not with layers=None|layers: Budget does not belong here"):
         WebSearch(Sea(), budget="2 calls", layers=layers)
 
 
@@ -641,7 +640,7 @@ def test_a_failing_chain_charges_each_provider(monkeypatch, file):
 
 def test_each_member_of_a_fusion_is_charged_and_one_without_budget_is_left_out(file):
     budget = Budget(limit="0.25 USD/day", usage_file=file.path)
-    web = WebSearch([Sea(), Sea("creek", prices=FREE)], combine="fuse", layers=[budget])
+    web = WebSearch([Sea(), Sea("creek", prices=FREE)], combine="fuse", budget=budget)
     assert not web.search("kelp").notes
     assert spent(file) == Amount(2 * MILLION, 2 * MILLION, 250_000)
 
