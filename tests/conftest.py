@@ -35,9 +35,10 @@ settings.load_profile("same")
 
 
 def pytest_sessionstart() -> None:
-    """When the wheels are tested, make sure that the packages come from them, not from the source tree."""
-    if os.environ.get("WEBSEARCH_REQUIRE_WHEELS"):
-        for package in ("websearch_core", "langchain_websearch", "llamaindex_websearch"):
+    """When wheels are tested, all or those that are named, make sure that the packages come from them."""
+    if named := os.environ.get("WEBSEARCH_REQUIRE_WHEELS"):
+        packages = "websearch_core langchain_websearch llamaindex_websearch" if named == "all" else named
+        for package in packages.split():
             found = importlib.import_module(package).__file__ or ""
             if Path(sysconfig.get_path("purelib")) not in Path(found).parents:
                 raise pytest.UsageError(f"{package} comes from {found}, not from an installed wheel: make wheels")

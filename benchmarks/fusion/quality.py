@@ -10,7 +10,7 @@ from itertools import zip_longest
 
 from benchmarks.fusion.runs import Run, documents_of, load_judgements, load_runs, ndcg
 from benchmarks.report import Goal, Section, Table
-from websearch_core import WebSearch
+from websearch_core import Timeout, WebSearch
 from websearch_core.layers import Fuse
 
 _DRAWS = 20
@@ -33,7 +33,7 @@ def measure_quality() -> Section:
         best = statistics.mean(max(alone[run.name] for run in draw) for draw in draws)
         turns = statistics.mean(_mean_of_turns(draw, judgements) for draw in draws)
         fused = {k: statistics.mean(_mean_fused(draw, judgements, Fuse(k=k)) for draw in draws) for k in (1, 10, 60)}
-        shallow = statistics.mean(_mean_fused(draw, judgements, Fuse(depth=10)) for draw in draws)
+        shallow = statistics.mean(_mean_fused(draw, judgements, Fuse(results_per_provider=10)) for draw in draws)
         gains.append((fused[10] - one, fused[10] - turns))
         values = (one, best, turns, fused[1], fused[10], fused[60], shallow)
         rows.append((str(size), *(f"{value:.3f}" for value in values)))
@@ -80,7 +80,9 @@ def _take_turns(runs: Sequence[Run], topic: str) -> Iterator[str]:
 
 def _mean_fused(runs: Sequence[Run], judgements: Judgements, layer: Fuse) -> float:
     async def search() -> float:
-        async with WebSearch(list(runs), layers=[layer], search_timeout=600) as web:  # tasks cost less than threads
+        async with WebSearch(
+            list(runs), layers=[layer], timeout=Timeout(search=600)
+        ) as web:  # tasks cost less than threads
             found = {topic: await web.asearch(topic, limit=10) for topic in judgements}
         return statistics.mean(ndcg(documents_of(found[topic]), grades) for topic, grades in judgements.items())
 

@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.report import Table
+from benchmarks.report import Table, store
 from benchmarks.soak.run import MARGIN, Result, soak
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured" / "soak.md"
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(problem, file=sys.stderr)
     text = write_page(result, kills, problems)
     if chosen.calls >= parser.get_default("calls"):
-        PAGE.write_text(text, "utf-8")
+        store(PAGE, text)
     print(text)
     return 1 if problems else 0
 

@@ -20,10 +20,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from benchmarks.ssrf.network import FIRST, REDIRECTS, SECOND, Network, read_rows
+from websearch_core import Http
 
 Fetch: TypeAlias = Callable[[str], Any]
 
@@ -49,12 +50,12 @@ class Candidate:
     remark: str = ""
 
 
-def _websearch(library: str, *, colour: str) -> Callable[[], Fetch]:
+def _websearch(library: Literal["httpx", "httpx2"], *, colour: str) -> Callable[[], Fetch]:
     def prepare() -> Fetch:
         import_module(library)
         trusted = ssl.create_default_context()  # reads SSL_CERT_FILE, which our reader ignores for pages
         web = import_module("websearch_core").WebSearch(
-            reader="direct", allow=[], attempts=1, verify=trusted, http_library=library
+            reader="direct", internal=[], retry=1, http=Http(verify=trusted, library=library)
         )
         return _on_one_loop(web.aread) if colour == "async" else web.read
 

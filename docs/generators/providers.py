@@ -10,8 +10,9 @@ from typing import Any
 
 from websearch_core.errors import MissingKey
 from websearch_core.models import SearchQuery
-from websearch_core.provider import Limits, Service, can
+from websearch_core.provider import Limits, Service
 from websearch_core.provider._declare import Destination, FoundFile, construct, environment, field_notes, is_secret
+from websearch_core.provider._ports import can
 from websearch_core.providers import known, provider_class
 
 from .docstrings import read_args, read_defaults

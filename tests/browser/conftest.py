@@ -1,4 +1,4 @@
-"""A real Chromium, and the hostile web of benchmarks/browser around it."""
+"""A real Chromium, and the hostile web of tests/browser/hostile around it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import trustme
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 
-from benchmarks.browser.site import PUBLIC, Names, Site
+from tests.browser.hostile.site import PUBLIC, Names, Site
 from websearch_core import WebSearch
 from websearch_core._browser.find import find_browser
 from websearch_core._browser.host import host
@@ -90,6 +90,6 @@ def web(launch, guard, monkeypatch):
     from websearch_core.providers import Browser
 
     monkeypatch.setattr(Browser, "_make_launch", lambda self: launch)
-    made = WebSearch(reader=Browser(), allow=[f"{PUBLIC}/32"], attempts=1, timeout=90)  # a machine may be busy
+    made = WebSearch(reader=Browser(), internal=[f"{PUBLIC}/32"], retry=1, timeout=90)  # a machine may be busy
     made._sender.guard = guard
     return made

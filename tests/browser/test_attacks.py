@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from benchmarks.browser.attacks import ATTACKS
-from benchmarks.browser.site import SECRET
-from benchmarks.browser.unguarded import open_unguarded
+from tests.browser.hostile.attacks import ATTACKS
+from tests.browser.hostile.site import SECRET
+from tests.browser.hostile.unguarded import open_unguarded
 from websearch_core.errors import WebSearchError
 
 pytestmark = [pytest.mark.e2e, pytest.mark.enable_socket]

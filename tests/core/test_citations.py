@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.citations.__main__ import find_area
 from websearch_core import render
 from websearch_core.citations import (
     _check,
@@ -424,10 +423,3 @@ def test_entries_about_one_source_are_merged():
             "text": "one\n\ntwo\n\none",
         },
     ]
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong", "area"), [([2, 3], [0, 1], 1.0), ([0], [1], 0.0), ([1, 1], [1], 0.5), ([2, 0], [1], 0.5)]
-)
-def test_the_area_under_the_curve(right, wrong, area):
-    assert find_area(right, wrong) == area

@@ -9,6 +9,7 @@ import logging
 import pickle
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import pytest
@@ -17,7 +18,7 @@ from tests.waiting import await_until
 from websearch_core import WebSearch, WebSearchError, errors
 from websearch_core.events import Event, Exchange, Failover, ReadEnd, SearchEnd, SearchStart, Wait, emit, listen
 from websearch_core.flow import Request, Sleep
-from websearch_core.layers import Fallback, Retry
+from websearch_core.layers import Fallback, Layer, ProviderWrapper, Retry
 from websearch_core.models import Page, SearchResponse, SearchResult
 from websearch_core.testing import SECRET, reply
 
@@ -97,7 +98,7 @@ def test_every_event_is_plain_data_without_keys(search):
 def test_a_retry_says_how_long_it_waits_and_why(search):
     heard = []
     with pytest.raises(errors.RateLimited):
-        search(WebSearch(Sea(), layers=[Retry(attempts=3)], on_event=heard.append), "storm")
+        search(WebSearch(Sea(), retry=Retry(attempts=3), on_event=heard.append), "storm")
 
     waits = [event for event in heard if isinstance(event, Wait)]
     assert [(wait.provider, wait.attempt, wait.seconds, wait.reason) for wait in waits] == [
@@ -109,7 +110,7 @@ def test_a_retry_says_how_long_it_waits_and_why(search):
 
 def test_a_fallback_says_what_it_moved_on_from(search):
     heard = []
-    search(WebSearch([Sea(), Lake()], attempts=1, on_event=heard.append), "storm")
+    search(WebSearch([Sea(), Lake()], retry=1, on_event=heard.append), "storm")
 
     (failover,) = (event for event in heard if isinstance(event, Failover))
     assert (failover.provider, failover.next_provider, failover.error.code) == ("sea", "lake", "rate_limited")
@@ -141,19 +142,16 @@ def test_a_layer_announces_its_own_events(search):
         name: ClassVar[str] = "cache_hit"
         provider: str
 
-    class Cache:
-        name = "cache"
-        rank = 60
-        inner = None
-
-        def wrap(self, inner):
-            made = Cache()
-            made.inner, made.name = inner, inner.name
-            return made
-
+    class CacheProvider(ProviderWrapper):
         def search(self, query, /):
             emit(CacheHit(provider=self.name))
-            return (yield from self.inner.search(query))
+            return (yield from super().search(query))
+
+    class Cache(Layer):
+        rank = 60
+
+        def start(self):
+            return partial(CacheProvider, self)
 
     heard = []
     search(WebSearch(Sea(), layers=[Cache()], on_event=heard.append), "kelp")
@@ -212,20 +210,14 @@ def test_a_hook_that_cannot_be_called_is_refused(hook):
         WebSearch(Sea(), on_event=listening if hook == "async" else hook)
 
 
-@pytest.mark.parametrize("logger", ["websearch", 7])
-def test_a_logger_that_is_none_is_refused(logger):
-    with pytest.raises(errors.ConfigurationError, match="logger: must be a logging.Logger"):
-        WebSearch(Sea(), logger=logger)
-
-
 def test_the_log_says_what_happened_without_queries_keys_and_queries_of_urls(search, caplog):
     caplog.set_level(logging.INFO, "websearch_core")
-    web = WebSearch([Sea(), Lake()], reader=Sea(), layers=[Retry(attempts=2)])
+    web = WebSearch([Sea(), Lake()], reader=Sea(), retry=Retry(attempts=2))
     search(web, "kelp")
     search(web, "storm")
     web.read(URL)
     with pytest.raises(errors.RateLimited):
-        WebSearch(Sea(), attempts=1).search("storm")
+        WebSearch(Sea(), retry=1).search("storm")
 
     lines = [record.getMessage() for record in caplog.records]
     assert [line.partition(" in ")[0].partition(" after 0.")[0] for line in lines] == [
@@ -255,18 +247,11 @@ def test_the_log_has_the_query_at_debug_level(search, caplog):
 def test_the_log_shows_no_more_of_a_url_than_where_it_is(caplog, url):
     caplog.set_level(logging.INFO, "websearch_core")
     with contextlib.suppress(WebSearchError):
-        WebSearch(Sea(), reader="direct", attempts=1).read(url)
+        WebSearch(Sea(), reader="direct", retry=1).read(url)
 
     (line,) = [record.getMessage() for record in caplog.records if " read (" in record.getMessage()]
     assert "hush" not in line
     assert line.isprintable()
-
-
-def test_a_logger_of_your_own_gets_the_lines(caplog):
-    caplog.set_level(logging.INFO, "mine")
-    WebSearch(Sea(), logger=logging.getLogger("mine")).search("kelp")
-
-    assert [record.name for record in caplog.records] == ["mine"]
 
 
 def hear(event):
@@ -274,7 +259,7 @@ def hear(event):
 
 
 def test_hooks_and_loggers_survive_copies_and_pickles():
-    web = WebSearch("brave", api_key=SECRET, on_event=hear, logger=logging.getLogger("mine"))
+    web = WebSearch("brave", api_key=SECRET, on_event=hear)
     copied = pickle.loads(pickle.dumps(web))
 
     assert [listener.hook for listener in copied._listeners][1] is hear
@@ -282,7 +267,7 @@ def test_hooks_and_loggers_survive_copies_and_pickles():
 
 def test_layers_that_are_made_by_hand_announce_too():
     heard = []
-    chain = Fallback((Retry(Sea(), attempts=2, pause=0), Lake()))
+    chain = Fallback()(Retry(attempts=2, wait_initial=0)(Sea()), Lake())
     WebSearch(chain, on_event=heard.append).search("storm")
 
     assert [event.name for event in heard if isinstance(event, Wait | Failover)] == ["wait", "failover"]

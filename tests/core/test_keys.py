@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import functools
 import importlib.machinery
 import json
 import pickle
 import sys
+import threading
+import traceback
 import types
 from pathlib import Path
 from typing import ClassVar
@@ -16,8 +19,10 @@ import pytest
 from pydantic import SecretStr
 
 from websearch_core import SearchQuery, WebSearch
+from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import AuthenticationError, ConfigurationError, MissingKey
-from websearch_core.keys import ApiKey, pickle_keys
+from websearch_core.keys import ApiKey, _keyrings, pickle_keys
+from websearch_core.keys._keyrings import keyrings
 from websearch_core.layers import leaves
 from websearch_core.provider._declare import provider
 from websearch_core.providers.brave import Brave
@@ -65,7 +70,9 @@ def keyring(monkeypatch):
     monkeypatch.setitem(sys.modules, "keyring", module)
     monkeypatch.setitem(sys.modules, "keyring.errors", errors)
     module.errors = errors
-    return module
+    keyrings.start_over()
+    yield module
+    keyrings.start_over()
 
 
 # Where they come from
@@ -79,7 +86,7 @@ def test_a_function_gives_the_key_at_the_time_of_each_request():
 
 
 def test_a_function_may_stand_in_the_options_of_a_provider():
-    web = WebSearch("brave", provider_options={"brave": {"api_key": key_of_a_module}})
+    web = WebSearch("brave", settings=Settings.load(providers={"brave": {"api_key": key_of_a_module}}))
     assert sent(leaf(web)) == KEY
 
 
@@ -153,7 +160,78 @@ def test_a_keyring_that_is_locked_says_so(keyring):
     assert KEY not in str(caught.value)
 
 
-@pytest.mark.parametrize("place", ["keyring:", "keyring:brave", "keyring:/brave", "keyring:brave/"])
+@pytest.mark.parametrize("error", [RuntimeError, ValueError, OSError, TimeoutError])
+def test_a_keyring_that_breaks_is_a_wrong_configuration_and_its_words_are_not_repeated(keyring, error):
+    def broken(*_):
+        raise error(KEY)
+
+    keyring.get_password = broken
+    with pytest.raises(ConfigurationError, match=f"the keyring cannot be read: {error.__name__}") as caught:
+        WebSearch("brave", api_key="keyring:websearch/brave").search("kelp")
+    assert KEY not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_key_in_a_keyring_is_read_once_a_minute_and_a_missing_one_each_time(keyring, monkeypatch):
+    read = []
+    keyring.get_password = lambda *place: read.append(place) or keyring.kept.get(place)
+    brave, other = Brave(api_key="keyring:websearch/brave"), Brave(api_key="keyring:websearch/other")
+    assert [sent(brave), sent(brave)] == [KEY, KEY]
+    for _ in range(2):
+        with pytest.raises(MissingKey):
+            sent(other)
+    assert read == [("websearch", "brave"), *[("websearch", "other")] * 2]
+
+    keyring.kept["websearch", "brave"] = "a new key"[2:].replace(" ", "-")
+    monkeypatch.setattr(_keyrings, "_FRESH", 0.0)
+    assert sent(brave) == "new-key"
+
+
+def test_a_keyring_that_waits_for_its_user_stops_no_event_loop_and_asks_once(keyring, monkeypatch):
+    unlocked, asked = threading.Event(), []
+
+    def ask(*_):
+        asked.append(1)
+        assert unlocked.wait(60)
+        return KEY
+
+    async def search():
+        return sent(brave)
+
+    keyring.get_password = ask
+    monkeypatch.setattr(_keyrings, "_PATIENCE", 0.01)
+    brave = Brave(api_key="keyring:websearch/brave")
+    for _ in range(3):
+        with pytest.raises(ConfigurationError, match="has not answered: it may be locked"):
+            asyncio.run(search())
+    with time_limit(0.01), pytest.raises(ConfigurationError, match="has not answered: it may be locked"):
+        sent(brave)
+    unlocked.set()
+    assert sent(brave) == KEY
+    assert asyncio.run(search()) == KEY
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\nb", "a\x1b[31m", "\u202ea"])
+def test_a_place_in_a_keyring_is_printable(keyring, name, monkeypatch):
+    with pytest.raises(ConfigurationError, match="are printable") as caught:
+        Brave(api_key=f"keyring:websearch/{name}")
+    assert name not in str(caught.value)
+
+
+def test_what_to_type_for_a_missing_key_is_quoted(keyring):
+    with pytest.raises(MissingKey, match="keyring set 'a b' '; rm -rf ~/x'"):
+        sent(Brave(api_key="keyring:a b/; rm -rf ~/x"))
+
+
+def test_a_wrong_place_that_comes_after_unpickling_is_a_wrong_configuration(keyring, monkeypatch):
+    monkeypatch.setenv("BRAVE_API_KEY", KEY)
+    web = pickle.loads(pickle.dumps(WebSearch("brave")))
+    monkeypatch.setenv("BRAVE_API_KEY", "keyring:brave")
+    with pytest.raises(ConfigurationError, match="BRAVE_API_KEY: a key in a keyring is written"):
+        web.search("kelp")
+
+
+@pytest.mark.parametrize("place", ["keyring:", "keyring:brave", "keyring:/brave", "keyring:brave/", "keyring: / "])
 def test_a_place_in_a_keyring_has_a_service_and_a_name(keyring, place):
     with pytest.raises(ConfigurationError, match="keyring:service/name"):
         Brave(api_key=place)
@@ -224,7 +302,7 @@ def test_a_copy_in_this_process_keeps_the_key():
 
 
 def test_a_pickle_holds_no_key_and_says_so_when_it_is_used():
-    data = pickle.dumps(WebSearch("brave", api_key=KEY, provider_options={"tavily": {"api_key": KEY}}))
+    data = pickle.dumps(WebSearch("brave", api_key=KEY, settings=Settings.load(providers={"tavily": {"api_key": KEY}})))
     assert KEY.encode() not in data
     twin = pickle.loads(data)
 
@@ -266,7 +344,7 @@ def test_a_key_of_a_file_is_in_no_pickle():
 
     assert sent(leaf(web)) == KEY
     assert KEY.encode() not in pickle.dumps(web) + pickle.dumps(web.settings)
-    assert pickle.loads(pickle.dumps(web.settings)).read_timeout == 30
+    assert pickle.loads(pickle.dumps(web.settings)).timeout.read == 30
 
 
 def test_a_function_of_a_module_is_pickled_by_name_and_any_other_is_left_out():
@@ -302,7 +380,9 @@ class Mine:
 
 
 def test_a_key_that_is_not_needed_may_be_missing():
-    twin = pickle.loads(pickle.dumps(WebSearch("tavily", api_key=KEY, provider_options={"tavily": {"keyless": True}})))
+    twin = pickle.loads(
+        pickle.dumps(WebSearch("tavily", api_key=KEY, settings=Settings.load(providers={"tavily": {"keyless": True}})))
+    )
 
     assert isinstance(leaf(twin), Tavily)
     assert "Authorization" not in next(leaf(twin).search(SearchQuery.of("kelp"))).headers

@@ -172,7 +172,7 @@ def test_a_cache_that_is_moved_aside_elsewhere_is_left_by_those_who_have_it_open
     first, second = (SQLiteBackend(path, MIB, may_replace=True) for _ in range(2))
     first.set("a", b"1", 60)
     assert second.get("a") == b"1"
-    first._move_aside(sqlite3.DatabaseError("database disk image is malformed"))
+    first._move_aside(_sqlite.identify(path), sqlite3.DatabaseError("database disk image is malformed"))
     second.set("b", b"2", 60)
 
     assert first.get("b") == b"2"
@@ -268,6 +268,7 @@ def test_a_child_refuses_a_file_that_was_in_use_for_too_long(path, monkeypatch):
 FORKED_BY_OTHERS = """
 import ctypes, logging, os, sys
 from pathlib import Path
+from websearch_core._runtime.sqlite import connect
 from websearch_core.errors import ConfigurationError
 from websearch_core.layers._caching.sqlite import SQLiteBackend
 from websearch_core.layers._caching.store import Store
@@ -276,13 +277,15 @@ parent = SQLiteBackend(Path(sys.argv[1]), 2**20)
 store = Store(parent)
 parent.set("a", b"1", 60)
 for work in (lambda: parent.get("a"), lambda: store.load("a")):
-    if (child := ctypes.PyDLL(None).fork()) == 0:
-        try:
-            work()
-        except ConfigurationError as error:
-            print("raised:", error, flush=True)
-        os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0
+    with connect(Path(sys.argv[1]), 1) as db:
+        db.execute("SELECT * FROM entries").fetchall()
+        if (child := ctypes.PyDLL(None).fork()) == 0:
+            try:
+                work()
+            except ConfigurationError as error:
+                print("raised:", error, flush=True)
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
 parent.set("b", b"2", 60)
 """
 
@@ -319,10 +322,10 @@ def test_a_cache_that_has_been_replaced_already_is_not_moved_aside(path):
     for n in range(20):
         first.set(str(n), b"x" * 5000, 60)
     second.get("1")
-    damaged = sqlite3.DatabaseError("database disk image is malformed")
-    first._move_aside(damaged)
+    seen, damaged = _sqlite.identify(path), sqlite3.DatabaseError("database disk image is malformed")
+    first._move_aside(seen, damaged)
     third = SQLiteBackend(path, MIB)
     third.set("new", b"1", 60)
-    second._move_aside(damaged)
+    second._move_aside(seen, damaged)
 
     assert read_in_another_process(path, "new") == "[b'1']"

@@ -16,12 +16,12 @@ from websearch_core import WebSearch
 from websearch_core._net.steps import Steps
 from websearch_core._runtime import threads as _threads
 from websearch_core._runtime.deadline import time_limit
-from websearch_core._runtime.scope import Caller, caller_scope
+from websearch_core._runtime.scope import Caller, current_client, scope
 from websearch_core._runtime.threads import Threads, in_thread
-from websearch_core._runtime.turns import Places, Turns, current_client
+from websearch_core._runtime.turns import Places, Turns
 from websearch_core.errors import BudgetExceeded, TimedOut, Unavailable
+from websearch_core.flow import Call
 from websearch_core.layers import charge_to
-from websearch_core.provider import Call
 
 
 @pytest.fixture
@@ -318,7 +318,7 @@ class TestSteps:
         steps, done = Steps(), []
 
         async def call(web, count):
-            with caller_scope(Caller(web)):
+            with scope(caller=Caller(web)):
                 for _ in range(count):
                     await steps.next()
                     done.append(web)

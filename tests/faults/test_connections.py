@@ -25,6 +25,7 @@ from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import AllProvidersFailed, TimedOut, Unavailable
 from websearch_core.flow import Request
 from websearch_core.layers import Breaker, Retry, Throttle
+from websearch_core.settings import Settings
 
 pytestmark = pytest.mark.enable_socket
 PAGE = http(b"<title>Kelp</title><p>Brown algae of the northern seas.", "200 OK", "Content-Type: text/html")
@@ -36,7 +37,7 @@ def way(request):
 
 
 def make(url, *layers, **options):
-    return WebSearch("tavily", api_key=KEY, base_url=url, layers=[Retry(pause=0.01), *layers], **options)
+    return WebSearch("tavily", api_key=KEY, base_url=url, retry=Retry(wait_initial=0.01), layers=[*layers], **options)
 
 
 def search(web, way):
@@ -101,7 +102,9 @@ def test_when_all_are_down_the_error_names_each_in_time(way):
         place = {"base_url": f"http://127.0.0.1:{ports.closed}", "api_key": KEY}
         names = ["tavily", "brave", "exa"]
         options = dict.fromkeys(names, place)
-        with WebSearch(names, provider_options=options, layers=[Retry(pause=0.01)], timeout=90) as web:
+        with WebSearch(
+            names, settings=Settings.load(providers=options), retry=Retry(wait_initial=0.01), timeout=90
+        ) as web:
             began = time.monotonic()
             with pytest.raises(AllProvidersFailed) as caught:
                 search(web, way)
@@ -114,7 +117,7 @@ def test_when_all_are_down_the_error_names_each_in_time(way):
 def test_a_cancelled_call_closes_its_connection_and_gives_its_place_back():
     hanging = endless(b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", 0.05)
     with closing(Server([hanging, FOUND])) as server:
-        with make(server.url, Throttle(concurrent=1), Breaker(failures=1, patience=0)) as web:
+        with make(server.url, Throttle(concurrent=1), Breaker(failures=1, min_timeout=0)) as web:
 
             async def cancelled():
                 task = asyncio.create_task(web.asearch("kelp"))
@@ -135,7 +138,7 @@ def test_an_interrupt_closes_the_connection_and_gives_the_place_back():
     hanging = endless(b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", 0.05)
     with (
         closing(Server([hanging, FOUND])) as server,
-        make(server.url, Throttle(concurrent=1), Breaker(failures=1, patience=0)) as web,
+        make(server.url, Throttle(concurrent=1), Breaker(failures=1, min_timeout=0)) as web,
     ):
 
         def press_control_c():
@@ -158,7 +161,7 @@ def test_an_interrupt_closes_the_connection_and_gives_the_place_back():
 
 def test_nothing_of_ours_goes_along_a_redirect(way):
     redirect = http(b"", "302 Found", "Location: /there", "Set-Cookie: id=1; Path=/")
-    with closing(Server([redirect, PAGE])) as server, WebSearch(reader="direct", allow=["127.0.0.0/8"]) as web:
+    with closing(Server([redirect, PAGE])) as server, WebSearch(reader="direct", internal=["127.0.0.0/8"]) as web:
         page = web.read(server.url) if way == "blocking" else asyncio.run(web.aread(server.url))
 
     assert page.content == "Brown algae of the northern seas."

@@ -24,7 +24,7 @@ from .models import Page, SearchResponse, SearchResult
 from .tokens import TokenCounter, estimate_tokens
 
 __all__ = [
-    "CITE",
+    "CITATION_INSTRUCTION",
     "Format",
     "cut_results",
     "error_as_json",
@@ -44,7 +44,7 @@ __all__ = [
     "summary_line",
 ]
 
-CITE = "When stating facts from web search results, append the citation ID in brackets, e.g. [1]."
+CITATION_INSTRUCTION = "When stating facts from web search results, append the citation ID in brackets, e.g. [1]."
 
 _MAX_SUMMARY = 200  # characters of a line for a person
 _HEADING = re.compile(r"^ {0,3}(?=#{1,6}(?:\s|$)|=+\s*$|-+\s*$)", re.MULTILINE)

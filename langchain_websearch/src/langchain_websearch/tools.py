@@ -282,16 +282,16 @@ class WebSearchTool(_WebTool):
         search_options: The options of every search, such as ``{"topic": "news", "read_top": 3}``, as
             `websearch_core.tools.SearchDefaults` explains. A model is not shown them and cannot change them, except
             that it can ask for some of the ``allowed_domains``, and for more ``blocked_domains``. One that the provider
-            does not support is noted, and a warning is logged now; with ``"unsupported": "raise"`` it is an error.
+            does not support is an error now; with ``"unsupported": "note"``, searches leave it out and note it.
         read_options: The options of every page, such as ``{"max_tokens": 3_000}``, which also limits the text of a
             search.
         max_uses: Maximum number of calls in one run: an ``invoke`` or ``stream`` of a LangGraph graph, or elsewhere the
             conversation. Then each call is an error that tells the model to finish.
         configurable: The options that a run may set in ``configurable`` of its config: ``api_key``, ``provider``,
-            ``reader``, ``timeout``, ``links``, ``allowed_domains``, ``blocked_domains``, ``max_snippet_chars``,
-            ``search_options``, ``read_options``; or a mapping from each to the key that it has there, or of
-            ``provider`` and ``reader`` to those that a run may choose among. A key that is a ``SecretStr``, or has two
-            underscores before its name, is kept out of checkpoints and traces.
+            ``reader``, ``timeout``, ``allowed_domains``, ``blocked_domains``, ``search_options``, ``read_options``; or
+            a mapping from each to the key that it has there, or of ``provider`` and ``reader`` to those that a run may
+            choose among. A key that is a ``SecretStr``, or has two underscores before its name, is kept out of
+            checkpoints and traces.
         output_format: The format for the model: ``text``, ``markdown``, ``json``, or ``search_result``, content blocks
             for models of Anthropic, which cite them by themselves.
         full_artifact: Keep everything in the artifact: snippets, the text of a page and its links. By default it holds
@@ -352,8 +352,9 @@ class OpenPageTool(_WebTool):
     """
     Reads a page or a part of it for an agent: ``open_page(url, max_length, offset, query, find)``.
 
-    Pages of this machine and its network are refused, also behind host names and redirects, except those in ``allow``:
-    ``OpenPageTool(allow=["https://wiki.corp:8443"])``. Its arguments are those of `WebSearchTool` without ``limit``:
+    Pages of this machine and its network are refused, also behind host names and redirects, except those in
+    ``internal``: ``OpenPageTool(internal=["https://wiki.corp:8443"])``. Its arguments are those of `WebSearchTool`
+    without ``limit``:
 
     Args:
         read_options: The options of every page, such as ``{"max_length": 8_000}``, as

@@ -110,7 +110,7 @@ class WebSearchToolSpec(BaseToolSpec):
         search_options: The options of every search, such as ``{"topic": "news", "read_top": 3}``, as
             `websearch_core.tools.SearchDefaults` explains. A model is not shown them and cannot change them, except
             that it can ask for some of the ``allowed_domains``, and for more ``blocked_domains``. One that the provider
-            does not support is noted, and a warning is logged now; with ``"unsupported": "raise"`` it is an error.
+            does not support is an error now; with ``"unsupported": "note"``, searches leave it out and note it.
         read_options: The options of every page, such as ``{"max_length": 8_000}``, as
             `websearch_core.reading.ReadOptions` explains; a model can ask for another length.
         output_format: The format of the text: ``text``, ``markdown`` or ``json``.
@@ -121,9 +121,8 @@ class WebSearchToolSpec(BaseToolSpec):
         max_uses: Maximum number of calls of both tools together in one run of an agent or workflow; outside of any, of
             this spec. Then each call is an error that tells the model to finish.
         configurable: The options that `configure` may set for the conversation of a `Context`: ``api_key``,
-            ``provider``, ``reader``, ``timeout``, ``links``, ``allowed_domains``, ``blocked_domains``,
-            ``max_snippet_chars``, ``search_options``, ``read_options``; or a mapping, of ``provider`` and ``reader`` to
-            those that may be chosen.
+            ``provider``, ``reader``, ``timeout``, ``allowed_domains``, ``blocked_domains``, ``search_options``,
+            ``read_options``; or a mapping, of ``provider`` and ``reader`` to those that may be chosen.
         arguments: The arguments of `WebSearch`, instead of *web*.
 
     Raises:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import typer.testing
 
 from websearch_core import WebSearch, __version__
+from websearch_core._cli import commands
 from websearch_core._cli.app import app
 from websearch_core.models import Page
 from websearch_core.providers.local import Local
@@ -282,3 +284,9 @@ def test_its_output_may_be_closed(local, home, arguments):
     )
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_every_module_of_commands_is_a_command():
+    modules = {module.name for module in pkgutil.iter_modules(commands.__path__)}
+
+    assert {command.callback.__name__ for command in app.registered_commands} == modules

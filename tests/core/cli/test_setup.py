@@ -15,6 +15,7 @@ from websearch_core import WebSearch
 from websearch_core._cli.app import app
 from websearch_core._cli.own_file import OwnFile
 from websearch_core.errors import ConfigurationError, WebSearchError
+from websearch_core.keys._keyrings import keyrings
 from websearch_core.layers import leaves
 from websearch_core.settings import Settings
 from websearch_core.settings._sources import user_file
@@ -42,7 +43,9 @@ def keyring(monkeypatch):
     fake.set_password, fake.get_password = set_password, lambda *place: stored.get(place)
     monkeypatch.setitem(sys.modules, "keyring", fake)
     monkeypatch.setitem(sys.modules, "keyring.errors", errors)
-    return fake
+    keyrings.start_over()
+    yield fake
+    keyrings.start_over()
 
 
 @pytest.fixture
@@ -105,7 +108,7 @@ def test_without_a_keyring_the_key_goes_into_the_file_that_only_its_owner_can_re
     assert "The key is in this file" in done.output
     assert mode(user_file()) == 0o600
     assert leaves(WebSearch().provider)[0].api_key.get_secret_value() == KEY
-    assert Settings.load().timeout == 5
+    assert Settings.load().timeout.read == 5
     with caplog.at_level(logging.WARNING):
         Settings.load()
     assert caplog.text == ""
@@ -124,8 +127,8 @@ search_depth = "advanced"  # dear
 enabled = false
 goggles = "x"
 
-[layers.retry]
-pause = 1
+[retry]
+wait_initial = 1
 """
     user_file().parent.mkdir(parents=True, exist_ok=True)
     user_file().write_text(before)

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 from websearch_core._text.terms import index_text, query_terms, split_terms
 from websearch_core.errors import BadResponse, ConfigurationError, InvalidOption, PageNotFound, Unavailable, UnsafeURL
-from websearch_core.flow import Gather, Request, Response, Share, Shared, Sleep, arun, run
+from websearch_core.flow import Gather, Request, Response, Share, SharedAnswer, Sleep, arun, run
 from websearch_core.index import Index, crawl
-from websearch_core.index._report import Skipped
+from websearch_core.index._report import SkippedFile
 from websearch_core.index._snippet import make_snippet, strip_markdown
 from websearch_core.index._store import address
 from websearch_core.models import Page, SearchQuery
@@ -693,7 +693,7 @@ def test_a_page_that_redirects_to_no_url_is_skipped(index, where):
     )
 
     assert report.added == 3
-    assert Skipped("https://sea.example/c", "the page redirects to something that is not a URL") in report.skipped
+    assert SkippedFile("https://sea.example/c", "the page redirects to something that is not a URL") in report.skipped
 
 
 def test_a_bug_in_the_reader_does_not_end_the_crawl(index):
@@ -702,7 +702,7 @@ def test_a_bug_in_the_reader_does_not_end_the_crawl(index):
     )
 
     assert report.added == 3
-    assert Skipped("https://sea.example/c", "direct read failed: unexpected KeyError") in report.skipped
+    assert SkippedFile("https://sea.example/c", "direct read failed: unexpected KeyError") in report.skipped
 
 
 def test_a_page_that_fails_temporarily_is_kept(index):
@@ -755,7 +755,7 @@ def test_a_crawl_delay_makes_the_crawl_sequential(index):
         effect = next(flow)
         while not isinstance(effect, Gather):
             if isinstance(effect, Share):
-                answer = Shared(run(effect.make(), web.send), is_first=True)
+                answer = SharedAnswer(run(effect.make(), web.send), is_first=True)
             else:
                 answer = web.send(effect) if isinstance(effect, Request) else effect()
             effect = flow.send(answer)

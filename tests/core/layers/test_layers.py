@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 import sys
-import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
@@ -36,14 +37,18 @@ from websearch_core.layers import (
     Fallback,
     Fuse,
     Layer,
+    ProviderWrapper,
     Rank,
     Relax,
+    Rerank,
     Retry,
+    Robots,
     SingleFlight,
     Throttle,
     layer_class,
     leaves,
 )
+from websearch_core.layers import Cache as KeptAnswers
 from websearch_core.layers._layer import parts
 from websearch_core.models import Page, SearchQuery, SearchResponse
 from websearch_core.providers.brave import Brave
@@ -73,40 +78,40 @@ class Stub:
 
 
 def test_a_temporary_failure_is_tried_again_and_a_lasting_one_is_not():
-    outcome = play(Retry(Stub()).search(KELP), Unavailable("down"), Unavailable("down"), reply())
+    outcome = play(Retry()(Stub()).search(KELP), Unavailable("down"), Unavailable("down"), reply())
 
     assert len(outcome.requests) == 3
     with pytest.raises(AuthenticationError):
-        play(Retry(Stub()).search(KELP), AuthenticationError("wrong key"))
+        play(Retry()(Stub()).search(KELP), AuthenticationError("wrong key"))
 
 
 def test_reading_is_tried_again_as_well():
-    assert len(play(Retry(Stub()).read("https://a.example"), Unavailable("down"), reply()).requests) == 2
+    assert len(play(Retry()(Stub()).read("https://a.example"), Unavailable("down"), reply()).requests) == 2
 
 
 def test_the_last_failure_is_raised():
     with pytest.raises(Unavailable, match="third"):
-        play(Retry(Stub(), attempts=3).search(KELP), *(Unavailable(which) for which in ("first", "second", "third")))
+        play(Retry(attempts=3)(Stub()).search(KELP), *(Unavailable(which) for which in ("first", "second", "third")))
 
 
 def test_the_pause_is_the_one_that_the_service_asks_for():
-    assert play(Retry(Stub()).search(KELP), RateLimited("slow down", retry_after=2), reply()).pauses == [2]
+    assert play(Retry()(Stub()).search(KELP), RateLimited("slow down", retry_after=2), reply()).pauses == [2]
 
 
 @pytest.mark.parametrize("wait", [11, 99_999_999_999])
 def test_a_pause_that_is_too_long_ends_the_attempts(wait):
     with pytest.raises(RateLimited) as caught:
-        play(Retry(Stub()).search(KELP), RateLimited("slow down", retry_after=wait))
+        play(Retry()(Stub()).search(KELP), RateLimited("slow down", retry_after=wait))
     assert caught.value.retry_after == wait
 
 
 def test_a_wait_beyond_the_deadline_ends_the_attempts():
     with time_limit(1), pytest.raises(RateLimited):
-        play(Retry(Stub()).search(KELP), RateLimited("slow down", retry_after=5))
+        play(Retry()(Stub()).search(KELP), RateLimited("slow down", retry_after=5))
 
 
 def test_pauses_double_at_random_up_to_a_bound():
-    layer = Retry(Stub(), attempts=8, pause=1, longest=4, budget=None)
+    layer = Retry(attempts=8, wait_initial=1, wait_max=4, extra_share=None)(Stub())
     pauses = [play(layer.search(KELP), *[Unavailable("down")] * 7, reply()).pauses for _ in range(50)]
 
     for turn, most in enumerate([1, 2, 4, 4, 4, 4, 4]):
@@ -116,12 +121,12 @@ def test_pauses_double_at_random_up_to_a_bound():
 
 def test_a_network_failure_gets_the_name_of_its_provider():
     with pytest.raises(Unavailable) as caught:
-        play(Retry(Stub("brave"), attempts=1).search(KELP), Unavailable("cannot connect"))
+        play(Retry(attempts=1)(Stub("brave")).search(KELP), Unavailable("cannot connect"))
     assert caught.value.provider == "brave"
 
 
 def test_the_next_provider_is_asked_when_one_fails_and_the_answer_says_so():
-    chain = Fallback((Stub("a"), Stub("b"), Stub("c")))
+    chain = Fallback()(Stub("a"), Stub("b"), Stub("c"))
     outcome = play(chain.search(KELP), QuotaExhausted("empty"), Blocked("robot"), reply())
 
     assert outcome.result.provider == "c"
@@ -129,12 +134,12 @@ def test_the_next_provider_is_asked_when_one_fails_and_the_answer_says_so():
 
 
 def test_an_answer_of_the_first_provider_has_no_note():
-    assert play(Fallback((Stub("a"), Stub("b"))).search(KELP), reply()).result.notes == ()
+    assert play(Fallback()(Stub("a"), Stub("b")).search(KELP), reply()).result.notes == ()
 
 
 def test_when_all_fail_every_cause_is_kept():
     with pytest.raises(AllProvidersFailed, match="a: wrong key; b: down") as caught:
-        play(Fallback((Stub("a"), Stub("b"))).search(KELP), AuthenticationError("wrong key"), Unavailable("down"))
+        play(Fallback()(Stub("a"), Stub("b")).search(KELP), AuthenticationError("wrong key"), Unavailable("down"))
     first, second = caught.value.exceptions
     assert (type(first), type(second)) == (AuthenticationError, Unavailable)
     assert caught.value.temporary
@@ -144,7 +149,7 @@ def test_when_all_fail_every_cause_is_kept():
 def test_all_failed_knows_the_shortest_wait():
     with pytest.raises(AllProvidersFailed) as caught:
         play(
-            Fallback((Stub("a"), Stub("b"))).search(KELP),
+            Fallback()(Stub("a"), Stub("b")).search(KELP),
             RateLimited("slow", retry_after=30),
             RateLimited("slow", retry_after=3),
         )
@@ -152,7 +157,7 @@ def test_all_failed_knows_the_shortest_wait():
 
 
 def test_a_provider_that_does_not_support_an_option_is_skipped():
-    chain = Fallback((Stub("a"), Stub("b", options={"time_range"})))
+    chain = Fallback()(Stub("a"), Stub("b", options={"time_range"}))
     outcome = play(chain.search(SearchQuery.of("kelp", time_range="week")), reply())
 
     assert outcome.result.provider == "b"
@@ -160,7 +165,7 @@ def test_a_provider_that_does_not_support_an_option_is_skipped():
 
 
 def test_only_the_failures_in_after_ask_the_next_provider():
-    chain = Fallback((Stub("a"), Stub("b")), after=(Blocked,))
+    chain = Fallback(on=(Blocked,))(Stub("a"), Stub("b"))
 
     assert play(chain.search(KELP), Blocked("robot"), reply()).result.provider == "b"
     with pytest.raises(Unavailable):
@@ -169,7 +174,7 @@ def test_only_the_failures_in_after_ask_the_next_provider():
 
 def test_an_unsafe_url_is_unsafe_for_every_reader():
     with pytest.raises(UnsafeURL):
-        play(Fallback((Stub("a"), Stub("b"))).read("https://a.example"), UnsafeURL("no"))
+        play(Fallback()(Stub("a"), Stub("b")).read("https://a.example"), UnsafeURL("no"))
 
 
 def test_each_provider_gets_a_fair_share_of_the_time():
@@ -183,13 +188,13 @@ def test_each_provider_gets_a_fair_share_of_the_time():
             return (yield from super().search(query))
 
     with time_limit(30):
-        play(Fallback((Timed("a"), Timed("b"), Timed("c"))).search(KELP), Unavailable(""), Unavailable(""), reply())
+        play(Fallback()(Timed("a"), Timed("b"), Timed("c")).search(KELP), Unavailable(""), Unavailable(""), reply())
     assert [round(share) for share in shares] == [10, 15, 30]
 
 
 def test_unsupported_options_are_left_out_with_a_note():
     query = SearchQuery.of("kelp", time_range="week", country="GB", language="en")
-    response = play(Relax(Stub(options={"language"})).search(query), reply()).result
+    response = play(Relax()(Stub(options={"language"})).search(query), reply()).result
 
     assert response.notes == ("stub does not support country, time_range: ignored",)
 
@@ -197,12 +202,12 @@ def test_unsupported_options_are_left_out_with_a_note():
 def test_the_query_takes_precedence_over_the_layer():
     asked = {"time_range": "week"}
 
-    assert play(Relax(Stub(), unsupported="raise").search(SearchQuery.of("kelp", **asked, unsupported="note")), reply())
-    for layer in (Relax(Stub()), Relax(Stub(), unsupported="raise")):
+    assert play(Relax(unsupported="raise")(Stub()).search(SearchQuery.of("kelp", **asked, unsupported="note")), reply())
+    for layer in (Relax()(Stub()), Relax(unsupported="raise")(Stub())):
         with pytest.raises(UnsupportedOption):
             play(layer.search(SearchQuery.of("kelp", **asked, unsupported="raise")))
     with pytest.raises(UnsupportedOption):
-        play(Relax(Stub(), unsupported="raise").search(SearchQuery.of("kelp", **asked)))
+        play(Relax(unsupported="raise")(Stub()).search(SearchQuery.of("kelp", **asked)))
 
 
 def test_relax_always_passes_on_the_same_query():
@@ -213,13 +218,13 @@ def test_relax_always_passes_on_the_same_query():
             seen.append(query)
             return super().search(query)
 
-    play(Relax(Noted(), unsupported="raise").search(KELP), reply())
-    play(Relax(Noted()).search(SearchQuery.of("kelp", unsupported="note")), reply())
+    play(Relax(unsupported="raise")(Noted()).search(KELP), reply())
+    play(Relax()(Noted()).search(SearchQuery.of("kelp", unsupported="note")), reply())
     assert seen == [KELP, KELP]
 
 
 def test_a_provider_that_supports_all_options_is_preferred_to_leaving_some_out():
-    chain = Relax(Fallback((Stub("a"), Stub("b", options={"time_range"}))))
+    chain = Relax()(Fallback()(Stub("a"), Stub("b", options={"time_range"})))
     response = play(chain.search(SearchQuery.of("kelp", time_range="week")), reply()).result
 
     assert response.provider == "b"
@@ -229,7 +234,7 @@ def test_a_provider_that_supports_all_options_is_preferred_to_leaving_some_out()
 def test_if_no_provider_supports_all_options_the_first_searches_without_some():
     first, second = Stub("a", options={"language"}), Stub("b", options={"country"})
     query = SearchQuery.of("kelp", language="en", country="GB")
-    response = play(Relax(Fallback((first, second))).search(query), reply()).result
+    response = play(Relax()(Fallback()(first, second)).search(query), reply()).result
 
     assert response.provider == "a"
     assert response.notes == ("a does not support country: ignored",)
@@ -242,7 +247,7 @@ def test_if_the_first_fails_the_next_searches_without_some_options_and_notes_nam
                 raise UnsupportedOption(f"{self.name} cannot", options=unknown, provider=self.name)
             return super().search(query)
 
-    chain = Relax(Fallback((Named("a", options={"language"}), Named("b", options={"country"}))))
+    chain = Relax()(Fallback()(Named("a", options={"language"}), Named("b", options={"country"})))
     query = SearchQuery.of("kelp", language="en", country="GB")
     response = play(chain.search(query), Unavailable("down"), Unavailable("down"), reply()).result
 
@@ -261,18 +266,18 @@ def test_an_error_that_fewer_options_cannot_fix_is_raised(options):
             raise UnsupportedOption("no", options=options)
 
     with pytest.raises(UnsupportedOption):
-        play(Relax(Stubborn()).search(SearchQuery.of("kelp", page=2)))
+        play(Relax()(Stubborn()).search(SearchQuery.of("kelp", page=2)))
     with pytest.raises(AllProvidersFailed):
-        play(Relax(Fallback((Stubborn(), Stubborn()))).search(SearchQuery.of("kelp", page=2)))
+        play(Relax()(Fallback()(Stubborn(), Stubborn())).search(SearchQuery.of("kelp", page=2)))
 
 
 def test_when_all_fail_for_other_reasons_nothing_is_left_out():
     with pytest.raises(AllProvidersFailed):
-        play(Relax(Fallback((Stub("a"), Stub("b")))).search(KELP), Unavailable("down"), Unavailable("down"))
+        play(Relax()(Fallback()(Stub("a"), Stub("b"))).search(KELP), Unavailable("down"), Unavailable("down"))
 
 
 def test_layers_compose():
-    chain = Fallback((Retry(Stub("a"), attempts=2), Relax(Retry(Stub("b")))))
+    chain = Fallback()(Retry(attempts=2)(Stub("a")), Relax()(Retry()(Stub("b"))))
     outcome = play(chain.search(SearchQuery.of("kelp", page=2)), reply())
 
     assert chain.name == "a|b"
@@ -287,7 +292,7 @@ def test_layers_compose():
 
 
 class Cache:
-    """A layer of another package, which knows only that it must show what is inside."""
+    """A layer of another package, put around by hand; it knows only that it must show what is inside."""
 
     def __init__(self, inner):
         self.inner, self.name = inner, f"cached {inner.name}"
@@ -298,55 +303,75 @@ class Cache:
     def read(self, url):
         return self.inner.read(url)
 
+    def read_many(self, urls):
+        return self.inner.read_many(urls)
 
-class Around:
-    """A layer for the list; *kept* is state that all providers of one `WebSearch` share."""
 
-    def __init__(self, label="", rank=None, inner=None, kept=None):
-        self.label, self.inner, self.kept = label, inner, [] if kept is None else kept
-        if rank is not None:
-            self.rank = rank
+class Noting(ProviderWrapper):
+    """Notes what it sees in a list that all providers of one `WebSearch` share."""
 
-    @property
-    def name(self):
-        return self.inner.name
-
-    def wrap(self, inner):
-        return type(self)(self.label, getattr(self, "rank", None), inner, self.kept)
+    def __init__(self, layer, seen, inner):
+        super().__init__(layer, inner)
+        self.seen = seen
 
     def search(self, query):
-        self.kept.append(query.text)
-        return (yield from self.inner.search(query))
+        self.seen.append(query.text)
+        return (yield from super().search(query))
 
     def read(self, url):
-        self.kept.append(url)
-        return (yield from self.inner.read(url))
+        self.seen.append(url)
+        return (yield from super().read(url))
+
+    def read_many(self, urls):
+        self.seen.extend(urls)
+        return (yield from super().read_many(urls))
 
 
-class SearchOnly:
-    def __init__(self, inner=None):
-        self.inner, self.name = inner, getattr(inner, "name", "")
+@dataclass(frozen=True)
+class Around(Layer):
+    """A layer for the list."""
 
-    def wrap(self, inner):
-        return SearchOnly(inner)
+    label: str = ""
+    at: object = Rank.OUTERMOST
+    make: object = Noting
 
+    @property
+    def rank(self):
+        return self.at
+
+    def start(self):
+        return partial(self.make, self, [])
+
+
+@dataclass(frozen=True)
+class SearchOnly(Layer):
+    def start(self):
+        return partial(_SearchOnly, self)
+
+
+class _SearchOnly(ProviderWrapper):
     def search(self, query):
-        return self.inner.search(query)
+        return super().search(query)
 
 
 def shape(provider):
     """Return the layers from the outside in, down to one provider: ``Relax Retry stub``; without those of no effect."""
-    if isinstance(provider, Breaker | SingleFlight | Throttle):
+    layer = getattr(provider, "layer", provider)
+    if isinstance(layer, Breaker | SingleFlight | Throttle):
         return shape(provider.inner)
-    kind = getattr(provider, "label", "") or type(provider).__name__
+    kind = getattr(layer, "label", "") or type(layer).__name__
     inner = getattr(provider, "inner", None)
     if inner is None:
         return provider.name
     return f"{kind}({', '.join(map(shape, inner))})" if isinstance(inner, tuple) else f"{kind} {shape(inner)}"
 
 
+def retries_of(web):
+    return [part.layer for part in parts(web.provider) if isinstance(getattr(part, "layer", None), Retry)]
+
+
 def retry_of(web):
-    (retry,) = [part for part in parts(web.provider) if isinstance(part, Retry)]
+    (retry,) = retries_of(web)
     return retry
 
 
@@ -355,8 +380,8 @@ def test_a_foreign_layer_does_not_hide_a_key_sent_over_plain_http():
     for provider in (
         brave,
         Cache(brave),
-        Retry(Cache(brave)),
-        Cache(Fallback((Stub(), brave))),
+        Retry()(Cache(brave)),
+        Cache(Fallback()(Stub(), brave)),
         [Stub(), Cache(brave)],
     ):
         with pytest.raises(ConfigurationError, match="unencrypted"):
@@ -369,20 +394,20 @@ def test_a_foreign_layer_can_do_only_what_the_provider_inside_can():
     with pytest.raises(ConfigurationError, match="cannot search"):
         WebSearch(Cache(Direct()))
     with pytest.raises(ConfigurationError, match="cannot read"):
-        WebSearch(Stub(), reader=SearchOnly(Stub()))
+        WebSearch(Stub(), reader=Fuse()(Stub(), Stub("other")))
 
 
 def test_a_foreign_layer_is_not_wrapped_in_the_default_retry():
     assert shape(WebSearch(Cache(Stub())).provider) == "Relax Cache stub"
     assert shape(WebSearch(Stub()).provider) == "Relax Retry stub"
-    assert shape(WebSearch(Cache(Stub()), layers=[Retry(attempts=2)]).provider) == "Relax Retry Cache stub"
+    assert shape(WebSearch(Cache(Stub()), retry=Retry(attempts=2)).provider) == "Relax Retry Cache stub"
 
 
 def test_an_index_inside_a_layer_is_read_before_the_web(tmp_path):
     web = WebSearch(Cache(Local(path=tmp_path / "i.db")))
 
-    assert shape(web.reader) == "Relax Fallback(Cache local, Retry direct)"
-    assert shape(WebSearch("duckduckgo").reader) == "Relax Retry direct"
+    assert shape(web.reader) == "Fallback(Cache local, Retry direct)"
+    assert shape(WebSearch("duckduckgo").reader) == "Retry direct"
 
 
 def test_a_layer_that_contains_itself_is_refused():
@@ -395,57 +420,97 @@ def test_a_layer_that_contains_itself_is_refused():
 @pytest.mark.parametrize(
     ("make", "complaint"),
     [
-        (lambda: Retry(3), r"Retry: inner: must be a provider, not int; name other .*Retry\(attempts=\.\.\.\)"),
-        (lambda: Retry("brave"), "Retry: inner: must be a provider, not str"),
-        (lambda: Fallback((Stub(), "brave")), "Fallback: inner: must be a provider, not str"),
-        (lambda: Fuse("brave"), r"not str; .*Fuse\(k=\.\.\.\)"),
-        (lambda: Budget("1 USD/day"), r"not str; .*Budget\(limit=\.\.\.\)"),
-        (lambda: Throttle(5), r"not int; .*Throttle\(requests_per_second=\.\.\.\)"),
-        (lambda: SingleFlight(0), "SingleFlight: inner: must be a provider, not int$"),
+        (lambda: Retry()(3), "Retry: goes around a provider, not int"),
+        (lambda: Retry()("brave"), "Retry: goes around a provider, not str"),
+        (lambda: Retry()(Retry()), "Retry: goes around a provider, not Retry"),
+        (lambda: Fallback()(Stub(), "brave"), "Fallback: goes around a provider, not str"),
+        (Fallback(), r"Fallback has no provider inside: write Fallback\(...\)\(provider, provider\)"),
+        (lambda: Retry(Stub()), r"Retry: a provider is not an option: write Retry\(...\)\(provider\)"),
+        (lambda: Retry(attempts=5, inner=Stub()), r"write Retry\(...\)\(provider\)"),
+        (lambda: Fuse((Stub(), Stub())), r"Fuse: a provider is not an option: write Fuse\(...\)\(provider, provider\)"),
+        (lambda: Budget(Stub()), r"Budget: a provider is not an option: write Budget\(...\)\(provider\)"),
+        (lambda: SingleFlight(Stub()), r"write SingleFlight\(...\)\(provider\)"),
     ],
 )
-def test_what_a_layer_wraps_is_a_provider_and_not_another_argument(make, complaint):
+def test_what_a_layer_goes_around_is_a_provider_and_its_options_are_not(make, complaint):
     with pytest.raises(ConfigurationError, match=complaint):
         make()
 
 
-def test_a_foreign_layer_wraps_providers_too():
-    with pytest.raises(ConfigurationError, match="Around: inner: must be a provider, not str$"):
-        WebSearch(Around(inner="brave"))
+@pytest.mark.parametrize(
+    ("make", "line"),
+    [
+        (lambda: Retry(pause=0.1), "Retry(wait_initial=0.1)"),
+        (lambda: Retry(longest=5), "Retry(wait_max=5)"),
+        (lambda: Retry(budget=None), "Retry(extra_share=None)"),
+        (lambda: Breaker(rest=1), "Breaker(reset_timeout=1)"),
+        (lambda: Breaker(longest=9), "Breaker(max_reset_timeout=9)"),
+        (lambda: Breaker(patience=3), "Breaker(min_timeout=3)"),
+        (lambda: Fallback(tacit=()), "Fallback(silent_errors=())"),
+        (lambda: Fallback(after=()), "Fallback(on=())"),
+        (lambda: Fuse(patience=0.5), "Fuse(wait_for_others=0.5)"),
+        (lambda: Fuse(depth=5), "Fuse(results_per_provider=5)"),
+        (lambda: KeptAnswers(missing_age=5), "Cache(not_found_max_age=5)"),
+        (lambda: KeptAnswers(despite_terms=True), "Cache(ignore_terms=True)"),
+    ],
+)
+def test_the_earlier_name_of_an_option_is_answered_with_the_line_to_write(make, line):
+    with pytest.raises(ConfigurationError, match=re.escape(f"write {line}")):
+        make()
+
+
+def test_a_layer_that_stands_where_it_sees_nothing_of_what_it_handles_says_so():
+    with pytest.raises(ConfigurationError, match="Robots would do nothing here: brave cannot read"):
+        Robots()(Brave(api_key="key"))
+    with pytest.raises(ConfigurationError, match="Rerank would do nothing here: direct cannot search"):
+        Rerank()(Direct())
+    with pytest.raises(ConfigurationError, match=r"sees no Crawl-delay: write Throttle\(\)\(Robots\(\)\(reader\)\)"):
+        Robots()(Throttle()(Direct()))
+
+
+class ReadsAlone(ProviderWrapper):
+    def read(self, url):
+        return super().read(url)
+
+
+def test_a_layer_that_forgets_pages_that_are_read_together_says_so():
+    made_by_hand = type("Uppercase", (), {"name": "x", "inner": Direct(), "read": lambda self, url: None})()
+    for make in (
+        lambda: WebSearch(reader="direct", layers=[Around(make=lambda layer, _, inner: ReadsAlone(layer, inner))]),
+        lambda: Around(make=lambda layer, _, inner: ReadsAlone(layer, inner))(Direct()),
+        lambda: WebSearch(reader=made_by_hand),
+    ):
+        with pytest.raises(ConfigurationError, match="(ReadsAlone|Uppercase) has read, but no read_many"):
+            make()
 
 
 def test_the_leaves_are_the_innermost_providers():
     a, b = Stub("a"), Stub("b")
 
-    assert leaves(Relax(Fallback((Retry(a), Cache(b))))) == [a, b]
+    assert leaves(Relax()(Fallback()(Retry()(a), Cache(b)))) == [a, b]
     assert leaves(a) == [a]
 
 
 def test_layers_show_what_is_inside():
     a, b = Stub("a", options={"page"}), Stub("b", options={"topic"})
-    chain = Relax(Fallback((Retry(a), b)))
+    chain = Relax()(Fallback()(Retry()(a), b))
 
     assert (chain.name, chain.options) == ("a|b", {"page", "topic"})
-    assert chain.provider.providers == (chain.provider.providers[0], b)
-    assert chain.provider.providers[0].provider is a
-    assert Retry(Direct()).options == frozenset()
+    assert chain.inner.inner == (chain.inner.inner[0], b)
+    assert chain.inner.inner[0].inner is a
+    assert Retry()(Direct()).options == frozenset()
 
 
 @pytest.mark.parametrize("layer", [Retry(), Relax(), Fallback()], ids=lambda layer: type(layer).__name__)
 def test_a_layer_without_a_provider_says_what_to_write(layer):
     kind = type(layer).__name__
-    with pytest.raises(
-        ConfigurationError, match=rf"{kind} has no provider inside: .*WebSearch\(layers=\[{kind}\(\)\]\)"
-    ):
+    with pytest.raises(ConfigurationError, match=rf"{kind} has no provider inside: .*layers=\[{kind}\(...\)\]"):
         WebSearch(layer)
-    for ask in (layer.search, layer.read):
-        with pytest.raises(ConfigurationError, match="has no provider inside"):
-            play(ask(KELP))
 
 
 def test_a_layer_says_what_the_provider_inside_cannot_do():
     with pytest.raises(ConfigurationError, match="direct cannot search"):
-        play(Fallback((Direct(),)).search(KELP))
+        play(Fallback()(Direct(), Stub()).search(KELP))
 
 
 @pytest.mark.parametrize(
@@ -454,14 +519,14 @@ def test_a_layer_says_what_the_provider_inside_cannot_do():
         (lambda: Retry(attempts=0), "Retry: attempts: must be a whole number of at least 1"),
         (lambda: Retry(attempts=1.5), "attempts"),
         (lambda: Retry(attempts=True), "attempts"),
-        (lambda: Retry(longest=-1), "Retry: longest: must be a number of at least 0"),
-        (lambda: Retry(Stub(), pause=-1), "pause"),
-        (lambda: Retry(Stub(), pause=float("nan")), "pause"),
+        (lambda: Retry(wait_max=-1), "Retry: wait_max: must be a number of at least 0"),
+        (lambda: Retry(wait_initial=-1)(Stub()), "wait_initial"),
+        (lambda: Retry(wait_initial=float("nan"))(Stub()), "wait_initial"),
         (lambda: Retry(attempts="many"), "attempts"),
         (lambda: Relax(unsupported="ignore"), "unsupported"),
-        (lambda: Fallback(after=(KeyError,)), "after"),
-        (lambda: Fallback(after=Blocked), "after"),
-        (lambda: Fallback(tacit=("blocked",)), "tacit"),
+        (lambda: Fallback(on=(KeyError,)), "on: must be a tuple"),
+        (lambda: Fallback(on=Blocked), "on: must be a tuple"),
+        (lambda: Fallback(silent_errors=("blocked",)), "silent_errors"),
     ],
 )
 def test_invalid_values_are_refused(make, complaint):
@@ -480,13 +545,14 @@ def test_the_rank_decides_the_position_of_a_layer_and_not_its_place_in_the_list(
 
     for listed in (around, around[::-1], sorted(around, key=lambda layer: layer.label)):
         web = WebSearch(Stub(), reader=Stub(), layers=listed)
-        assert shape(web.provider) == shape(web.reader) == expected
+        assert shape(web.provider) == expected
+        assert shape(web.reader) == expected.replace("Relax ", "")
 
 
-def test_layers_without_rank_are_outermost_around_each_provider_the_first_one_farthest_out():
+def test_layers_without_rank_are_outermost_around_each_provider_the_last_one_farthest_out():
     web = WebSearch([Stub("a"), Stub("b")], layers=[Around("one"), Around("two"), Around("cache", Rank.CACHE)])
 
-    assert shape(web.provider) == "Relax Fallback(one two cache Retry a, one two cache Retry b)"
+    assert shape(web.provider) == "Relax Fallback(two one cache Retry a, two one cache Retry b)"
 
 
 def test_a_rank_may_be_any_number():
@@ -496,12 +562,12 @@ def test_a_rank_may_be_any_number():
 
 
 def test_a_layer_replaces_the_default_of_its_rank():
-    web = WebSearch([Stub("a"), Stub("b")], layers=[Retry(attempts=7), Relax(), Fallback(after=(Blocked,))])
+    web = WebSearch([Stub("a"), Stub("b")], retry=Retry(attempts=7), combine=Fallback(on=(Blocked,)), layers=[Relax()])
 
     assert shape(web.provider) == "Relax Fallback(Retry a, Retry b)"
-    assert web.provider.unsupported == "note"
-    assert web.provider.inner.after == (Blocked,)
-    assert {part.attempts for part in parts(web.provider) if isinstance(part, Retry)} == {7}
+    assert web.provider.layer.unsupported == "note"
+    assert web.provider.inner.layer.on == (Blocked,)
+    assert retries_of(web) == [Retry(7), Retry(7)]
     other = WebSearch([Stub("a"), Stub("b")], layers=[Around("again", Rank.RETRY)])
     assert shape(other.provider) == "Relax Fallback(again a, again b)"
 
@@ -520,7 +586,7 @@ def test_a_provider_that_searches_and_reads_has_one_layer_for_both():
     web = WebSearch(stub, reader=stub, layers=[Around()])
 
     assert shape(web.provider) == "Relax Around Retry stub"
-    assert web.provider is web.reader
+    assert web.provider.inner is web.reader
 
 
 def test_a_layer_that_cannot_read_is_skipped_when_pages_are_read():
@@ -528,8 +594,8 @@ def test_a_layer_that_cannot_read_is_skipped_when_pages_are_read():
     web = WebSearch(stub, reader=stub, layers=[SearchOnly()])
 
     assert shape(web.provider) == "Relax SearchOnly Retry stub"
-    assert shape(web.reader) == "Relax Retry stub"
-    assert web.provider.inner.inner is web.reader.inner
+    assert shape(web.reader) == "Retry stub"
+    assert web.provider.inner.inner is web.reader
 
 
 def test_the_providers_of_one_web_search_share_the_state_of_a_layer_and_two_web_searches_do_not():
@@ -538,8 +604,8 @@ def test_the_providers_of_one_web_search_share_the_state_of_a_layer_and_two_web_
     a, b = one.provider.inner.inner
     play(a.search(KELP), reply())
 
-    assert a.kept == b.kept == one.reader.inner.kept == ["kelp"]
-    assert other.provider.inner.inner[0].kept == layer.kept == []
+    assert a.seen == b.seen == one.reader.seen == ["kelp"]
+    assert other.provider.inner.inner[0].seen == []
 
 
 def test_a_copy_of_a_web_search_has_its_own_state():
@@ -547,51 +613,37 @@ def test_a_copy_of_a_web_search_has_its_own_state():
     twins = [copy.deepcopy(web), pickle.loads(pickle.dumps(web))]
     play(web.provider.search(KELP), reply())
 
-    assert web.provider.inner.kept == ["kelp"]
-    assert [twin.provider.inner.kept for twin in twins] == [[], []]
+    assert web.provider.inner.seen == ["kelp"]
+    assert [twin.provider.inner.seen for twin in twins] == [[], []]
 
 
-class Locked(Around):
-    def __init__(self, *args):
-        super().__init__(*args)
-        self.lock = threading.Lock()
-
-
-class ReturnsItself(Around):
-    def wrap(self, inner):
-        self.inner = inner
-        return self
-
-
-class Hides(Around):
-    def wrap(self, inner):
-        return Stub()
-
-
-class NoName(Around):
+class NoName(ProviderWrapper):
     name = None
 
 
-class Coroutine(Around):
+class Coroutine(ProviderWrapper):
     async def search(self, query):
         raise NotImplementedError
+
+
+def around(kind):
+    return [Around(make=lambda layer, _, inner: kind(layer, inner))]
 
 
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [
-        (["retry"], "str has no method wrap"),
+        (["retry"], "str is not a layer: its base class must be"),
         ([Retry], r"Retry is a class: write Retry\(\)"),
-        ([Retry(Stub())], "Retry already holds a provider"),
+        ([Retry()(Stub())], "_RetryProvider already holds a provider"),
         (Retry(), "give a list of layers, not Retry"),
         ("retry", "give a list of layers, not str"),
         ([Fallback(), Around("fuse", Rank.COMBINE)], "only one layer may combine several providers"),
         ([Around("x", "high")], "the rank of Around is not a number"),
-        ([Locked()], "Locked cannot be copied .*lock.* __deepcopy__"),
-        ([ReturnsItself()], r"ReturnsItself\.wrap\(inner\) must return a new layer"),
-        ([Hides()], r"Hides\.wrap\(inner\) must return a new layer"),
-        ([NoName()], "has no name"),
-        ([Coroutine()], "stub.search is an async def"),
+        (around(lambda layer, inner: Stub()), r"Around: start\(\) must return a function"),
+        (around(lambda layer, inner: inner), r"Around: start\(\) must return a function"),
+        (around(NoName), "has no name"),
+        (around(Coroutine), "stub.search is an async def"),
     ],
 )
 def test_anything_but_a_layer_is_refused(given, complaint):
@@ -600,11 +652,11 @@ def test_anything_but_a_layer_is_refused(given, complaint):
 
 
 def test_attempts_configure_the_default_retry():
-    assert retry_of(WebSearch(Stub(), attempts=5)).attempts == 5
-    assert retry_of(WebSearch(Stub(), attempts=5, layers=[Around()])).attempts == 5
+    assert retry_of(WebSearch(Stub(), retry=5)).attempts == 5
+    assert retry_of(WebSearch(Stub(), retry=5, layers=[Around()])).attempts == 5
     for given in ([Retry(attempts=2)], None):
-        with pytest.raises(ConfigurationError, match="attempts: is for the default layers"):
-            WebSearch(Stub(), attempts=5, layers=given)
+        with pytest.raises(ConfigurationError, match="retry: not with layers=None|layers: Retry does not belong here"):
+            WebSearch(Stub(), retry=5, layers=given)
 
 
 # The query, and the one chain
@@ -615,7 +667,7 @@ def test_programs_and_tools_use_the_same_chain():
     for unsupported in ("raise", "note", None):
         play(web.provider.search(SearchQuery.of("kelp", unsupported=unsupported)), reply())
 
-    assert web.provider.inner.kept == ["kelp"] * 3
+    assert web.provider.inner.seen == ["kelp"] * 3
     assert "_relaxed" not in vars(web)
 
 
@@ -666,27 +718,28 @@ def settings_file(content):
 
 
 def test_the_settings_file_has_a_table_for_each_layer(monkeypatch):
-    settings_file("[layers.retry]\nattempts = 5\npause = 0.1\n[layers.relax]\n")
+    settings_file("[retry]\nattempts = 5\nwait_initial = 0.1\n[layers.relax]\n")
     web = WebSearch(Stub())
 
-    assert (retry_of(web).attempts, retry_of(web).pause, web.provider.unsupported) == (5, 0.1, "note")
-    assert retry_of(WebSearch(Stub(), layers=[Retry()])).attempts == 3
+    assert (retry_of(web).attempts, retry_of(web).wait_initial, web.provider.layer.unsupported) == (5, 0.1, "note")
+    assert retry_of(WebSearch(Stub(), retry=Retry())).attempts == 3
     assert shape(WebSearch(Stub(), layers=None).provider) == "stub"
-    assert retry_of(WebSearch(Stub(), attempts=2)).attempts == 2
-    assert retry_of(WebSearch(Stub(), attempts=2)).pause == 0.1
-    monkeypatch.setenv("WEB_SEARCH_ATTEMPTS", "4")
+    assert retry_of(WebSearch(Stub(), retry=2)).attempts == 2
+    assert retry_of(WebSearch(Stub(), retry=2)).wait_initial == 0.1
+    monkeypatch.setenv("WEB_SEARCH_RETRY", "4")
     assert retry_of(WebSearch(Stub())).attempts == 4
-    monkeypatch.setenv("WEB_SEARCH_LAYERS", '{"retry": {"pause": 0.2}}')
-    assert retry_of(WebSearch(Stub())).pause == 0.2
+    monkeypatch.setenv("WEB_SEARCH_RETRY", '{"wait_initial": 0.2}')
+    assert retry_of(WebSearch(Stub())).wait_initial == 0.2
 
 
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        ("[layers.retry]\nattempts = 0", "layers.retry: Retry: attempts"),
-        ("[layers.retry]\nattemps = 2", "layers.retry: .*attemps"),
+        ("[retry]\nattempts = 0", "retry.attempts: Retry: attempts"),
+        ("[retry]\nattemps = 2", "retry.attemps: not an option; did you mean attempts"),
         ("[layers.rerty]\nattempts = 2", "unknown layer 'rerty'; known are breaker, "),
-        ('[layers.retry]\ninner = "brave"', "layers.retry: inner is not an option"),
+        ('[retry]\ninner = "brave"', "retry.inner: not an option"),
+        ("[layers.retry]\nattempts = 5", r"layers.retry: this is a setting: write \[retry\]"),
         ("layers = 3", "layers"),
     ],
 )
@@ -700,21 +753,21 @@ def test_a_mistake_in_the_table_of_a_layer_is_reported(content, complaint, given
 def test_a_file_that_was_merely_found_sets_only_what_it_may(plugged):
     plugged([("around", "Around")], Around=Around)
     found = Path("websearch.toml")
-    found.write_text('[layers.retry]\nattempts = 5\n[layers.relax]\nunsupported = "note"')
+    found.write_text('[retry]\nattempts = 5\n[layers.relax]\nunsupported = "note"')
     web = WebSearch(Stub())
-    assert (retry_of(web).attempts, web.provider.unsupported) == (5, "note")
+    assert (retry_of(web).attempts, web.provider.layer.unsupported) == (5, "note")
 
-    settings_file("[layers.retry]\nattempts = 2\npause = 0.1")
-    found.write_text("[layers.retry]\nlongest = 1")
+    settings_file("[retry]\nattempts = 2\nwait_initial = 0.1")
+    found.write_text("[retry]\nwait_max = 1")
     retry = retry_of(WebSearch(Stub()))
-    assert (retry.attempts, retry.pause, retry.longest) == (2, 0.1, 1)
+    assert (retry.attempts, retry.wait_initial, retry.wait_max) == (2, 0.1, 1)
     for refused, complaint in {
-        "[layers.retry]\nattempts = 3": "layers.retry.attempts: may not be more than 2 here",
-        "[layers.retry]\nlongest = 61": "layers.retry.longest: may not be more than 60 here",
-        "[layers.retry]\ninner = 3": "layers.retry.inner: may not be set here",
-        "[layers.fallback]": "layers.fallback: may not be set here",
+        "[retry]\nattempts = 3": "retry.attempts: may not be more than 2 here",
+        "[retry]\nwait_max = 61": "retry.wait_max: may not be more than 60 here",
+        "[retry]\ninner = 3": "retry.inner: not an option",
+        "[combine.fallback]": "combine: may not be set here",
         "[layers.around]": "layers.around: may not be set here",
-        "[layers]\nretry = 3": "layers: not a table for each layer",
+        "[layers]\nrelax = 3": "layers: not a table for each layer",
     }.items():
         found.write_text(refused)
         with pytest.raises(ConfigurationError, match=complaint):
@@ -739,22 +792,11 @@ def plugged(monkeypatch):
 
 def test_layers_plug_in_by_entry_points(plugged):
     @dataclass(frozen=True)
-    class Shout:
-        inner: object = None
+    class Shout(Layer):
         times: int = 1
-        kept: list = field(default_factory=list)
 
-        @property
-        def name(self):
-            return self.inner.name
-
-        def wrap(self, inner):
-            if self.times > 9:
-                raise ValueError("too loud")
-            return replace(self, inner=inner)
-
-        def search(self, query):
-            return self.inner.search(query)
+        def start(self):
+            return partial(Noting, self, [])
 
     def strict(times):
         raise ValueError("times: too many")
@@ -767,9 +809,9 @@ def test_layers_plug_in_by_entry_points(plugged):
     settings_file("[layers.shout]\ntimes = 3\n")
     assert layer_class("shout") is Shout
     assert shape(WebSearch(Stub()).provider) == "Relax Shout Retry stub"
-    assert WebSearch(Stub()).provider.inner.times == 3
-    assert shape(WebSearch(Stub(), layers=[Around()]).provider) == "Relax Around Shout Retry stub"
-    assert WebSearch(Stub(), layers=[Shout(times=4)]).provider.inner.times == 4
+    assert WebSearch(Stub()).provider.inner.layer.times == 3
+    assert shape(WebSearch(Stub(), layers=[Around()]).provider) == "Relax Shout Around Retry stub"
+    assert WebSearch(Stub(), layers=[Shout(times=4)]).provider.inner.layer.times == 4
     for wrong, complaint in {
         "[layers.shout]\ntime = 3": "layers.shout: .*time",
         "[layers.strict]\ntimes = 3": "layers.strict: times: too many",
@@ -794,12 +836,12 @@ def test_two_layers_of_one_name_are_refused(plugged, names):
 def test_the_built_in_layers_fit_the_port():
     for name in ("fallback", "relax", "retry"):
         layer: Layer = layer_class(name)()
-        assert callable(layer.wrap)
+        assert callable(layer.start())
         assert isinstance(layer.rank, Rank)
 
 
 def test_relax_does_not_change_reading():
-    assert play(Relax(Stub()).read("https://a.example"), reply()).result.url == "https://a.example"
+    assert play(Relax()(Stub()).read("https://a.example"), reply()).result.url == "https://a.example"
 
 
 def test_an_unsupported_option_without_a_name_cannot_be_left_out():
@@ -809,7 +851,7 @@ def test_an_unsupported_option_without_a_name_cannot_be_left_out():
             raise UnsupportedOption("something is not supported")
 
     with pytest.raises(UnsupportedOption, match="something"):
-        play(Relax(Vague()).search(KELP))
+        play(Relax()(Vague()).search(KELP))
 
 
 def test_layers_without_end_are_an_error():

@@ -19,6 +19,7 @@ from websearch_core.events import Wait, listen
 from websearch_core.flow import Call, Gather, Request, Sleep
 from websearch_core.layers import Fallback, Retry, SingleFlight, Throttle
 from websearch_core.layers._layer import parts
+from websearch_core.layers._pace import Ticket
 from websearch_core.layers._throttle import _identify
 from websearch_core.models import Page, SearchQuery, SearchResponse
 from websearch_core.provider import Limits, from_function
@@ -51,7 +52,7 @@ def times(simulation):
 
 
 def test_requests_begin_one_interval_apart_in_the_order_of_the_calls(simulate):
-    layer, simulation = Throttle(Service(requests_per_second=0.5)), simulate()
+    layer, simulation = Throttle()(Service(requests_per_second=0.5)), simulate()
     for number in range(5):
         simulation.start(number, layer.search(KELP), after=number / 100)
     simulation.run()
@@ -62,7 +63,7 @@ def test_requests_begin_one_interval_apart_in_the_order_of_the_calls(simulate):
 
 
 def test_the_first_request_does_not_wait_and_neither_does_one_after_a_long_time(simulate):
-    layer, simulation = Throttle(Service(requests_per_second=1)), simulate()
+    layer, simulation = Throttle()(Service(requests_per_second=1)), simulate()
     simulation.start("a", layer.search(KELP))
     simulation.start("b", layer.search(KELP), after=60)
     simulation.run()
@@ -71,7 +72,7 @@ def test_the_first_request_does_not_wait_and_neither_does_one_after_a_long_time(
 
 
 def test_only_so_many_requests_are_under_way_at_a_time_and_they_go_in_order(simulate):
-    layer, simulation = Throttle(Service(concurrent=2)), simulate(seconds=1)
+    layer, simulation = Throttle()(Service(concurrent=2)), simulate(seconds=1)
     for number in range(7):
         simulation.start(number, layer.search(KELP))
     simulation.run()
@@ -84,8 +85,8 @@ def test_only_so_many_requests_are_under_way_at_a_time_and_they_go_in_order(simu
 def test_searches_pages_and_retries_wait_in_the_same_queue(simulate):
     answers = iter([reply(status=503), reply(), reply()])
     simulation = simulate(answer=lambda _: next(answers))
-    throttle = Throttle(Service(requests_per_second=1))
-    simulation.start("search", Retry(throttle, pause=0).search(KELP))
+    throttle = Throttle()(Service(requests_per_second=1))
+    simulation.start("search", Retry(wait_initial=0)(throttle).search(KELP))
     simulation.start("read", throttle.read("https://a.example/"), after=0.1)
     simulation.run()
 
@@ -99,7 +100,7 @@ def test_searches_pages_and_retries_wait_in_the_same_queue(simulate):
 
 @pytest.mark.parametrize("leaver", range(1, 5))
 def test_whoever_is_cancelled_gives_the_place_back(simulate, leaver):
-    layer, simulation = Throttle(Service(requests_per_second=1)), simulate()
+    layer, simulation = Throttle()(Service(requests_per_second=1)), simulate()
     flows = [layer.search(KELP) for _ in range(5)]
     for number, flow in enumerate(flows):
         simulation.start(number, flow)
@@ -111,7 +112,7 @@ def test_whoever_is_cancelled_gives_the_place_back(simulate, leaver):
 
 
 def test_whoever_is_cancelled_while_the_service_answers_gives_the_place_back(simulate):
-    layer, simulation = Throttle(Service(concurrent=1)), simulate(seconds=1)
+    layer, simulation = Throttle()(Service(concurrent=1)), simulate(seconds=1)
     first = layer.search(KELP)
     simulation.start("first", first)
     simulation.cancel(first, after=0.2)
@@ -122,7 +123,7 @@ def test_whoever_is_cancelled_while_the_service_answers_gives_the_place_back(sim
 
 
 def test_a_wait_that_does_not_fit_the_time_left_is_an_error_at_once_and_nothing_is_sent(simulate):
-    layer = Throttle(Service(requests_per_second=0.1))
+    layer = Throttle()(Service(requests_per_second=0.1))
     simulate()
     play(layer.search(KELP), reply())
     with (
@@ -136,7 +137,7 @@ def test_a_wait_that_does_not_fit_the_time_left_is_an_error_at_once_and_nothing_
 
 
 def test_a_call_that_failed_so_does_not_hold_up_the_next(simulate):
-    layer, simulation = Throttle(Service(requests_per_second=1)), simulate()
+    layer, simulation = Throttle()(Service(requests_per_second=1)), simulate()
     play(layer.search(KELP), reply())
     with time_limit(0.1), pytest.raises(RateLimited):
         play(layer.search(KELP))
@@ -163,7 +164,7 @@ def test_a_call_that_failed_so_does_not_hold_up_the_next(simulate):
 )
 def test_a_limit_that_the_service_says_is_used_up_is_waited_for(simulate, headers, rest):
     names = {name.replace("-", "_"): value for name, value in headers.items()}
-    layer, simulation = Throttle(Service()), simulate(answer=lambda _: reply(**names))
+    layer, simulation = Throttle()(Service()), simulate(answer=lambda _: reply(**names))
     simulation.start("first", layer.search(KELP))
     simulation.start("second", layer.search(KELP), after=0.001)
     simulation.run()
@@ -175,7 +176,7 @@ def test_a_limit_of_one_endpoint_does_not_hold_up_another(simulate):
     def answer(request):
         return reply(retry_after="30") if request.url.endswith("/news") else reply()
 
-    layer, simulation = Throttle(Service(requests_per_second=1)), simulate(answer=answer)
+    layer, simulation = Throttle()(Service(requests_per_second=1)), simulate(answer=answer)
     simulation.start("news", layer.search(SearchQuery.of("kelp", topic="news")))
     simulation.start("more news", layer.search(SearchQuery.of("kelp", topic="news")), after=0.1)
     simulation.start("web", layer.search(KELP), after=0.2)
@@ -186,7 +187,7 @@ def test_a_limit_of_one_endpoint_does_not_hold_up_another(simulate):
 
 def test_what_a_failed_attempt_said_counts_for_every_call(simulate):
     answers = iter([reply(status=503, retry_after="2"), reply(), reply()])
-    layer, simulation = Throttle(Service()), simulate(answer=lambda _: next(answers))
+    layer, simulation = Throttle()(Service()), simulate(answer=lambda _: next(answers))
     simulation.start("fails", layer.search(KELP))
     simulation.start("other", layer.search(KELP), after=0.5)
     simulation.run()
@@ -206,7 +207,7 @@ def test_every_request_of_a_search_waits_and_those_of_a_gather_too(simulate):
         def page(self, number):
             return (yield Request(url=f"https://beacon.example/{number}"))
 
-    layer, simulation = Throttle(Pages(requests_per_second=1)), simulate()
+    layer, simulation = Throttle()(Pages(requests_per_second=1)), simulate()
     flow, sent = layer.search(KELP), []
     effect = next(flow)
     while not isinstance(effect, Gather):
@@ -225,7 +226,7 @@ def test_every_request_of_a_search_waits_and_those_of_a_gather_too(simulate):
 
 def test_a_service_that_is_called_through_a_library_is_throttled_too(simulate):
     provider = from_function("library", search=lambda query: [])
-    layer, simulation = Throttle(provider, requests_per_second=1), simulate(answer=lambda _: [])
+    layer, simulation = Throttle(requests_per_second=1)(provider), simulate(answer=lambda _: [])
     for number in range(3):
         simulation.start(number, layer.search(KELP))
     simulation.run()
@@ -240,7 +241,7 @@ def test_parsing_after_a_request_does_not_wait(simulate):
             yield Call(str, response)
             return SearchResponse(query=query.text)
 
-    layer, simulation = Throttle(Parses(requests_per_second=1)), simulate()
+    layer, simulation = Throttle()(Parses(requests_per_second=1)), simulate()
     simulation.start("one", layer.search(KELP))
     simulation.run()
 
@@ -248,7 +249,7 @@ def test_parsing_after_a_request_does_not_wait(simulate):
 
 
 def test_a_wait_is_announced_once(simulate):
-    layer, simulation, heard = Throttle(Service(requests_per_second=0.1)), simulate(), []
+    layer, simulation, heard = Throttle()(Service(requests_per_second=0.1)), simulate(), []
     simulation.start("first", layer.search(KELP))
     simulation.start("second", layer.search(KELP))
     with listen(heard.append):
@@ -267,24 +268,26 @@ def test_a_wait_is_announced_once(simulate):
     ],
 )
 def test_the_documented_limits_are_the_default(simulate, provider, rest):
-    layer = Throttle(provider)
+    layer = Throttle()(provider)
     pace = layer._pace
     simulate()
-    ticket = pace.enter("")
+    ticket, following = Ticket(""), Ticket("")
+    pace.enter(ticket)
     assert pace.wait(ticket) == 0
     pace.leave(ticket)
+    pace.enter(following)
 
-    assert pace.wait(pace.enter("")) == pytest.approx(rest)
+    assert pace.wait(following) == pytest.approx(rest)
 
 
 def test_numbers_of_ones_own_replace_the_documented_ones(simulate):
-    layer, simulation = Throttle(DuckDuckGo(), requests_per_second=4), simulate(answer=lambda _: reply(b""))
+    layer, simulation = Throttle(requests_per_second=4)(DuckDuckGo()), simulate(answer=lambda _: reply(b""))
     for number in range(3):
         simulation.start(number, layer.search(KELP))
     simulation.run()
     assert times(simulation) == [0, 0.25, 0.5]
 
-    layer, simulation = Throttle(DuckDuckGo(), requests_per_second=math.inf), simulate(answer=lambda _: reply(b""))
+    layer, simulation = Throttle(requests_per_second=math.inf)(DuckDuckGo()), simulate(answer=lambda _: reply(b""))
     for number in range(3):
         simulation.start(number, layer.search(KELP))
     simulation.run()
@@ -292,7 +295,7 @@ def test_numbers_of_ones_own_replace_the_documented_ones(simulate):
 
 
 def test_around_several_the_strictest_limit_counts(simulate):
-    layer = Throttle(Fallback((Service("a", requests_per_second=2), Service("b", requests_per_second=1))))
+    layer = Throttle()(Fallback()(Service("a", requests_per_second=2), Service("b", requests_per_second=1)))
     simulation = simulate()
     for number in range(2):
         simulation.start(number, layer.search(KELP))
@@ -318,17 +321,17 @@ def test_wrong_numbers_are_refused(options, complaint):
 
 
 def throttle_of(web):
-    return next((part for part in parts(web.provider) if isinstance(part, Throttle)), None)
+    return next((part for part in parts(web.provider) if isinstance(getattr(part, "layer", None), Throttle)), None)
 
 
 def test_it_is_a_default_and_none_removes_it():
     assert throttle_of(WebSearch("duckduckgo")).inner.name == "duckduckgo"
     assert throttle_of(WebSearch("duckduckgo", layers=None)) is None
-    assert throttle_of(WebSearch("duckduckgo", layers=[Throttle(requests_per_second=9)])).requests_per_second == 9
+    assert throttle_of(WebSearch("duckduckgo", throttle=Throttle(requests_per_second=9))).layer.requests_per_second == 9
 
 
 def test_copies_and_pickles_have_an_empty_queue(simulate):
-    layer = Throttle(Service(requests_per_second=0.01))
+    layer = Throttle()(Service(requests_per_second=0.01))
     simulate()
     play(layer.search(KELP), reply())
     for copied in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
@@ -389,12 +392,12 @@ def test_the_pause_of_a_provider_is_passed_on():
             yield Sleep(2)
             return SearchResponse(query=query.text)
 
-    assert play(Throttle(Waits()).search(KELP)).pauses == [2]
+    assert play(Throttle()(Waits()).search(KELP)).pauses == [2]
 
 
 def test_a_single_flight_inside_is_throttled_too():
     service = Clocked(requests_per_second=20)
-    web = WebSearch(Throttle(SingleFlight(service)))
+    web = WebSearch(Throttle()(SingleFlight()(service)))
     began = time.monotonic()
     web.search("kelp")
     web.search("dulse")
@@ -403,4 +406,4 @@ def test_a_single_flight_inside_is_throttled_too():
 
 
 def test_a_provider_whose_annotations_only_type_checkers_understand_has_a_shared_queue_too():
-    assert _identify(FakeWeb()) == _identify(FakeWeb()) != _identify(Service())
+    assert _identify([FakeWeb()]) == _identify([FakeWeb()]) != _identify([Service()])

@@ -9,7 +9,8 @@ import pytest
 from websearch_core.flow import run
 from websearch_core.layers import Fuse, Rerank
 from websearch_core.models import SearchQuery, SearchResponse, SearchResult
-from websearch_core.provider import Limits, collect_pages, in_domains
+from websearch_core.provider import Limits, collect_pages
+from websearch_core.provider._results import in_domains
 
 MANY = 90
 
@@ -48,10 +49,10 @@ def draw_layers(rng, shelves):
 
     def rerank(inner):
         score = rng.choice([None, lambda _, texts: [len(text) for text in texts]])
-        return Rerank(inner=inner, score=score, depth=rng.choice([5, 20, 30]), weight=rng.choice([None, 0.3]))
+        return Rerank(score=score, depth=rng.choice([5, 20, 30]), weight=rng.choice([None, 0.3]))(inner)
 
     inner = tuple(rerank(one) if rng.random() < 0.2 else one for one in shelves)
-    fused = Fuse(inner=inner, depth=rng.choice([5, 20, 30]), k=rng.choice([0, 10]))
+    fused = Fuse(results_per_provider=rng.choice([5, 20, 30]), k=rng.choice([0, 10]))(*inner)
     return rng.choice([fused, rerank(fused), rerank(shelves[0])])
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from websearch_core.models import SearchQuery
-from websearch_core.provider import closed_range
+from websearch_core.provider._dates import closed_range
 from websearch_core.providers import Brave, DuckDuckGo, You
 from websearch_core.testing import SECRET
 

@@ -22,8 +22,16 @@ from websearch_core.errors import (
 )
 from websearch_core.flow import Response
 from websearch_core.models import SearchQuery
-from websearch_core.provider import Limits, decode, find_message, parse_usage
-from websearch_core.provider._http import check_options, decode_json, error_for, redact, retry_after, with_sites
+from websearch_core.provider import Limits, decode, parse_usage
+from websearch_core.provider._http import (
+    check_options,
+    decode_json,
+    error_for,
+    find_message,
+    redact,
+    retry_after,
+    with_sites,
+)
 from websearch_core.providers.brave import Brave
 from websearch_core.testing import reply
 

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from websearch_core.errors import UnsupportedOption
+from websearch_core.errors import RateLimited, UnsupportedOption
 from websearch_core.flow import Request
 from websearch_core.models import SearchQuery, SearchResponse, SearchResult
-from websearch_core.provider import Batch, Limits, RateLimited, collect_pages, follow_pages
+from websearch_core.provider import Batch, Limits, collect_pages, follow_pages
 from websearch_core.testing import play
 
 TEN = SimpleNamespace(name="pier", limits=Limits(results_per_request=10, results=95))

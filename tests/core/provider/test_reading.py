@@ -17,7 +17,8 @@ from websearch_core.errors import (
 )
 from websearch_core.flow import Response
 from websearch_core.models import Page
-from websearch_core.provider import check_pages, check_response, find_records, first_heading, page_error
+from websearch_core.provider import check_pages, check_response, page_error
+from websearch_core.provider._reading import find_records, first_heading
 
 
 class Reader:

@@ -6,7 +6,7 @@ import pytest
 
 from websearch_core import WebSearch
 from websearch_core._runtime.deadline import time_limit
-from websearch_core._runtime.scope import Choices, choices_scope
+from websearch_core._runtime.scope import Choices, scope
 from websearch_core.errors import (
     AccessDenied,
     Blocked,
@@ -19,6 +19,7 @@ from websearch_core.errors import (
 )
 from websearch_core.flow import run
 from websearch_core.providers.direct import Direct
+from websearch_core.settings import Settings
 from websearch_core.testing import reply
 from websearch_core.testing._play import Outcome
 
@@ -195,7 +196,7 @@ def test_a_redirect_to_the_markdown_is_followed_and_named():
 
 
 def test_a_crawl_asks_for_html_because_it_needs_the_menus():
-    with choices_scope(Choices(menus=True)):
+    with scope(choices=Choices(menus=True)):
         outcome = play(Direct().read(URL), reply(HTML))
 
     assert "markdown" not in accepts(outcome)[0]
@@ -209,10 +210,13 @@ def test_a_site_that_negotiates_is_read_as_markdown(server, http):
         connection.sendall(http(body, "200 OK", f"Content-Type: {kind}", "Vary: Accept"))
 
     server.answers["/guide/"] = answer
-    with WebSearch(reader="direct", allow=[server.url], cache=True) as web:
+    with WebSearch(reader="direct", internal=[server.url], cache=True) as web:
         first, again = web.read(f"{server.url}/guide/"), web.read(f"{server.url}/guide/")
     with WebSearch(
-        reader="direct", allow=[server.url], cache=True, provider_options={"direct": {"prefer_markdown": False}}
+        reader="direct",
+        internal=[server.url],
+        cache=True,
+        settings=Settings.load(providers={"direct": {"prefer_markdown": False}}),
     ) as web:
         other = web.read(f"{server.url}/guide/")
 

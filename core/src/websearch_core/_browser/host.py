@@ -117,7 +117,7 @@ class Browser:
                 handle.cancel()
         await asyncio.wait({self._started}, timeout=_CLOSE)  # it would be lost if it were cancelled half-way
         for tab in self._tabs.values():
-            tab.lose(Unavailable("the browser was closed"))
+            tab.fail(Unavailable("the browser was closed"))
         if process := self._process:
             self._process = None
             self._connection.close()
@@ -198,7 +198,7 @@ class Browser:
         if self._is_broken:
             return
         for tab in self._tabs.values():
-            tab.lose(Unavailable("the browser ended while it read the page"))
+            tab.fail(Unavailable("the browser ended while it read the page"))
         self._start_ending()
 
     def _start_ending(self) -> None:

@@ -234,12 +234,12 @@ class Tab:
 
     async def close(self) -> None:
         """Drop the context with everything in it."""
-        self.lose(Unavailable("the page was closed"))
+        self.fail(Unavailable("the page was closed"))
         for task in tuple(self._tasks):
             task.cancel()
         await self._connection.send("Target.disposeBrowserContext", {"browserContextId": self.context})
 
-    def lose(self, error: WebSearchError) -> None:
+    def fail(self, error: WebSearchError) -> None:
         """Give up on the page: whatever waits for it gets *error*, and so does every later question."""
         self._lost = self._lost or error
         self._connection.forget(self._session)
@@ -292,9 +292,9 @@ class Tab:
             case "Page.javascriptDialogOpening":
                 self._dismiss()
             case "Inspector.targetCrashed":
-                self.lose(self._explain_crash())
+                self.fail(self._explain_crash())
             case "Inspector.detached":
-                self.lose(Unavailable("the browser closed the page"))
+                self.fail(Unavailable("the browser closed the page"))
 
     def _begin(self, params: dict[str, Any]) -> None:
         network = self.network

@@ -14,8 +14,8 @@ from contextlib import nullcontext, suppress
 from typing import Any, cast
 
 from .._runtime.deadline import _MIN_TIMEOUT, clamp
+from .._runtime.scope import current_call
 from ..errors import TimedOut, Unavailable, UnsafeURL
-from ..flow._branches import current_branch
 from .guard import Guard
 from .head import HeadBound
 from .lookup import Line
@@ -76,7 +76,7 @@ class _Stream:
         if self._unsent:
             with suppress(self._core.WriteError):  # the server may have answered before it hung up
                 self._send(timeout)
-        branch = current_branch()
+        branch = current_call().branch
         with branch.interruptible(self._shut_down) if branch is not None else nullcontext():
             data = cast("bytes", self._inner.read(max_bytes, clamp(timeout)))
         self.head.count(len(data))

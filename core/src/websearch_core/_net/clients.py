@@ -80,7 +80,11 @@ class DirectClient:
         address = _parse_url(self._http.URL, url)
         if params is not None:
             address = self._http.URL(address, params=params)
-        media_type, content = self._encode_body(json, data)
+        media_type, content = "", b""
+        if json is not None:
+            media_type, content = "application/json", _to_json(json).encode()
+        elif data:
+            media_type, content = "application/x-www-form-urlencoded", str(self._http.QueryParams(data)).encode()
         usual = {"Host": address.netloc.decode("ascii"), "Accept": "*/*", "Connection": "keep-alive"}
         if media_type:
             usual["Content-Type"] = media_type
@@ -105,14 +109,6 @@ class DirectClient:
     def close(self) -> None:
         """Close all connections."""
         self._client.close()
-
-    def _encode_body(self, json: Any, form: Mapping[str, str] | None) -> tuple[str, bytes]:
-        """Return the media type of a body and the body, which may be empty."""
-        if json is not None:
-            return "application/json", _to_json(json).encode()
-        if form:
-            return "application/x-www-form-urlencoded", str(self._http.QueryParams(form)).encode()
-        return "", b""
 
     @staticmethod
     def _guard(core: Any, backend: Any, guard: Guard | None, line: Line) -> Any:

@@ -6,8 +6,8 @@ here as ``GET http://host/...`` or ``CONNECT host:port``. The host is read stric
 judged (`Guard.judge`), and the connection goes to the very address that was judged. One gate serves one page, so its
 limits are that page's, and closing it cuts everything that the page left open.
 
-A site cannot play the proxy: its 407 becomes 502, its ``Proxy-*`` fields are dropped, and no protocol is switched. Our
-own refusals carry a random mark, which distinguishes them from a site's 403.
+A site cannot answer in the proxy's name: its 407 becomes 502, its ``Proxy-*`` fields are dropped, and no protocol is
+switched. Our own refusals carry a random mark, which distinguishes them from a site's 403.
 """
 
 from __future__ import annotations

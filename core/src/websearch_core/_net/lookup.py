@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import TypeAlias
 
+from .._runtime.scope import current_client
 from .._runtime.threads import Threads
-from .._runtime.turns import current_client
 from ..errors import Unavailable
 
 Ask: TypeAlias = Callable[[], Sequence[str]]

@@ -94,7 +94,7 @@ class _Pool:
         self._unavailable: type[Exception] = core.ConnectionNotAvailable
         self._is_closed = False
         self._idle = _Idle(most_idle)
-        # And whether the end of its answer is certain. Weak: whom Ctrl-C ends before it has the answer cannot close it.
+        # And whether the end of its answer is certain. Weak: an interrupted caller never closes its connection.
         self._busy: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
     def _find_key(self, request: Any) -> Key:

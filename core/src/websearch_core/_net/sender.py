@@ -13,7 +13,7 @@ import asyncio
 import ssl
 import threading
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import nullcontext
@@ -25,12 +25,13 @@ from weakref import WeakKeyDictionary
 
 from .._runtime.deadline import clamp, in_time, time_left, timeout_left
 from .._runtime.forks import start_over_after_fork
+from .._runtime.scope import current_call
 from .._runtime.threads import in_thread
 from .._runtime.turns import Places
 from .._text.urls import locate
 from ..errors import BadResponse, InvalidOption, TimedOut
 from ..flow import Request, Response
-from ..flow._branches import check_branch, current_branch
+from ..flow._branches import check_branch
 from ..flow._redaction import keys_in, redact_response
 from .body import OFFERED, BoundedBody
 from .clients import MAX_CONCURRENT, AsyncDirectClient, DirectClient, Library, user_agent
@@ -125,10 +126,10 @@ class Sender:
         with translate_errors(request) as answers:
             each = object()  # the places are for requests; who sends them is nothing to this queue
             exchange = partial(self._exchange, client, request, answers)
-            return self._slots[request.guarded].hold(each, exchange, timeout_left())
+            return self._slots[request.guarded].hold(each, exchange, clamp(None))
 
     def _exchange(self, client: Any, request: Request, answers: list[Any]) -> Response:
-        for target in self._check_targets(request):
+        for target in self._check_targets(request) if request.target is not None else ():
             resolve(self._lines[True], self.guard, *target, self._connect_timeout)
         check_branch()  # it may have waited long for its place
         reply = client.send(self._build_request(client, request), stream=True, follow_redirects=False)
@@ -137,7 +138,7 @@ class Sender:
             headers = _read_headers(reply)
             body = _start_body(reply, headers, request)
             if body is not None:
-                for chunk in _iter_chunks(reply):
+                for chunk in [reply.content] if reply.is_stream_consumed else reply.stream:
                     for _ in body.add(chunk):
                         clamp(None)  # the caller's own client does not check our deadline
                     if body.is_full:
@@ -150,12 +151,12 @@ class Sender:
         """Do the same as `send` on the running event loop."""
         if request.transport is not None:
             with translate_errors(request):
-                async with asyncio.timeout(timeout_left()):
+                async with asyncio.timeout(clamp(None)):
                     return await self._await_transport(request)
         here = self._get_loop_clients()
         with translate_errors(request) as answers:
-            async with asyncio.timeout(timeout_left()), here.slots[request.guarded]:
-                for target in self._check_targets(request):
+            async with asyncio.timeout(clamp(None)), here.slots[request.guarded]:
+                for target in self._check_targets(request) if request.target is not None else ():
                     await aresolve(self._lines[True], self.guard, *target, self._connect_timeout)
                 client = await self._get_loop_clients(request.guarded).client(request.guarded)
                 reply = await client.send(self._build_request(client, request), stream=True, follow_redirects=False)
@@ -205,7 +206,7 @@ class Sender:
                 answer.cancel()
 
     def _wait(self, answer: Future[Response]) -> Response:
-        branch = current_branch()
+        branch = current_call().branch
         try:
             with branch.interruptible(answer.cancel) if branch is not None else nullcontext():
                 return answer.result(timeout_left())
@@ -268,8 +269,7 @@ class Sender:
 
     def _build_request(self, client: Any, request: Request) -> Any:
         url = self.guard.check(request.url) if request.guarded else request.url
-        clamp(None)
-        left = timeout_left()
+        left = clamp(None)
         try:
             built = client.build_request(
                 request.method,
@@ -361,7 +361,8 @@ def _read_headers(reply: Any) -> dict[str, str]:
         raise BadResponse(f"the answer has more than {_MAX_HEADERS} headers", status=reply.status_code)
     headers: dict[str, str] = {}
     for raw_name, raw_value in raw:
-        name, value = raw_name.decode("latin-1").lower(), _decode_header(raw_value)
+        name = raw_name.decode("latin-1").lower()
+        value = raw_value.decode() if raw_value.isascii() else _decode_header(raw_value)
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
 
@@ -374,11 +375,6 @@ def _start_body(reply: Any, headers: Mapping[str, str], request: Request) -> Bou
         return BoundedBody("", request.max_bytes)
     has_body = reply.status_code != 204 and request.method != "HEAD"  # else its encoding is that of another answer
     return BoundedBody(headers.get("content-encoding", "") if has_body else "", request.max_bytes)
-
-
-def _iter_chunks(reply: Any) -> Iterable[bytes]:
-    chunks: Iterable[bytes] = [reply.content] if reply.is_stream_consumed else reply.stream
-    return chunks
 
 
 def _aiter_chunks(reply: Any) -> AsyncIterable[bytes]:

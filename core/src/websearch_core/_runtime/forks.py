@@ -13,6 +13,8 @@ import time
 from typing import Protocol
 from weakref import WeakSet
 
+from .interrupts import releasing
+
 
 class Restartable(Protocol):
     """What can start over."""
@@ -62,6 +64,7 @@ class _Process:
         self._known = os.getpid()
 
     def notice(self) -> None:
+        """Start over, once for all threads, in a process that was not forked by Python, but by uWSGI for example."""
         now, claim = os.getpid(), object()
         while self._known != now:
             if self._claims.setdefault(now, claim) is not claim:
@@ -75,11 +78,7 @@ class _Process:
 
 
 _process = _Process()
-
-
-def notice_fork() -> None:
-    """Start over in a process that was forked by other means than Python's, such as by uWSGI, once for all threads."""
-    _process.notice()
+notice_fork = _process.notice
 
 
 def _pause() -> None:
@@ -88,13 +87,12 @@ def _pause() -> None:
 
 
 def _resume() -> None:
-    try:
-        for one in _paused:
-            one.resume()
-    except BaseException:  # Ctrl-C; nobody may wait for this fork for ever
-        for one in _paused:
-            one.resume()
-        raise
+    releasing(_resume_all).close()  # nobody may wait for this fork for ever
+
+
+def _resume_all() -> None:
+    for one in _paused:
+        one.resume()
 
 
 if hasattr(os, "register_at_fork"):  # pragma: no branch

@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 
 from ..errors import Unavailable
 from .forks import start_over_after_fork
-from .turns import Turns, current_client
+from .scope import current_client
+from .turns import Turns
 
 T = TypeVar("T")
 
@@ -44,7 +45,7 @@ class Threads:
     def start_over(self) -> None:
         """Forget all work and all threads: in a forked process, those of the parent do not exist."""
         self._turns: Turns[_Job] = Turns(self._most, each=self._each, kept=self._most // 2)
-        self._lock = threading.Lock()  # always entered itself: Ctrl-C can leave a `Condition` locked
+        self._lock = threading.Lock()  # always entered itself, not as a `Condition`: see `interrupts`
         self._changed = threading.Condition(self._lock)
         self._working = 0
         self._ready: set[object] = set()  # threads that wait for work, or are being started
@@ -171,6 +172,11 @@ class _Job(Future[Any]):
 _for_work = Threads("websearch-async", 128)  # most of them wait for a process that parses
 
 
+def submit(work: Callable[[], T]) -> Future[T]:
+    """Run blocking *work* in a thread, with the context variables of the caller, and return its outcome."""
+    return _for_work.submit(current_client(), work)
+
+
 async def in_thread(work: Callable[[], T]) -> T:
-    """Run blocking *work* in a thread, with the context variables of the caller, and await its result."""
-    return await asyncio.wrap_future(_for_work.submit(current_client(), work))
+    """Run blocking *work* as `submit` does, and await its result."""
+    return await asyncio.wrap_future(submit(work))

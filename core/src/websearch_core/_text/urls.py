@@ -19,6 +19,7 @@ from ..errors import UnsafeURL
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 Origin: TypeAlias = tuple[str, str, int]
+_PORTS = {"http": 80, "https": 443}
 _MAX_LENGTH = 8192
 _URL = re.compile(r"(https?)://([^/?#]*)([/?#].*)?", re.IGNORECASE | re.DOTALL)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
@@ -176,7 +177,11 @@ def find_host(url: str) -> str:
 
 def is_web_url(url: str) -> bool:
     """Return whether *url* is an absolute, unambiguous http(s) URL. The host may be any, internal ones included."""
-    return find_origin(url) is not None
+    try:
+        split_url(url)
+    except UnsafeURL:
+        return False
+    return True
 
 
 @lru_cache(maxsize=1024)  # each result of a search is looked at several times
@@ -212,6 +217,7 @@ def _is_unguessable(text: str) -> bool:
     return any(_DIGIT_AND_LETTER.search(run) for run in _SECRET_VALUE.findall(text))
 
 
+@lru_cache(maxsize=1024)  # each result of a search is looked at several times
 def split_url(url: str) -> tuple[str, str, int, str]:
     """Split *url* into scheme, host, port and the rest; the host in lower-case ASCII."""
     if len(url) > _MAX_LENGTH:
@@ -237,7 +243,7 @@ def split_url(url: str) -> tuple[str, str, int, str]:
         host, digits = _parse_name(named[1]), named[2]
     else:
         raise UnsafeURL("the host is ambiguous")
-    port = int(digits) if digits else _default_port(scheme)
+    port = int(digits) if digits else _PORTS[scheme]
     if not 0 <= port <= 65535:
         raise UnsafeURL("the port is out of range")
     if rest[0] != "/":
@@ -249,7 +255,7 @@ def split_url(url: str) -> tuple[str, str, int, str]:
 
 def _join(scheme: str, host: str, port: int) -> str:
     netloc = f"[{host}]" if ":" in host else host
-    return f"{scheme}://{netloc}" if port == _default_port(scheme) else f"{scheme}://{netloc}:{port}"
+    return f"{scheme}://{netloc}" if port == _PORTS[scheme] else f"{scheme}://{netloc}:{port}"
 
 
 def _resolve_dots(rest: str) -> str:
@@ -329,10 +335,6 @@ def _check_punycode(label: str) -> None:
         idna.decode(label)
     except UnicodeError:
         raise UnsafeURL("the host name is not valid punycode") from None
-
-
-def _default_port(scheme: str) -> int:
-    return 443 if scheme == "https" else 80
 
 
 def parse_address(host: str) -> Address | None:

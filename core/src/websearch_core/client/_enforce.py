@@ -46,7 +46,10 @@ def enforce_query(response: SearchResponse, query: SearchQuery, max_snippet_char
     kept: dict[str, SearchResult] = {}
     for result in inside:
         kept.setdefault(find_page(result.url), result)
-    numbered = tuple(_number(result, n) for n, result in enumerate(list(kept.values())[: query.limit], 1))
+    numbered = tuple(
+        result if result.rank == n == result.citation_id else result.model_copy(update={"rank": n, "citation_id": n})
+        for n, result in enumerate(list(kept.values())[: query.limit], 1)
+    )
     limited = response if numbered == response.results else response.model_copy(update={"results": numbered})
     if outside:
         return limited.with_notes(f"{quantity(outside, 'result')} outside the domain filter left out")
@@ -66,18 +69,18 @@ def _escape_response(response: SearchResponse) -> SearchResponse:
 
 
 def _escape_result(result: SearchResult) -> SearchResult:
-    title, snippet, url = _on_one_line(escape_text(result.title)), escape_text(result.snippet), escape_url(result.url)
-    author = result.author and _on_one_line(escape_text(result.author))
+    title, snippet, url = (
+        " ".join(escape_text(result.title).split()),
+        escape_text(result.snippet),
+        escape_url(result.url),
+    )
+    author = result.author and " ".join(escape_text(result.author).split())
     content = result.content and _make_safe(result.content, result.url)
     safe = title, snippet, url, author, content
     if safe == (result.title, result.snippet, result.url, result.author, result.content):
         return result  # as most are
     update = {"title": title, "snippet": snippet, "url": url, "author": author, "content": content}
     return result.model_copy(update=update)
-
-
-def _on_one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _cut_snippet(result: SearchResult, most: int) -> SearchResult:
@@ -104,10 +107,6 @@ def _make_safe(content: str, url: str) -> str:
 
     content = strip_invisible(content)[0]
     return content if is_safe(content) else sanitize(content, url).text
-
-
-def _number(result: SearchResult, n: int) -> SearchResult:
-    return result if result.rank == n == result.citation_id else result.model_copy(update={"rank": n, "citation_id": n})
 
 
 def enforce_content(
@@ -180,7 +179,7 @@ def enforce_page(page: Page) -> Page:
     final = page.final_url if page.final_url.startswith("file:") else web_url
     if not is_safe(content):
         content = sanitize(content, final).text
-    facts = {name: _on_one_line(escape_text(text)) for name in _FACTS if (text := getattr(page, name))}
+    facts = {name: " ".join(escape_text(text).split()) for name in _FACTS if (text := getattr(page, name))}
     clean = page.model_copy(
         update={
             **facts,

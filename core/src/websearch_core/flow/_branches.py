@@ -13,9 +13,10 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
-from contextvars import ContextVar, copy_context
+from contextvars import copy_context
 from typing import Any
 
+from .._runtime.scope import current_call, scope
 from ..errors import Unavailable
 
 
@@ -57,7 +58,7 @@ class Branch:
         self.done: Future[Any] = Future()
         self.end: Future[None] = Future()  # done once nobody waits for this branch
         self._work = work
-        self._outer = _branch.get()
+        self._outer: Branch | None = current_call().branch
         self._interrupts: dict[object, Callable[[], object]] = {}
         self._lock = threading.Lock()
 
@@ -76,10 +77,10 @@ class Branch:
         threading.Thread(target=run, args=(self._run,), name="websearch-branch", daemon=True).start()
 
     def _run(self) -> None:
-        _branch.set(self)
         try:
-            self.check()
-            self.done.set_result(self._work())
+            with scope(branch=self):
+                self.check()
+                self.done.set_result(self._work())
         except BaseException as error:  # noqa: BLE001 - raised again, or returned, by the waiting thread
             self.done.set_exception(error)
         finally:
@@ -137,22 +138,9 @@ class Branch:
             self._interrupts.pop(key, None)
 
 
-_branch: ContextVar[Branch | None] = ContextVar("websearch_branch", default=None)
-
-
-def current_branch() -> Branch | None:
-    """Return the branch that this thread works for, or None."""
-    return _branch.get()
-
-
-def leave_branch() -> None:
-    """Work for somebody else from here on: for callers who wait although this branch may be cut off."""
-    _branch.set(None)
-
-
 def check_branch() -> None:
     """Raise `BranchExit` if this thread works for a branch that nobody waits for."""
-    branch = _branch.get()
+    branch: Branch | None = current_call().branch
     if branch is not None:
         branch.check()
 

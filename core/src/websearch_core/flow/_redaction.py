@@ -14,7 +14,7 @@ import binascii
 import html
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 from html.entities import html5
@@ -43,7 +43,7 @@ def keys_in(request: Request) -> tuple[str, ...]:
 
 def without_keys(text: str, keys: Iterable[str]) -> str:
     """Return *text* without *keys* in any of their spellings."""
-    keys = tuple(sorted(filter(_is_long, keys), key=len, reverse=True))
+    keys = tuple(sorted((key for key in keys if len(key) >= _MIN_LENGTH), key=len, reverse=True))
     for spelling in _spell(keys):
         text = text.replace(spelling, _MARK)
     if any(sign in text for sign in _ESCAPES):
@@ -54,21 +54,17 @@ def without_keys(text: str, keys: Iterable[str]) -> str:
 
 def redact_response(response: Response, request: Request) -> Response:
     """Return *response* without the keys that were sent with *request*."""
-    keys = tuple(filter(_is_long, keys_in(request)))
+    keys = tuple(key for key in keys_in(request) if len(key) >= _MIN_LENGTH)
     if not keys:
         return response
-    content, headers = _redact_content(response.content, keys), _redact_headers(response.headers, keys)
+    content, headers = _redact_content(response.content, keys), response.headers
+    lower = tuple(key.lower() for key in keys)  # as the names of headers are
+    names, values = "\n".join(headers), "\n".join(headers.values())
+    if without_keys(names, lower) != names or without_keys(values, keys) != values:
+        headers = {without_keys(name, lower): without_keys(value, keys) for name, value in headers.items()}
     if content == response.content and headers == response.headers:
         return response
     return replace(response, content=content, headers=headers)
-
-
-def _redact_headers(headers: Mapping[str, str], keys: tuple[str, ...]) -> Mapping[str, str]:
-    lower = tuple(key.lower() for key in keys)  # as the names of headers are
-    names, values = "\n".join(headers), "\n".join(headers.values())
-    if without_keys(names, lower) == names and without_keys(values, keys) == values:  # as most are
-        return headers
-    return {without_keys(name, lower): without_keys(value, keys) for name, value in headers.items()}
 
 
 def _redact_content(content: bytes, keys: tuple[str, ...]) -> bytes:
@@ -81,10 +77,6 @@ def _redact_content(content: bytes, keys: tuple[str, ...]) -> bytes:
     if len(content) <= _MAX_MIXED and any(sign in content for sign in _ESCAPES_IN_BYTES):
         content = without_keys(content.decode("latin-1"), keys).encode("latin-1")  # a letter for each byte
     return content
-
-
-def _is_long(key: str) -> bool:
-    return len(key) >= _MIN_LENGTH
 
 
 @lru_cache(maxsize=64)

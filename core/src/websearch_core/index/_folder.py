@@ -8,32 +8,16 @@ from pathlib import Path
 
 from ..errors import ConfigurationError, PageNotFound, TooLarge
 from ..models import Page
-from ._report import Skipped
+from ._report import SkippedFile
 
 _MAX_BYTES = 10 * 2**20
-# Not `mimetypes`, which depends on tables of the machine. The type of other files is detected from their bytes.
-_TYPES = {
-    ".csv": "text/csv",
-    ".htm": "text/html",
-    ".html": "text/html",
-    ".json": "application/json",
-    ".jsonl": "application/jsonl",
-    ".markdown": "text/markdown",
-    ".md": "text/markdown",
-    ".ndjson": "application/x-ndjson",
-    ".rst": "text/plain",
-    ".tsv": "text/tab-separated-values",
-    ".txt": "text/plain",
-    ".xhtml": "application/xhtml+xml",
-    ".xml": "application/xml",
-}
 
 
-def files(place: Path) -> Iterator[Path | Skipped]:
+def files(place: Path) -> Iterator[Path | SkippedFile]:
     """
     Yield the files in *place*, sorted, or *place* itself if it is a file.
 
-    Hidden files, symbolic links and folders that cannot be listed are yielded as `Skipped`.
+    Hidden files, symbolic links and folders that cannot be listed are yielded as `SkippedFile`.
 
     Args:
         place: A folder or a file.
@@ -47,15 +31,17 @@ def files(place: Path) -> Iterator[Path | Skipped]:
         return
     if not place.is_dir():
         raise ConfigurationError(f"{place}: no such file or folder")
-    unreadable: list[Skipped] = []
-    walk = os.walk(place, onerror=lambda error: unreadable.append(Skipped(str(error.filename), str(error.strerror))))
+    unreadable: list[SkippedFile] = []
+    walk = os.walk(
+        place, onerror=lambda error: unreadable.append(SkippedFile(str(error.filename), str(error.strerror)))
+    )
     for folder, below, names in walk:
         for name in sorted([*below, *names]):
             entry = Path(folder, name)
             if name.startswith("."):
-                yield Skipped(str(entry), "hidden")
+                yield SkippedFile(str(entry), "hidden")
             elif entry.is_symlink():
-                yield Skipped(str(entry), "a symbolic link")
+                yield SkippedFile(str(entry), "a symbolic link")
             elif name in names:
                 yield entry
         below[:] = sorted(name for name in below if not name.startswith("."))
@@ -75,7 +61,7 @@ def read_file(file: Path) -> Page:
         PageNotFound: It cannot be opened.
 
     """
-    from ..reading import read_bytes  # imports the parser, which a search does not need
+    from ..reading import find_media_type, read_bytes  # imports the parser, which a search does not need
 
     url = file.as_uri()
     if not file.is_file():  # reading a pipe would wait forever
@@ -87,7 +73,7 @@ def read_file(file: Path) -> Page:
         raise PageNotFound(f"cannot be read: {error.strerror}") from error
     if len(data) > _MAX_BYTES:
         raise TooLarge(f"larger than {_MAX_BYTES // 2**20} MiB")
-    page = read_bytes(data, url, _TYPES.get(file.suffix.lower()))
+    page = read_bytes(data, url, find_media_type(file.as_posix()))
     return page.model_copy(update={"url": url, "final_url": url, "title": page.title or _heading(page) or file.name})
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Skipped:
+class SkippedFile:
     """A file or URL that was not indexed, and why."""
 
     what: str
@@ -28,5 +28,5 @@ class Report:
 
     added: int = 0
     removed: int = 0
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedFile, ...] = ()
     left: int = 0

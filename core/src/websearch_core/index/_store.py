@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from .._runtime.sqlite import connect, create_private, create_tables, is_open, read_stamp, transaction, use_wal
+from .._runtime.sqlite import connect, create_private, create_tables, is_database, read_stamp, transaction, use_wal
 from .._text.quantity import quantity
 from .._text.terms import index_text, query_terms
 from .._text.urls import identify, is_web_url
@@ -34,7 +34,7 @@ from ..errors import (
 from ..models import Page, SearchQuery
 from ..provider._results import in_domains
 from ._folder import files, read_file
-from ._report import Report, Skipped
+from ._report import Report, SkippedFile
 from ._snippet import make_snippet, strip_markdown
 
 _APPLICATION_ID = 0x77736978  # in the header of the file: "wsix"
@@ -63,7 +63,7 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchHits:
     """The hits of a search, best first, and notes for the caller."""
 
     hits: tuple[Hit, ...] = ()
@@ -127,16 +127,16 @@ class Index:
         """
         place = place.expanduser().resolve()
         kept: set[str] = set()
-        skipped: list[Skipped] = []
+        skipped: list[SkippedFile] = []
         for file in files(place):
-            if isinstance(file, Skipped):
+            if isinstance(file, SkippedFile):
                 skipped.append(file)
             elif not self._is_own(file):
                 try:
                     page = read_file(file)
                     _require_text(page)
                 except ServiceError as error:
-                    skipped.append(Skipped(str(file), str(error)))
+                    skipped.append(SkippedFile(str(file), str(error)))
                     continue
                 self.add(page)
                 kept.add(page.url)
@@ -165,7 +165,7 @@ class Index:
             raise PageNotFound("the page is not in the local index")
         return self._parse(row[0])
 
-    def search(self, query: SearchQuery) -> Found:
+    def search(self, query: SearchQuery) -> SearchHits:
         """
         Find pages: first those with all words of the query and, if there are too few, those with any of them.
 
@@ -174,7 +174,7 @@ class Index:
         """
         terms = query_terms(query.text)
         if not terms:
-            return Found(notes=("the query has no words to search for",))
+            return SearchHits(notes=("the query has no words to search for",))
         notes = [f"only the first {_MAX_WORDS} words were looked for"] if len(terms) > _MAX_WORDS else []
         terms = terms[:_MAX_WORDS]
         end = query.page * query.limit
@@ -189,7 +189,7 @@ class Index:
             pages = [db.execute("SELECT page FROM pages WHERE id = ?", (id_,)).fetchone()[0] for id_, _ in chosen]
             notes += _note_missing(db, matching, query)
         hits = [self._make_hit(page, score, terms) for page, (_, score) in zip(pages, chosen, strict=True)]
-        return Found(tuple(hits), tuple(notes))
+        return SearchHits(tuple(hits), tuple(notes))
 
     def _remove(self, db: sqlite3.Connection, url: str) -> bool:
         row = db.execute("SELECT id, page FROM pages WHERE url = ?", (url,)).fetchone()
@@ -214,7 +214,7 @@ class Index:
         """Return whether *file* is of the index, or of another database here, whose locks reading it would release."""
         own = self.path.resolve()
         is_index = file.parent == own.parent and file.name in {own.name, f"{own.name}-wal", f"{own.name}-shm"}
-        return is_index or is_open(file)
+        return is_index or is_database(file)
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:

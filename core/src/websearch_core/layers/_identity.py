@@ -13,12 +13,11 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from .._runtime.scope import Caller, current_caller
-from .._runtime.turns import current_tenant
+from .._runtime.scope import Caller, current_call
 from ..keys._keys import ApiKey
 from ..models import SearchQuery
 from ..provider._ports import Provider
-from ._layer import Rank, held, leaves, parts
+from ._layer import Rank, held, leaves, parts, rank_of
 
 # Layers of these ranks decide whether and when a provider is asked, not what it answers.
 _SILENT = {Rank.THROTTLE, Rank.BUDGET, Rank.RETRY, Rank.BREAKER, Rank.CACHE, Rank.SINGLE_FLIGHT}
@@ -48,14 +47,15 @@ def describe_provider(provider: Provider) -> list[Any] | None:
     described: list[Any] = []
     for part in parts(provider):
         inner = held(part)
-        if inner and getattr(part, "rank", None) in _SILENT:
+        if inner and rank_of(part) in _SILENT:
             continue
-        if not dataclasses.is_dataclass(part):
+        made_of: Any = getattr(part, "layer", part)
+        if not dataclasses.is_dataclass(made_of):
             return None
-        own = [field.name for field in dataclasses.fields(part) if field.init and not (inner and field.name == "inner")]
+        own = [one.name for one in dataclasses.fields(made_of) if one.init and not (inner and one.name == "inner")]
         try:
-            options = {name: _plain(getattr(part, name)) for name in own}
-            described.append([_plain(type(part)), part.name, options, len(inner)])
+            options = {name: _plain(getattr(made_of, name)) for name in own}
+            described.append([_plain(type(made_of)), part.name, options, len(inner)])
         except TypeError:
             return None
     return described
@@ -77,11 +77,12 @@ class Identity:
 
     def __init__(self, provider: Provider) -> None:
         self._leaves = leaves(provider)
-        self._has_budget = any(getattr(part, "rank", None) == Rank.BUDGET for part in parts(provider))
+        self._has_budget = any(rank_of(part) == Rank.BUDGET for part in parts(provider))
 
     def caller(self) -> Caller:
         """Return who asks, with the tenant if a budget inside charges it: others do not share the answer."""
-        return current_caller()._replace(tenant=current_tenant() if self._has_budget else "")
+        call = current_call()
+        return call.caller._replace(tenant=call.account.tenant if self._has_budget else "")
 
     def of(self, what: object) -> str:
         """
@@ -91,7 +92,7 @@ class Identity:
         neither.
         """
         keys = [
-            _read(value)
+            value.identity() if isinstance(value, ApiKey) else value.get_secret_value()
             for leaf in self._leaves
             for value in getattr(leaf, "__dict__", {}).values()
             if isinstance(value, SecretStr)
@@ -126,7 +127,3 @@ def _locate(kind: type) -> list[str]:
     if any("<locals>" in name for name in (place, *(base.__qualname__ for base in kind.__mro__))):
         raise TypeError(kind.__qualname__)
     return [place, kind.__qualname__]
-
-
-def _read(key: SecretStr) -> str:
-    return key.identity() if isinstance(key, ApiKey) else key.get_secret_value()

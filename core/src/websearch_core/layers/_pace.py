@@ -9,7 +9,8 @@ from time import monotonic
 from typing import Any
 
 from .._runtime.forks import start_over_after_fork
-from .._runtime.turns import Turns, current_client
+from .._runtime.scope import current_client
+from .._runtime.turns import Turns
 from .._text.rates import RateLimit
 
 _STEP = 0.25  # seconds; whoever waits longer looks again, since somebody in front may have left
@@ -31,7 +32,7 @@ class Ticket:
     """
 
     endpoint: str
-    longest: float
+    longest: float = 60.0
     client: Hashable = field(default_factory=current_client)
     has_left: bool = False
 
@@ -40,8 +41,8 @@ class Pace:
     """
     The queue of the requests to one service or host, for all threads and event loops.
 
-    Nobody sleeps in here. Whoever wants to send takes a `Ticket`, asks `wait` how long to pause until it is 0, and
-    always gives the ticket back with `leave`. Clients take turns, and the requests of each go in the order of their
+    Nobody sleeps in here. Whoever wants to send enters with a `Ticket`, asks `wait` how long to pause until it is 0,
+    and always gives the ticket back with `leave`. Clients take turns, and the requests of each go in the order of their
     tickets; one whose endpoint rests does not hold up the others. A copy is empty, with a lock of its own.
 
     Args:
@@ -77,16 +78,10 @@ class Pace:
             is_resting = any(until > now for until in self._rests.values())
             return not (self._turns.waiting or self._turns.held or is_resting or self._next > now)
 
-    def enter(self, endpoint: str, longest: float = 60.0) -> Ticket:
-        """Return the last place among those of this client, for a request that takes at most *longest* seconds."""
-        ticket = Ticket(endpoint, longest)
-        try:
-            with self._lock:
-                self._turns.put(ticket.client, ticket)
-        except BaseException:  # Ctrl-C: a ticket that nobody gives back would hold up all others
-            self.leave(ticket)
-            raise
-        return ticket
+    def enter(self, ticket: Ticket) -> None:
+        """Queue behind the other requests of this client."""
+        with self._lock:
+            self._turns.put(ticket.client, ticket)
 
     def slow_down(self, interval: float) -> None:
         """Keep at least *interval* seconds between the beginnings of two requests, and send one at a time."""
@@ -141,7 +136,8 @@ class Pace:
         due = self._next + (place + 1 - self._burst) * self._interval - now
         if due > 0:
             return due
-        return _BLINK if place or self._is_full() else 0.0
+        is_full = self._concurrent is not None and len(self._turns.held) >= self._concurrent
+        return _BLINK if place or is_full else 0.0
 
     def _send(self, ticket: Ticket) -> None:
         self._next = max(self._next, monotonic()) + self._interval
@@ -152,9 +148,6 @@ class Pace:
 
     def _count_ahead(self, ticket: Ticket, now: float) -> int:
         return self._turns.count_ahead(ticket.client, ticket, lambda other: self._rests.get(other.endpoint, 0.0) <= now)
-
-    def _is_full(self) -> bool:
-        return self._concurrent is not None and len(self._turns.held) >= self._concurrent
 
 
 def shorten(wait: float) -> float:

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from urllib.parse import urljoin
 
 from .._runtime.deadline import time_limit
-from .._runtime.scope import Caller, current_caller
+from .._runtime.scope import Caller, current_call
 from .._text.urls import Origin, canonicalize, find_origin, is_web_url
 from ..errors import BadResponse, DisallowedByRobots, ServiceError, TimedOut, Unavailable, UnsafeURL, WebSearchError
-from ..flow import Call, Flow, Request, Response, Share, Shared
+from ..flow import Call, Flow, Request, Response, Share, SharedAnswer
 from ..flow._flights import Flights
 from ..flow._intercept import Auxiliary, AuxiliaryCall, AuxiliaryRequest, hold, intercept
 from ..models import Page
@@ -74,7 +74,7 @@ class Rules:
 _Site: TypeAlias = tuple[Caller, Origin]  # a caller with another policy, or other certificates, may get another file
 
 
-class _Kept(NamedTuple):
+class _Entry(NamedTuple):
     rules: Rules
     expires: float
 
@@ -96,11 +96,8 @@ class RobotsFiles:
         self._user_agent, self._max_age = user_agent, max_age
         self._flights = Flights()
         self._lock = threading.Lock()
-        self._kept: OrderedDict[_Site, _Kept] = OrderedDict()
+        self._kept: OrderedDict[_Site, _Entry] = OrderedDict()
         self._size = 0
-
-    def __deepcopy__(self, memo: Any) -> RobotsFiles:
-        return RobotsFiles(self._user_agent, self._max_age)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return RobotsFiles, (self._user_agent, self._max_age)
@@ -168,14 +165,14 @@ class RobotsFiles:
         """
         origin = find_origin(url)
         assert origin is not None
-        site = current_caller(), origin
+        site = current_call().caller, origin
         with self._lock:
             kept = self._kept.get(site)
         if kept is not None and time.monotonic() < kept.expires:
             return kept.rules
         named = {name: value for name, value in (headers or {}).items() if name.lower() == "user-agent"}
         try:
-            shared: Shared = yield Share(self._flights, site, lambda: self._fetch(site, url, named))
+            shared: SharedAnswer = yield Share(self._flights, site, lambda: self._fetch(site, url, named))
         except ServiceError:
             if kept is None:
                 raise
@@ -211,7 +208,7 @@ class RobotsFiles:
         rules: Rules = parse() if len(text) <= _PROMPT else (yield AuxiliaryCall(parse))
         with self._lock:
             self._drop(site)
-            self._kept[site] = _Kept(rules, time.monotonic() + self._lifetime(response))
+            self._kept[site] = _Entry(rules, time.monotonic() + self._lifetime(response))
             self._size += 1000 + rules.size
             while self._size > _MAX_KEPT and len(self._kept) > 1:
                 self._drop(next(iter(self._kept)))

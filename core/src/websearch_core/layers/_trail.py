@@ -7,9 +7,8 @@ from time import monotonic
 from typing import Generic, TypeVar
 
 from ..errors import AllProvidersFailed, NeedsBrowser, WebSearchError
-from ..events._observe import find_outcomes
 from ..models import Page, SearchResponse
-from ..models._outcomes import Outcome
+from ..models._outcomes import Outcome, find_outcomes
 from ..provider._ports import Provider, helps_after
 from ._layer import leaves
 
@@ -71,12 +70,12 @@ class Trail(Generic[A]):
     The turns of one call.
 
     Args:
-        tacit: The errors that the note does not mention.
+        silent_errors: The errors that the note does not mention.
 
     """
 
-    def __init__(self, tacit: tuple[type[WebSearchError], ...]) -> None:
-        self._tacit = tacit
+    def __init__(self, silent_errors: tuple[type[WebSearchError], ...]) -> None:
+        self._silent_errors = silent_errors
         self._outcomes: list[Outcome] = []
         self._words: list[str] = []
         self._failures: list[WebSearchError] = []
@@ -117,7 +116,7 @@ class Trail(Generic[A]):
         elif isinstance(end, WebSearchError):
             self._failures.append(end)
             self._outcomes.append(Outcome.of_failure(name, seconds, end))
-            self._words.extend([] if isinstance(end, self._tacit) else [f"{name} failed ({end.code})"])
+            self._words.extend([] if isinstance(end, self._silent_errors) else [f"{name} failed ({end.code})"])
         else:
             self._outcomes.extend(find_outcomes(end, name, seconds))
 

@@ -102,6 +102,7 @@ class SearchOptions(TypedDict, total=False):
     images: bool
     page: int
     extra: Mapping[str, Any]
+    max_snippet_chars: int | None
 
 
 class _Model(BaseModel):
@@ -137,6 +138,7 @@ class SearchQuery(_Model):
         extra: Parameters of the service itself, sent to it verbatim.
         unsupported: What to do about options that the provider does not support: ``raise``, or ignore them and
             ``note`` it in the response. None lets the layers decide, which raise by default.
+        max_snippet_chars: Maximum characters of each snippet; by default, only texts cut it, to 1,000.
 
     """
 
@@ -155,6 +157,7 @@ class SearchQuery(_Model):
     page: Annotated[int, BeforeValidator(_number)] = Field(default=1, ge=1)
     extra: dict[str, Any] = Field(default_factory=dict)
     unsupported: Unsupported | None = None
+    max_snippet_chars: Annotated[int | None, BeforeValidator(_number)] = Field(default=None, ge=1)
 
     @classmethod
     def of(cls, text: str, *, unsupported: Unsupported | None = None, **options: Unpack[SearchOptions]) -> SearchQuery:
@@ -170,7 +173,11 @@ class SearchQuery(_Model):
     def _normalize(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        data = _rename_limit({name: value for name, value in data.items() if value is not None})
+        data = {name: value for name, value in data.items() if value is not None}
+        if "max_results" in data:
+            if "limit" in data:
+                raise ValueError("give limit or max_results, not both: they are the same")
+            data["limit"] = data.pop("max_results")
         return {**data, "text": data["text"].strip()} if isinstance(data.get("text"), str) else data
 
     @model_validator(mode="after")
@@ -183,7 +190,7 @@ class SearchQuery(_Model):
 
     def requested(self) -> frozenset[str]:
         """Return the names of the options that a provider has to support: fields that differ from their defaults."""
-        given = self.model_fields_set - {"text", "limit", "extra", "unsupported"}
+        given = self.model_fields_set - {"text", "limit", "extra", "unsupported", "max_snippet_chars"}
         usual = _find_defaults(type(self))
         return frozenset(name for name in given if getattr(self, name) != usual[name])
 
@@ -442,21 +449,6 @@ class Page(_Model):
     def with_notes(self, *notes: str) -> Page:
         """Return the same page with *notes* added."""
         return self.model_copy(update={"notes": (*self.notes, *notes)})
-
-
-def _rename_limit(options: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    Return *options* with ``limit`` instead of its other name, ``max_results``.
-
-    Raises:
-        ValueError: They have both.
-
-    """
-    if "max_results" not in options:
-        return dict(options)
-    if "limit" in options:
-        raise ValueError("give limit or max_results, not both: they are the same")
-    return {"limit" if name == "max_results" else name: value for name, value in options.items()}
 
 
 def describe_problems(

@@ -263,7 +263,7 @@ def with_sites(query: SearchQuery) -> str:
     return " ".join(filter(None, [query.text, allowed, *blocked]))
 
 
-def given(parameters: Mapping[str, T | None]) -> dict[str, T]:
+def drop_none(parameters: Mapping[str, T | None]) -> dict[str, T]:
     """Return the *parameters* that have a value: those that are None are not sent."""
     return {name: value for name, value in parameters.items() if value is not None}
 

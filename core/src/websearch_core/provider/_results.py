@@ -73,11 +73,12 @@ def parse_results(
         address = find_url(item)
         if not isinstance(address, str) or not is_web_url(address := _absolute(address)):
             continue
+        text = plain_text(find_snippet(item))
         results.append(
             SearchResult(
                 title=" ".join(plain_text(find_title(item)).split()) or address,
                 url=address,
-                snippet=_cut(plain_text(find_snippet(item)), snippet_length),
+                snippet=text if snippet_length is None else _cut(text, snippet_length),
                 score=as_number(find_score(item)),
                 published=parse_date(find_published(item)),
                 author=join_names(find_author(item)),
@@ -160,10 +161,8 @@ def _absolute(address: str) -> str:
     return f"https:{address}" if address.startswith("//") else address
 
 
-def _cut(text: str, length: int | None) -> str:
-    """Return one line of *text*, cut between words after *length* characters; the text itself without a *length*."""
-    if length is None:
-        return text
+def _cut(text: str, length: int) -> str:
+    """Return one line of *text*, cut between words after *length* characters."""
     line = " ".join(text.split())
     return line if len(line) <= length else f"{line[:length].rpartition(' ')[0] or line[:length]} …"
 

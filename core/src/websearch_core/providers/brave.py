@@ -15,40 +15,36 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
+from websearch_core.errors import AuthenticationError, Blocked, QuotaExhausted, ServiceError, UnsupportedOption
 from websearch_core.provider import (
-    AuthenticationError,
     BaseUrl,
-    Blocked,
     Env,
     Flow,
     Key,
     Limits,
     Price,
-    QuotaExhausted,
     Request,
     Response,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    UnsupportedOption,
     as_object,
     as_objects,
     as_text,
     check_options,
-    closed_range,
     codes,
     collect_pages,
-    decode_json,
+    drop_none,
     error_for,
     find_country,
     find_language,
     parse_images,
     parse_results,
-    plain_text,
     provider,
-    take_results,
 )
+from websearch_core.provider._dates import closed_range
+from websearch_core.provider._http import decode_json
+from websearch_core.provider._results import plain_text, take_results
 
 _FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
 _PAGES = 10
@@ -133,12 +129,12 @@ class Brave:
             "goggles": _goggle(query),
             **query.extra,
         }
-        given = {name: value for name, value in params.items() if value is not None}
+        params = drop_none(params)
         url, headers = f"{self.base_url}/{endpoint}", {"X-Subscription-Token": self.api_key.get_secret_value()}
         headers["Accept"] = "application/json"
-        if len(given.get("goggles", "")) > _LONG:
-            return Request(method="POST", url=url, json=given, headers=headers)
-        return Request(url=url, params=given, headers=headers)
+        if len(params.get("goggles", "")) > _LONG:
+            return Request(method="POST", url=url, json=params, headers=headers)
+        return Request(url=url, params=params, headers=headers)
 
     def _parse(self, query: SearchQuery, body: dict[str, Any], size: int) -> tuple[SearchResponse, bool]:
         """Return a page, and whether there is another. News are at the top; ``web`` is absent if it has no results."""

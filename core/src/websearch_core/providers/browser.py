@@ -17,28 +17,16 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from websearch_core.provider import (
-    Blocked,
-    Call,
-    Env,
-    Flow,
-    FoundFile,
-    NeedsBrowser,
-    Page,
-    Request,
-    Response,
-    UnsupportedContent,
-    WebSearchError,
-    check_response,
-    needs_scripts,
-    provider,
-)
+from websearch_core.errors import Blocked, NeedsBrowser, UnsupportedContent, WebSearchError
+from websearch_core.flow import Call
+from websearch_core.provider import Env, Flow, FoundFile, Page, Request, Response, check_response, provider
+from websearch_core.provider._obstacles import needs_scripts
 
 from .._browser.capture import Capture
 from .._browser.find import find_browser
 from .._browser.launch import Launch
 from .._browser.render import Rendered, Renderer
-from .._runtime.scope import Choices, current_choices
+from .._runtime.scope import Choices, current_call
 from .._text.media_types import HTML
 from ..errors import ConfigurationError
 
@@ -98,7 +86,7 @@ class Browser:
         check_response(response, self)
         if response.media_type and response.media_type not in HTML:
             return (yield from self._read_file(url, here))
-        page: Page = yield Call(self._parse, response, current_choices())
+        page: Page = yield Call(self._parse, response, current_call().choices)
         page = self._complete(page, response, url, here)
         if not isinstance(response, Rendered):
             return page

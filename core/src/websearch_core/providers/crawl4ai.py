@@ -20,38 +20,33 @@ from importlib.util import find_spec
 from math import isfinite
 from typing import Annotated, Any, ClassVar, Literal
 
+from websearch_core._text.urls import is_web_url, serialize
+from websearch_core.errors import Blocked, ConfigurationError, NeedsBrowser, ServiceError, WebSearchError
 from websearch_core.provider import (
     FREE,
     BaseUrl,
-    Blocked,
-    ConfigurationError,
     Env,
     Flow,
     Key,
-    NeedsBrowser,
     Page,
     Request,
     Response,
     Service,
-    ServiceError,
-    WebSearchError,
-    as_links,
     as_object,
     as_objects,
     as_text,
-    bearer,
     check_text,
     decode,
-    is_web_url,
     page_error,
     parse_date,
-    plain_text,
     post_json,
     provider,
-    serialize,
     time_left,
-    unexpected_format,
 )
+from websearch_core.provider._http import unexpected_format
+from websearch_core.provider._reading import as_links
+from websearch_core.provider._requests import bearer
+from websearch_core.provider._results import plain_text
 
 from .._browser.crawler import MISSING, Crawler
 

@@ -33,7 +33,7 @@ from websearch_core.provider import (
     collect_pages,
     date_range,
     decode,
-    given,
+    drop_none,
     parse_results,
     provider,
 )
@@ -107,7 +107,7 @@ class Crossref:
             **query.extra,
         }
         key = {"Crossref-Plus-API-Token": f"Bearer {self.api_key.get_secret_value()}"} if self.api_key else {}
-        return Request(url=f"{self.base_url}/works", params=given(params), headers=key)
+        return Request(url=f"{self.base_url}/works", params=drop_none(params), headers=key)
 
 
 def _first(value: Any) -> str | None:

@@ -21,32 +21,34 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from websearch_core.provider import (
-    FREE,
-    Batch,
-    Call,
+from websearch_core.errors import (
     ConfigurationError,
-    Env,
-    Flow,
-    Image,
-    Limits,
     RateLimited,
-    SearchQuery,
-    SearchResponse,
-    Service,
     ServiceError,
     TimedOut,
     Unavailable,
     UnsupportedOption,
+)
+from websearch_core.flow import Call
+from websearch_core.provider import (
+    FREE,
+    Batch,
+    Env,
+    Flow,
+    Image,
+    Limits,
+    SearchQuery,
+    SearchResponse,
+    Service,
     check_options,
+    drop_none,
     follow_pages,
-    given,
     parse_images,
     parse_results,
     provider,
-    redact,
     with_sites,
 )
+from websearch_core.provider._http import redact
 
 _MISSING = "ddgs needs the package ddgs: pip install 'websearch-core[ddgs]'"
 # The engines of the library that know an option, by the kind of search.
@@ -118,7 +120,7 @@ class Ddgs:
             "timelimit": query.time_range and query.time_range[0],
             "backend": self._engines(query, kind, self.backend),
         }
-        options = {**given(options), **query.extra}
+        options = {**drop_none(options), **query.extra}
         images: tuple[Image, ...] = ()
         if query.images:
             more = {"backend": self._engines(query, "images", "auto"), "max_results": query.limit}

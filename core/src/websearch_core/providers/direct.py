@@ -24,31 +24,32 @@ from urllib.parse import urljoin, urlsplit
 from pydantic import Field
 
 from websearch_core._runtime.deadline import time_limit
-from websearch_core._runtime.scope import Choices, current_choices
+from websearch_core._runtime.scope import Choices, current_call
 from websearch_core._text.media_types import HTML, MARKDOWN
 from websearch_core._text.urls import Origin, find_origin
-from websearch_core.provider import (
+from websearch_core.errors import (
     BadResponse,
-    Call,
     DisallowedByRobots,
-    Flow,
-    FoundFile,
     NeedsBrowser,
-    Page,
-    Request,
-    Response,
     ServiceError,
     TooLarge,
     UnsafeURL,
     UnsupportedContent,
+)
+from websearch_core.flow import Call
+from websearch_core.provider import (
+    Flow,
+    FoundFile,
+    Page,
+    Request,
+    Response,
     check_response,
     error_for,
-    find_stub,
-    needs_scripts,
     provider,
-    says_the_same,
     time_left,
 )
+from websearch_core.provider._obstacles import needs_scripts
+from websearch_core.provider._stubs import find_stub, says_the_same
 
 _REDIRECTS = {301, 302, 303, 307, 308}
 _OTHERS = "text/plain;q=0.8, application/json;q=0.7, */*;q=0.5"
@@ -111,7 +112,7 @@ class Direct:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*."""
-        if not self.prefer_markdown or current_choices().menus:
+        if not self.prefer_markdown or current_call().choices.menus:
             return (yield from self._read(url, _HTML_FIRST))
         response, here = yield from self._fetch(url, _MARKDOWN_FIRST)
         if not _offers_markdown(response):
@@ -168,7 +169,7 @@ class Direct:
     def _find_alternate(self, response: Response, here: str) -> Flow[str | None]:
         if not self.follow_alternates or response.status >= 300 or response.media_type not in {"", *HTML}:
             return None
-        if current_choices().menus or (b"markdown" not in response.content and "link" not in response.headers):
+        if current_call().choices.menus or (b"markdown" not in response.content and "link" not in response.headers):
             return None
         found: str | None = yield Call(_parse_links, response, here)
         return found
@@ -214,7 +215,7 @@ class Direct:
         elif not _may_send_on(response):
             return None
         else:
-            there = yield Call(self._parse_refresh, response, here, current_choices())
+            there = yield Call(self._parse_refresh, response, here, current_call().choices)
         return self._follow(there, here) if there else None
 
     def _follow(self, location: str, here: str) -> str:
@@ -228,7 +229,7 @@ class Direct:
         return there
 
     def _page(self, response: Response, url: str, here: str) -> Flow[Page]:
-        page: Page = yield Call(self._parse, response, here, current_choices())
+        page: Page = yield Call(self._parse, response, here, current_call().choices)
         page = page.model_copy(update={"url": url, "final_url": here, "provider": self.name})
         if response.truncated or response.status == 206:
             page = page.model_copy(update={"truncated": True})
@@ -249,7 +250,7 @@ class Direct:
                 response.content,
                 url,
                 response.headers.get("content-type"),
-                links=self.links,
+                links=choices.links or self.links,
                 comments=choices.comments or self.comments,
                 reviews=choices.reviews or self.reviews,
                 isolate=self.isolate,

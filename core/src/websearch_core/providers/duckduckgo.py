@@ -17,11 +17,12 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from websearch_core.errors import Blocked, ServiceError, UnsupportedOption
+from websearch_core.flow import Sleep
 from websearch_core.provider import (
     FREE,
     BaseUrl,
     Batch,
-    Blocked,
     Flow,
     Limits,
     Request,
@@ -30,23 +31,18 @@ from websearch_core.provider import (
     SearchResponse,
     SearchResult,
     Service,
-    ServiceError,
-    Sleep,
-    UnsupportedOption,
-    check_length,
     check_options,
-    closed_range,
     codes,
     error_for,
     follow_pages,
-    match_language,
     parse_results,
-    plain_text,
     provider,
-    quote_commands,
-    unexpected_format,
     with_sites,
 )
+from websearch_core.provider._dates import closed_range
+from websearch_core.provider._http import check_length, quote_commands, unexpected_format
+from websearch_core.provider._languages import match_language
+from websearch_core.provider._results import plain_text
 
 _TIME = {"day": "d", "week": "w", "month": "m", "year": "y"}
 _SAFE_SEARCH = {"off": "-2", "moderate": "-1", "strict": "1"}

@@ -16,53 +16,52 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
-from websearch_core.provider import (
-    COUNTRIES,
+from websearch_core._text.urls import is_web_url, serialize
+from websearch_core.errors import (
     BadRequest,
-    BaseUrl,
     Blocked,
+    PageNotFound,
+    QuotaExhausted,
+    ServiceError,
+    TimedOut,
+    Unavailable,
+    UnsupportedContent,
+    WebSearchError,
+)
+from websearch_core.provider import (
+    BaseUrl,
     Env,
     Flow,
     FoundFile,
     Key,
     Limits,
     Page,
-    PageNotFound,
-    QuotaExhausted,
     Response,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    TimedOut,
-    Unavailable,
-    UnsupportedContent,
-    WebSearchError,
     as_number,
     as_object,
     as_objects,
     as_text,
-    as_texts,
     check_options,
     check_pages,
     collect_pages,
     date_range,
     decode,
+    drop_none,
     find_country,
-    find_records,
-    given,
-    is_web_url,
     page_error,
     parse_date,
     parse_images,
     parse_results,
-    plain_text,
     post_json,
     provider,
-    read_alone,
-    serialize,
-    take_results,
 )
+from websearch_core.provider._codes import COUNTRIES
+from websearch_core.provider._http import as_texts
+from websearch_core.provider._reading import find_records, read_alone
+from websearch_core.provider._results import plain_text, take_results
 
 _MAX_RESULTS = 100
 _CATEGORIES = {"news": "news", "finance": "financial report", "academic": "research paper", "code": "github"}
@@ -164,7 +163,7 @@ class Exa:
     def read_many(self, urls: Sequence[str], /) -> Flow[list[Page | WebSearchError]]:
         """Read up to 20 pages in one request."""
         sent = [serialize(url) for url in urls]
-        payload = {"urls": sent, "text": True, **given({"maxAgeHours": self.max_age_hours})}
+        payload = {"urls": sent, "text": True, **drop_none({"maxAgeHours": self.max_age_hours})}
         response = yield post_json(self, "contents", payload, headers=self._headers(), target=tuple(urls))
         if response.status >= 400 and (problem := _page_problem(response)):
             raise page_error(self, kind=_FAILURES[problem["tag"]], detail=problem.get("error"))
@@ -198,7 +197,7 @@ class Exa:
             "maxAgeHours": self.max_age_hours,
             "extras": {"imageLinks": 1} if query.images else None,
         }
-        return given(
+        return drop_none(
             {
                 "query": query.text,
                 "numResults": size,
@@ -210,7 +209,7 @@ class Exa:
                 "endPublishedDate": f"{query.before}T23:59:59.999Z" if query.before else None,
                 "userLocation": find_country(query, self),
                 "moderation": query.safe_search in {"moderate", "strict"} or None,
-                "contents": given(contents) or None,
+                "contents": drop_none(contents) or None,
             }
         )
 

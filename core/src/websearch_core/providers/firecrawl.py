@@ -20,56 +20,57 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import NonNegativeInt
 
-from websearch_core.provider import (
-    COUNTRIES,
-    BaseUrl,
+from websearch_core._text.urls import is_web_url, serialize
+from websearch_core.errors import (
     Blocked,
+    PageNotFound,
+    QuotaExhausted,
+    RateLimited,
+    ServiceError,
+    TimedOut,
+    Unavailable,
+    UnsupportedContent,
+)
+from websearch_core.provider import (
+    BaseUrl,
     Env,
     Flow,
     FoundFile,
     Key,
     Limits,
     Page,
-    PageNotFound,
     Price,
-    QuotaExhausted,
-    RateLimited,
     Request,
     Response,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    TimedOut,
-    Unavailable,
-    UnsupportedContent,
-    as_links,
     as_number,
     as_object,
     as_text,
-    bearer,
     check_options,
     check_text,
     collect_pages,
     decode,
+    drop_none,
     error_for,
     find_country,
-    given,
-    google_period,
     is_vendor,
-    is_web_url,
-    missing_field_error,
     page_error,
     parse_date,
     parse_images,
     parse_results,
     parse_usage,
-    plain_text,
     post_json,
     provider,
-    serialize,
-    unexpected_format,
 )
+from websearch_core.provider._codes import COUNTRIES
+from websearch_core.provider._declare import missing_field_error
+from websearch_core.provider._http import unexpected_format
+from websearch_core.provider._reading import as_links
+from websearch_core.provider._requests import bearer
+from websearch_core.provider._results import plain_text
+from websearch_core.provider.google import google_period
 
 _MAX_RESULTS = 100
 _CATEGORIES = {"academic": ["research"], "code": ["github"]}
@@ -163,7 +164,7 @@ class Firecrawl:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*, as Markdown."""
-        payload = given({"url": serialize(url), "formats": ["markdown", "links"], "maxAge": self.max_age})
+        payload = drop_none({"url": serialize(url), "formats": ["markdown", "links"], "maxAge": self.max_age})
         payload["onlyMainContent"] = self.only_main_content
         body = self._body((yield self._request("scrape", payload, target=url)), "read")
         data = as_object(body.get("data"))
@@ -195,7 +196,7 @@ class Firecrawl:
         )
 
     def _payload(self, query: SearchQuery, size: int) -> dict[str, Any]:
-        return given({
+        return drop_none({
             "query": query.text,
             "limit": size,
             "sources": ["news" if query.topic == "news" else "web", *(["images"] if query.images else [])],

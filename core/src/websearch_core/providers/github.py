@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Annotated, Any, ClassVar, Literal
 
+from websearch_core.errors import RateLimited, Unavailable, UnsupportedOption
 from websearch_core.provider import (
     FREE,
     BaseUrl,
@@ -23,14 +24,11 @@ from websearch_core.provider import (
     FoundFile,
     Key,
     Limits,
-    RateLimited,
     Request,
     Response,
     SearchQuery,
     SearchResponse,
     Service,
-    Unavailable,
-    UnsupportedOption,
     as_object,
     as_objects,
     as_text,
@@ -38,12 +36,12 @@ from websearch_core.provider import (
     collect_pages,
     date_range,
     decode,
+    drop_none,
     error_for,
-    find_message,
-    given,
     parse_results,
     provider,
 )
+from websearch_core.provider._http import find_message
 
 _Kind = Literal["repositories", "code", "issues"]
 
@@ -93,7 +91,7 @@ class GitHub:
             headers = {"Accept": "application/vnd.github.text-match+json", "X-GitHub-Api-Version": "2022-11-28"}
             if self.api_key:
                 headers["Authorization"] = f"Bearer {self.api_key.get_secret_value()}"
-            response = yield Request(url=f"{self.base_url}/search/{kind}", params=given(params), headers=headers)
+            response = yield Request(url=f"{self.base_url}/search/{kind}", params=drop_none(params), headers=headers)
             body = self._body(response)
             results = parse_results(
                 body.get("items"),

@@ -29,11 +29,11 @@ from websearch_core.provider import (
     collect_pages,
     date_range,
     decode,
-    given,
-    midnight,
+    drop_none,
     parse_results,
     provider,
 )
+from websearch_core.provider._dates import midnight
 
 _TAGS = {"story": "story", "comment": "comment", "any": "(story,comment)"}
 
@@ -81,7 +81,7 @@ class HackerNews:
                 **query.extra,
             }
             path = "search_by_date" if self.sort == "date" else "search"
-            response = yield Request(url=f"{self.base_url}/{path}", params=given(params))
+            response = yield Request(url=f"{self.base_url}/{path}", params=drop_none(params))
             body = decode(response, self)
             results = parse_results(
                 body.get("hits"),

@@ -24,11 +24,10 @@ from functools import partial
 from math import isfinite
 from typing import Annotated, Any, ClassVar, Literal
 
+from websearch_core._text.urls import is_web_url, serialize
+from websearch_core.errors import Blocked, ServiceError, TooLarge
 from websearch_core.provider import (
-    GOOGLE_LANGUAGES,
-    LOWER_COUNTRIES,
     BaseUrl,
-    Blocked,
     Env,
     Flow,
     Key,
@@ -39,33 +38,31 @@ from websearch_core.provider import (
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    TooLarge,
     as_object,
     as_objects,
     as_text,
-    bearer,
     check_options,
     check_text,
     collect_pages,
     decode,
+    drop_none,
     find_country,
     find_language,
-    given,
     is_vendor,
-    is_web_url,
-    missing_field_error,
     page_error,
     parse_date,
     parse_results,
     parse_usage,
-    plain_text,
     provider,
-    serialize,
     time_left,
-    unexpected_format,
     with_sites,
 )
+from websearch_core.provider._codes import LOWER_COUNTRIES
+from websearch_core.provider._declare import missing_field_error
+from websearch_core.provider._http import unexpected_format
+from websearch_core.provider._requests import bearer
+from websearch_core.provider._results import plain_text
+from websearch_core.provider.google import GOOGLE_LANGUAGES
 
 _MEANINGS: dict[int, type[ServiceError]] = {403: Blocked, 409: TooLarge, 413: TooLarge, 451: Blocked}
 _UNREADABLE = 42206  # AssertionFailureError
@@ -143,7 +140,7 @@ class Jina:
         answer = yield Request(
             method="POST",
             url=f"{self.search_url}/",
-            json={**given(payload), **query.extra},
+            json={**drop_none(payload), **query.extra},
             headers=self._headers() | ({} if self.read_results else {"X-Respond-With": "no-content"}),
         )
         response = _with_own_status(answer)

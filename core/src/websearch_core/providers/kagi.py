@@ -15,9 +15,17 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
-from websearch_core.provider import (
-    LOWER_COUNTRIES,
+from websearch_core._text.urls import serialize
+from websearch_core.errors import (
     AuthenticationError,
+    PageNotFound,
+    QuotaExhausted,
+    ServiceError,
+    TimedOut,
+    Unavailable,
+    WebSearchError,
+)
+from websearch_core.provider import (
     BaseUrl,
     Env,
     Flow,
@@ -25,42 +33,33 @@ from websearch_core.provider import (
     Key,
     Limits,
     Page,
-    PageNotFound,
-    QuotaExhausted,
     Request,
     Response,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    TimedOut,
-    Unavailable,
-    WebSearchError,
     as_object,
     as_objects,
     as_text,
-    bearer,
     check_options,
     check_pages,
     collect_pages,
     date_range,
     decode,
+    drop_none,
     error_for,
     find_country,
-    find_message,
-    find_records,
-    first_heading,
-    given,
     page_error,
     parse_images,
     parse_results,
-    plain_text,
     post_json,
     provider,
-    read_alone,
-    serialize,
-    unexpected_format,
 )
+from websearch_core.provider._codes import LOWER_COUNTRIES
+from websearch_core.provider._http import find_message, unexpected_format
+from websearch_core.provider._reading import find_records, first_heading, read_alone
+from websearch_core.provider._requests import bearer
+from websearch_core.provider._results import plain_text
 
 _PAGES = 10
 _FULL = 20  # results: a page with fewer is the last
@@ -131,7 +130,7 @@ class Kagi:
 
     def _page(self, query: SearchQuery, number: int, size: int) -> Flow[tuple[SearchResponse, bool]]:
         workflow = "news" if query.topic == "news" else "search"
-        payload = {**self._payload(query, workflow, size), **given({"page": number + 1 if number else None})}
+        payload = {**self._payload(query, workflow, size), **drop_none({"page": number + 1 if number else None})}
         body = self._body((yield self._request({**payload, **query.extra})))
         data = body["data"]
         direct = next(iter(as_objects(data.get("direct_answer"))), {})
@@ -167,11 +166,11 @@ class Kagi:
             "query": query.text,
             "workflow": workflow if workflow != "search" else None,
             "limit": size,
-            "lens": given(lens) or None,
-            "filters": given(filters) or None,
+            "lens": drop_none(lens) or None,
+            "filters": drop_none(filters) or None,
         }
         safe = {"safe_search": query.safe_search != "off"} if query.safe_search else {}
-        return {**given(payload), **safe}
+        return {**drop_none(payload), **safe}
 
     def _request(self, payload: dict[str, Any]) -> Request:
         return post_json(self, "search", payload, headers=bearer(self.api_key))

@@ -12,42 +12,43 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
+from websearch_core._text.urls import serialize
+from websearch_core.errors import (
+    QuotaExhausted,
+    ServiceError,
+    TooLarge,
+    Unavailable,
+    UnsupportedContent,
+    UnsupportedOption,
+)
 from websearch_core.provider import (
     BaseUrl,
     Env,
     Flow,
     Key,
     Page,
-    QuotaExhausted,
     Response,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    TooLarge,
-    Unavailable,
-    UnsupportedContent,
-    UnsupportedOption,
     as_object,
     as_objects,
     as_text,
-    bearer,
     check_options,
     check_text,
     date_range,
     decode,
-    find_message,
-    first_heading,
-    given,
+    drop_none,
     page_error,
     parse_images,
     parse_results,
     post_json,
     provider,
-    serialize,
-    take_results,
-    unexpected_format,
 )
+from websearch_core.provider._http import find_message, unexpected_format
+from websearch_core.provider._reading import first_heading
+from websearch_core.provider._requests import bearer
+from websearch_core.provider._results import take_results
 
 _MAX_DOMAINS = 100
 _NOTHING = "SEARCH_QUERY_NO_RESULT"
@@ -125,7 +126,7 @@ class Linkup:
 
     def read(self, url: str, /) -> Flow[Page]:
         """Read the page at *url*, as Markdown."""
-        payload = given({"url": serialize(url), "renderJs": self.render_js or None})
+        payload = drop_none({"url": serialize(url), "renderJs": self.render_js or None})
         response = yield post_json(self, "fetch", payload, headers=bearer(self.api_key), target=url)
         problem = _json(response) if response.status >= 400 else {}
         if kind := _FAILURES.get(_code(problem)):
@@ -146,7 +147,7 @@ class Linkup:
 
     def _payload(self, query: SearchQuery) -> dict[str, Any]:
         after = date_range(query)[0]
-        return given({
+        return drop_none({
             "q": query.text,
             "depth": self.depth,
             "outputType": "sourcedAnswer" if self.include_answer else "searchResults",

@@ -20,18 +20,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator
 
-from websearch_core.provider import (
-    Call,
-    Env,
-    Flow,
-    Page,
-    SearchQuery,
-    SearchResponse,
-    SearchResult,
-    UnsupportedOption,
-    check_options,
-    provider,
-)
+from websearch_core.errors import UnsupportedOption
+from websearch_core.flow import Call
+from websearch_core.provider import Env, Flow, Page, SearchQuery, SearchResponse, SearchResult, check_options, provider
 
 from ..index import Index
 

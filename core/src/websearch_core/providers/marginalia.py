@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
+from websearch_core.errors import UnsupportedOption
 from websearch_core.provider import (
     BaseUrl,
     Env,
@@ -22,12 +23,11 @@ from websearch_core.provider import (
     SearchQuery,
     SearchResponse,
     Service,
-    UnsupportedOption,
     as_number,
     check_options,
     collect_pages,
     decode,
-    given,
+    drop_none,
     parse_results,
     provider,
     with_sites,
@@ -79,7 +79,7 @@ class Marginalia:
                 **query.extra,
             }
             key = self.api_key.get_secret_value() if self.api_key else "public"
-            response = yield Request(url=f"{self.base_url}/search", params=given(params), headers={"API-Key": key})
+            response = yield Request(url=f"{self.base_url}/search", params=drop_none(params), headers={"API-Key": key})
             body = decode(response, self)
             results = parse_results(body.get("results"), self.name, snippet="description", score="quality")
             pages = as_number(body.get("pages"))

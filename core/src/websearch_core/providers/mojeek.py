@@ -15,24 +15,18 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, ClassVar
 
+from websearch_core.errors import AuthenticationError, QuotaExhausted, RateLimited, ServiceError, UnsupportedOption
 from websearch_core.provider import (
-    COUNTRIES,
-    LANGUAGES,
-    AuthenticationError,
     BaseUrl,
     Env,
     Flow,
     Key,
     Limits,
-    QuotaExhausted,
-    RateLimited,
     Request,
     Response,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    UnsupportedOption,
     as_number,
     as_object,
     as_text,
@@ -40,14 +34,15 @@ from websearch_core.provider import (
     collect_pages,
     date_range,
     decode,
+    drop_none,
     error_for,
     find_country,
     find_language,
-    given,
     parse_results,
     provider,
     with_sites,
 )
+from websearch_core.provider._codes import COUNTRIES, LANGUAGES
 
 _LANGUAGE_BOOST = 100  # of 100: as much as Mojeek can
 _COUNTRY_BOOST = 10  # of 100: what Mojeek recommends
@@ -123,7 +118,7 @@ class Mojeek:
             **query.extra,
         }
         secret = {"api_key": self.api_key.get_secret_value()}
-        return Request(url=f"{self.base_url}/search", params=given(params), secret_params=secret)
+        return Request(url=f"{self.base_url}/search", params=drop_none(params), secret_params=secret)
 
     def _body(self, response: Response) -> dict[str, Any]:
         body = as_object(decode(response, self).get("response"))

@@ -15,20 +15,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
+from websearch_core.errors import QuotaExhausted, ServiceError
 from websearch_core.provider import (
-    LANGUAGES,
     BaseUrl,
     Env,
     Flow,
     Key,
     Limits,
-    QuotaExhausted,
     Request,
     Response,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
     as_number,
     as_object,
     as_objects,
@@ -37,13 +35,14 @@ from websearch_core.provider import (
     collect_pages,
     date_range,
     decode,
+    drop_none,
     error_for,
     find_language,
-    find_message,
-    given,
     parse_results,
     provider,
 )
+from websearch_core.provider._codes import LANGUAGES
+from websearch_core.provider._http import find_message
 
 
 @provider
@@ -102,7 +101,7 @@ class OpenAlex:
                 results=results,
                 provider=self.name,
                 cost=as_number(meta.get("cost_usd", response.headers.get("x-ratelimit-cost-usd"))),
-                usage=given({"usd_remaining": as_number(response.headers.get("x-ratelimit-remaining-usd"))}),
+                usage=drop_none({"usd_remaining": as_number(response.headers.get("x-ratelimit-remaining-usd"))}),
                 raw=body,
             )
             return page, isinstance(total, int) and (number + 1) * size < total
@@ -120,7 +119,7 @@ class OpenAlex:
             **query.extra,
         }
         key = {"api_key": self.api_key.get_secret_value()} if self.api_key else {}
-        return Request(url=f"{self.base_url}/works", params=given(params), secret_params=key)
+        return Request(url=f"{self.base_url}/works", params=drop_none(params), secret_params=key)
 
     def _too_many(self, response: Response) -> ServiceError:
         """Distinguish a used-up allowance, which returns at midnight UTC, from a pace that is too fast."""

@@ -14,47 +14,39 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
+from websearch_core._text.urls import serialize
+from websearch_core.errors import Blocked, PageNotFound, ServiceError, TimedOut, UnsupportedContent, WebSearchError
 from websearch_core.provider import (
-    LOWER_COUNTRIES,
     BaseUrl,
-    Blocked,
     Env,
     Flow,
     FoundFile,
     Key,
     Limits,
     Page,
-    PageNotFound,
     Response,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    TimedOut,
-    UnsupportedContent,
-    WebSearchError,
     as_object,
     as_text,
-    as_texts,
     check_options,
     check_pages,
     date_range,
     decode,
+    drop_none,
     find_country,
-    find_records,
-    first_heading,
-    given,
     page_error,
     parse_date,
     parse_results,
     parse_usage,
-    plain_text,
     post_json,
     provider,
-    read_alone,
-    serialize,
-    take_results,
 )
+from websearch_core.provider._codes import LOWER_COUNTRIES
+from websearch_core.provider._http import as_texts
+from websearch_core.provider._reading import find_records, first_heading, read_alone
+from websearch_core.provider._results import plain_text, take_results
 
 _QUERY_LENGTH = 200
 _FAILURES: dict[str, type[ServiceError]] = {
@@ -161,14 +153,14 @@ class Parallel:
         settings = {
             "max_results": query.limit,
             "location": find_country(query, self),
-            "source_policy": given(sources) or None,
+            "source_policy": drop_none(sources) or None,
         }
-        return given({
+        return drop_none({
             "objective": query.text,
             "search_queries": [_shorten(query.text)],
             "mode": self.mode,
             "max_chars_total": self.max_chars_total,
-            "advanced_settings": given(settings) or None,
+            "advanced_settings": drop_none(settings) or None,
         })  # fmt: skip
 
     def _headers(self) -> dict[str, str]:

@@ -17,10 +17,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import PositiveInt
 
+from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError, UnsupportedOption
 from websearch_core.provider import (
-    COUNTRIES,
-    LANGUAGES,
-    AuthenticationError,
     BaseUrl,
     Env,
     Flow,
@@ -28,26 +26,24 @@ from websearch_core.provider import (
     Key,
     Limits,
     Price,
-    QuotaExhausted,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    UnsupportedOption,
     as_object,
     as_text,
-    bearer,
     check_options,
     collect_pages,
     decode,
+    drop_none,
     find_country,
     find_language,
-    given,
     parse_results,
     post_json,
     provider,
-    take_results,
 )
+from websearch_core.provider._codes import COUNTRIES, LANGUAGES
+from websearch_core.provider._requests import bearer
+from websearch_core.provider._results import take_results
 
 _MAX_RESULTS = 20
 _MAX_DOMAINS = 20
@@ -112,7 +108,7 @@ class Perplexity:
 
     def _payload(self, query: SearchQuery, size: int) -> dict[str, Any]:
         language = find_language(query, self)
-        return given({
+        return drop_none({
             "query": query.text,
             "max_results": size,
             "max_tokens": self.max_tokens,

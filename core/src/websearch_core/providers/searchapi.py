@@ -13,42 +13,41 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
+from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError, Unavailable
 from websearch_core.provider import (
-    COUNTRIES,
-    GOOGLE_RESULT_LANGUAGES,
-    AuthenticationError,
     BaseUrl,
     Env,
     Flow,
     Image,
     Key,
     Limits,
-    QuotaExhausted,
     Request,
     Response,
     SearchQuery,
     SearchResponse,
     SearchResult,
     Service,
-    ServiceError,
-    Unavailable,
     as_object,
     as_objects,
     as_text,
-    bearer,
     check_options,
     collect_pages,
     decode,
+    drop_none,
     error_for,
-    given,
-    google_answer,
-    google_authors,
-    google_filters,
-    google_years,
     parse_images,
     parse_results,
     provider,
     with_sites,
+)
+from websearch_core.provider._codes import COUNTRIES
+from websearch_core.provider._requests import bearer
+from websearch_core.provider.google import (
+    GOOGLE_RESULT_LANGUAGES,
+    google_answer,
+    google_authors,
+    google_filters,
+    google_years,
 )
 
 _ENGINES = {"general": "google", "news": "google_news", "academic": "google_scholar"}
@@ -132,7 +131,7 @@ class SearchApi:
             **more,
             **query.extra,
         }
-        return Request(url=f"{self.base_url}/search", params=given(params), headers=bearer(self.api_key))
+        return Request(url=f"{self.base_url}/search", params=drop_none(params), headers=bearer(self.api_key))
 
     def _period(self, query: SearchQuery) -> dict[str, Any]:
         """Return the dates of the query, in American order."""

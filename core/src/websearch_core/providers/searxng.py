@@ -20,9 +20,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from websearch_core.errors import AuthenticationError, Unavailable, UnsupportedOption
 from websearch_core.provider import (
     FREE,
-    AuthenticationError,
     BaseUrl,
     Batch,
     Env,
@@ -35,26 +35,21 @@ from websearch_core.provider import (
     SearchResponse,
     SearchResult,
     Service,
-    Unavailable,
-    UnsupportedOption,
     as_object,
     as_objects,
-    as_texts,
-    bearer,
     check_options,
     decode,
     error_for,
     follow_pages,
-    match_language,
     parse_images,
     parse_results,
-    plain_text,
     provider,
-    quote_commands,
-    redact,
-    take_results,
     with_sites,
 )
+from websearch_core.provider._http import as_texts, quote_commands, redact
+from websearch_core.provider._languages import match_language
+from websearch_core.provider._requests import bearer
+from websearch_core.provider._results import plain_text, take_results
 
 _CATEGORIES = {"academic": "science", "code": "it"}
 _SAFE_SEARCH = {"off": 0, "moderate": 1, "strict": 2}

@@ -31,7 +31,7 @@ from websearch_core.provider import (
     collect_pages,
     date_range,
     decode,
-    given,
+    drop_none,
     parse_results,
     provider,
 )
@@ -97,7 +97,7 @@ class SemanticScholar:
             **query.extra,
         }
         key = {"x-api-key": self.api_key.get_secret_value()} if self.api_key else {}
-        return Request(url=f"{self.base_url}/paper/search", params=given(params), headers=key)
+        return Request(url=f"{self.base_url}/paper/search", params=drop_none(params), headers=key)
 
 
 def _url(paper: Mapping[str, Any]) -> Any:

@@ -16,42 +16,41 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
+from websearch_core.errors import AuthenticationError, QuotaExhausted, ServiceError, Unavailable
 from websearch_core.provider import (
-    COUNTRIES,
-    GOOGLE_RESULT_LANGUAGES,
-    AuthenticationError,
     BaseUrl,
     Env,
     Flow,
     Image,
     Key,
     Limits,
-    QuotaExhausted,
     Request,
     Response,
     SearchQuery,
     SearchResponse,
     SearchResult,
     Service,
-    ServiceError,
-    Unavailable,
     as_object,
     as_objects,
     as_text,
     check_options,
     collect_pages,
     decode,
+    drop_none,
     error_for,
-    given,
+    parse_images,
+    parse_results,
+    provider,
+    with_sites,
+)
+from websearch_core.provider._codes import COUNTRIES
+from websearch_core.provider.google import (
+    GOOGLE_RESULT_LANGUAGES,
     google_answer,
     google_authors,
     google_filters,
     google_period,
     google_years,
-    parse_images,
-    parse_results,
-    provider,
-    with_sites,
 )
 
 _NEWS = {"engine": "google", "tbm": "nws"}
@@ -135,7 +134,7 @@ class SerpApi:
             **query.extra,
         }
         secret = {"api_key": self.api_key.get_secret_value()}
-        return Request(url=f"{self.base_url}/search.json", params=given(params), secret_params=secret)
+        return Request(url=f"{self.base_url}/search.json", params=drop_none(params), secret_params=secret)
 
     def _body(self, response: Response) -> dict[str, Any]:
         body = decode(response, self, kind=_kind)

@@ -14,43 +14,39 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
+from websearch_core.errors import QuotaExhausted, ServiceError, UnsupportedOption
 from websearch_core.provider import (
-    GOOGLE_LANGUAGES,
-    LOWER_COUNTRIES,
     BaseUrl,
     Env,
     Flow,
     Image,
     Key,
     Limits,
-    QuotaExhausted,
     Request,
     Response,
     SearchQuery,
     SearchResponse,
     SearchResult,
     Service,
-    ServiceError,
-    UnsupportedOption,
     as_object,
     as_objects,
     check_options,
     collect_pages,
     decode,
+    drop_none,
     find_country,
     find_language,
-    find_message,
-    given,
-    google_authors,
-    google_period,
     parse_images,
     parse_results,
     parse_usage,
-    plain_text,
     post_json,
     provider,
     with_sites,
 )
+from websearch_core.provider._codes import LOWER_COUNTRIES
+from websearch_core.provider._http import find_message
+from websearch_core.provider._results import plain_text
+from websearch_core.provider.google import GOOGLE_LANGUAGES, google_authors, google_period
 
 _ENDPOINTS = {"general": ("search", "organic"), "news": ("news", "news"), "academic": ("scholar", "organic")}
 
@@ -134,7 +130,7 @@ class Serper:
             "page": page,
         }
         headers = {"X-API-KEY": self.api_key.get_secret_value()}
-        return post_json(self, endpoint, {**given(payload), **query.extra}, headers=headers)
+        return post_json(self, endpoint, {**drop_none(payload), **query.extra}, headers=headers)
 
     def _body(self, response: Response) -> dict[str, Any]:
         return decode(response, self, kind=_kind)

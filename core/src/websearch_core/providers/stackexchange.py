@@ -15,38 +15,34 @@ import re
 from datetime import timedelta
 from typing import Annotated, Any, ClassVar, Literal
 
+from websearch_core.errors import AuthenticationError, QuotaExhausted, RateLimited, ServiceError, Unavailable
+from websearch_core.flow import Sleep
 from websearch_core.provider import (
     FREE,
-    AuthenticationError,
     BaseUrl,
     Env,
     Flow,
     FoundFile,
     Key,
     Limits,
-    QuotaExhausted,
-    RateLimited,
     Request,
     Response,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    Sleep,
-    Unavailable,
     as_number,
     as_object,
     as_text,
     check_options,
     collect_pages,
     date_range,
-    decode_json,
+    drop_none,
     error_for,
-    given,
-    midnight,
     parse_results,
     provider,
 )
+from websearch_core.provider._dates import midnight
+from websearch_core.provider._http import decode_json
 
 _KINDS: dict[str, type[ServiceError]] = {
     "throttle_violation": RateLimited, "temporarily_unavailable": Unavailable, "internal_error": Unavailable,
@@ -116,7 +112,7 @@ class StackExchange:
                 query=query.text,
                 results=results,
                 provider=self.name,
-                usage=given({"requests_remaining": as_number(body.get("quota_remaining"))}),
+                usage=drop_none({"requests_remaining": as_number(body.get("quota_remaining"))}),
                 raw=body,
             )
             return page, body.get("has_more") is True
@@ -138,7 +134,7 @@ class StackExchange:
             **query.extra,
         }
         key = {"key": self.api_key.get_secret_value()} if self.api_key else {}
-        return Request(url=f"{self.base_url}/search/advanced", params=given(params), secret_params=key)
+        return Request(url=f"{self.base_url}/search/advanced", params=drop_none(params), secret_params=key)
 
     def _body(self, response: Response) -> dict[str, Any]:
         """Return the answer, or raise the error in it: nearly all have status 400, and a name."""

@@ -18,8 +18,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from websearch_core._text.urls import serialize
+from websearch_core.errors import QuotaExhausted, ServiceError, Unavailable, UnsupportedOption, WebSearchError
 from websearch_core.provider import (
-    COUNTRY_NAMES,
     BaseUrl,
     Env,
     Flow,
@@ -28,38 +29,32 @@ from websearch_core.provider import (
     Limits,
     Page,
     Price,
-    QuotaExhausted,
     Response,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    Unavailable,
-    UnsupportedOption,
-    WebSearchError,
     as_number,
     as_object,
     as_objects,
     as_text,
-    as_texts,
-    bearer,
     check_options,
     check_text,
     decode,
     error_for,
     find_country,
-    find_records,
-    first_heading,
-    missing_field_error,
     page_error,
     parse_images,
     parse_results,
     parse_usage,
     post_json,
     provider,
-    serialize,
-    take_results,
 )
+from websearch_core.provider._countries import COUNTRY_NAMES
+from websearch_core.provider._declare import missing_field_error
+from websearch_core.provider._http import as_texts
+from websearch_core.provider._reading import find_records, first_heading
+from websearch_core.provider._requests import bearer
+from websearch_core.provider._results import take_results
 
 _MEANINGS: dict[int, type[ServiceError]] = {432: QuotaExhausted, 433: QuotaExhausted}  # plan limit, pay-as-you-go cap
 _MAX_RESULTS = 20

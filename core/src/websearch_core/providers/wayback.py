@@ -17,29 +17,24 @@ from datetime import UTC, date, datetime
 from typing import Annotated, ClassVar
 from urllib.parse import urljoin
 
+from websearch_core._text.urls import is_web_url, serialize
+from websearch_core.errors import BadResponse, Blocked, PageNotFound, ServiceError, TooLarge
+from websearch_core.flow import Call
 from websearch_core.provider import (
     FREE,
-    BadResponse,
     BaseUrl,
-    Blocked,
-    Call,
     Flow,
     FoundFile,
     Page,
-    PageNotFound,
     Request,
     Response,
     Service,
-    ServiceError,
-    TooLarge,
+    drop_none,
     error_for,
-    given,
     is_vendor,
-    is_web_url,
     provider,
-    serialize,
-    unexpected_format,
 )
+from websearch_core.provider._http import unexpected_format
 
 _BLOCKED = re.compile(rb"AccessControlException|Blocked Site|excluded from the Wayback", re.IGNORECASE)
 _MAX_REDIRECTS = 3
@@ -84,7 +79,7 @@ class Wayback:
         }
         response = yield Request(
             url=f"{self.base_url}/cdx/search/cdx",
-            params=given(params),
+            params=drop_none(params),
             target=url,
             judge_target=not is_vendor(self),
         )

@@ -16,23 +16,25 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 from urllib.parse import quote, urlsplit
 
-from websearch_core.provider import (
-    FREE,
+from websearch_core.errors import (
     AuthenticationError,
     BadRequest,
+    RateLimited,
+    ServiceError,
+    Unavailable,
+    UnsupportedOption,
+)
+from websearch_core.provider import (
+    FREE,
     BaseUrl,
     Env,
     Flow,
     Limits,
-    RateLimited,
     Request,
     Response,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    Unavailable,
-    UnsupportedOption,
     as_object,
     as_objects,
     as_text,
@@ -40,9 +42,9 @@ from websearch_core.provider import (
     codes,
     collect_pages,
     decode,
+    drop_none,
     error_for,
     find_language,
-    given,
     parse_results,
     provider,
 )
@@ -140,7 +142,7 @@ class Wikipedia:
         }
         contact = f"; {self.contact}" if self.contact else ""
         agent = f"websearch-core (+https://pypi.org/project/websearch-core{contact})"
-        return Request(url=f"{wiki}/w/api.php", params=given(params), headers={"User-Agent": agent})
+        return Request(url=f"{wiki}/w/api.php", params=drop_none(params), headers={"User-Agent": agent})
 
     def _body(self, response: Response) -> dict[str, Any]:
         body = decode(response, self)

@@ -16,6 +16,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
+from websearch_core._text.urls import is_web_url, serialize
+from websearch_core.errors import QuotaExhausted, ServiceError, WebSearchError
 from websearch_core.provider import (
     BaseUrl,
     Env,
@@ -24,39 +26,32 @@ from websearch_core.provider import (
     Key,
     Limits,
     Page,
-    QuotaExhausted,
     Request,
     Response,
     SearchQuery,
     SearchResponse,
     Service,
-    ServiceError,
-    WebSearchError,
     as_object,
     as_objects,
     as_text,
-    as_texts,
     check_options,
     check_pages,
-    closed_range,
     codes,
     collect_pages,
     decode,
+    drop_none,
     find_country,
     find_language,
-    find_records,
-    given,
-    is_web_url,
-    missing_field_error,
     page_error,
     parse_results,
-    plain_text,
     post_json,
     provider,
-    read_alone,
-    serialize,
-    unexpected_format,
 )
+from websearch_core.provider._dates import closed_range
+from websearch_core.provider._declare import missing_field_error
+from websearch_core.provider._http import as_texts, unexpected_format
+from websearch_core.provider._reading import find_records, read_alone
+from websearch_core.provider._results import plain_text
 
 _PAGE = 100
 _PAGES = 10
@@ -151,7 +146,7 @@ class You:
         if self.keyless or self.api_key is None:
             raise missing_field_error(type(self), "api_key")
         sent = [serialize(url) for url in urls]
-        payload = given({"urls": sent, "formats": ["markdown", "metadata"], "max_age": self.max_age})
+        payload = drop_none({"urls": sent, "formats": ["markdown", "metadata"], "max_age": self.max_age})
         headers = {"X-Api-Key": self.api_key.get_secret_value()}
         response = yield post_json(self, "contents", payload, headers=headers, target=tuple(urls))
         records = find_records(sent, self._contents(response))
@@ -186,7 +181,7 @@ class You:
         return as_objects(body["results"])
 
     def _payload(self, query: SearchQuery, number: int, size: int) -> dict[str, Any]:
-        return given({
+        return drop_none({
             "query": query.text,
             "count": size,
             "offset": number or None,

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
+
+from pydantic import ValidationError
 
 from .._text.choices import OTHER_NAMES
 from .._text.suggestion import suggest_name
-from ..client._arguments import check_number
-from ..errors import ConfigurationError, InvalidOption, UnsupportedOption
-from ..models import SearchOptions, SearchQuery, SearchResponse, Unsupported
+from ..client._arguments import check_number, make_query
+from ..errors import ConfigurationError, InvalidOption
+from ..models import SearchOptions, SearchQuery, SearchResponse, Unsupported, describe_problems
 from ..models._domains import ANYWHERE, Domains
+from ..settings._values import ReadDefaults
 from ._arguments import MOST, PageArguments, SearchArguments, search_arguments
 
 if TYPE_CHECKING:
@@ -23,7 +25,6 @@ _NARROWED = frozenset({"limit", "allowed_domains", "blocked_domains"})  # a mode
 _READING = {"read_top": 0, "passage_length": 1}  # of a search, with the least value of each
 _OF_MODEL = ("offset", "query", "find")  # the arguments of a page that belong to the model
 _PASSAGES = 2_000  # characters of the passages for a query: docs/measured/benchmarks.md says how often they hold it
-_log = logging.getLogger("websearch_core")
 
 
 class SearchDefaults(SearchOptions, total=False):
@@ -34,8 +35,8 @@ class SearchDefaults(SearchOptions, total=False):
         read_top: How many of the first results to read, in parallel: instead of their snippets, the model gets the
             passages of their pages that answer its query.
         passage_length: Maximum number of characters of these passages per page; 1,500 by default.
-        unsupported: ``note``, the default, if an option that the provider does not support is to be noted; ``raise`` if
-            it is an error.
+        unsupported: ``note`` if a search may leave out options that the provider does not support, and note them;
+            otherwise they are an error when the tool is made.
 
     """
 
@@ -81,7 +82,7 @@ class FixedOptions:
     ``allowed_domains``, for more ``blocked_domains``, and for another length of a page.
 
     Args:
-        search: The options of a search that were given: `SearchDefaults`.
+        search: The options of a search that were given, also those of the `WebSearch`: `SearchDefaults`.
         read: The options of a page that were given: `websearch_core.reading.ReadOptions`.
         domains: The domains that may be searched: those of the options, within the policy of the `WebSearch`.
 
@@ -97,24 +98,25 @@ class FixedOptions:
         search: SearchDefaults | Mapping[str, Any] | None = None,
         read: ReadOptions | Mapping[str, Any] | None = None,
         *,
-        policy: Domains = ANYWHERE,
+        usual: FixedOptions | None = None,
     ) -> FixedOptions:
         """
-        Check ``search_options`` and ``read_options``.
+        Check ``search_options`` and ``read_options``, which replace the *usual* ones, and can only narrow its domains.
 
         Raises:
             InvalidOption: An option is unknown, or its value is wrong, or it belongs to the model.
-            ConfigurationError: None of the allowed domains is inside the *policy* of the `WebSearch`.
+            ConfigurationError: None of the allowed domains is inside the usual ones.
 
         """
+        usual = usual or cls()
         given = check_search_options(search)
-        query = _to_query(given)
-        domains = policy.narrow(query.allowed_domains, query.blocked_domains)
-        if domains is None:
-            raise ConfigurationError("search_options: allowed_domains: none of these is inside the domain policy")
+        query = _to_query(given, usual.search)
         checked = {name: getattr(query, name) for name in query.model_fields_set - {"text"}}
-        checked |= {name: given[name] for name in _READING if given.get(name) is not None}
-        return cls(checked, check_read_options(read, refused=_OF_MODEL), domains)
+        for name in _READING:
+            if (value := given.get(name, usual.search.get(name))) is not None:
+                checked[name] = value
+        inside = _narrow(usual.domains, query.allowed_domains, query.blocked_domains)
+        return cls(checked, {**usual.read, **check_read_options(read, refused=_OF_MODEL)}, inside)
 
     @property
     def limit(self) -> int | None:
@@ -151,14 +153,9 @@ class FixedOptions:
             ConfigurationError: None of the allowed domains is inside the policy.
 
         """
-        here = policy.narrow(self.domains.allowed, self.domains.blocked) if policy else self.domains
-        if here is None:
-            raise ConfigurationError("search_options: allowed_domains: none of these is inside the domain policy")
+        here = replace(self, domains=_narrow(policy, self.domains.allowed, self.domains.blocked))
         own = options.get("search_options"), options.get("read_options")
-        if not any(own):
-            return self if here == self.domains else FixedOptions(self.search, self.read, here)
-        fixed = FixedOptions.of(*own, policy=here)
-        return FixedOptions({**self.search, **fixed.search}, {**self.read, **fixed.read}, fixed.domains)
+        return FixedOptions.of(*own, usual=here) if any(own) else here
 
     def search_call(self, asked: SearchArguments) -> SearchCall:
         """
@@ -198,37 +195,22 @@ class FixedOptions:
         A model cannot raise the limit in tokens. For a query, the usual length is that of about 500 tokens of passages:
         a page that would fit whole is not what was asked for.
         """
+        settings: Mapping[str, Any] = web.settings.read_options
         usual = self.read.get("max_length") or (_PASSAGES if asked.query else None)
         if asked.query and usual:
-            usual = min(usual, _PASSAGES, web.settings.max_length)
-        part = {"max_tokens": web.settings.max_tokens, **self.read, "max_length": asked.max_length or usual}
+            usual = min(usual, _PASSAGES, settings["max_length"])
+        part = {"max_tokens": settings.get("max_tokens"), **self.read, "max_length": asked.max_length or usual}
         return cast("ReadOptions", {**part, "offset": asked.offset, "query": asked.query, "find": asked.find})
 
-    def report_unsupported(self, web: WebSearch) -> None:
+    def check_support(self, web: WebSearch) -> None:
         """
-        Log a warning if the provider of *web* does not support an option, or none of several does.
+        Check that the provider of *web* supports the options of a search.
 
         Raises:
-            UnsupportedOption: ``unsupported`` is ``raise``.
+            UnsupportedOption: It does not, and ``unsupported`` is not ``note``.
 
         """
-        from ..layers import leaves
-        from ..provider import check_options
-
-        query = _to_query(self.search)
-        refusals: list[UnsupportedOption] = []
-        for provider in leaves(web.provider) if query.requested() else ():
-            try:
-                check_options(query, provider)
-            except UnsupportedOption as error:
-                if hasattr(provider, "options"):  # without it, only the provider knows
-                    refusals.append(error)
-                    continue
-            return
-        if refusals and query.unsupported == "raise":
-            raise refusals[0]
-        for refusal in refusals:
-            _log.warning("search_options: %s; each search leaves it out, with a note for the model", refusal)
+        web.check_options({name: value for name, value in self.search.items() if name not in _READING})
 
     def _narrow(self, allowed: Sequence[str], blocked: Sequence[str], notes: list[str]) -> Domains:
         if not allowed and not blocked:
@@ -266,7 +248,7 @@ def check_search_options(options: Mapping[str, Any] | None, *, limit: str | None
     for name, least in _READING.items():
         if given.get(name) is not None:
             check_number(f"search_options: {name}", given[name], least, InvalidOption)
-    _prefix_errors("search_options", lambda: _to_query(given))
+    _to_query(given, {})
     return given
 
 
@@ -283,29 +265,20 @@ def check_read_options(options: Mapping[str, Any] | None, *, refused: Sequence[s
 
     """
     given = {name: value for name, value in _as_dict("read_options", options).items() if value is not None}
-    if not given:
-        return {}
-    from ..reading import Excerpt, ReadOptions  # only now: it imports the parsers of pages
-
-    known = [name for name in ReadOptions.__annotations__ if name not in refused]
-    for name in given:
-        if name in refused:
-            raise InvalidOption(f"read_options: {name}: each call chooses it")
-        if name not in known:
-            raise InvalidOption(f"read_options: {name}: not an option{suggest_name(str(name), known)}")
-    _prefix_errors(
-        "read_options", lambda: Excerpt(**{n: v for n, v in given.items() if n in Excerpt.__dataclass_fields__})
-    )
-    return given
+    for name in given.keys() & set(refused):
+        raise InvalidOption(f"read_options: {name}: each call chooses it")
+    try:
+        made = ReadDefaults(**{name: value for name, value in given.items() if name not in _OF_MODEL})
+    except ValidationError as error:
+        raise InvalidOption(f"read_options: {describe_problems(error, ReadDefaults.model_fields)}") from None
+    return {**given, **{name: getattr(made, name) for name in made.model_fields_set}}
 
 
 def find_home(option: str) -> str:
     """Return the argument whose mapping has this *option*: ``search_options``, ``read_options``, or neither."""
-    from ..reading import ReadOptions  # only for an error: it imports the parsers of pages
-
     if option in SearchDefaults.__annotations__:
         return "search_options"
-    return "read_options" if option in ReadOptions.__annotations__ else ""
+    return "read_options" if option in ReadDefaults.model_fields else ""
 
 
 def _as_dict(name: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -314,13 +287,17 @@ def _as_dict(name: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
     return dict(options or {})
 
 
-def _to_query(options: Mapping[str, Any]) -> SearchQuery:
-    """Return a query with those *options* of a search that are fields of one."""
-    return SearchQuery.of("any", **{name: value for name, value in options.items() if name not in _READING})
-
-
-def _prefix_errors(name: str, check: Callable[[], object]) -> None:
+def _to_query(options: Mapping[str, Any], usual: Mapping[str, Any]) -> SearchQuery:
+    """Return a query with those *options* of a search that are fields of one, and with the *usual* ones."""
+    own, others = ({n: v for n, v in some.items() if n not in _READING} for some in (options, usual))
+    unsupported = own.pop("unsupported", None)
     try:
-        check()
+        return make_query("any", cast("SearchOptions", own), unsupported, others)
     except InvalidOption as error:
-        raise InvalidOption(f"{name}: {error}") from error
+        raise InvalidOption(f"search_options: {error}") from error
+
+
+def _narrow(policy: Domains, allowed: Sequence[str], blocked: Sequence[str]) -> Domains:
+    if (inside := policy.narrow(allowed, blocked)) is None:
+        raise ConfigurationError("search_options: allowed_domains: none of these is inside the domain policy")
+    return inside

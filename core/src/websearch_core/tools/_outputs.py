@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ..citations import Source
 from ..models import Page, SearchResponse, SearchResult
@@ -27,10 +27,8 @@ from ..render import (
     search_for_model,
     shorten_snippet,
 )
+from ..tokens import TokenCounter, estimate_tokens
 from ._documents import PlainDocument, make_document
-
-if TYPE_CHECKING:
-    from ..client import WebSearch
 
 OutputFormat: TypeAlias = Format | Literal["search_result"]
 
@@ -64,33 +62,40 @@ class Output(NamedTuple):
 
 
 def search_output(
-    web: WebSearch,
     response: SearchResponse,
     form: OutputFormat,
     *,
     full: bool = False,
     max_tokens: int | None = None,
+    count: TokenCounter = estimate_tokens,
+    max_snippet_chars: int | None = None,
 ) -> Output:
-    """Return the output for a search, within *max_tokens* or the limit of *web*; *full* keeps all data."""
+    """
+    Return the output for a search.
+
+    Args:
+        response: What it found.
+        form: The format of the content.
+        full: Whether the artifact keeps all data.
+        max_tokens: Maximum tokens of the content.
+        count: Counts them.
+        max_snippet_chars: Maximum characters of each snippet.
+
+    """
     text_form: Format = "text" if form == "search_result" else form
-    most = web.settings.max_snippet_chars
-    shown = cut_results(
-        response,
-        text_form,
-        max_tokens=max_tokens or web.settings.max_tokens,
-        count=web.token_counter,
-        max_snippet_chars=most,
-    )
+    shown = cut_results(response, text_form, max_tokens=max_tokens, count=count, max_snippet_chars=max_snippet_chars)
     content: str | list[dict[str, Any]]
     if form == "search_result" and shown.results:
         content = [*(_result_block(result) for result in shown.results), *_rest(shown)]
         spans: list[list[int] | None] = [[n, n + 1] for n in range(len(shown.results))]
     else:
-        content = search_for_model(shown, text_form, max_snippet_chars=most)
-        spans = list(_find_results(shown, content, text_form, most))
+        content = search_for_model(shown, text_form, max_snippet_chars=max_snippet_chars)
+        spans = list(_find_results(shown, content, text_form, max_snippet_chars))
     sources = [_describe_result(result, span) for result, span in zip(shown.results, spans, strict=True)]
     artifact = search_as_json(response) if full else _search_facts(shown)
-    as_shown = tuple(_shorten(result, most) for result in shown.results) if form == "text" else shown.results
+    as_shown = (
+        tuple(_shorten(result, max_snippet_chars) for result in shown.results) if form == "text" else shown.results
+    )
     return Output(content, {**artifact, "status": "success", "sources": sources}, as_shown)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_ar
 from ..client._arguments import as_urls, check_number
 from ..errors import InvalidOption
 from ._documents import PlainDocument, Put, find_source, make_document, put_pages
-from ._fixed import check_read_options, check_search_options
+from ._fixed import FixedOptions, check_read_options, check_search_options
 
 if TYPE_CHECKING:
     from ..client import WebSearch
@@ -54,7 +54,7 @@ class Retrieval:
         check_number("k", self.k, 1, InvalidOption)
         if self.content not in get_args(ContentMode):
             raise InvalidOption(f"content: {self.content!r} is not one of {', '.join(get_args(ContentMode))}")
-        check_search_options(self.search_options, limit="k")
+        FixedOptions(check_search_options(self.search_options, limit="k")).check_support(self.web)
         check_read_options(self.read_options, refused=("offset", "query", "find"))
 
     def retrieve(self, query: str, k: int | None = None) -> list[PlainDocument]:

@@ -19,16 +19,17 @@ from ..keys._keys import ApiKey, is_in_keyring
 from ..models import SearchQuery
 from ..provider._declare import field_notes, is_secret
 from ..provider._ports import needs_network
-from ..settings._build import by_name, collect_options
+from ..settings import Settings
+from ..settings._build import collect_options
 from ..settings._sources import ARGUMENT
+from ..settings._values import PerRun
 from ._fixed import find_home
 
-_OF_WEB = (
-    "api_key", "provider", "reader", "timeout", "links", "allowed_domains", "blocked_domains", "max_snippet_chars",
-)  # fmt: skip
-_ROLES = ("provider", "reader")
 _OF_TOOLS = ("search_options", "read_options")
-CONFIGURABLE = (*_OF_WEB, *_OF_TOOLS)
+_MARKED = [name for name, field in Settings.model_fields.items() if PerRun in map(type, field.metadata)]
+_OF_WEB = ("api_key", *(name for name in _MARKED if name not in _OF_TOOLS))
+CONFIGURABLE = ("api_key", *_MARKED)
+_ROLES = ("provider", "reader")
 _MAX_TENANTS = 1_024  # each takes some 40 KiB, and may hold connections; the one used least recently is forgotten
 _HOW = ", as in configurable={'provider': ('tavily', 'brave')}"
 _log = logging.getLogger(__name__)
@@ -45,7 +46,8 @@ class Tenants:
         arguments: The arguments of one, instead of *web*.
         configurable: The options that a run may set: their names, or a mapping from each to the key under which it is
             found, or of ``provider`` and ``reader`` to those that it may choose among; by default, the ones that
-            *arguments* name. None can redirect a key or open the guard: ``base_url`` and ``allow`` are not among them.
+            *arguments* name. None can redirect a key or open the guard: ``base_url`` and ``internal`` are not among
+            them.
 
     Raises:
         UnknownProvider: One of those that a run may choose among is unknown.
@@ -172,16 +174,15 @@ class Tenants:
         """Refuse a provider that a run chose if its key would be one that merely lies in the environment or a file."""
         named = {name for role in _ROLES for name in _names(self._arguments.get(role))}
         brought = {own.get("provider")} if "api_key" in own else set()
-        options = by_name(self._arguments.get("provider_options") or {})
         for name in {name for role in _ROLES for name in _names(own.get(role))} - named - brought - {AUTO}:
             cls = provider_class(name)
             fields = field_notes(cls)
-            for option, found in collect_options(cls, self.web.settings.options(name), options.get(name, {})).items():
+            for option, found in collect_options(cls, self.web.settings.options(name), {}).items():
                 is_key = is_secret(fields[option]) if option in fields else option.endswith("key")
                 if is_key and found.source != ARGUMENT:
                     raise MissingKey(
                         f"{name}: a run that chooses it must bring its own {option}; to lend it yours, write "
-                        f"provider_options={{{name!r}: {{{option!r}: ...}}}}"
+                        f"settings=Settings.load(providers={{{name!r}: {{{option!r}: ...}}}})"
                     )
 
     def _make(self, own: dict[str, Any]) -> WebSearch:
@@ -195,7 +196,7 @@ class Tenants:
         if inside is None:
             raise ConfigurationError("allowed_domains: none of these is inside the domain policy")
         arguments |= {"allowed_domains": inside.allowed, "blocked_domains": inside.blocked}
-        web = WebSearch(**arguments)
+        web = WebSearch.resolve(None, cast("CommonArguments", arguments))
         self._share_services(web, own)
         return web
 
@@ -275,11 +276,6 @@ def _hide_keys(arguments: CommonArguments) -> dict[str, Any]:
     hidden: dict[str, Any] = dict(arguments)
     if hidden.get("api_key") is not None:
         hidden["api_key"] = ApiKey.of(hidden["api_key"])
-    options: Mapping[str, Mapping[str, Any]] = hidden.get("provider_options") or {}
-    hidden["provider_options"] = {
-        name: {o: ApiKey.of(v) if o.endswith("key") and v is not None else v for o, v in given.items()}
-        for name, given in options.items()
-    }
     return hidden
 
 

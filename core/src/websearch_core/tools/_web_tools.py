@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, get_args
 
 from pydantic import ValidationError
 
 from .._runtime.bugs import as_error as report_bug
+from .._runtime.scope import Choices, scope
 from ..client import CommonArguments, WebSearch
 from ..client._arguments import check_number
 from ..errors import ConfigurationError, InvalidOption, UnsafeURL, WebSearchError
@@ -18,6 +18,7 @@ from ..layers import charge_to
 from ..models import Page, SearchOptions, SearchResponse, describe_problems
 from ..provenance import Ledger, Provenance
 from ..render import Format
+from ..tokens import estimate_tokens
 from ._arguments import Arguments, PageArguments, SearchArguments
 from ._fixed import FixedOptions, SearchDefaults, check_search_options
 from ._outputs import Output, OutputFormat, page_output, search_output
@@ -86,8 +87,7 @@ class WebTools:
 
     Raises:
         InvalidOption: One of the options is unknown or wrong.
-        UnsupportedOption: The provider does not support one, and ``unsupported`` is ``raise``. Otherwise a warning is
-            logged.
+        UnsupportedOption: The provider does not support one, and ``unsupported`` is not ``note``.
         ConfigurationError: An argument is invalid, or *web* was given together with its arguments.
 
     """
@@ -120,12 +120,12 @@ class WebTools:
         self.provenance: Ledger = provenance if isinstance(provenance, Ledger) else Ledger(provenance)
         self._uses = Uses(max_uses)
         self._tenants = Tenants(web, arguments, configurable)
-        if "read_options" in self._tenants.keys:
-            import_module("websearch_core.reading")  # now, rather than in the event loop of a run that sets some
         self.web: WebSearch = self._tenants.web
         search = {**self.search_options, **({} if limit is None else {"limit": limit})}
-        self._fixed = FixedOptions.of(search, read_options, policy=self.web.settings.domains)
-        self._fixed.report_unsupported(self.web)
+        settings = self.web.settings
+        usual = FixedOptions(settings.search_options, domains=settings.domains)
+        self._fixed = FixedOptions.of(search, read_options, usual=usual)
+        self._fixed.check_support(self.web)
         self.read_options: Mapping[str, Any] = self._fixed.read
 
     def search_arguments(self, base: type[SearchArguments] = SearchArguments) -> type[SearchArguments]:
@@ -202,7 +202,10 @@ class WebTools:
         with charge_to(run.tenant, run=run.name):
             self._uses.count(run.name)
             web = self._tenants.find(run.options)
-            yield web, self._fixed.of_run(web.settings.domains, run.options)
+            fixed = self._fixed.of_run(web.settings.domains, run.options)
+            comments, reviews, links = map(fixed.read.get, ("comments", "reviews", "links"))
+            with scope(choices=Choices(comments, reviews, links)):  # for the pages that a search reads, too
+                yield web, fixed
 
     def _with_usual_limit(self, asked: SearchArguments, fixed: FixedOptions) -> SearchArguments:
         """Return what was asked with the limit of the run, if the model seems to have left it out."""
@@ -231,8 +234,15 @@ class WebTools:
     def _show_results(self, response: SearchResponse, run: Run, web: WebSearch, fixed: FixedOptions) -> Output:
         self.provenance.allow_results(response, run.conversation)
         numbered = self.provenance.number_results(response, run.conversation, run.sources)
-        most = fixed.read.get("max_tokens")
-        return search_output(web, numbered, self.output_format, full=self.full_artifact, max_tokens=most)
+        read: Mapping[str, Any] = {**web.settings.read_options, **fixed.read}
+        return search_output(
+            numbered,
+            self.output_format,
+            full=self.full_artifact,
+            max_tokens=read.get("max_tokens"),
+            count=read.get("token_counter", estimate_tokens),
+            max_snippet_chars=fixed.search.get("max_snippet_chars"),
+        )
 
     def _show_page(self, page: Page, run: Run) -> Output:
         self.provenance.allow_links(page, run.conversation)

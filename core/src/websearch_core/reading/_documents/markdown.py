@@ -6,23 +6,21 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 from ..._text.dates import parse_date
 from ..._text.invisible import one_line, removal_note, strip_invisible
 from ..._text.markup import strip_markup
-from ..._text.media_types import MARKDOWN
 from ..._text.quantity import quantity
 from ...models import Page
 from .._charset import decode
 from .._markdown.fences import outside_fences
 from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of, make_page
+from .._types import Document
 from .front_matter import read_front_matter
 from .llms_txt import is_llms_txt, read_page_list
 from .text import MAX_CHARACTERS
 from .unseen import remove_unseen
 
-_ENDINGS = (".md", ".mdx", ".markdown", ".qmd", "/llms-full.txt")
 _HEADING = re.compile(r"^#{1,2} +(.+)$", re.MULTILINE)
 # Collapsible parts: their label becomes bold, and they are shown open.
 _SUMMARY = re.compile(
@@ -46,29 +44,10 @@ _SITES = ("site_name", "sitename", "site")
 _MAX_AUTHORS = 10
 
 
-def is_markdown(media_type: str, url: str) -> bool:
-    """Return whether a text is Markdown, by its media type, or by its URL if the type says only that it is text."""
-    if media_type in MARKDOWN:
-        return True
-    try:
-        path = urlsplit(url).path.lower()
-    except ValueError:
-        return False
-    return media_type == "text/plain" and (path.endswith(_ENDINGS) or is_llms_txt(url))
-
-
-def read_markdown(data: bytes, url: str, media_type: str, content_type: str | None = None) -> Page:
-    """
-    Read Markdown.
-
-    Args:
-        data: Its bytes.
-        url: Where they came from.
-        media_type: Their media type.
-        content_type: The value of the HTTP header, if any, for its charset.
-
-    """
-    text, decoding = decode(data, content_type, markup=False, most=MAX_CHARACTERS + 1)
+def read_markdown(document: Document) -> Page:
+    """Read Markdown."""
+    url = document.url
+    text, decoding = decode(document.data, document.content_type, markup=False, most=MAX_CHARACTERS + 1)
     cut = len(text) > MAX_CHARACTERS
     text, invisible = strip_invisible(text[:MAX_CHARACTERS])
     text = text.replace("\r\n", "\n").lstrip("\n")
@@ -90,7 +69,7 @@ def read_markdown(data: bytes, url: str, media_type: str, content_type: str | No
                      f" in {quantity(listed.sections, 'section')}")  # fmt: skip
     elif "title" not in facts and (heading := _HEADING.search(content)):
         facts["title"] = one_line(heading[1], TITLE_LENGTH)
-    return make_page(url, media_type, content, truncated=cut, notes=tuple(notes), **facts)
+    return make_page(url, document.media_type, content, truncated=cut, notes=tuple(notes), **facts)
 
 
 def _open_details(text: str) -> str:

@@ -18,7 +18,7 @@ from ..._text.invisible import one_line, removal_note, strip_invisible
 from ...errors import UnsupportedContent
 from ...models import Page
 from .._page import DESCRIPTION_LENGTH, NAME_LENGTH, TITLE_LENGTH, language_of, make_page
-from .._sniff import DOCX, EPUB, PPTX, XLSX
+from .._types import DOCX, EPUB, PPTX, XLSX, Document
 from .archive import Unpacked, unpack
 from .sheets import read_sheets
 
@@ -31,20 +31,17 @@ _FACT = re.compile(
 )
 
 
-def read_office(data: bytes, url: str, media_type: str) -> Page:
+def read_office(document: Document) -> Page:
     """
     Read a document: its headings, paragraphs, lists, tables and links.
 
-    Args:
-        data: The bytes of the file.
-        url: Where they came from.
-        media_type: One of `websearch_core.reading._sniff.OFFICE`.
-
     Raises:
-        UnsupportedContent: The extra ``office`` is not installed, or the file is damaged, encrypted or too large.
+        ImportError: The extra ``office`` is not installed.
+        UnsupportedContent: The file is damaged, encrypted or too large.
 
     """
-    unpacked = unpack(data, media_type, _MAX_SHEET_TAGS if media_type == XLSX else _MAX_TAGS)
+    media_type = document.media_type
+    unpacked = unpack(document.data, media_type, _MAX_SHEET_TAGS if media_type == XLSX else _MAX_TAGS)
     cut = unpacked.cut
     notes: list[str] = []
     try:
@@ -53,10 +50,8 @@ def read_office(data: bytes, url: str, media_type: str) -> Page:
             cut = cut or rows_cut
         else:
             text = _convert(unpacked, media_type)
-    except ImportError as error:
-        raise UnsupportedContent(
-            f'{media_type} needs the extra "office": pip install "websearch-core[office]"'
-        ) from error
+    except ImportError:
+        raise
     except Exception as error:  # a damaged file fails in as many ways as there are elements in it
         raise UnsupportedContent(f"{media_type} that is damaged: {type(error).__name__}") from error
     cut = cut or len(text) > _MAX_CHARACTERS
@@ -66,7 +61,7 @@ def read_office(data: bytes, url: str, media_type: str) -> Page:
         *(["the text is too long to be read whole: this is its beginning"] if cut else []),
     ]
     return make_page(
-        url,
+        document.url,
         media_type,
         text,
         truncated=cut,

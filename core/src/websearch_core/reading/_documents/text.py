@@ -18,6 +18,7 @@ from .._markdown.codeblock import LANGUAGES
 from .._markdown.fences import fence_code
 from .._markdown.sanitizer import sanitize
 from .._page import TITLE_LENGTH, make_page
+from .._types import Document
 from .rows import MAX_COLUMNS, lay_out
 
 MAX_CHARACTERS = 2_000_000
@@ -42,18 +43,12 @@ _STATEMENTS = 0.25  # share of the lines that make a text code
 _SAMPLE_LENGTH = 20_000  # characters
 
 
-def read_text(data: bytes, url: str, media_type: str, content_type: str | None = None) -> Page:
-    """
-    Read a text format: lay out tables and JSON, and leave the rest as it is, in a code block unless it is prose.
-
-    Args:
-        data: The bytes of the text.
-        url: Where they came from.
-        media_type: Their media type.
-        content_type: The value of the HTTP header, if any, for its charset.
-
-    """
-    text, decoding = decode(data, content_type, markup=media_type.endswith("xml"), most=MAX_CHARACTERS + 1)
+def read_text(document: Document) -> Page:
+    """Read a text format: lay out tables and JSON, and leave the rest as it is, in a code block unless it is prose."""
+    url, media_type = document.url, document.media_type
+    text, decoding = decode(
+        document.data, document.content_type, markup=media_type.endswith("xml"), most=MAX_CHARACTERS + 1
+    )
     cut = len(text) > MAX_CHARACTERS
     text, invisible = strip_invisible(text[:MAX_CHARACTERS])
     heading: re.Match[str] | None = None

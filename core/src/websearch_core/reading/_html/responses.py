@@ -63,7 +63,7 @@ _OFTEN = 3  # times that such a text occurs in a thread
 _REVIEWED = frozenset({"Review", "CriticReview", "UserReview", "ReviewNewsArticle"})
 
 
-class Choice(NamedTuple):
+class Selection(NamedTuple):
     """The blocks to keep, and notes on what was done."""
 
     kept: list[bool]
@@ -95,7 +95,7 @@ def default_choices(kind: Kind | None, comments: Responses | None, reviews: Resp
 
 def choose_responses(
     outline: TextBlocks, kept: list[bool], facts: Metadata, choices: Mapping[str, Responses]
-) -> Choice:
+) -> Selection:
     """
     Keep or drop comments and reviews; without a choice, they stay as they were selected.
 
@@ -120,7 +120,7 @@ def choose_responses(
             notes.append(f"the page has only {name}: they were kept")
         else:
             kept = rest
-    return Choice(kept, tuple(notes))
+    return Selection(kept, tuple(notes))
 
 
 def _is_review(facts: Metadata) -> bool:

@@ -21,17 +21,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 from ..._runtime.deadline import time_left
 from ..._runtime.forks import start_over_after_fork
-from ..._runtime.turns import Places, current_client
-from ..._text.choices import Responses
+from ..._runtime.interrupts import releasing
+from ..._runtime.scope import current_client
+from ..._runtime.turns import Places
 from ...errors import ConfigurationError, TimedOut
 from ...models import Page
-from .._formats import convert
-from .._links import Links
-from .._sniff import media_type, needs_own_process
+from .._formats import ReadingOptions, convert
+from .._sniff import media_type
+from .._types import needs_own_process
 from .child import MAX_SECONDS
 from .worker import Worker
 
@@ -49,11 +50,9 @@ def read_isolated(
     url: str,
     content_type: str | None = None,
     *,
-    links: Links = "keep",
-    comments: Responses | None = None,
-    reviews: Responses | None = None,
     isolate: bool | None = None,
     processes: int | None = None,
+    **options: Unpack[ReadingOptions],
 ) -> Page:
     """
     Read a page as `websearch_core.reading.read_bytes` does, in this process or in another one.
@@ -62,14 +61,12 @@ def read_isolated(
         data: The bytes of the page.
         url: Where they came from.
         content_type: The value of the HTTP header, if any.
-        links: What to do with links.
-        comments: What to do with comments.
-        reviews: What to do with reviews.
         isolate: ``True``: in another process. ``False``: in this one. By default in another process if one is free, if
             the page is large, a PDF, an Office file, a feed or other XML, or once reading several pages at a time here
             has cost as much as starting a process; and in this one, with a warning in the log, if none can be started.
         processes: The maximum number of pages of one client that are read at a time, and of processes for them; by
             default the number of cores, up to 8. Pages of all clients together may take twice as many.
+        options: What to do with links, comments and reviews.
 
     Raises:
         UnsupportedContent: The bytes are not text.
@@ -80,27 +77,23 @@ def read_isolated(
     """
     if not (seconds := min(time_left(), MAX_SECONDS)):
         raise TimedOut("there is no time left to read the page")
-    options: Any = {"links": links, "comments": comments, "reviews": reviews}
 
     def read() -> Page:
-        insist = bool(isolate) or len(data) >= LARGE_SIZE or needs_own_process(media_type(data, content_type))
+        insist = bool(isolate) or len(data) >= LARGE_SIZE or needs_own_process(media_type(data, content_type), url)
+        worker: Worker | None = None
+        release = releasing(lambda: _pool.give_back(worker))
         try:
-            worker = _pool.take(insist=insist)
-        except ChildProcessError as error:
-            if isolate:
-                raise ConfigurationError(f"isolate: no process can be started here: {error}") from error
-            worker = None
-        if worker is None:
-            with _pool.reading_here():
-                return convert(data, url, content_type, **options)
-        try:
-            return worker.read(data, url=url, content_type=content_type, **options)
-        finally:
             try:
-                _pool.give_back(worker)
-            except BaseException:
-                _pool.give_back(worker)  # Ctrl-C came in between
-                raise
+                worker = _pool.take(insist=insist)
+            except ChildProcessError as error:
+                if isolate:
+                    raise ConfigurationError(f"isolate: no process can be started here: {error}") from error
+            if worker is not None:
+                return worker.read(data, url=url, content_type=content_type, **options)
+        finally:
+            release.close()
+        with _pool.reading_here():
+            return convert(data, url, content_type, **options)
 
     most = processes or count_cores()
     _pool.places.grow(2 * most)
@@ -131,7 +124,7 @@ class _Pool:
         """Begin without processes: in a forked one, those that exist belong to the parent."""
         for worker in self._workers:
             worker.disown()
-        self._lock = threading.RLock()  # always entered itself: Ctrl-C can leave a `Condition` locked
+        self._lock = threading.RLock()  # always entered itself, not as a `Condition`: see `_runtime.interrupts`
         self._changed = threading.Condition(self._lock)
         self._workers = set()
         self._free: list[Worker] = []
@@ -178,8 +171,10 @@ class _Pool:
                 self.give_back(worker)
             raise
 
-    def give_back(self, worker: Worker) -> None:
-        """Return a process from `take` to the pool. Idempotent."""
+    def give_back(self, worker: Worker | None) -> None:
+        """Return a process from `take` to the pool, if it returned one. Idempotent."""
+        if worker is None:
+            return
         with self._lock:
             if worker in self._workers:
                 if worker not in self._free:

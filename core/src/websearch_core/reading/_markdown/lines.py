@@ -48,7 +48,7 @@ def finish(text: str) -> str:
         text = _FRACTION.sub(lambda found: f"{found[1]}{' ' if found[1] else ''}{found[2]}/{found[3]}", text)
         text = _SCRIPT.sub(_write_script, text)
     if BOLD in text or EM in text or STRIKE in text:
-        text = _settle(text)
+        text = _move_marks(text)
     text = _escape(_strip_outer_rules(text))
     for mark, sign in _SIGNS.items():
         if mark[0] in text:  # finding one character is much faster than finding two
@@ -79,7 +79,7 @@ class _Sign(NamedTuple):
     ends: bool
 
 
-def _settle(text: str) -> str:
+def _move_marks(text: str) -> str:
     """
     Remove or move the marks of emphasis that a parser would not see as such.
 

@@ -19,7 +19,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Self
 
-from benchmarks.browser.attacks import ATTACKS, HARM, WORKERS
+from tests.browser.hostile.attacks import ATTACKS, HARM, WORKERS
 
 PUBLIC, INTERNAL = "127.0.0.2", "127.0.0.3"
 SECRET = "TOP-SECRET-OF-THE-INTRANET"

@@ -59,7 +59,7 @@ async def open_unguarded(
                 async with asyncio.timeout(5):
                     await connection.send("Target.createTarget", new)
             ends = time.monotonic() + seconds
-            while time.monotonic() < ends and not is_done(url):  # noqa: ASYNC110 - a server counts
+            while time.monotonic() < ends and not is_done(url):
                 await asyncio.sleep(0.05)
             with contextlib.suppress(CommandFailed, TimeoutError):
                 async with asyncio.timeout(3):

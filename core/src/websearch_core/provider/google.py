@@ -1,4 +1,4 @@
-"""What services that pass queries on to Google share: its parameters, and where its direct answer is."""
+"""What services that pass queries on to Google share: its languages, its parameters, and where its direct answer is."""
 
 from __future__ import annotations
 
@@ -6,15 +6,39 @@ from typing import Any
 
 from ..errors import UnsupportedOption
 from ..models import SearchQuery
-from ._http import as_object, as_objects, as_text, given
-from ._languages import find_country, find_language
+from ._http import as_object, as_objects, as_text, drop_none
+from ._languages import codes, find_country, find_language
 from ._ports import Provider
+
+__all__ = [
+    "GOOGLE_LANGUAGES",
+    "GOOGLE_RESULT_LANGUAGES",
+    "google_answer",
+    "google_authors",
+    "google_filters",
+    "google_period",
+    "google_years",
+]
+
+# https://developers.google.com/custom-search/docs/json_api_reference#interface-languages
+GOOGLE_LANGUAGES = codes("""
+    af am ar az be bg bn bs ca cs cy da de el en es et eu fa fi fr ga gd gl gu he=iw hi hr hu hy ia id is it ja jv=jw
+    ka kk km kn ko la lo lt lv mk ml mr ms mt ne nl nn no oc pa pl pt-pt pt-br ro ru si sk sl sq sr su sv sw ta
+    te th ti tk tl tr uk ur uz vi xh zh=zh-cn zh-hant=zh-tw zu
+""")
+
+# The languages that Google can restrict results to, with its parameter `lr`:
+# https://developers.google.com/custom-search/docs/json_api_reference#language-collections
+GOOGLE_RESULT_LANGUAGES = codes("""
+    ar bg ca cs da de el en es et fi fr he=iw hr hu id is it ja ko lt lv nl no pl pt ro ru sk sl sr sv tr zh=zh-CN
+    zh-hant=zh-TW
+""")
 
 
 def google_filters(query: SearchQuery, provider: Provider) -> dict[str, str]:
     """Return country, language and safe search of *query* as Google's ``gl``, ``hl`` and ``lr``, and ``safe``."""
     country, language = find_country(query, provider), find_language(query, provider)
-    return given(
+    return drop_none(
         {
             "gl": country.lower() if country else None,
             "hl": language,

@@ -1,0 +1,68 @@
+"""docs/architecture.md shows the rooms as they are, and a call as it happens."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+import websearch_core
+from langchain_websearch import WebSearchTool
+from tests.faults.server import Server, http
+from websearch_core.providers import SearXNG
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs/architecture.md").read_text("utf-8")
+CORE = Path(websearch_core.__file__).parent
+
+
+def test_the_table_has_every_room_in_the_order_of_the_floors():
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    (floors,) = [one["layers"] for one in contracts if one["type"] == "layers"]
+    floor_of = {room: n for n, floor in enumerate(floors) for room in floor.split(" | ")}
+    rooms = re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)
+
+    assert sorted(rooms) == sorted(floor_of)
+    assert [floor_of[room] for room in rooms] == sorted(floor_of[room] for room in rooms)
+    modules = {path.stem for path in CORE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert modules - {"__init__"} == set(rooms)
+
+
+@pytest.mark.enable_socket
+def test_a_call_passes_the_steps_in_order():
+    server = Server([http({"query": "kelp", "results": [{"url": "https://a.example/", "title": "Kelp"}]})])
+    tool = WebSearchTool(provider=SearXNG(base_url=server.url))
+    steps = re.findall(r"^\d+\. `([\w/.]+)`, `([\w.]+)`", PAGE, re.MULTILINE)
+    entered = record_calls(lambda: tool.invoke("kelp"))
+    server.close()
+
+    assert len(steps) >= 10
+    assert [step for step in dict.fromkeys(entered) if step in steps] == steps
+
+
+def record_calls(call: Callable[[], object]) -> list[tuple[str, str]]:
+    """Return the file and name of each function of the project that *call* enters."""
+    entered: list[tuple[str, str]] = []
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        path = frame.f_code.co_filename
+        if event == "call" and (
+            found := re.search(r".*(?:websearch_core/|/(?=langchain_websearch/))([\w/]+\.py)$", path)
+        ):
+            entered.append((found[1], frame.f_code.co_qualname))
+
+    outer = sys.getprofile()
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        call()
+    finally:
+        sys.setprofile(outer)
+        threading.setprofile(None)
+    return entered
