@@ -7,18 +7,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from websearch_core import Page, SearchResponse, SearchResult, WebSearch
+from websearch_core import Page, SearchResponse, SearchResult
 from websearch_core.citations import merge_sources
 from websearch_core.models import Passage
 from websearch_core.tools._outputs import collect_texts, page_output, search_output
 
 WHEN = datetime(2026, 5, 4, 12, 30, 15, tzinfo=UTC)
 FORMS = ["text", "markdown", "json", "search_result"]
-
-
-@pytest.fixture
-def web():
-    return WebSearch("duckduckgo")
 
 
 def results(count, *, snippet="", content=None, url="https://a.example/{n}", **facts):
@@ -59,8 +54,8 @@ def check_size(output):
     ],
     ids=["none", "one", "bare", "facts", "urls", "snippets", "pages", "notes", "query", "suggestions", "raw"],
 )
-def test_the_artifact_of_a_search_is_small(web, response, form):
-    output = search_output(web, response, form)
+def test_the_artifact_of_a_search_is_small(response, form):
+    output = search_output(response, form)
 
     check_size(output)
     assert [source["id"] for source in output.artifact["sources"]] == list(range(1, len(response.results) + 1))
@@ -101,18 +96,18 @@ def test_the_artifact_of_a_page_is_small(one, form):
     assert output.artifact["sources"][0]["id"] == 3
 
 
-def test_everything_can_be_kept_by_an_option(web):
-    full = search_output(web, results(2, snippet="Brown."), "text", full=True).artifact
+def test_everything_can_be_kept_by_an_option():
+    full = search_output(results(2, snippet="Brown."), "text", full=True).artifact
     assert full["results"][0]["snippet"] == "Brown."
     whole = page_output(page(links=("https://a.example/b",)), "text", full=True).artifact
     assert (whole["content"], whole["links"], whole["status"]) == ("Kelp grows.", ["https://a.example/b"], "success")
 
 
-def test_the_facts_of_a_search_are_in_the_artifact(web):
+def test_the_facts_of_a_search_are_in_the_artifact():
     response = results(1, published=WHEN, score=0.9).model_copy(
         update={"cost": 0.005, "usage": {"credits": 2.0}, "request_id": "r1", "notes": ("spelling was corrected",)}
     )
-    artifact = search_output(web, response, "json").artifact
+    artifact = search_output(response, "json").artifact
 
     assert artifact == {
         "query": "kelp", "provider": "brave", "status": "success", "notes": ["spelling was corrected"], "cost": 0.005,
@@ -127,11 +122,11 @@ def test_the_facts_of_a_search_are_in_the_artifact(web):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_what_was_shown_of_each_source_can_be_found_again(web, form):
+def test_what_was_shown_of_each_source_can_be_found_again(form):
     response = results(12, snippet="Snippet.")
     read = response.results[1].model_copy(update={"content": "Kelp grows.\n\n1. T1 — fast.", "snippet": "old"})
     response = response.model_copy(update={"results": (response.results[0], read, *response.results[2:])})
-    output = search_output(web, response.with_notes("T3"), form)
+    output = search_output(response.with_notes("T3"), form)
     opened = page_output(page("Giant kelp.\n\nIt grows."), form)
 
     sources = merge_sources([*collect_texts(*output[:2]), *collect_texts(*opened[:2])])
@@ -166,9 +161,9 @@ def test_a_source_without_its_text_is_still_a_source(shown):
     ]
 
 
-def test_results_as_content_blocks_carry_the_reminder_and_nothing_stands_before_them(web):
+def test_results_as_content_blocks_carry_the_reminder_and_nothing_stands_before_them():
     response = results(2, snippet="Brown.").model_copy(update={"answer": "Algae.", "notes": ("corrected",)})
-    first, second, rest = search_output(web, response, "search_result").content
+    first, second, rest = search_output(response, "search_result").content
 
     assert first == {
         "type": "search_result", "source": "https://a.example/1", "title": "T1",
@@ -197,5 +192,5 @@ def test_a_page_as_a_content_block_can_be_cited_by_its_paragraphs():
     assert all(part["text"] for part in block["content"])
 
 
-def test_finding_nothing_is_text_also_when_blocks_were_asked_for(web):
-    assert "No results found for: kelp" in search_output(web, results(0), "search_result").content
+def test_finding_nothing_is_text_also_when_blocks_were_asked_for():
+    assert "No results found for: kelp" in search_output(results(0), "search_result").content

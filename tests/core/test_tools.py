@@ -179,12 +179,12 @@ class TestFixedOptions:
 
     def test_the_policy_of_the_web_search_holds_too(self):
         policy = Domains(("python.org",), ("test.python.org",))
-        made = call(FixedOptions.of({"allowed_domains": ["docs.python.org", "evil.example"]}, policy=policy))
+        made = call(FixedOptions.of({"allowed_domains": ["docs.python.org", "evil.example"]}, usual=FixedOptions(domains=policy)))
 
         assert made.options["allowed_domains"] == ("docs.python.org",)
         assert made.options["blocked_domains"] == ("test.python.org",)
         with pytest.raises(ConfigurationError, match="none of these is inside the domain policy"):
-            FixedOptions.of({"allowed_domains": ["evil.example"]}, policy=policy)
+            FixedOptions.of({"allowed_domains": ["evil.example"]}, usual=FixedOptions(domains=policy))
 
     @pytest.mark.parametrize(
         ("options", "words"),
@@ -304,7 +304,7 @@ class TestParts:
         ("options", "words"),
         [
             ({"max_lenght": 3}, "max_lenght: not an option; did you mean max_length"),
-            ({"max_length": 0}, "max_length: must be at least 1"),
+            ({"max_length": 0}, "max_length: must be greater than or equal to 1"),
             ({"query": "kelp"}, "query: each call chooses it"),
             ("long", "must be a mapping"),
         ],

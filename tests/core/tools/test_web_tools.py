@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import logging
 import pickle
 from pathlib import Path
 
 import pytest
 
+from websearch_core import WebSearch
 from websearch_core.errors import (
     BadResponse,
     BudgetExceeded,
@@ -19,7 +19,7 @@ from websearch_core.errors import (
 )
 from websearch_core.provenance import Ledger
 from websearch_core.testing import FakeWeb
-from websearch_core.tools import Run, WebTools, as_error, split_arguments
+from websearch_core.tools import Retrieval, Run, WebTools, as_error, split_arguments
 
 ROOT = Path(__file__).resolve().parents[3]
 KELP = "https://sea.example/kelp"
@@ -83,6 +83,35 @@ async def test_what_was_found_elsewhere_may_be_opened_only_if_the_run_shares_it(
         await open_page(tools, is_async, {"url": KELP}, Run(conversation="1"))
 
 
+@BOTH
+async def test_options_of_the_web_search_are_those_of_the_tools_unless_they_have_their_own(fake, is_async):
+    web = WebSearch(fake, reader=fake, search_options={"limit": 1, "time_range": "week"})
+    usual, own = WebTools(web), WebTools(web, limit=2, search_options={"after": "2026-01-01"})
+
+    assert usual.search_arguments()(query="kelp").limit == 1
+    assert usual.search_arguments().fixed == {"time_range"}
+    assert len((await search(usual, is_async, {"query": "sea", "limit": 5})).documents) == 1
+    assert len((await search(own, is_async, {"query": "sea"})).documents) == 2
+    assert fake.queries[-1].time_range is None
+
+
+@BOTH
+@pytest.mark.parametrize("by_run", [False, True], ids=["tools", "run"])
+async def test_options_of_a_page_hold_for_the_pages_that_a_search_reads_too(is_async, by_run):
+    fake = FakeWeb([{"title": "kelp", "url": KELP}], pages={KELP: "Giant [kelp](https://sea.example/a) grows fast."})
+    options = {"links": "text"}
+    tools = WebTools(
+        WebSearch(fake, reader=fake),
+        search_options={"read_top": 1},
+        read_options=None if by_run else options,
+        configurable=["read_options"],
+    )
+    run = Run(options={"read_options": options} if by_run else {})
+
+    assert "Giant kelp grows fast." in (await search(tools, is_async, {"query": "kelp"}, run)).content
+    assert "Giant kelp grows fast." in (await open_page(tools, is_async, {"url": KELP}, run)).content
+
+
 def test_options_of_a_run_are_checked_before_it_begins(fake):
     tools = WebTools(provider=fake, configurable=["search_options"])
 
@@ -94,15 +123,11 @@ def test_options_of_a_run_are_checked_before_it_begins(fake):
 
 
 class TestOptionsThatTheProviderLacks:
-    def test_are_said_when_the_tools_are_made(self, caplog):
-        with caplog.at_level(logging.WARNING, "websearch_core"):
-            WebTools(provider="duckduckgo", search_options={"topic": "news"})
-        (record,) = caplog.records
-        assert record.getMessage().startswith("search_options: duckduckgo does not support topic; each search leaves")
-
-    def test_are_an_error_if_the_developer_says_so(self):
+    @pytest.mark.parametrize("made", [WebTools, lambda provider, **options: Retrieval(WebSearch(provider), **options)])
+    def test_are_an_error_when_the_tools_or_a_retriever_are_made(self, made):
         with pytest.raises(UnsupportedOption, match="duckduckgo does not support topic"):
-            WebTools(provider="duckduckgo", search_options={"topic": "news", "unsupported": "raise"})
+            made(provider="duckduckgo", search_options={"topic": "news"})
+        made(provider="duckduckgo", search_options={"topic": "news", "unsupported": "note"})
 
     @pytest.mark.parametrize(
         ("provider", "options"),
@@ -114,10 +139,9 @@ class TestOptionsThatTheProviderLacks:
         ],
         ids=str,
     )
-    def test_are_not_those_that_one_of_several_supports(self, caplog, monkeypatch, provider, options):
+    def test_are_not_those_that_one_of_several_supports(self, monkeypatch, provider, options):
         monkeypatch.setenv("TAVILY_API_KEY", "k")
-        WebTools(provider=provider, search_options={**options, "unsupported": "raise"})
-        assert caplog.records == []
+        assert WebTools(provider=provider, search_options=options).search_options == options
 
 
 @pytest.mark.parametrize(
@@ -137,10 +161,10 @@ def test_wrong_arguments_are_refused_when_the_tools_are_made(fake, arguments, wo
 
 
 def test_a_copy_has_the_same_options():
-    twin = pickle.loads(pickle.dumps(WebTools(provider="duckduckgo", limit=3, search_options={"topic": "news"})))
+    twin = pickle.loads(pickle.dumps(WebTools(provider="duckduckgo", limit=3, search_options={"country": "GB"})))
 
-    assert (twin.limit, twin.search_options) == (3, {"topic": "news"})
-    assert "topic" not in twin.search_arguments().model_json_schema()["properties"]
+    assert (twin.limit, twin.search_options) == (3, {"country": "GB"})
+    assert twin.search_arguments().fixed == {"country"}
 
 
 def test_an_error_stays_itself_and_a_bug_becomes_one_that_quotes_nothing(caplog):
