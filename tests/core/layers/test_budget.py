@@ -604,9 +604,12 @@ def test_a_found_file_may_only_lower_a_budget(monkeypatch, tmp_path):
 
     assert Settings.load().budget.limit == ("1 USD/day", "1_000 USD/day", "3 calls")
 
-    (project / "websearch.toml").write_text('[layers.budget]\nlimit = "1_000 USD/day"\n')
-    with pytest.raises(ConfigurationError, match="may not be set here"):
-        Settings.load()
+    (project / "websearch.toml").write_text('[budget]\nlimit = "1_000 USD/day"\n')
+    assert Settings.load().budget.limit == ("1 USD/day", "1_000 USD/day")
+    for refused in ('[budget]\nprices = {exa = "0 USD"}\n', "budget = false\n"):
+        (project / "websearch.toml").write_text(refused)
+        with pytest.raises(ConfigurationError, match="may not be (set|switched off) here"):
+            Settings.load()
 
 
 def test_amounts_are_shown_as_people_write_them():
@@ -679,7 +682,7 @@ async def cancel_all_but_one(web, waiting):
 def test_calls_that_are_cancelled_in_a_queue_cost_nothing(file, sent, is_throttle_outside):
     own = {"budget": Budget(["5 calls", "5 calls/day"], usage_file=file.path), "throttle": Throttle(1 / 600)}
     if is_throttle_outside:
-        web = WebSearch(layers[1](layers[0](Sea())), timeout=Timeout(search=10_000))
+        web = WebSearch(own["throttle"](own["budget"](Sea())), timeout=Timeout(search=10_000))
     else:
         web = WebSearch(Sea(), **own, timeout=Timeout(search=10_000))
     waiting = []
