@@ -56,8 +56,8 @@ keeps it from holding memory for each thread that once needed some."""
 _KILLS = """Two processes that write to one file are killed at random moments, within 5 ms after one of their first
 writes, five times for each file. Then everything that they acknowledged must be there, the file must be whole
 (`PRAGMA integrity_check`), and the next process must be able to write. The process that checks still has the file open
-when the next two are forked. `tests/soak/test_disks.py` covers full and read-only disks, `tests/core/test_sqlite.py`
-forks in the middle of writing."""
+when the next two are forked. `tests/soak/test_disks.py` covers full and read-only disks,
+`tests/core/runtime/test_sqlite.py` forks in the middle of writing."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -163,7 +163,7 @@ OTHERS = ("robots.txt", "robots.txt rule", "find", "find it", "query")
 """What else is done with a text."""
 
 CITED = ("cited source", "cited source, many claims")
-"""The same for a source that an answer cites; ``tests/core/test_citations.py`` compares it with an honest one."""
+"""The same for a source that an answer cites; ``tests/core/citations/test_citations.py`` compares it with an honest one."""
 
 
 def seconds(place: str, unit: str, size: int) -> float:

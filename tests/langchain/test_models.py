@@ -11,7 +11,10 @@ from langchain_websearch import WebSearchToolkit
 
 TOOLS = [
     tool
-    for options in ({}, {"topic": "news", "time_range": "week", "allowed_domains": ["python.org"], "unsupported": "note"})
+    for options in (
+        {},
+        {"topic": "news", "time_range": "week", "allowed_domains": ["python.org"], "unsupported": "note"},
+    )
     for tool in WebSearchToolkit(
         provider="duckduckgo", limit=3 if options else None, search_options=options
     ).get_tools()

@@ -128,7 +128,7 @@ def test_wrong_arguments_are_refused(fake):
         WebPagePostprocessor(provider=fake, read_options={"max_length": 0})
     with pytest.raises(InvalidOption, match="'pages' is not one of snippet, passages, page"):
         WebSearchRetriever(provider=fake, content="pages")
-    with pytest.raises(InvalidOption, match="read_options: max_length: must be at least 1"):
+    with pytest.raises(InvalidOption, match="read_options: max_length: must be greater than or equal to 1"):
         WebSearchRetriever(provider=fake, read_options={"max_length": 0})
 
 

@@ -285,9 +285,9 @@ def test_a_provider_that_is_free_is_free_when_the_money_is_gone(file):
 
 
 def test_credits_are_counted_for_each_provider():
-    layers = [Budget(limit="3 credits/day")]
+    budget = Budget("3 credits/day")
     for name in ("sea", "creek"):
-        web = WebSearch(Sea(name), layers=layers)
+        web = WebSearch(Sea(name), budget=budget)
         web.search("kelp")
         with pytest.raises(BudgetExceeded, match=f"3 credits/day of {name}"):
             web.search("dulse")
@@ -443,7 +443,7 @@ def test_a_broken_file_stops_all_spending_unless_told_otherwise(tmp_path, sent, 
     assert not sent
 
     lenient = Budget(limit=["1 USD/day", "2 calls"], usage_file=path, on_file_error="ignore")
-    web = WebSearch(Sea(), layers=[lenient])
+    web = WebSearch(Sea(), budget=lenient)
     with caplog.at_level(logging.WARNING):
         web.search("kelp")
         web.search("kelp")
@@ -602,11 +602,14 @@ def test_a_found_file_may_only_lower_a_budget(monkeypatch, tmp_path):
     own.write_text('budget = "1 USD/day"\n')
     (project / "websearch.toml").write_text('budget = ["1_000 USD/day", "3 calls"]\n')
 
-    assert Settings.load().budget == ("1 USD/day", "1_000 USD/day", "3 calls")
+    assert Settings.load().budget.limit == ("1 USD/day", "1_000 USD/day", "3 calls")
 
-    (project / "websearch.toml").write_text('[layers.budget]\nlimit = "1_000 USD/day"\n')
-    with pytest.raises(ConfigurationError, match="may not be set here"):
-        Settings.load()
+    (project / "websearch.toml").write_text('[budget]\nlimit = "1_000 USD/day"\n')
+    assert Settings.load().budget.limit == ("1 USD/day", "1_000 USD/day")
+    for refused in ('[budget]\nprices = {exa = "0 USD"}\n', "budget = false\n"):
+        (project / "websearch.toml").write_text(refused)
+        with pytest.raises(ConfigurationError, match="may not be (set|switched off) here"):
+            Settings.load()
 
 
 def test_amounts_are_shown_as_people_write_them():
@@ -677,11 +680,11 @@ async def cancel_all_but_one(web, waiting):
 
 @pytest.mark.parametrize("is_throttle_outside", [False, True])
 def test_calls_that_are_cancelled_in_a_queue_cost_nothing(file, sent, is_throttle_outside):
-    layers = Budget(limit=["5 calls", "5 calls/day"], usage_file=file.path), Throttle(requests_per_second=1 / 600)
+    own = {"budget": Budget(["5 calls", "5 calls/day"], usage_file=file.path), "throttle": Throttle(1 / 600)}
     if is_throttle_outside:
-        web = WebSearch(layers[1](layers[0](Sea())), timeout=Timeout(search=10_000))
+        web = WebSearch(own["throttle"](own["budget"](Sea())), timeout=Timeout(search=10_000))
     else:
-        web = WebSearch(Sea(), layers=layers, timeout=Timeout(search=10_000))
+        web = WebSearch(Sea(), **own, timeout=Timeout(search=10_000))
     waiting = []
     with listen(lambda event: waiting.append(event) if isinstance(event, Wait) else None):
         asyncio.run(cancel_all_but_one(web, waiting))

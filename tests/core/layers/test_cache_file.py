@@ -123,7 +123,7 @@ def test_processes_write_to_one_file(path):
 
 
 def test_a_process_that_is_killed_while_it_writes_leaves_it_whole(path):
-    for n in range(5):
+    for n in (0, 2, 4):
         with write(path, f"k{n}", -1) as writer:
             writer.stdout.readline()
             time.sleep(0.02 * n)

@@ -220,11 +220,8 @@ def make_stack(
     own = [chosen[name] for name in CONCERNS if name in given and name in chosen]
     if own and layers is None:
         raise ConfigurationError(f"{min(given.keys() & chosen)}: not with layers=None, which removes all layers")
-    given_layers: Any = layers
-    if isinstance(layers, list | tuple):
-        for layer in layers:
-            check_home(layer)
-        given_layers = [*layers, *own]
+    for layer in layers if isinstance(layers, list | tuple) else ():
+        check_home(layer)
     defaults: dict[str, Layer] = {"relax": Relax(unsupported="raise"), "single_flight": SingleFlight()}
     defaults |= {
         name: layer
@@ -233,7 +230,11 @@ def make_stack(
     }
     defaults |= chosen | {name: settings.find_layer(name) for name in settings.layers}
     has_breaker = any(layer.rank == Rank.BREAKER for layer in defaults.values())
-    return Stack(given_layers, list(defaults.values()), [] if has_breaker else [Breaker()])
+    return Stack(
+        [*layers, *own] if isinstance(layers, list | tuple) else layers,
+        list(defaults.values()),
+        [] if has_breaker else [Breaker()],
+    )
 
 
 def check_search_options(options: Mapping[str, Any], provider: SearchProvider) -> None:
@@ -248,13 +249,15 @@ def check_search_options(options: Mapping[str, Any], provider: SearchProvider) -
     relaxes = [layer.unsupported for layer in layers if isinstance(layer, Relax)]
     if not options or (options.get("unsupported") or next(iter(relaxes), "raise")) == "note":
         return
-    query = SearchQuery.of("any", **options)
+    query = SearchQuery.of("any", **options).without("allowed_domains", "blocked_domains")  # kept to in any case
     able = [leaf for leaf in leaves(provider) if _can_search(query, leaf)]
     if not able:
         check_options(query, leaves(provider)[0])
 
 
 def _can_search(query: SearchQuery, provider: Provider) -> bool:
+    if not hasattr(provider, "options"):  # it does not say
+        return True
     try:
         check_options(query, provider)
     except UnsupportedOption:

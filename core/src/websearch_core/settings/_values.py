@@ -18,7 +18,6 @@ from ..provider._declare import FoundFile, field_notes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .._net.clients import Library
     from ..layers import Layer, RateLimiter
     from ..provider._ports import AsyncHTTPClient, HTTPClient
 
@@ -86,7 +85,7 @@ class Http:
     client: HTTPClient | None = None
     async_client: AsyncHTTPClient | None = None
     verify: ssl.SSLContext | None = None
-    library: Library | None = None
+    library: Literal["httpx", "httpx2"] | None = None
 
     def __post_init__(self) -> None:
         if self.verify is not None and not isinstance(self.verify, ssl.SSLContext):

@@ -326,7 +326,7 @@ def test_a_key_that_the_class_finds_by_itself_counts(monkeypatch):
 
 
 def test_the_documentation_says_what_a_found_file_may_set():
-    page = (Path(__file__).parents[2] / "docs" / "settings.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "settings.md").read_text("utf-8")
     parts = {(name, part): PARTS[name][part] for name, some in IN_ENVIRONMENT.items() for part in some}
     whole = {(name,): field.metadata for name, field in Settings.model_fields.items() if name not in PARTS}
     for name, notes in (parts | whole).items():

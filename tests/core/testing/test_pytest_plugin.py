@@ -13,7 +13,7 @@ import yaml
 from websearch_core.testing import SECRET, FakeWeb
 from websearch_core.testing._cassettes import Scrubber
 
-CORE = Path(__file__).resolve().parents[2] / "core"
+CORE = Path(__file__).resolve().parents[3] / "core"
 SEARCH = """
 from websearch_core import WebSearch
 

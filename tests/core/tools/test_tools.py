@@ -179,7 +179,11 @@ class TestFixedOptions:
 
     def test_the_policy_of_the_web_search_holds_too(self):
         policy = Domains(("python.org",), ("test.python.org",))
-        made = call(FixedOptions.of({"allowed_domains": ["docs.python.org", "evil.example"]}, usual=FixedOptions(domains=policy)))
+        made = call(
+            FixedOptions.of(
+                {"allowed_domains": ["docs.python.org", "evil.example"]}, usual=FixedOptions(domains=policy)
+            )
+        )
 
         assert made.options["allowed_domains"] == ("docs.python.org",)
         assert made.options["blocked_domains"] == ("test.python.org",)
