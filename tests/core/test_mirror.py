@@ -50,7 +50,6 @@ OTHERS = {
     "test_media": "_text/media_types reading/_formats reading/_sniff",
     "test_metadata": "reading/_html/byline reading/_html/dateline reading/_html/headlines reading/_html/titles",
     "test_office": "reading/_documents/archive reading/_documents/sheets",
-    "test_outputs": "tools/_document",
     "test_page": "reading/_html/alternates reading/_html/formula reading/_html/refresh",
     "test_pdf": "reading/_documents/filters",
     "test_plugins": "provider/_declare provider/_function provider/_ports",
@@ -78,7 +77,7 @@ OTHERS = {
     "test_terminal": "_cli/escaping",
     "test_text": "_text/invisible reading/_documents/rows",
     "test_throttle": "layers/_bucket",
-    "test_tools": "tools/_pinned tools/_tenants tools/_uses",
+    "test_tools": "tools/_fixed tools/_tenants tools/_uses",
     "test_tree": "reading/_html/fragment",
     "test_turns": "_net/steps _runtime/scope _runtime/threads",
     "test_wikipedia": "provider/_stubs",
@@ -87,6 +86,7 @@ OTHERS = {
         "reading/_markdown/codeblock reading/_markdown/fences reading/_markdown/footnotes reading/_markdown/lines "
         "reading/_markdown/table"
     ),
+    "test_web_tools": "tools/_retrieval tools/_split",
 }
 
 

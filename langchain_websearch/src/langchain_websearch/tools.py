@@ -278,7 +278,8 @@ class WebSearchTool(_WebTool):
     Args:
         web: The `WebSearch` to search with; or pass its arguments instead. `WebTools` shares everything with another
             tool.
-        limit: The number of results of a search, and the maximum that a model can ask for; by default 5 and 20.
+        limit: The number of results of a search, and the maximum that a model can ask for; by default the ``limit`` in
+            ``search_options`` of the `WebSearch`, else 5 and 20.
         search_options: The options of every search, such as ``{"topic": "news", "read_top": 3}``, as
             `websearch_core.tools.SearchDefaults` explains. A model is not shown them and cannot change them, except
             that it can ask for some of the ``allowed_domains``, and for more ``blocked_domains``. One that the provider

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _NARROWED = frozenset({"limit", "allowed_domains", "blocked_domains"})  # a model may ask for less
 _READING = {"read_top": 0, "passage_length": 1}  # of a search, with the least value of each
-_OF_MODEL = ("offset", "query", "find")  # the arguments of a page that belong to the model
+OF_CALL = ("offset", "query", "find")  # the options of a page that each call chooses
 _PASSAGES = 2_000  # characters of the passages for a query: docs/measured/benchmarks.md says how often they hold it
 
 
@@ -116,7 +116,7 @@ class FixedOptions:
             if (value := given.get(name, usual.search.get(name))) is not None:
                 checked[name] = value
         inside = _narrow(usual.domains, query.allowed_domains, query.blocked_domains)
-        return cls(checked, {**usual.read, **check_read_options(read, refused=_OF_MODEL)}, inside)
+        return cls(checked, {**usual.read, **check_read_options(read, refused=OF_CALL)}, inside)
 
     @property
     def limit(self) -> int | None:
@@ -268,7 +268,7 @@ def check_read_options(options: Mapping[str, Any] | None, *, refused: Sequence[s
     for name in given.keys() & set(refused):
         raise InvalidOption(f"read_options: {name}: each call chooses it")
     try:
-        made = ReadDefaults(**{name: value for name, value in given.items() if name not in _OF_MODEL})
+        made = ReadDefaults(**{name: value for name, value in given.items() if name not in OF_CALL})
     except ValidationError as error:
         raise InvalidOption(f"read_options: {describe_problems(error, ReadDefaults.model_fields)}") from None
     return {**given, **{name: getattr(made, name) for name in made.model_fields_set}}

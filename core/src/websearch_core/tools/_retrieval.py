@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_ar
 from ..client._arguments import as_urls, check_number
 from ..errors import InvalidOption
 from ._documents import PlainDocument, Put, find_source, make_document, put_pages
-from ._fixed import FixedOptions, check_read_options, check_search_options
+from ._fixed import OF_CALL, FixedOptions, check_read_options, check_search_options
 
 if TYPE_CHECKING:
     from ..client import WebSearch
@@ -55,7 +55,7 @@ class Retrieval:
         if self.content not in get_args(ContentMode):
             raise InvalidOption(f"content: {self.content!r} is not one of {', '.join(get_args(ContentMode))}")
         FixedOptions(check_search_options(self.search_options, limit="k")).check_support(self.web)
-        check_read_options(self.read_options, refused=("offset", "query", "find"))
+        check_read_options(self.read_options, refused=OF_CALL)
 
     def retrieve(self, query: str, k: int | None = None) -> list[PlainDocument]:
         """
@@ -104,7 +104,7 @@ class Passages:
 
     def __post_init__(self) -> None:
         """Refuse wrong options now rather than in the first call."""
-        check_read_options(self.read_options, refused=("offset", "query", "find"))
+        check_read_options(self.read_options, refused=OF_CALL)
 
     def replace(
         self, documents: Sequence[T], metadata: Sequence[Mapping[str, Any]], query: str, put: Put[T]

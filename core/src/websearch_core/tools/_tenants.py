@@ -71,7 +71,9 @@ class Tenants:
             )
         self._choices = {role: _list_choices(role, configurable, arguments) for role in _ROLES if role in self.keys}
         self.web = self._make_default(web, arguments)
-        self._arguments: dict[str, Any] = _hide_keys(arguments) if of_web else {}
+        self._arguments: dict[str, Any] = {**arguments} if of_web else {}
+        if (key := self._arguments.get("api_key")) is not None:
+            self._arguments["api_key"] = ApiKey.of(key)  # so that a pickle has none in the clear
         self._start()
 
     def _start(self) -> None:
@@ -269,14 +271,6 @@ def _domains_of(own: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...
     given = {name: own[name] for name in ("allowed_domains", "blocked_domains") if name in own}
     query = SearchQuery.of("any", **given)  # pyright: ignore[reportArgumentType] - whatever was given is checked
     return query.allowed_domains, query.blocked_domains
-
-
-def _hide_keys(arguments: CommonArguments) -> dict[str, Any]:
-    """Return *arguments* without a key in the clear, so that a pickle holds none."""
-    hidden: dict[str, Any] = dict(arguments)
-    if hidden.get("api_key") is not None:
-        hidden["api_key"] = ApiKey.of(hidden["api_key"])
-    return hidden
 
 
 def _freeze(value: Any) -> Hashable:

@@ -71,7 +71,8 @@ class WebTools:
 
     Args:
         web: The `WebSearch` to search and read with; or pass its arguments instead.
-        limit: The number of results of a search, and the maximum that a model can ask for; by default 5 and 20.
+        limit: The number of results of a search, and the maximum that a model can ask for; by default the ``limit`` in
+            ``search_options`` of the `WebSearch`, else 5 and 20.
         search_options: The options of every search, such as ``{"topic": "news", "read_top": 3}``. A model is not shown
             them and cannot change them, except that it can ask for some of the ``allowed_domains``, and for more
             ``blocked_domains``.
