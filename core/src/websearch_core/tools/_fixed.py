@@ -195,7 +195,7 @@ class FixedOptions:
         A model cannot raise the limit in tokens. For a query, the usual length is that of about 500 tokens of passages:
         a page that would fit whole is not what was asked for.
         """
-        settings: Mapping[str, Any] = web.settings.read_options
+        settings: Any = web.settings.read_options
         usual = self.read.get("max_length") or (_PASSAGES if asked.query else None)
         if asked.query and usual:
             usual = min(usual, _PASSAGES, settings["max_length"])
