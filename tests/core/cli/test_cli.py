@@ -410,7 +410,7 @@ def test_a_plug_in_that_cannot_be_loaded_is_listed_and_does_no_harm(websearch, m
 @pytest.mark.enable_socket
 def test_doctor_tries_what_is_configured(websearch, searx, site, monkeypatch):
     monkeypatch.setenv("SEARXNG_URL", searx.url)
-    monkeypatch.setenv("WEB_SEARCH_ALLOW", site.url)
+    monkeypatch.setenv("WEB_SEARCH_INTERNAL", site.url)
     monkeypatch.setattr("websearch_core._cli.checks.PROBE", f"{site.url}/docs/")
 
     done = websearch("doctor", "--format", "json")

@@ -100,7 +100,7 @@ def test_each_page_is_requested_once_and_cut_to_its_part():
 
 def test_a_request_that_failed_is_tried_again():
     reader = Batches(failures=[Unavailable("busy")])
-    answers = read(reader, URLS[:2], layers=[Retry(wait_initial=0)])
+    answers = read(reader, URLS[:2], retry=Retry(wait_initial=0))
 
     assert kinds(answers) == [Page, Page]
     assert len(reader.calls) == 2

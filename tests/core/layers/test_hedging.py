@@ -375,7 +375,8 @@ def test_each_of_many_pages_is_hedged_and_the_connections_of_the_losers_are_clos
     web = WebSearch(
         reader=[Remote("slow"), Remote("quick")],
         timeout=60,  # long, so that a busy machine cannot fail it
-        layers=[Fallback(hedge=LATE, hedge_share=1.0), Retry(attempts=1)],
+        combine=Fallback(hedge=LATE, hedge_share=1.0),
+        retry=Retry(attempts=1),
         on_event=heard.append,
     )
     pages = asyncio.run(web.aread_many(urls)) if concurrent else web.read_many(urls)

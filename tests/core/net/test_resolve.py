@@ -142,7 +142,7 @@ def test_a_page_of_the_own_network_is_read_by_its_name_in_the_hosts_file(asked, 
 
     with pytest.raises(UnsafeURL):
         WebSearch("duckduckgo").read(url)
-    page = WebSearch("duckduckgo", allow=[entry.format(port=port)]).read(url)
+    page = WebSearch("duckduckgo", internal=[entry.format(port=port)]).read(url)
 
     assert "High water at noon" in page.content
     assert page.final_url == url

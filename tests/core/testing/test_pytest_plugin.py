@@ -18,7 +18,7 @@ SEARCH = """
 from websearch_core import WebSearch
 
 def test_tides(cassette):
-    web = WebSearch("brave", api_key={key!r}, base_url={url!r}, allow=[{url!r}], attempts=1)
+    web = WebSearch("brave", api_key={key!r}, base_url={url!r}, internal=[{url!r}], retry=1)
     assert [result.title for result in web.search("tide tables").results] == ["Tide tables [key]"]
     assert web.read({url!r} + "/tides?token=hush", max_length=50).content == "High water at Ellersund at noon."
 """

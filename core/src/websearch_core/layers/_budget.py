@@ -40,7 +40,7 @@ class Budget(Layer):
     ::
 
         WebSearch(budget="1 USD/day")
-        WebSearch(layers=[Budget(["10 USD/day", "1 USD/day per tenant", "20 calls"])])
+        WebSearch(budget=["10 USD/day", "1 USD/day per tenant", "20 calls"])
 
     Every attempt counts, also one that fails, since a service may bill it. It is one call, however many requests it
     sends, such as for several pages of results. An answer from a cache is free. What a call will cost is estimated by

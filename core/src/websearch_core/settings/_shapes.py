@@ -207,7 +207,7 @@ def _read_short(name: str, value: Any) -> tuple[str | Literal[False], dict[str, 
         value = fspath(value)
     if isinstance(value, str) and name != "combine":
         value = _parse_text(value.strip(), switch=name in _SWITCHED)
-    if value is False or value in ("", (), []):
+    if value is False or (value in ("", (), []) and name != "cache"):  # there, an empty path is a mistake
         return False, {}
     if name == "combine":
         layer: Any = find_combination(value)
