@@ -13,9 +13,14 @@ from benchmarks.calls.contestants import KEY, their_tool
 from benchmarks.calls.server import Server
 from benchmarks.report import Goal, Section, Table
 from langchain_websearch import WebSearchToolkit
-from websearch_core.models import SearchOptions
+from websearch_core.tools import SearchDefaults
 
-_FIXED: SearchOptions = {"topic": "news", "time_range": "week", "allowed_domains": ["python.org"]}
+_FIXED: SearchDefaults = {
+    "topic": "news",
+    "time_range": "week",
+    "allowed_domains": ["python.org"],
+    "unsupported": "note",
+}
 _MAX_CHARACTERS = 1_000  # 250 tokens of four characters
 
 
