@@ -27,7 +27,7 @@ EVERYWHERE = os.environ.get("WEBSEARCH_ALL_BOUNDS") == "1"
 
 # Patterns that are slow for long texts, by module and how they begin, and the constant that limits what they get.
 BOUNDED = {
-    ("websearch_core.reading._sniff", r"\s*%PDF-"): "websearch_core.reading._sniff:_SAMPLE_SIZE",
+    ("websearch_core.reading._types", r"\s*%PDF-"): "websearch_core.reading._sniff:_SAMPLE_SIZE",
     ("websearch_core._text.dates", "(?:(?:mon|tue"): "websearch_core._text.dates:_MAX_LENGTH",
     (
         "websearch_core.reading._documents.pdf",

@@ -142,7 +142,7 @@ def _ask(web: WebSearch, case: Case, way: Way, base: str, own: dict[str, Any]) -
         return web.read(f"{base}/page") if case.where == "page" else web.search("kelp")
     finally:
         if own:
-            own["http_client"].close()
+            own["http"].client.close()
 
 
 async def _aask(web: WebSearch, case: Case, base: str, own: dict[str, Any]) -> Any:

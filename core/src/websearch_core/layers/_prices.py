@@ -106,7 +106,7 @@ def unknown_price(provider: Provider, unit: Unit) -> ConfigurationError:
     example = "'0.005 USD'" if unit == "usd" else "'1 credit'"
     return ConfigurationError(
         f"budget: what a call of {provider.name} costs in {'USD' if unit == 'usd' else unit} is not known{said}: "
-        f"say it with Budget(prices={{{provider.name!r}: {example}}}), or prices in [layers.budget]"
+        f"say it with Budget(prices={{{provider.name!r}: {example}}}), or prices in [budget]"
     )
 
 
