@@ -141,7 +141,7 @@ def _ask(web: WebSearch, case: Case, way: Way, base: str, own: dict[str, Any]) -
             return asyncio.run(_aask(web, case, base, own))
         return web.read(f"{base}/page") if case.where == "page" else web.search("kelp")
     finally:
-        if own:
+        if own and own["http"].client:
             own["http"].client.close()
 
 
@@ -149,8 +149,8 @@ async def _aask(web: WebSearch, case: Case, base: str, own: dict[str, Any]) -> A
     try:
         return await (web.aread(f"{base}/page") if case.where == "page" else web.asearch("kelp"))
     finally:
-        if own:
-            await own["http_async_client"].aclose()
+        if own and own["http"].async_client:
+            await own["http"].async_client.aclose()
 
 
 def _describe_answer(answer: Any, requests: int, seconds: float) -> Ending:

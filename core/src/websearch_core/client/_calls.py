@@ -260,10 +260,10 @@ class Calls:
         if not {"max_length", "max_tokens"} & set(part):
             limit = "max_tokens" if usual.get("max_tokens") else "max_length"
             part[limit] = usual[limit]
-        count: Any = part.pop("token_counter", None) or usual.get("token_counter") or estimate_tokens
-        if isinstance(count, str | int | float) or not callable(count):
+        part["count"] = part.pop("token_counter", None) or usual.get("token_counter") or estimate_tokens
+        if not callable(part["count"]):
             raise InvalidOption("token_counter: must be a function from a text to its number of tokens")
-        return Excerpt(count=count, **part)
+        return Excerpt(**part)
 
 
 def _take_excerpt(page: Page, part: Excerpt, links: Links | None) -> Page:
