@@ -86,7 +86,7 @@ class Conversations:
 
     def __init__(self, tools: WebTools) -> None:
         self._tools = tools
-        self.options = ConversationOptions()
+        self.options: ConversationOptions = ConversationOptions()
 
     @contextmanager
     def enter(self) -> Iterator[Run]:
