@@ -386,3 +386,11 @@ def test_a_key_that_is_not_needed_may_be_missing():
 
     assert isinstance(leaf(twin), Tavily)
     assert "Authorization" not in next(leaf(twin).search(SearchQuery.of("kelp"))).headers
+
+
+def test_a_provider_object_reads_its_key_from_the_variable_unless_it_is_given(monkeypatch):
+    monkeypatch.setenv("TAVILY_API_KEY", KEY)
+
+    assert Tavily(search_depth="advanced").api_key.get_secret_value() == KEY
+    assert Tavily(api_key="other").api_key.get_secret_value() == "other"
+    assert KEY not in repr(Tavily())
