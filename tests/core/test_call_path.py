@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
@@ -16,6 +14,7 @@ import pytest
 
 import websearch_core
 from tests.faults.server import Server, http
+from tests.profiling import profiled
 from websearch_core import WebSearch
 
 _FOLDER = str(Path(websearch_core.__file__).parent)
@@ -47,14 +46,8 @@ def counting() -> Iterator[tuple[set[str], set[str]]]:
         elif event == "c_call" and arg.__name__ == "set" and isinstance(arg.__self__, ContextVar):
             variables.add(arg.__self__.name)
 
-    before = sys.getprofile(), threading.getprofile()
-    threading.setprofile(note)
-    sys.setprofile(note)
-    try:
+    with profiled(note):
         yield functions, variables
-    finally:
-        sys.setprofile(before[0])
-        threading.setprofile(before[1])
 
 
 @pytest.mark.enable_socket

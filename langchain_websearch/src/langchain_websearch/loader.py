@@ -33,7 +33,7 @@ class WebPageLoader(BaseLoader):
 
     Args:
         urls: One absolute http(s) URL, or several.
-        web: The `WebSearch` to read with; or pass its arguments instead, such as ``allow`` for pages in your network.
+        web: The `WebSearch` to read with; or pass its arguments instead, such as ``internal`` for your own network.
         read_options: The options of each page, such as ``{"max_length": 8_000}``. By default, pages are whole. The
             metadata of a longer page has ``truncated``.
         continue_on_failure: Skip pages that cannot be read, and log a warning, instead of raising.

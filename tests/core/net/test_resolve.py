@@ -202,7 +202,7 @@ def test_the_resolver_of_the_system_agrees(tmp_path):
     (tmp_path / "nsswitch.conf").write_text("hosts: files dns\n", "utf-8")
     for name in ("hosts", "resolv.conf", "nsswitch.conf"):
         if not Path("/etc", name).is_file():
-            pytest.skip(f"this machine has no /etc/{name} to put another in the place of")
+            pytest.skip(f"this machine has no /etc/{name} that could be replaced")
 
     hosts = ["wiki.acme.example", "boards.acme.example", "far.example", "gone.example", "old.acme.example", "short"]
     command = [unshare, "-Urmn", sys.executable, "-c", _NAMESPACE, str(tmp_path), *hosts]

@@ -135,7 +135,7 @@ class Guard:
                 networks.append(ipaddress.ip_network(entry))
             except ValueError as error:
                 raise ConfigurationError(
-                    f"allow: {entry!r} is neither a network such as '10.1.0.0/16' nor an origin such as "
+                    f"allow (internal=): {entry!r} is neither a network such as '10.1.0.0/16' nor an origin such as "
                     "'https://wiki.corp:8443'"
                 ) from error
         return cls(tuple(networks), frozenset(origins), domains, **system_calls)
@@ -204,9 +204,9 @@ def _parse_origin(entry: str) -> Origin:
     try:
         scheme, host, port, rest = split_url(entry)
     except UnsafeURL as error:
-        raise ConfigurationError(f"allow: {entry!r}: {error}") from error
+        raise ConfigurationError(f"allow (internal=): {entry!r}: {error}") from error
     if rest != "/":
-        raise ConfigurationError(f"allow: {entry!r} has a path; an origin is scheme, host and port")
+        raise ConfigurationError(f"allow (internal=): {entry!r} has a path; an origin is scheme, host and port")
     return scheme, host, port
 
 

@@ -83,12 +83,6 @@ def parse_limits(limits: str | Iterable[str] | None) -> tuple[Limit, ...]:
     return tuple(_parse_limit(text) for text in split_texts(limits))
 
 
-def check_budget(limits: tuple[str, ...]) -> tuple[str, ...]:
-    """Return *limits*, or raise `ConfigurationError` if one is not a limit."""
-    parse_limits(limits)
-    return limits
-
-
 def split_texts(texts: str | Iterable[str] | None) -> tuple[str, ...]:
     """Return texts, of which each may have several parts with commas between them, as one tuple."""
     several: Any = [texts] if isinstance(texts, str) else texts or ()

@@ -76,12 +76,12 @@ class Cache(Layer):
     """
     Keep answers and whole pages, and give them again without asking the service.
 
-    They are kept in one file that processes share, in Redis, or in a `CacheBackend`. The same means: the same words or
-    URL, options, provider with its own options and layers such as `Robots`, key, *tenant*, ``allow`` and domain policy,
-    and where a `Budget` stands inside, the same tenant of `charge_to`. What a service forbids to record, and what a
-    provider says that has no declared options or was defined in a function, stays in the memory of this process. So do
-    the answers of a `WebSearch` with its own HTTP client or ``verify``, unless *tenant* says whose they are. A cached
-    answer costs nothing; a hook hears a `CacheHit` with its age.
+    They are kept in one file that processes share, in Redis, or in a `CacheBackend`. The same means: the same words
+    or URL, options, provider with its own options and layers such as `Robots`, key, *tenant*, ``internal`` and
+    domain policy, and where a `Budget` stands inside, the same tenant of `charge_to`. What a service forbids to
+    record, and what a provider says that has no declared options or was defined in a function, stays in the memory
+    of this process. So do the answers of a `WebSearch` with its own HTTP client or ``verify``, unless *tenant* says
+    whose they are. A cached answer costs nothing; a hook hears a `CacheHit` with its age.
 
     Args:
         location: A file, ``:memory:``, a URL of Redis (``redis://localhost:6379/0``), or a backend. By default,

@@ -51,7 +51,7 @@ class Hosts:
             return self._paces[host]
 
     def _limits(self, host: str) -> tuple[float, int | None, int]:
-        """Return interval, number at a time and burst: none by default for a host that only ``allow`` can open."""
+        """Return interval, number at a time and burst: none by default for a host that only ``internal`` can open."""
         own = _is_own(host)
         rate = self._requests_per_second or (math.inf if own else 1 / _INTERVAL)
         return 1 / rate, self._concurrent or (None if own else _CONCURRENT), _BURST

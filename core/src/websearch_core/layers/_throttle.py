@@ -45,7 +45,7 @@ class Throttle(Layer):
 
     Pages that are fetched from here have a queue for each host, with its port: four requests at a time, and after the
     first ten one every 0.2 seconds. A ``Crawl-delay`` that `Robots` found makes it slower. After a 429 or 503 with
-    ``Retry-After``, the host rests. By default, hosts that only ``allow`` can open because their address is not a
+    ``Retry-After``, the host rests. By default, hosts that only ``internal`` can open because their address is not a
     public one, such as 127.0.0.1, are fetched from without a limit.
 
     A wait that is longer than the time left is the error `RateLimited`, at once and without sending anything, and

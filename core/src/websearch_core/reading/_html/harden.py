@@ -95,7 +95,6 @@ _ANY = re.compile(rb"<(/?+)([a-zA-Z][^ \t\n\f\r/>]*+)" + _ATTRIBUTES)
 _ONE_ATTRIBUTE = re.compile(rb"""[^ \t\n\f\r/>"'<=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^ \t\n\f\r>]++))?+""")
 _TAG_END = rb"[ \t\n\f\r]*+>"
 _STYLE = re.compile(rb"<(/?+)(%s)%s(>[^<]*+</\2%s)?+" % (_one_of(_STYLES | {b"a"}), _ATTRIBUTES, _TAG_END))
-_IS_LEAF = 4  # the last group of the pattern above: text and the end tag
 _NAME = re.compile(rb"<(/?[a-z][^ \t\n\f\r/>]*+)")
 _NAME_OR_BARE = re.compile(rb"<(/[a-z][^ \t\n\f\r/>]*+|[a-z][^ \t\n\f\r/>]*+>?+)")  # with its ">" if it follows at once
 
