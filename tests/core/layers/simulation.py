@@ -29,11 +29,10 @@ class Simulation:
         return self.now
 
     def start(self, name, flow, after=0.0):
-        self._contexts[flow] = copy_context()
         self._later(after, lambda: self._step(name, flow, None))
 
     def cancel(self, flow, after):
-        self._later(after, lambda: self._contexts[flow].run(flow.close))
+        self._later(after, lambda: self._apart(flow, flow.close))
 
     def run(self):
         while self._events:
@@ -44,10 +43,15 @@ class Simulation:
     def _later(self, seconds, happen):
         heapq.heappush(self._events, (self.now + seconds, next(self._order), happen))
 
+    def _apart(self, flow, *call):
+        if flow not in self._contexts:
+            self._contexts[flow] = copy_context()
+        return self._contexts[flow].run(*call)
+
     def _step(self, name, flow, value):
         try:
             go_on = flow.throw if isinstance(value, Exception) else flow.send
-            effect = self._contexts[flow].run(go_on, value)
+            effect = self._apart(flow, go_on, value)
         except StopIteration as stop:
             self.results[name] = stop.value
         except Exception as error:
