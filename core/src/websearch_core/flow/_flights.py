@@ -57,7 +57,7 @@ class _AnotherCallerError(Exception):
 
 
 class Flights:
-    """What is under way, by its key. A copy starts empty."""
+    """What is under way, by its key."""
 
     def __init__(self) -> None:
         self.start_over()
@@ -68,12 +68,6 @@ class Flights:
         self._lock = threading.Lock()
         self._blocking: dict[Hashable, _Flight] = {}
         self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Hashable, _Flight]] = WeakKeyDictionary()
-
-    def __deepcopy__(self, memo: Any) -> Flights:
-        return Flights()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Flights, ()
 
     def share(self, key: Hashable, work: Callable[[], Any]) -> SharedAnswer:
         """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
@@ -25,7 +25,7 @@ from ..models import SearchQuery, SearchResponse, SearchResult
 from ..models._outcomes import Outcome, find_outcomes
 from ..provider._ports import Provider
 from ._depth import deepen, find_depth, split, take_page
-from ._layer import Layer, ProviderGroup, Rank, check_number, leaves, searcher
+from ._layer import Layer, ProviderGroup, Rank, check_numbers, leaves, searcher
 from ._merge import Answer, merge_answers
 
 _LEFT_OUT = (ServiceError, UnsupportedOption, BudgetExceeded)  # after any other error, the search fails
@@ -66,16 +66,12 @@ class Fuse(Layer):
     wait_for_others: float = 0.8
 
     def __post_init__(self) -> None:
-        check_number(self, "k", minimum=0)
-        check_number(self, "results_per_provider", minimum=1, integer=True)
-        check_number(self, "wait_for_others", minimum=0)
-        if not 0 < self.wait_for_others <= 1 or self.k == math.inf:
-            wrong = "k: must be finite" if self.k == math.inf else "wait_for_others: must be more than 0, and at most 1"
+        check_numbers(self, "k", minimum=0)
+        check_numbers(self, "results_per_provider", minimum=1, integer=True)
+        check_numbers(self, "wait_for_others", minimum=0, maximum=1)
+        if not self.wait_for_others or self.k == math.inf:
+            wrong = "k: must be finite" if self.k == math.inf else "wait_for_others: must be more than 0"
             raise ConfigurationError(f"Fuse: {wrong}")
-
-    def start(self) -> Callable[..., Provider]:
-        """Return a function that makes one provider of several."""
-        return partial(_FuseProvider, self)
 
 
 class _FuseProvider(ProviderGroup[Fuse]):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from typing import Any
 
 from ..errors import ConfigurationError
 from ._bucket import Bucket
@@ -15,7 +14,7 @@ _KEPT = 200
 
 class Hedging:
     """
-    How long providers took lately, and how many more requests may be hedges. A copy begins with nothing.
+    How long providers took lately, and how many more requests may be hedges.
 
     Args:
         hedge: Seconds after which a call is late, or a percentile of the times of the provider, such as ``p95``.
@@ -28,13 +27,9 @@ class Hedging:
 
     def __init__(self, hedge: float | str, share: float) -> None:
         self._seconds, self._percentile = parse_hedge(hedge)
-        self._settings = hedge, share
         self._bucket = Bucket(share, start=1.0)
         self._times: dict[str, deque[float]] = {}
         self._lock = threading.Lock()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Hedging, self._settings
 
     def begin(self, provider: str) -> float | None:
         """Count a call, and return after how many seconds it is late; None while too little is known."""

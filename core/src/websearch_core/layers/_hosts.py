@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import threading
 from functools import partial
-from typing import Any
 
 from .._text.urls import find_host, parse_address
 from ._pace import Pace
@@ -19,7 +18,7 @@ _MANY = 1000  # hosts; then those are forgotten that nobody has asked for a whil
 
 class Hosts:
     """
-    The queues of the hosts of pages. A copy is empty.
+    The queues of the hosts of pages.
 
     Args:
         requests_per_second: For each host, once some have begun together; None for the default, 5.
@@ -35,9 +34,6 @@ class Hosts:
         self._paces: dict[str, Pace] = {}
         self._many = _MANY
         self._lock = threading.Lock()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._requests_per_second, self._concurrent, self.shared)
 
     def find(self, url: str) -> Pace:
         """Return the queue of the host of *url*."""

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any
 
 from .._runtime.forks import start_over_after_fork
 from .._runtime.scope import current_client
@@ -43,7 +42,7 @@ class Pace:
 
     Nobody sleeps in here. Whoever wants to send enters with a `Ticket`, asks `wait` how long to pause until it is 0,
     and always gives the ticket back with `leave`. Clients take turns, and the requests of each go in the order of their
-    tickets; one whose endpoint rests does not hold up the others. A copy is empty, with a lock of its own.
+    tickets; one whose endpoint rests does not hold up the others.
 
     Args:
         interval: Seconds between the beginnings of two requests.
@@ -66,9 +65,6 @@ class Pace:
         """Forget the requests of the parent process, which leave there."""
         self._turns: Turns[Ticket] = Turns(0)  # this class decides itself when a place is free
         self._lock = threading.Lock()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self._given
 
     @property
     def is_idle(self) -> bool:

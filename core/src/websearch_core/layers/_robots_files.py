@@ -84,7 +84,7 @@ class RobotsFiles:
     The robots.txt of sites, each fetched once for all who need it at the same time, and kept for a time.
 
     The time is the ``max-age`` that the site states, between a minute and *max_age*. A file that has expired is used
-    further while a new one cannot be had. A copy starts empty.
+    further while a new one cannot be had.
 
     Args:
         user_agent: The product token that the rules are looked up for.
@@ -98,9 +98,6 @@ class RobotsFiles:
         self._lock = threading.Lock()
         self._kept: OrderedDict[_Site, _Entry] = OrderedDict()
         self._size = 0
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return RobotsFiles, (self._user_agent, self._max_age)
 
     def read(self, reader: PageReader, url: str) -> Flow[Page]:
         """

@@ -87,13 +87,9 @@ class SharedLimits:
             self._client = connect(url)
         except ValueError:
             raise ConfigurationError("Throttle: shared: not a URL of Redis") from None
-        self._url = url
         self._admit, self._start_rest = map(self._client.register_script, (_ADMIT, _START_REST))
         self._rests_until = 0.0
         self._is_down = False
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return SharedLimits, (self._url,)
 
     def admit(self, key: str, ticket: str, endpoint: str, limits: _Limits, longest: float) -> float | None:
         """
@@ -172,9 +168,6 @@ class SharedPace(Pace):
         super().__init__(interval, concurrent, burst)
         self._shared, self._key = shared, key
         self._leases: dict[Ticket, tuple[str, str]] = {}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._shared, self._key, *self._given)
 
     def wait(self, ticket: Ticket) -> float:
         """Return what `Pace.wait` does; it may block while Redis answers."""

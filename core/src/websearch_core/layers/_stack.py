@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import ConfigurationError
 from ..provider._ports import Provider, Role, can
-from ._layer import Layer, Rank, handles, held, put_around
+from ._layer import Layer, Rank, Started, handles, held
 
 
 class Stack:
@@ -33,7 +33,7 @@ class Stack:
         self._default = self._keep(default) if given is not None else []
         self._for_several = self._keep(for_several) if given is not None else []
         layers = (*self._given, *self._default, *self._for_several)
-        self._wraps = {id(layer): layer.start() for layer in layers}
+        self._started = {id(layer): Started(layer) for layer in layers}
         self._wrapped: dict[tuple[int, ...], tuple[object, Provider]] = {}
         if len([layer for layer in layers if layer.rank == Rank.COMBINE]) > 1:
             raise ConfigurationError("layers: only one layer may combine several providers")
@@ -80,7 +80,7 @@ class Stack:
         """Wrap a provider that searches and reads only once, so that both share the state of the layer."""
         key = id(layer), *map(id, inner)
         if key not in self._wrapped:
-            self._wrapped[key] = inner, put_around(layer, self._wraps[id(layer)], *inner)
+            self._wrapped[key] = inner, self._started[id(layer)].put_around(*inner)
         return self._wrapped[key][1]
 
 

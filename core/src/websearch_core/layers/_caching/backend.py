@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Protocol
+from typing import Protocol
 
 
 @dataclass(frozen=True)
@@ -51,17 +51,11 @@ class CacheBackend(Protocol):
 
 
 class MemoryBackend:
-    """Keeps entries in this process; what was used least recently goes first. A copy starts empty."""
+    """Keeps entries in this process; what was used least recently goes first."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes, self._size, self._lock = max_bytes, 0, Lock()
         self._entries: OrderedDict[str, tuple[bytes, float]] = OrderedDict()
-
-    def __deepcopy__(self, memo: Any) -> MemoryBackend:
-        return MemoryBackend(self._max_bytes)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return MemoryBackend, (self._max_bytes,)
 
     def get(self, key: str) -> bytes | None:
         """Return an entry, and mark it as used."""

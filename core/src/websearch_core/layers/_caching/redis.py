@@ -39,12 +39,6 @@ class RedisBackend:
         except ValueError:
             raise ConfigurationError("cache: not a URL of Redis") from None
 
-    def __deepcopy__(self, memo: Any) -> RedisBackend:
-        return RedisBackend(self._url)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return RedisBackend, (self._url,)
-
     def get(self, key: str) -> bytes | None:
         """Return an entry."""
         from redis.exceptions import ResponseError
